@@ -1,0 +1,135 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// One list of settings for every target: warnings are errors, data races and implicit imports too.
+let settings: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .treatAllWarnings(as: .error),
+    .strictMemorySafety(),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+    .enableUpcomingFeature("InferIsolatedConformances"),
+]
+
+extension Target.Dependency {
+    static let argumentParser = Self.product(
+        name: "ArgumentParser", package: "swift-argument-parser")
+    static let asyncHTTPClient = Self.product(name: "AsyncHTTPClient", package: "async-http-client")
+    static let collections = Self.product(name: "Collections", package: "swift-collections")
+    static let grdb = Self.product(name: "GRDB", package: "GRDB.swift")
+    static let httpTypes = Self.product(name: "HTTPTypes", package: "swift-http-types")
+    static let hummingbird = Self.product(name: "Hummingbird", package: "hummingbird")
+    static let hummingbirdCore = Self.product(name: "HummingbirdCore", package: "hummingbird")
+    static let jwtKit = Self.product(name: "JWTKit", package: "jwt-kit")
+    static let logging = Self.product(name: "Logging", package: "swift-log")
+    static let nioCore = Self.product(name: "NIOCore", package: "swift-nio")
+    static let nioPosix = Self.product(name: "NIOPosix", package: "swift-nio")
+    static let nioHTTP1 = Self.product(name: "NIOHTTP1", package: "swift-nio")
+    static let nioSSL = Self.product(name: "NIOSSL", package: "swift-nio-ssl")
+    static let serviceLifecycle = Self.product(
+        name: "ServiceLifecycle", package: "swift-service-lifecycle")
+    static let subprocess = Self.product(name: "Subprocess", package: "swift-subprocess")
+    static let tomlKit = Self.product(name: "TOMLKit", package: "TOMLKit")
+    static let unixSignals = Self.product(name: "UnixSignals", package: "swift-service-lifecycle")
+}
+
+/// A library of ours. Its dependencies are the rows of the import table (Tests/Tidy holds it).
+func library(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .target(name: name, dependencies: dependencies, swiftSettings: settings)
+}
+
+func program(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .executableTarget(name: name, dependencies: dependencies, swiftSettings: settings)
+}
+
+func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .testTarget(
+        name: "\(name)Tests", dependencies: dependencies, path: "Tests/\(name)",
+        swiftSettings: settings)
+}
+
+let libraries: [Target] = [
+    library("Lifecycle", []),
+    library("Engine", ["Lifecycle", .collections, .logging]),
+    library("Storage", ["Engine", "Lifecycle", "CSQLiteGuard", "CLinux", .grdb, .logging]),
+    library("Vault", ["Engine", "Lifecycle", "COpenSSL"]),
+    library(
+        "Providers",
+        ["Engine", "Lifecycle", .asyncHTTPClient, .jwtKit, .nioCore, .nioHTTP1, .nioSSL, .logging]),
+    library("Targets", ["Engine", "Lifecycle", "CSQLiteGuard", .grdb]),
+    library("Settings", ["Lifecycle", .tomlKit]),
+    library("Systemd", ["CSystemd", "CLinux", .logging]),
+    library("Control", ["Lifecycle"]),
+    library(
+        "ControlServer",
+        [
+            "Control", "Engine", "Lifecycle", "CLinux", .hummingbird, .hummingbirdCore, .httpTypes,
+            .nioCore, .nioPosix, .logging, .serviceLifecycle,
+        ]),
+    library("ControlClient", ["Control", .asyncHTTPClient, .nioCore, .nioHTTP1]),
+    library("Sandbox", ["COpenSSL", .hummingbird, .hummingbirdCore, .nioCore, .nioPosix, .nioSSL, .nioHTTP1, .logging]),
+    library(
+        "Daemon",
+        [
+            "Lifecycle", "Engine", "Storage", "Vault", "Providers", "Targets", "Settings",
+            "Systemd", "Control", "ControlServer", "CLinux", .logging, .serviceLifecycle,
+            .unixSignals,
+        ]),
+]
+
+let programs: [Target] = [
+    program("expunged", ["Daemon"]),
+    program("expungectl", ["Control", "ControlClient", .argumentParser]),
+    program("expunged-sandbox", ["Sandbox", .argumentParser]),
+]
+
+let shims: [Target] = [
+    .systemLibrary(
+        name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
+    .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+    .target(name: "CLinux"),
+    .target(name: "CSQLiteGuard", linkerSettings: [.linkedLibrary("sqlite3")]),
+]
+
+let suites: [Target] = [
+    tests("Lifecycle", ["Lifecycle"]),
+    tests("Engine", ["Engine", "Lifecycle"]),
+    tests("Storage", ["Storage", "Engine", "Lifecycle", "CSQLiteGuard", .grdb]),
+    tests("Vault", ["Vault", "Engine", "Lifecycle"]),
+    tests("Providers", ["Providers", "Sandbox", "Engine", "Lifecycle", "Vault"]),
+    tests("Targets", ["Targets", "Engine", "Lifecycle", "CSQLiteGuard", .grdb]),
+    tests("Settings", ["Settings", "Lifecycle"]),
+    tests("Systemd", ["Systemd", "CLinux", .logging]),
+    tests("Control", ["Control", "ControlServer", "ControlClient", "Lifecycle", .logging]),
+    tests("Sandbox", ["Sandbox", .asyncHTTPClient, .nioSSL, .nioCore]),
+    tests("Simulation", ["Engine", "Lifecycle"]),
+    tests("EndToEnd", ["Lifecycle", "Sandbox", "Control", "ControlClient", .grdb, .subprocess]),
+    tests("Tidy", []),
+]
+
+/// `EXPUNGED_SUITE=Vault swift test` builds that suite alone; a change to one target then needs no other.
+let suite = Context.environment["EXPUNGED_SUITE"]
+let chosenSuites = suite.map { name in suites.filter { $0.name == "\(name)Tests" } } ?? suites
+
+let package = Package(
+    name: "expunged",
+    platforms: [.macOS(.v15)],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
+        .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
+        .package(url: "https://github.com/LebJe/TOMLKit", from: "0.6.0"),
+        .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+        .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.2"),
+        .package(url: "https://github.com/vapor/jwt-kit", from: "5.7.1"),
+    ],
+    targets: libraries + programs + shims + chosenSuites
+)

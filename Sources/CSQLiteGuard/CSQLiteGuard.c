@@ -1,0 +1,2 @@
+#include "CSQLiteGuard.h"
+int csqliteguard_placeholder(void) { return 0; }

@@ -1,0 +1,82 @@
+package import Lifecycle
+
+/// What binds a sealed credential to its place; all of it is authenticated with the ciphertext.
+package struct SealContext: Hashable, Sendable {
+    /// The column's name, such as `credentials.secret`; a blob moved to another column does not open.
+    package let field: String
+    /// Random, unique per sealed value; a blob moved to another row does not open.
+    package let rowNonce: [UInt8]
+    package let provider: ProviderName
+    /// Keyed hash of the user id.
+    package let userHash: [UInt8]
+
+    package init(field: String, rowNonce: [UInt8], provider: ProviderName, userHash: [UInt8]) {
+        self.field = field
+        self.rowNonce = rowNonce
+        self.provider = provider
+        self.userHash = userHash
+    }
+}
+
+/// A user's data key, wrapped by the vault key. Destroying it makes every sealed value of the user unopenable.
+package struct WrappedKey: Hashable, Sendable {
+    package let bytes: [UInt8]
+    /// Which vault key wrapped it.
+    package let keyID: String
+
+    package init(bytes: [UInt8], keyID: String) {
+        self.bytes = bytes
+        self.keyID = keyID
+    }
+}
+
+/// Why the vault could not seal or open.
+package struct VaultError: Error, Sendable, CustomStringConvertible {
+    package enum Kind: String, Sendable, CaseIterable {
+        /// There is no vault key: the daemon runs in sealed mode.
+        case sealed = "vault_sealed"
+        /// Ciphertext, context or key do not fit together.
+        case broken = "seal_broken"
+        /// The value was sealed under a vault key that is not loaded.
+        case unknownKey = "unknown_vault_key"
+        /// libcrypto itself failed.
+        case library = "crypto_library"
+    }
+
+    package let kind: Kind
+
+    package init(kind: Kind) { self.kind = kind }
+
+    package var description: String { "cannot use the vault (\(kind.rawValue))" }
+}
+
+/// Seals and opens credentials: AES-256-GCM, one data key per user, wrapped by the vault key.
+package protocol CredentialVault: Sendable {
+    /// False in sealed mode: nothing can be sealed or opened until a restart with the key.
+    var isOpen: Bool { get }
+
+    /// Makes a data key for a user.
+    func makeUserKey(userHash: [UInt8]) throws(VaultError) -> WrappedKey
+
+    /// Seals one value under a user's data key.
+    func seal(_ secret: Secret, under key: WrappedKey, context: SealContext) throws(VaultError) -> [UInt8]
+
+    /// Opens one value; fails unless key, context and every bit of `sealed` are what was sealed.
+    func open(_ sealed: [UInt8], under key: WrappedKey, context: SealContext) throws(VaultError) -> Secret
+}
+
+/// Keyed hashes (HMAC-SHA-256, 32 bytes) that let equal values be found without storing them.
+///
+/// The key is never rotated: tombstones and idempotency keys must be found years later.
+package protocol KeyedHasher: Sendable {
+    /// - Parameters:
+    ///   - text: What is hashed; personal or secret.
+    ///   - domain: Separates uses, so that equal texts in two uses do not correlate.
+    func hash(_ text: String, domain: HashDomain) -> [UInt8]
+}
+
+/// The uses of ``KeyedHasher``.
+package enum HashDomain: String, Sendable, CaseIterable {
+    case user, subject, credential, idempotencyKey = "idempotency_key", spoolRow = "spool_row"
+    case signIn = "sign_in"
+}

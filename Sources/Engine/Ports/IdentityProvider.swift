@@ -1,0 +1,144 @@
+package import Lifecycle
+
+/// A credential opened for one call. Never stored, never logged.
+package struct OpenCredential: Sendable {
+    package let kind: CredentialKind
+    /// The client id that the credential was issued to; the only one it may be used with.
+    package let clientID: String
+    package let secret: Secret
+    /// Only for an authorization code: what the authorize request used, if anything.
+    package let redirectURI: String?
+    package let codeVerifier: Secret?
+
+    package init(
+        kind: CredentialKind, clientID: String, secret: Secret, redirectURI: String? = nil,
+        codeVerifier: Secret? = nil
+    ) {
+        self.kind = kind
+        self.clientID = clientID
+        self.secret = secret
+        self.redirectURI = redirectURI
+        self.codeVerifier = codeVerifier
+    }
+}
+
+/// What a successful code exchange brought.
+package struct ExchangedTokens: Sendable {
+    package let refreshToken: Secret?
+    package let accessToken: Secret?
+    /// How long the access token lives, as the provider said.
+    package let accessTokenLifetime: Duration?
+    /// The `sub` of the id token that came along, read over the same TLS connection
+    /// (OpenID Connect Core §3.1.3.7, point 6, allows that instead of the signature).
+    package let subject: Secret?
+
+    package init(
+        refreshToken: Secret?, accessToken: Secret?, accessTokenLifetime: Duration?, subject: Secret?
+    ) {
+        self.refreshToken = refreshToken
+        self.accessToken = accessToken
+        self.accessTokenLifetime = accessTokenLifetime
+        self.subject = subject
+    }
+}
+
+/// What exchanging an authorization code brought.
+package enum ExchangeAnswer: Sendable {
+    case exchanged(ExchangedTokens)
+    /// The provider refuses the code for good (`invalid_grant`: expired, used, or another client's).
+    case refused
+    case trouble(Trouble)
+}
+
+/// A fresh sign-in that a user made to prove who they are.
+package struct SignIn: Sendable {
+    package let clientID: String
+    package let idToken: Secret
+    /// The nonce as the application made it, before any hashing.
+    package let rawNonce: Secret
+
+    package init(clientID: String, idToken: Secret, rawNonce: Secret) {
+        self.clientID = clientID
+        self.idToken = idToken
+        self.rawNonce = rawNonce
+    }
+}
+
+/// What a verified id token says.
+package struct VerifiedSignIn: Sendable {
+    package let subject: Secret
+    package let issuedAt: WallTime
+    package let expiresAt: WallTime
+    /// Identifies this token for replay detection: SHA-256 of the compact form.
+    package let fingerprint: [UInt8]
+
+    package init(subject: Secret, issuedAt: WallTime, expiresAt: WallTime, fingerprint: [UInt8]) {
+        self.subject = subject
+        self.issuedAt = issuedAt
+        self.expiresAt = expiresAt
+        self.fingerprint = fingerprint
+    }
+}
+
+/// Why a fresh sign-in was not accepted.
+package struct SignInError: Error, Sendable, CustomStringConvertible {
+    /// The closed set of causes; `rawValue` is the problem `code` on the wire.
+    package enum Kind: String, Sendable, CaseIterable {
+        case malformedIDToken = "malformed_id_token"
+        case unknownKey = "id_token_unknown_key"
+        case badSignature = "id_token_bad_signature"
+        case wrongIssuer = "id_token_wrong_issuer"
+        case wrongAudience = "id_token_wrong_audience"
+        case expired = "id_token_expired"
+        case issuedInFuture = "id_token_issued_in_future"
+        case nonceMismatch = "id_token_nonce_mismatch"
+        case missingSubject = "id_token_missing_subject"
+        /// The provider's keys could not be read; try again later.
+        case keysUnavailable = "id_token_keys_unavailable"
+        /// This provider has no id tokens.
+        case unsupported = "id_token_unsupported"
+    }
+
+    package let kind: Kind
+    package let provider: ProviderName
+
+    package init(kind: Kind, provider: ProviderName) {
+        self.kind = kind
+        self.provider = provider
+    }
+
+    package var description: String {
+        "cannot accept the id token for '\(provider)' (\(kind.rawValue))"
+    }
+}
+
+/// One identity provider: exchanges, checks and revokes credentials.
+///
+/// No call throws: everything that can happen at a provider is an answer, and what is not understood is
+/// ``Lifecycle/Trouble``. A call is bounded in time by the adapter itself; a cancelled call answers
+/// `.trouble(.lost)` once anything was sent and `.trouble(.unreachable)` before that.
+package protocol IdentityProvider: Sendable {
+    var name: ProviderName { get }
+
+    /// What the state machine must know about this family.
+    var traits: ProviderTraits { get }
+
+    /// Exchanges an authorization code. Not idempotent: call it once per code.
+    func exchange(_ code: OpenCredential) async -> ExchangeAnswer
+
+    /// Asks whether a token is live, where `traits` says that may be asked.
+    func check(_ credential: OpenCredential) async -> CheckAnswer
+
+    /// Asks for revocation. Idempotent.
+    func revoke(_ credential: OpenCredential) async -> RevokeAnswer
+
+    /// Verifies a fresh sign-in: signature by `kid`, issuer, audience, expiry and nonce.
+    ///
+    /// - Throws: ``SignInError`` for the first rule that the token breaks.
+    func verify(_ signIn: SignIn) async throws(SignInError) -> VerifiedSignIn
+
+    /// Makes one harmless call that shows whether the provider is reachable and accepts our set-up.
+    ///
+    /// - Returns: `nil` when all is well.
+    func diagnose() async -> Trouble?
+}

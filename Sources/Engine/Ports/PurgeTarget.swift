@@ -1,0 +1,34 @@
+package import Lifecycle
+
+/// One user to purge from a target, and the fence that protects newer rows.
+package struct PurgeOrder: Sendable {
+    package let request: RequestID
+    package let user: UserID
+    /// Only rows not newer than this are touched: min(request's `created_at`, import time).
+    package let fence: WallTime
+
+    package init(request: RequestID, user: UserID, fence: WallTime) {
+        self.request = request
+        self.user = user
+        self.fence = fence
+    }
+}
+
+/// One store of user data.
+///
+/// Calls take the orders of many requests at once, so that a store can put them into one transaction;
+/// the answers come back in the order of the orders. A failing order never spoils its neighbours.
+package protocol PurgeTarget: Sendable {
+    var name: TargetName { get }
+
+    /// Deletes or anonymizes. Idempotent and resumable: after a crash the same call finishes the work.
+    func purge(_ orders: [PurgeOrder]) async -> [PurgeAnswer]
+
+    /// Counts what is left, with other queries than ``purge(_:)`` used.
+    func verify(_ orders: [PurgeOrder]) async -> [VerifyAnswer]
+
+    /// Whether the store is reachable, permitted and shaped as configured.
+    ///
+    /// - Returns: One clear sentence per problem, empty when all is well. No personal data.
+    func diagnose() async -> [String]
+}

@@ -1,0 +1,97 @@
+/// Why an effect brought no answer that could decide anything. Never a verdict, never a completed step.
+package enum Trouble: Hashable, Sendable {
+    /// Nothing was sent: name resolution, connect or TLS failed.
+    case unreachable
+    /// The other side said that it did not act and when to come back (429, 503).
+    case throttled(retryAfter: Duration?)
+    /// Sent, but no usable answer came back, so the effect may have happened.
+    case lost
+    /// An answer that means nothing here: other 5xx, HTML, wrong content type, cut-off body.
+    case unusable
+    /// Our own set-up is refused (`invalid_client`, a missing table): pauses the provider or target.
+    case misconfigured
+    /// The sealed credential does not open or is not the one that was stored.
+    case sealBroken
+
+    /// A stable name for the journal, the API and metrics.
+    package var code: String {
+        switch self {
+        case .unreachable: "unreachable"
+        case .throttled: "throttled"
+        case .lost: "lost"
+        case .unusable: "unusable_answer"
+        case .misconfigured: "misconfigured"
+        case .sealBroken: "seal_broken"
+        }
+    }
+}
+
+/// What asking a provider about a token brought.
+package enum CheckAnswer: Hashable, Sendable {
+    /// The provider honoured the token just now.
+    case live
+    /// The provider refuses this token for good.
+    case dead
+    case trouble(Trouble)
+}
+
+/// What asking a provider to revoke a token brought.
+package enum RevokeAnswer: Hashable, Sendable {
+    /// The provider's documented success. For RFC 7009 it also covers tokens it never knew (§2.2).
+    case success
+    /// The provider's own error for a token that it no longer knows (Google's `invalid_token`).
+    case alreadyInvalid
+    case trouble(Trouble)
+}
+
+/// What purging one user from one target brought.
+package enum PurgeAnswer: Hashable, Sendable {
+    /// Every configured row of the user is dealt with, as far as the purge itself can tell.
+    case done(PurgeCounts)
+    case trouble(Trouble)
+}
+
+/// What counting again, with other queries than the purge used, brought.
+package enum VerifyAnswer: Hashable, Sendable {
+    case clean
+    /// Rows that the purge should have dealt with and that are still there.
+    case remaining(Int)
+    case trouble(Trouble)
+}
+
+/// What one purge did, table by table.
+package struct PurgeCounts: Hashable, Sendable {
+    /// One row of the receipt: a table (or folder, prefix) and what was done there.
+    package struct Entry: Hashable, Sendable {
+        package let name: String
+        package let action: String
+        package var rowCount: Int
+        /// Rows of the user that are newer than the request and were left alone.
+        package var fencedCount: Int
+
+        package init(name: String, action: String, rowCount: Int, fencedCount: Int = 0) {
+            self.name = name
+            self.action = action
+            self.rowCount = rowCount
+            self.fencedCount = fencedCount
+        }
+    }
+
+    package var entries: [Entry]
+
+    package init(entries: [Entry] = []) {
+        self.entries = entries
+    }
+
+    /// Adds the counts of a later pass over the same tables, which happens after a crash.
+    package mutating func add(_ other: PurgeCounts) {
+        for entry in other.entries {
+            if let index = entries.firstIndex(where: { $0.name == entry.name && $0.action == entry.action }) {
+                entries[index].rowCount += entry.rowCount
+                entries[index].fencedCount = entry.fencedCount
+            } else {
+                entries.append(entry)
+            }
+        }
+    }
+}

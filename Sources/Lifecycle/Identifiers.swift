@@ -1,0 +1,150 @@
+/// A 128-bit identifier in the layout of UUID version 7 (RFC 9562 §5.7): sorted by its birth.
+package struct TimeOrderedID: Hashable, Sendable, Comparable, CustomStringConvertible {
+    /// The upper and lower half, big end first.
+    package let high: UInt64
+    package let low: UInt64
+
+    /// Makes an identifier for `time`.
+    ///
+    /// - Parameters:
+    ///   - time: Its first 48 bits, in milliseconds; clamped to 1970 or later.
+    ///   - entropy: Supplies the 74 random bits.
+    package init(at time: WallTime, entropy: inout some RandomNumberGenerator) {
+        let milliseconds = UInt64(max(0, time.unixMilliseconds)) & 0xffff_ffff_ffff
+        high = milliseconds << 16 | 0x7000 | (entropy.next() & 0x0fff)
+        low = 0x8000_0000_0000_0000 | (entropy.next() >> 2)
+    }
+
+    /// Reassembles an identifier from its stored halves, unchecked.
+    package init(high: UInt64, low: UInt64) {
+        self.high = high
+        self.low = low
+    }
+
+    /// Reads the 36-character text form; `nil` for anything else. Upper-case digits are accepted.
+    package init?(_ text: String) {
+        guard text.utf8.count == 36 else { return nil }
+        var nibbles: [UInt64] = []
+        for (index, byte) in text.utf8.enumerated() {
+            if [8, 13, 18, 23].contains(index) {
+                guard byte == UInt8(ascii: "-") else { return nil }
+                continue
+            }
+            guard let value = Character(Unicode.Scalar(byte)).hexDigitValue else { return nil }
+            nibbles.append(UInt64(value))
+        }
+        high = nibbles[0..<16].reduce(0) { $0 << 4 | $1 }
+        low = nibbles[16..<32].reduce(0) { $0 << 4 | $1 }
+    }
+
+    package var description: String {
+        let digits = Array("0123456789abcdef".utf8)
+        var text: [UInt8] = []
+        text.reserveCapacity(36)
+        for position in 0..<32 {
+            if [8, 12, 16, 20].contains(position) { text.append(UInt8(ascii: "-")) }
+            let half = position < 16 ? high : low
+            text.append(digits[Int(half >> UInt64(60 - position % 16 * 4) & 0xf)])
+        }
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    package static func < (left: TimeOrderedID, right: TimeOrderedID) -> Bool {
+        (left.high, left.low) < (right.high, right.low)
+    }
+}
+
+/// Names one request; the journal's `EXPUNGED_REQUEST_ID` and the spool's `request_id`.
+package struct RequestID: Hashable, Sendable, Comparable, CustomStringConvertible {
+    package let value: TimeOrderedID
+
+    package init(_ value: TimeOrderedID) { self.value = value }
+
+    /// Reads the text form; `nil` when it is not one.
+    package init?(_ text: String) {
+        guard let value = TimeOrderedID(text) else { return nil }
+        self.value = value
+    }
+
+    package var description: String { value.description }
+
+    package static func < (left: RequestID, right: RequestID) -> Bool { left.value < right.value }
+}
+
+/// Names one identity: a link between a user and a provider.
+package struct IdentityID: Hashable, Sendable, CustomStringConvertible {
+    package let value: TimeOrderedID
+
+    package init(_ value: TimeOrderedID) { self.value = value }
+
+    /// Reads the text form; `nil` when it is not one.
+    package init?(_ text: String) {
+        guard let value = TimeOrderedID(text) else { return nil }
+        self.value = value
+    }
+
+    package var description: String { value.description }
+}
+
+/// Names one stored credential; a row id of our own state, meaningless outside.
+package struct CredentialID: Hashable, Sendable, Comparable {
+    package let rowID: Int64
+
+    package init(rowID: Int64) { self.rowID = rowID }
+
+    package static func < (left: CredentialID, right: CredentialID) -> Bool {
+        left.rowID < right.rowID
+    }
+}
+
+/// The configured name of a provider, such as `apple`.
+package struct ProviderName: Hashable, Sendable, Comparable, CustomStringConvertible {
+    package let rawValue: String
+
+    package init(_ rawValue: String) { self.rawValue = rawValue }
+
+    package var description: String { rawValue }
+
+    package static func < (left: ProviderName, right: ProviderName) -> Bool {
+        left.rawValue < right.rawValue
+    }
+}
+
+/// The configured name of a target, such as `app-db`.
+package struct TargetName: Hashable, Sendable, Comparable, CustomStringConvertible {
+    package let rawValue: String
+
+    package init(_ rawValue: String) { self.rawValue = rawValue }
+
+    package var description: String { rawValue }
+
+    package static func < (left: TargetName, right: TargetName) -> Bool {
+        left.rawValue < right.rawValue
+    }
+}
+
+/// The application's own name for one of its users: personal, so every textual view is redacted.
+package struct UserID: Hashable, Sendable, CustomStringConvertible, CustomDebugStringConvertible,
+    CustomReflectable
+{
+    private let text: String
+
+    /// The longest user id, in bytes of UTF-8; the spool's CHECK says the same.
+    package static let byteCountMax = 255
+
+    /// Accepts 1 to 255 bytes of UTF-8 without control characters (U+0001–U+001F, U+007F) and NUL.
+    package init?(_ text: String) {
+        let bytes = text.utf8
+        guard (1...Self.byteCountMax).contains(bytes.count),
+            bytes.allSatisfy({ $0 >= 0x20 && $0 != 0x7f })
+        else { return nil }
+        self.text = text
+    }
+
+    /// The plain text, for a bound parameter, a keyed hash or the request's own submitter.
+    package func exposeText() -> String { text }
+
+    package var description: String { "[redacted]" }
+    package var debugDescription: String { "[redacted]" }
+    package var customMirror: Mirror { Mirror(self, children: []) }
+}

@@ -1,0 +1,58 @@
+/// What a provider family allows; a property of the vendor, not of the operator.
+package struct ProviderTraits: Hashable, Sendable {
+    /// Whether a refresh token may be asked about at all.
+    package let canCheckRefreshToken: Bool
+    /// The least time between two refreshes of one token; Apple: once a day ("Verifying a user").
+    package let refreshInterval: Duration
+    /// How long a successful token answer counts as "live".
+    package let livenessLifetime: Duration
+    /// Whether one revoked token ends the whole grant, so that the verdict needs no more than that.
+    package let revokesWholeGrant: Bool
+    /// Whether an error for an unknown token proves that the grant is gone.
+    package let invalidTokenProvesGone: Bool
+    /// Where a user can cut the link by hand; shown on receipts.
+    package let userActionURL: String
+    package let userActionText: String
+
+    package init(
+        canCheckRefreshToken: Bool, refreshInterval: Duration, livenessLifetime: Duration,
+        revokesWholeGrant: Bool, invalidTokenProvesGone: Bool, userActionURL: String,
+        userActionText: String
+    ) {
+        self.canCheckRefreshToken = canCheckRefreshToken
+        self.refreshInterval = refreshInterval
+        self.livenessLifetime = livenessLifetime
+        self.revokesWholeGrant = revokesWholeGrant
+        self.invalidTokenProvesGone = invalidTokenProvesGone
+        self.userActionURL = userActionURL
+        self.userActionText = userActionText
+    }
+}
+
+/// What to do when no usable credential is left; `on_unrevocable`.
+package enum OnUnrevocable: String, Sendable, CaseIterable {
+    /// Wait for a fresh sign-in, for as long as it takes.
+    case park
+    /// Wait until the revocation deadline, then go on as `unrevoked`.
+    case proceed
+}
+
+/// What to do with a `delete_account` whose user has no known identity; `without_identities`.
+package enum WithoutIdentities: String, Sendable, CaseIterable {
+    case proceed
+    case park
+}
+
+/// What the operator configured for one provider, as far as the state machine cares.
+package struct ProviderPolicy: Hashable, Sendable {
+    package let traits: ProviderTraits
+    package let onUnrevocable: OnUnrevocable
+    /// How long an identity waits for a fresh sign-in under `proceed`.
+    package let revocationDeadline: Duration
+
+    package init(traits: ProviderTraits, onUnrevocable: OnUnrevocable, revocationDeadline: Duration) {
+        self.traits = traits
+        self.onUnrevocable = onUnrevocable
+        self.revocationDeadline = revocationDeadline
+    }
+}

@@ -1,0 +1,97 @@
+/// What a request asks for; the spool's `kind`.
+package enum RequestKind: String, Sendable, CaseIterable {
+    /// Revoke at every linked provider, then purge every store.
+    case deleteAccount = "delete_account"
+    /// Revoke only; nothing is purged.
+    case revokeTokens = "revoke_tokens"
+}
+
+/// What a credential is (RFC 6749 §1.3.1, §1.4, §1.5; OpenID Connect Core §2).
+package enum CredentialKind: String, Sendable, CaseIterable {
+    case authorizationCode = "authorization_code"
+    case refreshToken = "refresh_token"
+    case accessToken = "access_token"
+    case idToken = "id_token"
+}
+
+/// How the revocation of one identity ended. Every verdict is final; `accepted` may rise to `proven`.
+package enum Verdict: String, Sendable, CaseIterable {
+    /// Live before, revoke answered success, refused after.
+    case proven
+    /// Revoke answered success; the provider offers no proof, or its budget for asking is spent.
+    case accepted
+    /// The grant is proven gone for this subject and client.
+    case alreadyGone = "already_gone"
+    /// Every stored token is refused for good; whether the link still shows is unknown.
+    case tokenDead = "token_dead"
+    /// There never was a token (password, phone, anonymous accounts).
+    case nothingToRevoke = "nothing_to_revoke"
+    /// The provider has no API for it; the receipt carries the user's link.
+    case manual
+    /// No usable credential, and the deadline for finding one passed. NOT revoked.
+    case unrevoked
+    /// An operator decided to stop. NOT revoked.
+    case abandoned
+
+    /// Whether the receipt may say that the link to the provider was cut.
+    package var isRevoked: Bool {
+        switch self {
+        case .proven, .accepted, .alreadyGone, .nothingToRevoke: true
+        case .tokenDead, .manual, .unrevoked, .abandoned: false
+        }
+    }
+}
+
+/// Why a request waits for an event instead of a timer; the `detail` of the wire state `parked`.
+package enum ParkReason: String, Sendable, CaseIterable {
+    case needsReauthentication = "needs_reauthentication"
+    case providerPaused = "provider_paused"
+    case targetPaused = "target_paused"
+    case vaultSealed = "vault_sealed"
+    case onHold = "on_hold"
+    case awaitingApproval = "awaiting_approval"
+    case massDeletionGuard = "mass_deletion_guard"
+    case sharedIdentity = "shared_identity"
+    case quarantined
+}
+
+/// The ten states that applications see, in the spool, over HTTP and in the journal.
+package enum WireState: String, Sendable, CaseIterable {
+    case submitted, accepted, scheduled, revoking, purging, verifying, completed
+    case rejected, cancelled, parked
+}
+
+/// Why a request was not taken; the `detail` of the wire state `rejected` and the `code` of a problem.
+package enum RejectReason: String, Sendable, CaseIterable {
+    /// A column or field breaks the public schema.
+    case malformedRow = "malformed_row"
+    case malformedUserID = "malformed_user_id"
+    case unknownKind = "unknown_kind"
+    case unknownOption = "unknown_option"
+    case malformedOption = "malformed_option"
+    case unknownProvider = "unknown_provider"
+    /// An open `delete_account` for the same user has other options.
+    case alreadyOpen = "already_open"
+    /// A `delete_account` of the same user is already past the point of joining.
+    case deletionInProgress = "deletion_in_progress"
+    /// The idempotency key was used for a different request.
+    case idempotencyConflict = "idempotency_conflict"
+}
+
+/// Why a credential was not taken; the `detail` of a rejected credential.
+package enum CredentialRejectReason: String, Sendable, CaseIterable {
+    case malformedRow = "malformed_row"
+    case malformedUserID = "malformed_user_id"
+    case unknownProvider = "unknown_provider"
+    case unknownClientID = "unknown_client_id"
+    /// The provider has several client ids and none was named.
+    case clientIDRequired = "client_id_required"
+    case unknownCredentialKind = "unknown_credential_kind"
+    case missingSecret = "missing_secret"
+    case vaultSealed = "vault_sealed"
+    /// The identity already holds the most credentials that it may (``Limits/credentialsPerIdentityMax``).
+    case tooManyCredentials = "too_many_credentials"
+    case deletionInProgress = "deletion_in_progress"
+    case subjectMismatch = "subject_mismatch"
+    case malformedIDToken = "malformed_id_token"
+}

@@ -1,0 +1,1 @@
+// Placeholder so that the suite exists before its first test.
