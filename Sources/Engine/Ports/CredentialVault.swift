@@ -39,6 +39,8 @@ package struct VaultError: Error, Sendable, CustomStringConvertible {
         case broken = "seal_broken"
         /// The value was sealed under a vault key that is not loaded.
         case unknownKey = "unknown_vault_key"
+        /// The vault key has wrapped as many data keys as it may; it must be rotated.
+        case exhausted = "vault_key_exhausted"
         /// libcrypto itself failed.
         case library = "crypto_library"
     }
