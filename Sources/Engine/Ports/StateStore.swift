@@ -1,0 +1,179 @@
+package import Lifecycle
+
+/// A sealed credential with everything that is needed to open it.
+package struct SealedCredential: Hashable, Sendable {
+    package let id: CredentialID
+    package let kind: CredentialKind
+    package let provider: ProviderName
+    package let clientID: String
+    package let userHash: [UInt8]
+    package let rowNonce: [UInt8]
+    package let sealedSecret: [UInt8]
+    package let sealedCodeVerifier: [UInt8]?
+    package let redirectURI: String?
+    /// Keyed hash of the secret as it was stored; checked after opening and before sending.
+    package let fingerprint: [UInt8]
+    package let userKey: WrappedKey
+
+    package init(
+        id: CredentialID, kind: CredentialKind, provider: ProviderName, clientID: String,
+        userHash: [UInt8], rowNonce: [UInt8], sealedSecret: [UInt8], sealedCodeVerifier: [UInt8]?,
+        redirectURI: String?, fingerprint: [UInt8], userKey: WrappedKey
+    ) {
+        self.id = id
+        self.kind = kind
+        self.provider = provider
+        self.clientID = clientID
+        self.userHash = userHash
+        self.rowNonce = rowNonce
+        self.sealedSecret = sealedSecret
+        self.sealedCodeVerifier = sealedCodeVerifier
+        self.redirectURI = redirectURI
+        self.fingerprint = fingerprint
+        self.userKey = userKey
+    }
+}
+
+/// An open request as the engine works on it.
+package struct LoadedRequest: Hashable, Sendable {
+    package var request: Request
+    /// Who it is about; known while the request is open.
+    package let user: UserID
+    package let userHash: [UInt8]
+    package var credentials: [CredentialID: SealedCredential]
+
+    package init(
+        request: Request, user: UserID, userHash: [UInt8],
+        credentials: [CredentialID: SealedCredential]
+    ) {
+        self.request = request
+        self.user = user
+        self.userHash = userHash
+        self.credentials = credentials
+    }
+}
+
+/// A code exchange with its sealed code.
+package struct LoadedExchange: Hashable, Sendable {
+    package var exchange: CodeExchange
+    package let credential: SealedCredential
+
+    package init(exchange: CodeExchange, credential: SealedCredential) {
+        self.exchange = exchange
+        self.credential = credential
+    }
+}
+
+/// A token that an exchange brought, sealed and ready to be stored beside the code it replaces.
+package struct SealedToken: Hashable, Sendable {
+    package let kind: CredentialKind
+    package let rowNonce: [UInt8]
+    package let sealedSecret: [UInt8]
+    package let fingerprint: [UInt8]
+    /// When it dies by itself, if the provider said so.
+    package let expiresAt: WallTime?
+
+    package init(
+        kind: CredentialKind, rowNonce: [UInt8], sealedSecret: [UInt8], fingerprint: [UInt8],
+        expiresAt: WallTime?
+    ) {
+        self.kind = kind
+        self.rowNonce = rowNonce
+        self.sealedSecret = sealedSecret
+        self.fingerprint = fingerprint
+        self.expiresAt = expiresAt
+    }
+}
+
+/// What an exchange told about the subject of the identity.
+package struct LearnedSubject: Hashable, Sendable {
+    /// Keyed hash, to find equal subjects.
+    package let hash: [UInt8]
+    package let rowNonce: [UInt8]
+    package let sealed: [UInt8]
+
+    package init(hash: [UInt8], rowNonce: [UInt8], sealed: [UInt8]) {
+        self.hash = hash
+        self.rowNonce = rowNonce
+        self.sealed = sealed
+    }
+}
+
+/// One change of the state database. A batch of them is one commit, in order.
+package enum StateChange: Sendable {
+    /// Writes what differs between `was` and `now`. A request that ended is closed for good with it:
+    /// its user id, data key, credentials and identities are destroyed (`delete_account`), or the
+    /// credentials of the identities with a verdict (`revoke_tokens`), and a tombstone is written.
+    case save(now: Request, was: Request, at: WallTime)
+    /// The new phase of an exchange; a final one destroys the code's secret in the same commit.
+    case saveExchange(CodeExchange, at: WallTime)
+    /// A successful exchange: destroys the code, stores its tokens (live at `at`) and the subject.
+    case storeTokens(CodeExchange, [SealedToken], LearnedSubject?, at: WallTime)
+    case pauseProvider(ProviderName, reason: String, at: WallTime)
+    case resumeProvider(ProviderName)
+    case pauseTarget(TargetName, reason: String, at: WallTime)
+    case resumeTarget(TargetName)
+}
+
+/// What storing tokens made known about an identity.
+package struct IdentityNews: Hashable, Sendable {
+    package let snapshot: IdentitySnapshot
+    package let credentials: [CredentialID: SealedCredential]
+    /// The open request of the user, if any.
+    package let openRequests: [RequestID]
+
+    package init(
+        snapshot: IdentitySnapshot, credentials: [CredentialID: SealedCredential],
+        openRequests: [RequestID]
+    ) {
+        self.snapshot = snapshot
+        self.credentials = credentials
+        self.openRequests = openRequests
+    }
+}
+
+/// What was paused by us or by an operator, and why; survives restarts.
+package struct StoredPauses: Hashable, Sendable {
+    package var providers: [ProviderName: String]
+    package var targets: [TargetName: String]
+
+    package init(providers: [ProviderName: String] = [:], targets: [TargetName: String] = [:]) {
+        self.providers = providers
+        self.targets = targets
+    }
+}
+
+/// The private, durable state, as the engine sees it.
+///
+/// Every call is one unit: a batch is committed and on disk when `commit` returns, or the store throws and
+/// nothing may be assumed (a COMMIT that answered an error may have happened): the process must exit,
+/// reopen and read the truth.
+package protocol StateStore: Sendable {
+    /// Requests whose due time has come, the longest due first, without those in `excluded`.
+    func dueRequests(
+        at now: WallTime, limit: Int, excluding excluded: Set<RequestID>
+    ) async throws -> [LoadedRequest]
+
+    /// When the next request outside `excluded` becomes due.
+    func nextDueAt(excluding excluded: Set<RequestID>) async throws -> WallTime?
+
+    /// Open requests by id; ended and unknown ones are left out.
+    func openRequests(_ ids: [RequestID]) async throws -> [LoadedRequest]
+
+    /// Open requests that are parked or waiting for one of these, so that they can be looked at again.
+    func openRequestIDs(parkedFor reason: ParkReason, limit: Int) async throws -> [RequestID]
+
+    /// Exchanges that are not final, oldest code first.
+    func openExchanges(limit: Int) async throws -> [LoadedExchange]
+
+    func pauses() async throws -> StoredPauses
+
+    /// Purges begun since `since`, for the mass-deletion guard.
+    func purgeCount(since: WallTime) async throws -> Int
+
+    /// Commits a batch.
+    ///
+    /// - Returns: For each change, what it made known about an identity, if anything: `storeTokens` and a
+    ///   final `saveExchange` answer with the identity's news.
+    func commit(_ changes: [StateChange]) async throws -> [IdentityNews?]
+}

@@ -1,0 +1,119 @@
+/// The exchange of one authorization code: the five-minute lane.
+///
+/// ```
+/// pending ──begin──▶ exchanging ──exchanged──▶ exchanged
+///    ▲                   │ ├──refused──▶ refused
+///    └─provably not acted┘ └──anything else, or a crash──▶ unknown
+/// pending ──too old──▶ expired
+/// ```
+///
+/// The exchange is not idempotent (RFC 6749 §4.1.2 allows the server to revoke on reuse): the intent is
+/// durable before the call, and a code whose outcome is unknown is never sent again.
+package struct CodeExchange: Hashable, Sendable {
+    /// Where one exchange stands. Stored by `rawValue`.
+    package enum Phase: String, Sendable, CaseIterable {
+        case pending, exchanging, exchanged, refused, unknown, expired
+
+        /// Whether the code is spent or worthless, so that its secret is destroyed.
+        package var isFinal: Bool {
+            switch self {
+            case .pending, .exchanging: false
+            case .exchanged, .refused, .unknown, .expired: true
+            }
+        }
+    }
+
+    /// What happened to it.
+    package enum Event: Hashable, Sendable {
+        /// The lane has a free slot.
+        case begin
+        case exchanged
+        case refused
+        case trouble(Trouble)
+        /// The process that wrote the intent is gone.
+        case restarted
+    }
+
+    /// What the engine must do after the new state is durable.
+    package enum Effect: Hashable, Sendable {
+        case exchange
+        case retry(after: Duration)
+        case pauseProvider
+        /// The outcome is final: tell every open request of the identity.
+        case settled
+    }
+
+    package let credential: CredentialID
+    package let identity: IdentityID
+    package let provider: ProviderName
+    /// When the application got the code, as it says, else when we got it.
+    package let createdAt: WallTime
+    package private(set) var phase: Phase
+    package private(set) var failures: Int
+
+    package init(
+        credential: CredentialID, identity: IdentityID, provider: ProviderName, createdAt: WallTime,
+        phase: Phase = .pending, failures: Int = 0
+    ) {
+        self.credential = credential
+        self.identity = identity
+        self.provider = provider
+        self.createdAt = createdAt
+        self.phase = phase
+        self.failures = failures
+    }
+
+    /// Steps the machine.
+    ///
+    /// - Parameters:
+    ///   - event: What happened.
+    ///   - now: Decides whether the code is too old to be sent.
+    ///   - dice: Source of the jitter.
+    /// - Returns: What to do once the new state is durable; nothing for an event that does not fit.
+    package mutating func handle(
+        _ event: Event, now: WallTime, dice: inout SeededGenerator
+    ) -> [Effect] {
+        switch (phase, event) {
+        case (.pending, .begin):
+            guard now.since(createdAt) <= Limits.codeAgeMax else { return settle(.expired) }
+            phase = .exchanging
+            return [.exchange]
+        case (.exchanging, .exchanged):
+            return settle(.exchanged)
+        case (.exchanging, .refused):
+            return settle(.refused)
+        case (.exchanging, .restarted):
+            return settle(.unknown)
+        case (.exchanging, .trouble(let trouble)):
+            return handle(trouble, dice: &dice)
+        default:
+            return []
+        }
+    }
+
+    private mutating func handle(_ trouble: Trouble, dice: inout SeededGenerator) -> [Effect] {
+        switch trouble {
+        case .unreachable:
+            return retry(after: nil, dice: &dice)
+        case .throttled(let retryAfter):
+            return retry(after: retryAfter, dice: &dice)
+        case .misconfigured:
+            phase = .pending
+            return [.pauseProvider]
+        case .lost, .unusable, .sealBroken:
+            return settle(.unknown)
+        }
+    }
+
+    private mutating func retry(after hint: Duration?, dice: inout SeededGenerator) -> [Effect] {
+        phase = .pending
+        failures += 1
+        let delay = Backoff.delay(failures: failures, cap: Limits.codeBackoffMax, dice: &dice)
+        return [.retry(after: max(delay, min(hint ?? .zero, Limits.codeBackoffMax)))]
+    }
+
+    private mutating func settle(_ outcome: Phase) -> [Effect] {
+        phase = outcome
+        return [.settled]
+    }
+}

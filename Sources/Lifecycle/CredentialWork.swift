@@ -1,0 +1,68 @@
+/// Where the revocation of one credential stands within one request.
+package enum CredentialStep: String, Sendable, CaseIterable {
+    /// An authorization code that the five-minute lane still works on.
+    case codePending = "code_pending"
+    /// Stored and untouched by this request.
+    case stored
+    /// The intent to revoke is durable; the call may or may not have been made.
+    case revoking
+    /// Revoke answered success; proof is not tried yet.
+    case revoked
+    case proven
+    case accepted
+    /// The provider's own error proved the grant gone.
+    case gone
+    /// The provider refuses the token for good.
+    case dead
+    /// Not usable for revocation: a spent code, an id token, a broken seal.
+    case unusable
+
+    /// Whether nothing more is done with the credential.
+    package var isFinal: Bool {
+        switch self {
+        case .codePending, .stored, .revoking, .revoked: false
+        case .proven, .accepted, .gone, .dead, .unusable: true
+        }
+    }
+}
+
+/// One credential of an identity, as seen by one request.
+package struct CredentialWork: Hashable, Sendable {
+    package let id: CredentialID
+    package let kind: CredentialKind
+    package var step: CredentialStep
+    /// Whether the provider honoured the token shortly before the revoke intent.
+    package var wasLive: Bool
+    /// A revoke answered success once while the token stayed live: only proof counts from then on.
+    package var needsProof: Bool
+    /// Last successful token answer, the exchange included.
+    package var lastLiveAt: WallTime?
+    /// Last refresh grant that the provider answered; spends its budget.
+    package var lastRefreshAt: WallTime?
+
+    package init(
+        id: CredentialID, kind: CredentialKind, step: CredentialStep, wasLive: Bool = false,
+        needsProof: Bool = false, lastLiveAt: WallTime? = nil, lastRefreshAt: WallTime? = nil
+    ) {
+        self.id = id
+        self.kind = kind
+        self.step = step
+        self.wasLive = wasLive
+        self.needsProof = needsProof
+        self.lastLiveAt = lastLiveAt
+        self.lastRefreshAt = lastRefreshAt
+    }
+
+    /// Whether a successful token answer is recent enough to count as "live".
+    func isKnownLive(at now: WallTime, traits: ProviderTraits) -> Bool {
+        guard let lastLiveAt else { return false }
+        return now.since(lastLiveAt) < traits.livenessLifetime
+    }
+
+    /// When the provider may be asked about this token; `nil` when it never may.
+    func askableAt(traits: ProviderTraits) -> WallTime? {
+        guard kind == .refreshToken, traits.canCheckRefreshToken else { return nil }
+        guard let lastRefreshAt else { return .distantPast }
+        return lastRefreshAt + traits.refreshInterval
+    }
+}

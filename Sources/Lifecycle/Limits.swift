@@ -1,0 +1,35 @@
+/// Every bound of the state machine and the engine, with its unit and its reason.
+///
+/// What an operator may change is a setting; these are not.
+package enum Limits {
+    /// First step of the retry delay: long enough for a restart of the other side's process.
+    package static let backoffBase = Duration.milliseconds(500)
+    /// Longest retry delay: a provider that is back is noticed within a day, for years.
+    package static let backoffMax = Duration.seconds(86_400)
+    /// `Retry-After` below this is not believed: it would turn a polite answer into a busy loop.
+    package static let retryAfterMin = Duration.seconds(1)
+    /// Longest pause between two tries of an authorization code: its whole life is five minutes.
+    package static let codeBackoffMax = Duration.seconds(5)
+    /// A code older than this is given up unsent. Apple documents five minutes; ten have been seen.
+    package static let codeAgeMax = Duration.seconds(900)
+    /// After this many failed confirmations a successful revoke counts as `accepted`.
+    package static let confirmationsMax = 5
+    /// A request that was being worked on in this many crashes of our own is quarantined.
+    package static let crashesMax = 3
+    /// Credentials of one identity; a device that signs in daily must not fill the vault.
+    package static let credentialsPerIdentityMax = 32
+    /// Requests that the engine holds in memory at once. The backlog stays in SQLite.
+    package static let windowMax = 2048
+    /// Effects of one request that may run at once; identities beyond it wait their turn.
+    package static let effectsPerRequestMax = 16
+    /// A purge call takes at most this many requests: one short transaction.
+    package static let purgeBatchMax = 128
+    /// Consecutive failures that open a provider's breaker.
+    package static let breakerFailures = 8
+    /// First pause of an open breaker; doubles up to ``breakerPauseMax``.
+    package static let breakerPauseMin = Duration.seconds(1)
+    /// Longest pause between two probes of a provider that is down.
+    package static let breakerPauseMax = Duration.seconds(300)
+    /// Slots of each provider that only authorization codes may use.
+    package static let codeSlots = 4
+}

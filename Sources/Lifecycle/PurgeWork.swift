@@ -1,0 +1,99 @@
+/// The purge and verification of one target within one request.
+package struct PurgeWork: Hashable, Sendable {
+    /// Where it stands.
+    package enum Step: String, Sendable, CaseIterable {
+        case waiting, purged, verified
+    }
+
+    package let target: TargetName
+    package var step: Step
+    package var counts: PurgeCounts
+    package var attempts: Int
+    package var failures: Int
+    package var retryAt: WallTime?
+    package var startedAt: WallTime?
+    package var endedAt: WallTime?
+    /// ``Trouble/code``, or `remaining_rows`, of the last call that did not end the step.
+    package var lastTrouble: String?
+    /// A call is being made by this process. Not stored.
+    package var isBusy = false
+
+    package init(target: TargetName) {
+        self.target = target
+        step = .waiting
+        counts = PurgeCounts()
+        attempts = 0
+        failures = 0
+    }
+}
+
+extension PurgeWork {
+    mutating func begin(at now: WallTime) {
+        isBusy = true
+        attempts += 1
+        startedAt = startedAt ?? now
+        retryAt = nil
+    }
+
+    mutating func record(purge answer: PurgeAnswer, _ moment: inout Moment) -> [RequestEffect] {
+        isBusy = false
+        guard step == .waiting else { return [] }
+        switch answer {
+        case .done(let done):
+            counts.add(done)
+            step = .purged
+            failures = 0
+            lastTrouble = nil
+            return []
+        case .trouble(let trouble):
+            return record(trouble, &moment)
+        }
+    }
+
+    /// Anything left means back to purging: a completion is never claimed over a count that is not zero.
+    mutating func record(verify answer: VerifyAnswer, _ moment: inout Moment) -> [RequestEffect] {
+        isBusy = false
+        guard step == .purged else { return [] }
+        switch answer {
+        case .clean:
+            step = .verified
+            endedAt = moment.now
+            failures = 0
+            lastTrouble = nil
+            return []
+        case .remaining:
+            step = .waiting
+            lastTrouble = "remaining_rows"
+            failures += 1
+            retryAt = moment.now + Backoff.delay(failures: failures, dice: &moment.dice)
+            return [.announce(.remainingRows(target))]
+        case .trouble(let trouble):
+            return record(trouble, &moment)
+        }
+    }
+
+    private mutating func record(_ trouble: Trouble, _ moment: inout Moment) -> [RequestEffect] {
+        lastTrouble = trouble.code
+        switch trouble {
+        case .misconfigured:
+            attempts -= 1
+            return [.pauseTarget(target)]
+        case .throttled(let retryAfter):
+            return retry(after: retryAfter, &moment)
+        case .unreachable, .lost, .unusable, .sealBroken:
+            return retry(after: nil, &moment)
+        }
+    }
+
+    private mutating func retry(after hint: Duration?, _ moment: inout Moment) -> [RequestEffect] {
+        failures += 1
+        let delay = Backoff.delay(failures: failures, retryAfter: hint, dice: &moment.dice)
+        retryAt = moment.now + delay
+        return []
+    }
+
+    mutating func retryNow() {
+        retryAt = nil
+        failures = 0
+    }
+}

@@ -1,0 +1,120 @@
+extension Request {
+    /// Steps the machine.
+    ///
+    /// - Parameters:
+    ///   - event: What happened.
+    ///   - moment: Time and dice of the decision.
+    ///   - around: Policy and pauses as they are now.
+    /// - Returns: What to do once the new state is durable.
+    /// - Throws: ``OperationRefusal`` for an operation that this state does not allow; nothing changed then.
+    package mutating func handle(
+        _ event: RequestEvent, _ moment: inout Moment, around: Surroundings
+    ) throws(OperationRefusal) -> [RequestEffect] {
+        var effects = try record(event, &moment, around: around)
+        effects += settle(&moment, around: around.excludingPauses(of: effects))
+        return effects
+    }
+
+    private mutating func record(
+        _ event: RequestEvent, _ moment: inout Moment, around: Surroundings
+    ) throws(OperationRefusal) -> [RequestEffect] {
+        switch event {
+        case .due:
+            return []
+        case .checked(let identity, let credential, let answer):
+            guard let index = index(of: identity) else { return [] }
+            return revocations[index].record(check: answer, for: credential, &moment)
+        case .revoked(let identity, let credential, let answer):
+            guard let index = index(of: identity) else { return [] }
+            let traits = around.providers[revocations[index].provider]?.traits
+            return revocations[index].record(revoke: answer, for: credential, traits: traits, &moment)
+        case .confirmed(let identity, let credential, let answer):
+            guard let index = index(of: identity) else { return [] }
+            return revocations[index].record(confirm: answer, for: credential, &moment)
+        case .purged(let target, let answer):
+            guard let index = purges.firstIndex(where: { $0.target == target }) else { return [] }
+            return purges[index].record(purge: answer, &moment)
+        case .verified(let target, let answer):
+            guard let index = purges.firstIndex(where: { $0.target == target }) else { return [] }
+            return purges[index].record(verify: answer, &moment)
+        case .identityChanged(let snapshot):
+            return try learn(snapshot)
+        case .hold, .release, .retry, .cancel, .abandon, .quarantine, .crashed:
+            return try operate(event, at: moment.now)
+        }
+    }
+
+    private func index(of identity: IdentityID) -> Int? {
+        revocations.firstIndex { $0.identity == identity }
+    }
+
+    /// A credential that arrives before purging joins and is revoked; from purging on it is refused.
+    private mutating func learn(_ snapshot: IdentitySnapshot) throws(OperationRefusal) -> [RequestEffect] {
+        guard let stage = phase.stage, stage <= .revoking else { throw .deletionInProgress }
+        guard providerFilter?.contains(snapshot.provider) ?? true else { return [] }
+        if let index = index(of: snapshot.identity) {
+            _ = revocations[index].learn(snapshot)
+        } else {
+            revocations.append(Revocation(snapshot))
+        }
+        return []
+    }
+
+    private mutating func operate(
+        _ event: RequestEvent, at now: WallTime
+    ) throws(OperationRefusal) -> [RequestEffect] {
+        guard !phase.isEnded else { throw .alreadyEnded }
+        switch event {
+        case .hold:
+            isHeld = true
+        case .release:
+            guard isHeld else { throw .notOnHold }
+            isHeld = false
+        case .retry:
+            crashCount = 0
+            for index in revocations.indices { revocations[index].retryNow() }
+            for index in purges.indices { purges[index].retryNow() }
+        case .cancel:
+            return try cancel(at: now)
+        case .abandon:
+            guard let stage = phase.stage, stage <= .revoking, openRevocationCount > 0 else {
+                throw .nothingToAbandon
+            }
+            for index in revocations.indices { revocations[index].abandon(at: now) }
+            return [.announce(.abandoned)]
+        case .crashed:
+            crashCount += 1
+        case .quarantine:
+            crashCount = max(crashCount, Limits.crashesMax)
+        case .due, .checked, .revoked, .confirmed, .purged, .verified, .identityChanged:
+            break
+        }
+        return []
+    }
+
+    /// Cancelling ends at the first purge intent, or for `revoke_tokens` at the first revoke intent.
+    private mutating func cancel(at now: WallTime) throws(OperationRefusal) -> [RequestEffect] {
+        let isTooLate = kind == .deleteAccount ? purgeStartedAt != nil : hasRevokeIntent
+        guard !isTooLate else { throw .tooLate }
+        end(as: .cancelled, at: now)
+        return [.announce(.cancelled)]
+    }
+
+    mutating func end(as final: Phase, at now: WallTime) {
+        phase = final
+        endedAt = now
+        dueAt = nil
+    }
+}
+
+extension Surroundings {
+    /// A pause that this very decision asks for already counts for its own next step.
+    fileprivate func excludingPauses(of effects: [RequestEffect]) -> Surroundings {
+        var adjusted = self
+        for effect in effects {
+            if case .pauseProvider(let name) = effect { adjusted.pausedProviders.insert(name) }
+            if case .pauseTarget(let name) = effect { adjusted.pausedTargets.insert(name) }
+        }
+        return adjusted
+    }
+}

@@ -1,0 +1,197 @@
+extension Request {
+    /// Derives stage, due time and next effects from the recorded facts.
+    mutating func settle(_ moment: inout Moment, around: Surroundings) -> [RequestEffect] {
+        let before = phase
+        var effects: [RequestEffect] = []
+        while let more = settleOnce(moment.now, around: around, into: &effects), more {}
+        effects += changeOfParking(from: before)
+        return effects
+    }
+
+    /// - Returns: `true` when a stage ended and the next one must be looked at, `nil` after the end.
+    private mutating func settleOnce(
+        _ now: WallTime, around: Surroundings, into effects: inout [RequestEffect]
+    ) -> Bool? {
+        guard let stage = phase.stage else { return nil }
+        if let reason = obstacle(around) {
+            park(stage, reason, until: nil, now: now)
+            return false
+        }
+        switch stage {
+        case .accepted:
+            phase = .open(.scheduled)
+            return true
+        case .scheduled:
+            guard now >= notBefore else {
+                phase = .open(.scheduled)
+                dueAt = notBefore
+                return false
+            }
+            phase = .open(.revoking)
+            return true
+        case .revoking:
+            return settleRevoking(now, around: around, into: &effects)
+        case .purging:
+            return settlePurging(now, around: around, into: &effects)
+        case .verifying:
+            return settleVerifying(now, around: around, into: &effects)
+        }
+    }
+
+    /// What stops every stage alike. Re-read before every step.
+    private func obstacle(_ around: Surroundings) -> ParkReason? {
+        if crashCount >= Limits.crashesMax { return .quarantined }
+        if isHeld { return .onHold }
+        return around.isVaultOpen ? nil : .vaultSealed
+    }
+
+    private mutating func settleRevoking(
+        _ now: WallTime, around: Surroundings, into effects: inout [RequestEffect]
+    ) -> Bool {
+        if kind == .deleteAccount, revocations.isEmpty, around.withoutIdentities == .park {
+            park(.revoking, .needsReauthentication, until: nil, now: now)
+            return false
+        }
+        var outlook = Outlook()
+        for index in revocations.indices where revocations[index].verdict == nil {
+            let step = revocations[index].advance(kind: kind, now: now, around: around)
+            outlook.note(step, into: &effects)
+            if case .final(let verdict) = step {
+                effects.append(.announce(.verdict(revocations[index].provider, verdict)))
+            }
+        }
+        guard openRevocationCount > 0 else {
+            if kind == .deleteAccount {
+                phase = .open(.purging)
+                return true
+            }
+            complete(at: now, into: &effects)
+            return false
+        }
+        adopt(outlook, stage: .revoking, now: now)
+        return false
+    }
+
+    private mutating func settlePurging(
+        _ now: WallTime, around: Surroundings, into effects: inout [RequestEffect]
+    ) -> Bool {
+        precondition(openRevocationCount == 0, "purging before every verdict is final")
+        if purgeStartedAt == nil {
+            guard !around.isGuardClosed else {
+                park(.purging, .massDeletionGuard, until: nil, now: now)
+                return false
+            }
+            purgeStartedAt = now
+            effects.append(.announce(.purgeStarted))
+        }
+        guard let index = purges.firstIndex(where: { $0.step == .waiting }) else {
+            phase = .open(.verifying)
+            return true
+        }
+        settleTarget(at: index, stage: .purging, now, around: around, into: &effects)
+        return false
+    }
+
+    private mutating func settleVerifying(
+        _ now: WallTime, around: Surroundings, into effects: inout [RequestEffect]
+    ) -> Bool {
+        if purges.contains(where: { $0.step == .waiting }) {
+            phase = .open(.purging)
+            return true
+        }
+        guard let index = purges.firstIndex(where: { $0.step == .purged }) else {
+            complete(at: now, into: &effects)
+            return false
+        }
+        settleTarget(at: index, stage: .verifying, now, around: around, into: &effects)
+        return false
+    }
+
+    private mutating func settleTarget(
+        at index: Int, stage: Stage, _ now: WallTime, around: Surroundings,
+        into effects: inout [RequestEffect]
+    ) {
+        let target = purges[index].target
+        var outlook = Outlook()
+        if purges[index].isBusy {
+            outlook.isBusy = true
+        } else if around.pausedTargets.contains(target) {
+            outlook.notePark(.targetPaused, until: nil)
+        } else if let retryAt = purges[index].retryAt, retryAt > now {
+            outlook.noteWait(until: retryAt)
+        } else {
+            purges[index].begin(at: now)
+            outlook.isBusy = true
+            effects.append(stage == .purging ? .purge(target) : .verify(target))
+        }
+        adopt(outlook, stage: stage, now: now)
+    }
+
+    private mutating func complete(at now: WallTime, into effects: inout [RequestEffect]) {
+        end(as: .completed, at: now)
+        effects.append(.announce(.completed))
+    }
+
+    /// Parked only when nothing is under way and no timer runs: a timed retry is not parked.
+    private mutating func adopt(_ outlook: Outlook, stage: Stage, now: WallTime) {
+        if outlook.isBusy {
+            phase = .open(stage)
+            dueAt = now
+        } else if outlook.waitUntil == nil, !outlook.isAwaitingLane, let reason = outlook.parkReason {
+            park(stage, reason, until: outlook.parkUntil, now: now)
+        } else {
+            // Without any time here only the five-minute lane can move it, and its end is an event.
+            phase = .open(stage)
+            dueAt = [outlook.waitUntil, outlook.parkUntil].compactMap(\.self).min()
+        }
+    }
+
+    private mutating func park(_ stage: Stage, _ reason: ParkReason, until: WallTime?, now: WallTime) {
+        phase = .parked(stage, reason, until: until)
+        dueAt = isBusy ? now : until
+    }
+
+    private func changeOfParking(from before: Phase) -> [RequestEffect] {
+        guard before.parkReason != phase.parkReason else { return [] }
+        if let reason = phase.parkReason { return [.announce(.parked(reason))] }
+        return phase.isEnded ? [] : [.announce(.resumed)]
+    }
+}
+
+/// What the open parts of a stage wait for, taken together.
+private struct Outlook {
+    var isBusy = false
+    var isAwaitingLane = false
+    var waitUntil: WallTime?
+    var parkReason: ParkReason?
+    var parkUntil: WallTime?
+
+    mutating func note(_ step: RevocationStep, into effects: inout [RequestEffect]) {
+        switch step {
+        case .effect(let effect):
+            isBusy = true
+            effects.append(effect)
+        case .busy:
+            isBusy = true
+        case .awaitingLane:
+            isAwaitingLane = true
+        case .final:
+            break
+        case .waiting(let until):
+            noteWait(until: until)
+        case .parked(let reason, let until):
+            notePark(reason, until: until)
+        }
+    }
+
+    mutating func noteWait(until: WallTime) {
+        waitUntil = min(waitUntil ?? until, until)
+    }
+
+    /// The first reason is shown; the earliest end counts.
+    mutating func notePark(_ reason: ParkReason, until: WallTime?) {
+        parkReason = parkReason ?? reason
+        guard let until else { return }
+        parkUntil = min(parkUntil ?? until, until)
+    }
+}

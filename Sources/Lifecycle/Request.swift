@@ -1,0 +1,82 @@
+/// One request and everything that decides what happens to it: a pure state machine.
+///
+/// ```
+/// delete_account:  accepted → scheduled → revoking → purging → verifying → completed
+/// revoke_tokens:   accepted → scheduled → revoking → completed
+///                  any open stage ⇄ parked              … → cancelled
+/// ```
+///
+/// ``handle(_:_:around:)`` first records the fact, then derives the stage, the next due time and the
+/// effects from all facts together. So an answer that arrives while the request is parked, held or
+/// already cancelled is kept and does no harm, and nothing depends on the order of answers.
+/// Effects may only run once the new state is durable.
+package struct Request: Hashable, Sendable {
+    package let id: RequestID
+    package let kind: RequestKind
+    /// When the application made it, as it says; never later than `acceptedAt`.
+    package let createdAt: WallTime
+    package let acceptedAt: WallTime
+    /// End of the grace period.
+    package let notBefore: WallTime
+    /// The statutory clock; warnings before, alarm after.
+    package let deadlineAt: WallTime
+    /// `revoke_tokens` only: the providers to revoke at; `nil` means all.
+    package let providerFilter: Set<ProviderName>?
+    package var phase: Phase
+    package var revocations: [Revocation]
+    package var purges: [PurgeWork]
+    package var isHeld: Bool
+    /// Set with the first purge intent: no cancel and no further credential after it.
+    package var purgeStartedAt: WallTime?
+    package var endedAt: WallTime?
+    /// Crashes of our own while it was being worked on.
+    package var crashCount: Int
+    /// When it is to be looked at next; `nil` while only an event can move it, and after its end.
+    package var dueAt: WallTime?
+    /// Why a cancelled request ended without an operator, such as `absorbed`.
+    package var endDetail: String?
+
+    package init(
+        id: RequestID, kind: RequestKind, createdAt: WallTime, acceptedAt: WallTime,
+        notBefore: WallTime, deadlineAt: WallTime, providerFilter: Set<ProviderName>? = nil,
+        identities: [IdentitySnapshot], targets: [TargetName]
+    ) {
+        self.id = id
+        self.kind = kind
+        self.createdAt = min(createdAt, acceptedAt)
+        self.acceptedAt = acceptedAt
+        self.notBefore = notBefore
+        self.deadlineAt = deadlineAt
+        self.providerFilter = providerFilter
+        phase = .open(.accepted)
+        revocations = identities.filter { providerFilter?.contains($0.provider) ?? true }
+            .map(Revocation.init)
+        purges = kind == .deleteAccount ? targets.map(PurgeWork.init) : []
+        isHeld = false
+        crashCount = 0
+        dueAt = notBefore
+    }
+
+    /// Rows newer than this belong to a later life of the account and are never touched.
+    package var fence: WallTime { min(createdAt, acceptedAt) }
+
+    /// Whether a call is being made for it by this process.
+    package var isBusy: Bool {
+        revocations.contains(where: \.isBusy) || purges.contains(where: \.isBusy)
+    }
+
+    /// Whether any revoke intent was ever made durable.
+    package var hasRevokeIntent: Bool {
+        revocations.contains { revocation in
+            revocation.credentials.contains {
+                switch $0.step {
+                case .revoking, .revoked, .proven, .accepted, .gone: true
+                case .codePending, .stored, .dead, .unusable: false
+                }
+            }
+        }
+    }
+
+    /// Identities without a final verdict; the database refuses `purging` while it is not zero.
+    package var openRevocationCount: Int { revocations.count { $0.verdict == nil } }
+}

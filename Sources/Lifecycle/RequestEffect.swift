@@ -1,0 +1,62 @@
+/// What the engine must do after a decision is durable.
+package enum RequestEffect: Hashable, Sendable {
+    case check(IdentityID, CredentialID)
+    case revoke(IdentityID, CredentialID)
+    case confirm(IdentityID, CredentialID)
+    case purge(TargetName)
+    case verify(TargetName)
+    /// Configuration is refused there: pause it for everybody and alarm.
+    case pauseProvider(ProviderName)
+    case pauseTarget(TargetName)
+    case announce(Announcement)
+}
+
+/// A fact that an operator cares about; the engine turns it into a journal event.
+package enum Announcement: Hashable, Sendable {
+    case parked(ParkReason)
+    case resumed
+    case verdict(ProviderName, Verdict)
+    case sealBroken(ProviderName)
+    case purgeStarted
+    case remainingRows(TargetName)
+    case completed
+    case cancelled
+    case abandoned
+}
+
+/// What happened to a request.
+package enum RequestEvent: Hashable, Sendable {
+    /// It came into the engine's window, a timer of it fired, or a pause, the vault or the guard changed.
+    case due
+    case checked(IdentityID, CredentialID, CheckAnswer)
+    case revoked(IdentityID, CredentialID, RevokeAnswer)
+    case confirmed(IdentityID, CredentialID, CheckAnswer)
+    case purged(TargetName, PurgeAnswer)
+    case verified(TargetName, VerifyAnswer)
+    /// The vault learned something about an identity of the user.
+    case identityChanged(IdentitySnapshot)
+    case hold
+    case release
+    /// An operator wants the next try now; also ends a quarantine.
+    case retry
+    case cancel
+    /// An operator ends every open revocation as `abandoned`.
+    case abandon
+    /// It was being worked on in too many crashes of our own.
+    case quarantine
+    /// It was being worked on when the process crashed by itself.
+    case crashed
+}
+
+/// Why an operation on a request was refused; `rawValue` is the problem code on the wire.
+package enum OperationRefusal: String, Error, Hashable, Sendable, CaseIterable {
+    /// Past the point of no return.
+    case tooLate = "too_late"
+    /// The request has ended.
+    case alreadyEnded = "already_ended"
+    /// Nothing of the kind is open.
+    case nothingToAbandon = "nothing_to_abandon"
+    /// The hold is not there.
+    case notOnHold = "not_on_hold"
+    case deletionInProgress = "deletion_in_progress"
+}

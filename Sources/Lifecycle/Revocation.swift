@@ -1,0 +1,331 @@
+/// What is known about one identity when a request is made or a credential arrives.
+package struct IdentitySnapshot: Hashable, Sendable {
+    package let identity: IdentityID
+    package let provider: ProviderName
+    package let clientID: String
+    /// The same (provider, subject) is stored for another user too.
+    package let isShared: Bool
+    package let credentials: [CredentialWork]
+
+    package init(
+        identity: IdentityID, provider: ProviderName, clientID: String, isShared: Bool,
+        credentials: [CredentialWork]
+    ) {
+        self.identity = identity
+        self.provider = provider
+        self.clientID = clientID
+        self.isShared = isShared
+        self.credentials = credentials
+    }
+}
+
+/// The revocation of one identity within one request.
+package struct Revocation: Hashable, Sendable {
+    package let identity: IdentityID
+    package let provider: ProviderName
+    package let clientID: String
+    package var isShared: Bool
+    package var credentials: [CredentialWork]
+    package var verdict: Verdict?
+    /// Calls made so far, all kinds; for people who look.
+    package var attempts: Int
+    /// Consecutive failures; decides the backoff.
+    package var failures: Int
+    package var retryAt: WallTime?
+    /// Since when no usable credential is left; starts the revocation deadline.
+    package var waitingSince: WallTime?
+    package var startedAt: WallTime?
+    package var endedAt: WallTime?
+    /// ``Trouble/code`` of the last call that brought no answer.
+    package var lastTrouble: String?
+    /// A call is being made by this process. Not stored: after a restart nothing is in flight.
+    package var isBusy = false
+
+    package init(_ snapshot: IdentitySnapshot) {
+        identity = snapshot.identity
+        provider = snapshot.provider
+        clientID = snapshot.clientID
+        isShared = snapshot.isShared
+        credentials = snapshot.credentials
+        attempts = 0
+        failures = 0
+    }
+}
+
+/// What one revocation needs next.
+enum RevocationStep: Hashable, Sendable {
+    case effect(RequestEffect)
+    case busy
+    /// The five-minute lane works on a code of this identity; its end is an event.
+    case awaitingLane
+    case waiting(until: WallTime)
+    case parked(ParkReason, until: WallTime?)
+    case final(Verdict)
+}
+
+extension Revocation {
+    /// Decides what comes next and records intents and the verdict on the way.
+    mutating func advance(kind: RequestKind, now: WallTime, around: Surroundings) -> RevocationStep {
+        if let verdict { return .final(verdict) }
+        guard !isBusy else { return .busy }
+        guard !isShared else { return .parked(.sharedIdentity, until: nil) }
+        guard let policy = around.providers[provider] else { return .parked(.providerPaused, until: nil) }
+        if let earned = earnedVerdict(traits: policy.traits) {
+            return finish(earned, at: now)
+        }
+        guard credentials.contains(where: { !$0.step.isFinal }) else {
+            return advanceWithoutCredential(kind: kind, now: now, policy: policy)
+        }
+        waitingSince = nil
+        guard !around.pausedProviders.contains(provider) else { return .parked(.providerPaused, until: nil) }
+        if let retryAt, retryAt > now { return .waiting(until: retryAt) }
+        return advanceCredential(now: now, traits: policy.traits)
+    }
+
+    /// Refresh tokens first, then access tokens: a dead refresh token says more than a dead access token.
+    private mutating func advanceCredential(now: WallTime, traits: ProviderTraits) -> RevocationStep {
+        let order = credentials.indices.filter { !credentials[$0].step.isFinal }.sorted {
+            (credentials[$0].kind != .refreshToken ? 1 : 0, $0) < (credentials[$1].kind != .refreshToken ? 1 : 0, $1)
+        }
+        for index in order {
+            if let step = advanceCredential(at: index, now: now, traits: traits) { return step }
+        }
+        if let earned = earnedVerdict(traits: traits) { return finish(earned, at: now) }
+        return .awaitingLane
+    }
+
+    /// - Returns: `nil` when this credential has nothing to do now and the next one should be looked at.
+    private mutating func advanceCredential(
+        at index: Int, now: WallTime, traits: ProviderTraits
+    ) -> RevocationStep? {
+        let credential = credentials[index]
+        switch credential.step {
+        case .codePending:
+            return nil
+        case .stored:
+            let isLive = credential.isKnownLive(at: now, traits: traits)
+            if !isLive, let askableAt = credential.askableAt(traits: traits), askableAt <= now {
+                return begin(.check(identity, credential.id), at: now)
+            }
+            credentials[index].step = .revoking
+            credentials[index].wasLive = isLive
+            return begin(.revoke(identity, credential.id), at: now)
+        case .revoking:
+            return begin(.revoke(identity, credential.id), at: now)
+        case .revoked:
+            return advanceProof(at: index, now: now, traits: traits)
+        case .proven, .accepted, .gone, .dead, .unusable:
+            return nil
+        }
+    }
+
+    private mutating func advanceProof(
+        at index: Int, now: WallTime, traits: ProviderTraits
+    ) -> RevocationStep? {
+        let credential = credentials[index]
+        guard credential.wasLive, let askableAt = credential.askableAt(traits: traits),
+            failures < Limits.confirmationsMax || credential.needsProof
+        else {
+            credentials[index].step = .accepted
+            failures = 0
+            return nil
+        }
+        if askableAt <= now { return begin(.confirm(identity, credential.id), at: now) }
+        guard !credential.needsProof else { return .waiting(until: askableAt) }
+        credentials[index].step = .accepted
+        return nil
+    }
+
+    private mutating func begin(_ effect: RequestEffect, at now: WallTime) -> RevocationStep {
+        isBusy = true
+        attempts += 1
+        startedAt = startedAt ?? now
+        retryAt = nil
+        return .effect(effect)
+    }
+
+    private mutating func finish(_ earned: Verdict, at now: WallTime) -> RevocationStep {
+        verdict = earned
+        endedAt = now
+        retryAt = nil
+        waitingSince = nil
+        return .final(earned)
+    }
+
+    /// The clock of the revocation deadline starts here and nowhere else: an outage never starts it.
+    private mutating func advanceWithoutCredential(
+        kind: RequestKind, now: WallTime, policy: ProviderPolicy
+    ) -> RevocationStep {
+        let since = waitingSince ?? now
+        waitingSince = since
+        switch policy.onUnrevocable {
+        case .park:
+            return .parked(.needsReauthentication, until: nil)
+        case .proceed:
+            let until = since + policy.revocationDeadline
+            guard kind == .deleteAccount, now < until else { return finish(.unrevoked, at: now) }
+            return .parked(.needsReauthentication, until: until)
+        }
+    }
+
+    /// The verdict that the credentials have earned together; `nil` while one is open or none says anything.
+    private func earnedVerdict(traits: ProviderTraits) -> Verdict? {
+        let steps = credentials.map(\.step)
+        guard steps.allSatisfy(\.isFinal) else { return nil }
+        let isProven = steps.contains(.proven)
+        if isProven, traits.revokesWholeGrant || !steps.contains(.accepted) { return .proven }
+        if steps.contains(.accepted) { return .accepted }
+        if steps.contains(.gone) { return .alreadyGone }
+        return steps.contains(.dead) ? .tokenDead : nil
+    }
+}
+
+// MARK: - Answers
+
+extension Revocation {
+    /// Records what a check said.
+    mutating func record(check answer: CheckAnswer, for id: CredentialID, _ moment: inout Moment) -> [RequestEffect] {
+        isBusy = false
+        guard let index = openIndex(id), credentials[index].step == .stored else { return [] }
+        switch answer {
+        case .live:
+            credentials[index].lastLiveAt = moment.now
+            credentials[index].lastRefreshAt = moment.now
+            succeed()
+        case .dead:
+            credentials[index].lastRefreshAt = moment.now
+            credentials[index].step = .dead
+            succeed()
+        case .trouble(let trouble):
+            return record(trouble, at: index, &moment)
+        }
+        return []
+    }
+
+    /// Records what a revoke said.
+    mutating func record(
+        revoke answer: RevokeAnswer, for id: CredentialID, traits: ProviderTraits?, _ moment: inout Moment
+    ) -> [RequestEffect] {
+        isBusy = false
+        guard let index = openIndex(id), credentials[index].step == .revoking else { return [] }
+        switch answer {
+        case .success:
+            credentials[index].step = .revoked
+            succeed()
+        case .alreadyInvalid:
+            // The intent was durable and the token live before it: our own revoke did this.
+            let provesGone = traits?.invalidTokenProvesGone ?? false
+            let isRefreshToken = credentials[index].kind == .refreshToken
+            credentials[index].step =
+                credentials[index].wasLive ? .proven : provesGone && isRefreshToken ? .gone : .dead
+            succeed()
+        case .trouble(let trouble):
+            return record(trouble, at: index, &moment)
+        }
+        return []
+    }
+
+    /// Records what asking after the revoke said.
+    mutating func record(confirm answer: CheckAnswer, for id: CredentialID, _ moment: inout Moment) -> [RequestEffect] {
+        isBusy = false
+        guard let index = openIndex(id), credentials[index].step == .revoked else { return [] }
+        switch answer {
+        case .dead:
+            credentials[index].step = .proven
+            credentials[index].lastRefreshAt = moment.now
+            succeed()
+        case .live:
+            credentials[index].step = .stored
+            credentials[index].needsProof = true
+            credentials[index].lastLiveAt = moment.now
+            credentials[index].lastRefreshAt = moment.now
+            failures += 1
+            retryAt = moment.now + Backoff.delay(failures: failures, dice: &moment.dice)
+        case .trouble(let trouble):
+            return record(trouble, at: index, &moment)
+        }
+        return []
+    }
+
+    /// Nothing that went wrong is ever a verdict: it is a later try, a pause of the provider, or a credential less.
+    private mutating func record(_ trouble: Trouble, at index: Int, _ moment: inout Moment) -> [RequestEffect] {
+        lastTrouble = trouble.code
+        switch trouble {
+        case .misconfigured:
+            attempts -= 1
+            return [.pauseProvider(provider)]
+        case .sealBroken:
+            credentials[index].step = .unusable
+            return [.announce(.sealBroken(provider))]
+        case .throttled(let retryAfter):
+            return retry(after: retryAfter, &moment)
+        case .unreachable, .lost, .unusable:
+            return retry(after: nil, &moment)
+        }
+    }
+
+    private mutating func retry(after hint: Duration?, _ moment: inout Moment) -> [RequestEffect] {
+        failures += 1
+        let delay = Backoff.delay(failures: failures, retryAfter: hint, dice: &moment.dice)
+        retryAt = moment.now + delay
+        return []
+    }
+
+    private mutating func succeed() {
+        failures = 0
+        lastTrouble = nil
+    }
+
+    private func openIndex(_ id: CredentialID) -> Int? {
+        credentials.firstIndex { $0.id == id && !$0.step.isFinal }
+    }
+}
+
+// MARK: - News about the identity
+
+extension Revocation {
+    /// Takes over what the vault knows now: new credentials, codes that the lane has settled.
+    ///
+    /// - Returns: Whether there is something new to revoke.
+    mutating func learn(_ snapshot: IdentitySnapshot) -> Bool {
+        isShared = snapshot.isShared
+        var isNews = false
+        for credential in snapshot.credentials {
+            guard let index = credentials.firstIndex(where: { $0.id == credential.id }) else {
+                credentials.append(credential)
+                isNews = isNews || !credential.step.isFinal
+                continue
+            }
+            credentials[index].lastLiveAt = maxTime(credentials[index].lastLiveAt, credential.lastLiveAt)
+            credentials[index].lastRefreshAt = maxTime(
+                credentials[index].lastRefreshAt, credential.lastRefreshAt)
+            if credentials[index].step == .codePending { credentials[index].step = credential.step }
+        }
+        if isNews {
+            verdict = nil
+            endedAt = nil
+            waitingSince = nil
+        }
+        return isNews
+    }
+
+    /// Forgets timers, so that the next try is now.
+    mutating func retryNow() {
+        retryAt = nil
+        failures = 0
+    }
+
+    /// Ends the revocation by an operator's word.
+    mutating func abandon(at now: WallTime) {
+        guard verdict == nil else { return }
+        verdict = .abandoned
+        endedAt = now
+        retryAt = nil
+    }
+
+    private func maxTime(_ left: WallTime?, _ right: WallTime?) -> WallTime? {
+        guard let left else { return right }
+        guard let right else { return left }
+        return max(left, right)
+    }
+}

@@ -1,0 +1,34 @@
+/// What the state machine reads besides the request: policy and pauses, as they are right now.
+package struct Surroundings: Sendable {
+    package var providers: [ProviderName: ProviderPolicy]
+    package var pausedProviders: Set<ProviderName>
+    package var pausedTargets: Set<TargetName>
+    package var isVaultOpen: Bool
+    /// The mass-deletion guard lets no further purge begin.
+    package var isGuardClosed: Bool
+    package var withoutIdentities: WithoutIdentities
+
+    package init(
+        providers: [ProviderName: ProviderPolicy], pausedProviders: Set<ProviderName> = [],
+        pausedTargets: Set<TargetName> = [], isVaultOpen: Bool = true, isGuardClosed: Bool = false,
+        withoutIdentities: WithoutIdentities = .proceed
+    ) {
+        self.providers = providers
+        self.pausedProviders = pausedProviders
+        self.pausedTargets = pausedTargets
+        self.isVaultOpen = isVaultOpen
+        self.isGuardClosed = isGuardClosed
+        self.withoutIdentities = withoutIdentities
+    }
+}
+
+/// The time of a decision and the dice for its jitter.
+package struct Moment: Sendable {
+    package let now: WallTime
+    package var dice: SeededGenerator
+
+    package init(now: WallTime, dice: SeededGenerator) {
+        self.now = now
+        self.dice = dice
+    }
+}
