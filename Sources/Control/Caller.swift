@@ -1,0 +1,27 @@
+/// What a peer may do; decided by the socket that it connected to, never by what it says.
+package enum ControlRole: String, Sendable, CaseIterable, Comparable {
+    /// Applications: hand work in, read states and receipts.
+    case submit
+    /// Operators: everything.
+    case `operator`
+
+    package static func < (left: ControlRole, right: ControlRole) -> Bool {
+        left == .submit && right == .operator
+    }
+}
+
+/// Who is asking: the role of the socket and what the kernel said about the peer at connect.
+///
+/// The uid is SO_PEERCRED's (unix(7)). The process id is for the ledger's reader only: it may be
+/// reused, so nothing is ever decided by it.
+package struct Caller: Sendable, Hashable {
+    package let role: ControlRole
+    package let uid: UInt32
+    package let pid: Int32?
+
+    package init(role: ControlRole, uid: UInt32, pid: Int32? = nil) {
+        self.role = role
+        self.uid = uid
+        self.pid = pid
+    }
+}

@@ -1,0 +1,168 @@
+package import Lifecycle
+
+/// What the daemon does for the control API: one method per route.
+///
+/// The server has already checked the role, the limits and the shape of every input. An
+/// implementation acknowledges nothing before it is durable, and answers `request_not_found` for
+/// everything that the caller may not see.
+package protocol ControlBackend: Sendable {
+    /// Takes a request, or finds the one that the key or the user already has.
+    ///
+    /// - Parameters:
+    ///   - submission: What is asked for.
+    ///   - idempotencyKey: 1 to 255 visible characters; scoped to the caller's role and uid.
+    ///   - caller: Who asks.
+    /// - Returns: The request as it stands once it is durable.
+    /// - Throws: ``ControlProblem`` with `already_open`, `idempotency_conflict`, `unknown_provider`,
+    ///   `malformed_option`, `intake_paused` or `unavailable`.
+    func submit(
+        _ submission: Submission,
+        idempotencyKey: String?,
+        caller: Caller
+    )
+        async throws(ControlProblem) -> WireRequest
+
+    /// Lists requests, newest first.
+    ///
+    /// - Throws: ``ControlProblem`` with `malformed_query` for a cursor that is not ours.
+    func list(
+        _ filter: RequestFilter,
+        caller: Caller
+    ) async throws(ControlProblem)
+        -> WireList<WireRequest>
+
+    /// One request with its identities and steps.
+    ///
+    /// - Throws: ``ControlProblem`` with `request_not_found`.
+    func show(_ id: RequestID, caller: Caller) async throws(ControlProblem) -> WireRequest
+
+    /// Does one operator's verb to a request and answers the request as it stands after it.
+    ///
+    /// - Throws: ``ControlProblem`` with `request_not_found`, `too_late` or `wrong_state`.
+    func act(
+        _ action: RequestAction,
+        on id: RequestID,
+        caller: Caller
+    )
+        async throws(ControlProblem) -> WireRequest
+
+    /// Brings a fresh sign-in to a request that waits for one.
+    ///
+    /// - Throws: ``ControlProblem`` with `request_not_found`, `wrong_state`, `unknown_provider`,
+    ///   `subject_mismatch`, `malformed_id_token`, `reauthorization_refused` or `vault_sealed`.
+    func reauthorize(
+        _ id: RequestID,
+        with input: ReauthorizeInput,
+        caller: Caller
+    )
+        async throws(ControlProblem) -> WireRequest
+
+    /// The proof for one request.
+    ///
+    /// - Throws: ``ControlProblem`` with `request_not_found` or `wrong_state` (not completed yet).
+    func receipt(_ id: RequestID, caller: Caller) async throws(ControlProblem) -> JSONValue
+
+    /// Live changes of one request, or of everything. Ends when the request or the daemon does.
+    ///
+    /// - Throws: ``ControlProblem`` with `request_not_found` or `unavailable`.
+    func events(
+        _ id: RequestID?,
+        caller: Caller
+    ) async throws(ControlProblem)
+        -> AsyncStream<WireEvent>
+
+    /// Seals one credential into the vault.
+    ///
+    /// - Throws: ``ControlProblem`` with a ``CredentialRejectReason``'s code.
+    func putCredential(
+        _ input: CredentialInput,
+        user: UserID,
+        provider: ProviderName,
+        caller: Caller
+    ) async throws(ControlProblem) -> WireStoredCredential
+
+    /// The identities of a user, without their secrets.
+    ///
+    /// - Throws: ``ControlProblem`` when the store cannot be read (`unavailable`).
+    func identities(
+        of user: UserID,
+        caller: Caller
+    ) async throws(ControlProblem)
+        -> WireList<WireIdentity>
+
+    /// Forgets one identity and destroys its credentials, without revoking them.
+    ///
+    /// - Throws: ``ControlProblem`` with `identity_not_found` or `deletion_in_progress`.
+    func forgetIdentity(
+        _ identity: IdentityID,
+        of user: UserID,
+        caller: Caller
+    )
+        async throws(ControlProblem)
+
+    /// Puts a legal hold on a user, or lifts it.
+    ///
+    /// - Throws: ``ControlProblem`` with `unavailable`.
+    func setHold(
+        _ isHeld: Bool,
+        user: UserID,
+        reason: String?,
+        caller: Caller
+    )
+        async throws(ControlProblem) -> WireUserHold
+
+    /// Health of every provider, in configured order.
+    ///
+    /// - Throws: ``ControlProblem`` with `unavailable`.
+    func providers(caller: Caller) async throws(ControlProblem) -> WireList<WireHealth>
+
+    /// Pauses, resumes or checks one provider.
+    ///
+    /// - Throws: ``ControlProblem`` with `unknown_provider`.
+    func control(
+        _ action: ComponentAction,
+        provider: ProviderName,
+        caller: Caller
+    )
+        async throws(ControlProblem) -> WireHealth
+
+    /// Health of every target, in configured order.
+    ///
+    /// - Throws: ``ControlProblem`` with `unavailable`.
+    func targets(caller: Caller) async throws(ControlProblem) -> WireList<WireHealth>
+
+    /// Pauses, resumes or checks one target.
+    ///
+    /// - Throws: ``ControlProblem`` with `unknown_target`.
+    func control(
+        _ action: ComponentAction,
+        target: TargetName,
+        caller: Caller
+    )
+        async throws(ControlProblem) -> WireHealth
+
+    /// Stops or starts taking work.
+    ///
+    /// - Throws: ``ControlProblem`` with `unavailable`.
+    func setIntake(isPaused: Bool, caller: Caller) async throws(ControlProblem) -> WireStatus
+
+    /// Opens the mass-deletion guard once, for a counted and expiring number of deletions.
+    ///
+    /// - Throws: ``ControlProblem`` with `wrong_state` when the guard is not closed.
+    func overrideGuard(caller: Caller) async throws(ControlProblem) -> WireGuard
+
+    /// Reads the configuration again, as `systemctl reload` does.
+    ///
+    /// - Throws: ``ControlProblem`` with `configuration_invalid` and one error per problem.
+    func reload(caller: Caller) async throws(ControlProblem) -> WireReload
+
+    /// How the daemon is doing.
+    ///
+    /// - Throws: ``ControlProblem`` with `unavailable`.
+    func status(caller: Caller) async throws(ControlProblem) -> WireStatus
+
+    /// The metrics as OpenMetrics text, `# EOF` included.
+    ///
+    /// - Throws: ``ControlProblem`` with `unavailable`.
+    func metrics(caller: Caller) async throws(ControlProblem) -> String
+}

@@ -1,0 +1,27 @@
+/// Bounds of the control API that server and client share.
+package enum ControlLimits {
+    /// The largest body of a request, in bytes: a credential of 8 KiB, escaped, fits several times.
+    package static let bodyByteCountMax = 64 * 1024
+    /// The deepest nesting of JSON; our own documents need four levels.
+    package static let jsonDepthMax = 16
+    /// Items of one page when the caller does not say.
+    package static let listLimitDefault = 100
+    /// The most items of one page, so that one answer stays in the low megabytes.
+    package static let listLimitMax = 1000
+    /// The longest idempotency key, in bytes; the spool's CHECK says the same.
+    package static let idempotencyKeyByteCountMax = 255
+    /// The longest secret, in bytes; the spool's CHECK says the same.
+    package static let secretByteCountMax = 8192
+    /// The longest client id, subject, redirect URI or cursor, in bytes.
+    package static let textByteCountMax = 2048
+    /// The longest reason of an operator, in bytes: a sentence and a ticket number.
+    package static let reasonByteCountMax = 200
+    /// The longest option `reason`, in bytes: it is a code.
+    package static let reasonCodeByteCountMax = 64
+    /// The longest grace period that an option may ask for, in seconds (ten years).
+    package static let graceSecondsMax: Int64 = 315_360_000
+    /// The most providers that one request may name.
+    package static let providersPerRequestMax = 64
+    /// The longest answer that the client reads, in bytes: a page of the longest list.
+    package static let answerByteCountMax = 16 * 1024 * 1024
+}

@@ -1,0 +1,74 @@
+package import Lifecycle
+
+/// Why the control API did not do what it was asked; RFC 9457 `application/problem+json`.
+///
+/// Never carries a value that the caller sent: `field` and `errors` name places only.
+package struct ControlProblem: Error, Sendable, Hashable, CustomStringConvertible {
+    /// One more fact: where, and what is wrong there.
+    package struct Detail: Sendable, Hashable, Codable {
+        /// A field (`options.grace_s`), a configuration line (`expunged.toml:12`), or nothing.
+        package let field: String?
+        package let message: String
+
+        package init(field: String? = nil, message: String) {
+            self.field = field
+            self.message = message
+        }
+    }
+
+    package let code: Code
+    /// One sentence for a person, in lower case, without a full stop.
+    package let detail: String
+    package let errors: [Detail]
+    /// How long to wait before the next try, if known (RFC 9110 §10.2.3).
+    package let retryAfter: Duration?
+
+    package init(
+        _ code: Code,
+        _ detail: String? = nil,
+        errors: [Detail] = [],
+        retryAfter: Duration? = nil
+    ) {
+        self.code = code
+        self.detail = detail ?? code.title
+        self.errors = errors
+        self.retryAfter = retryAfter
+    }
+
+    package var description: String { "\(code.rawValue): \(detail)" }
+}
+
+extension ControlProblem {
+    /// The problem that a rejected submission is over HTTP; the codes are equal.
+    package init(rejection reason: RejectReason, _ detail: String? = nil) {
+        switch reason {
+        case .malformedRow: self.init(.malformedField, detail)
+        case .malformedUserID: self.init(.malformedUserID, detail)
+        case .unknownKind: self.init(.unknownKind, detail)
+        case .unknownOption: self.init(.unknownOption, detail)
+        case .malformedOption: self.init(.malformedOption, detail)
+        case .unknownProvider: self.init(.unknownProvider, detail)
+        case .alreadyOpen: self.init(.alreadyOpen, detail)
+        case .deletionInProgress: self.init(.deletionInProgress, detail)
+        case .idempotencyConflict: self.init(.idempotencyConflict, detail)
+        }
+    }
+
+    /// The problem that a rejected credential is over HTTP; the codes are equal.
+    package init(rejection reason: CredentialRejectReason, _ detail: String? = nil) {
+        switch reason {
+        case .malformedRow: self.init(.malformedField, detail)
+        case .malformedUserID: self.init(.malformedUserID, detail)
+        case .unknownProvider: self.init(.unknownProvider, detail)
+        case .unknownClientID: self.init(.unknownClientID, detail)
+        case .clientIDRequired: self.init(.clientIDRequired, detail)
+        case .unknownCredentialKind: self.init(.unknownCredentialKind, detail)
+        case .missingSecret: self.init(.missingSecret, detail)
+        case .vaultSealed: self.init(.vaultSealed, detail)
+        case .tooManyCredentials: self.init(.tooManyCredentials, detail)
+        case .deletionInProgress: self.init(.deletionInProgress, detail)
+        case .subjectMismatch: self.init(.subjectMismatch, detail)
+        case .malformedIDToken: self.init(.malformedIDToken, detail)
+        }
+    }
+}

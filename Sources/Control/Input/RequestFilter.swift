@@ -1,0 +1,16 @@
+package import Lifecycle
+
+/// Which requests a list shows. Every part narrows it.
+package struct RequestFilter: Sendable, Hashable {
+    package var state: WireState?
+    package var user: UserID?
+    package var provider: ProviderName?
+    /// Where the page before ended; opaque.
+    package var cursor: String?
+    /// The most items of one page, 1 to ``ControlLimits/listLimitMax``.
+    package var limit: Int
+
+    package init(limit: Int = ControlLimits.listLimitDefault) {
+        self.limit = limit
+    }
+}

@@ -1,0 +1,14 @@
+package import Lifecycle
+
+/// The body of `POST /v1/requests`.
+package struct Submission: Sendable, Hashable {
+    package var kind: RequestKind
+    package var user: UserID
+    package var options: RequestOptions
+
+    package init(kind: RequestKind, user: UserID, options: RequestOptions = RequestOptions()) {
+        self.kind = kind
+        self.user = user
+        self.options = options
+    }
+}

@@ -1,0 +1,55 @@
+package import Lifecycle
+
+/// What an event is about.
+package enum EventKind: String, Sendable, CaseIterable {
+    /// The state or detail of a request changed.
+    case request
+    /// The verdict of an identity was decided or raised.
+    case identity
+    /// A step started, ended or will be tried again.
+    case step
+    case provider
+    case target
+}
+
+/// One live change.
+package struct WireEvent: WireObject, Codable, Hashable {
+    /// Rises by at least one with every event of one run of the daemon.
+    package var sequence: Int64
+    package var kind: WireValue<EventKind>
+    package var at: WallTime
+    package var requestID: RequestID?
+    package var state: String?
+    package var detail: String?
+    package var provider: String?
+    package var target: String?
+    package var step: String?
+    package var verdict: WireValue<Verdict>?
+    package var attempt: Int?
+
+    package init(sequence: Int64, kind: EventKind, at: WallTime, requestID: RequestID? = nil) {
+        self.sequence = sequence
+        self.kind = .known(kind)
+        self.at = at
+        self.requestID = requestID
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case sequence, kind, at, state, detail, provider, target, step, verdict, attempt
+        case requestID = "request_id"
+    }
+
+    package static let fields: [WireField] = [
+        .required("sequence", .integer, "Rises with every event of one run of the daemon."),
+        .required("kind", .choice(EventKind.allCases.map(\.rawValue)), "What it is about."),
+        .required("at", .time, "When it happened."),
+        .optional("request_id", .uuid, "The request, if it is about one."),
+        .optional("state", .text, "The state of the request, step, provider or target after it."),
+        .optional("detail", .text, "Why, as a code."),
+        .optional("provider", .text, "The provider, if it is about one."),
+        .optional("target", .text, "The target, if it is about one."),
+        .optional("step", .text, "The step, if it is about one."),
+        .optional("verdict", .choice(Verdict.allCases.map(\.rawValue)), "The identity's verdict."),
+        .optional("attempt", .integer, "The attempt that it was."),
+    ]
+}

@@ -1,0 +1,38 @@
+/// The JSON type of one field, as the OpenAPI document spells it.
+package indirect enum WireFieldType: Sendable, Hashable {
+    case text
+    case time
+    case uuid
+    case secret
+    case integer
+    case boolean
+    case choice([String])
+    case object(String)
+    case list(WireFieldType)
+    case counts
+    case document
+}
+
+/// One field of a JSON object of the API: name, type, whether it is always there, and what it says.
+package struct WireField: Sendable, Hashable {
+    package let name: String
+    package let type: WireFieldType
+    package let isRequired: Bool
+    package let summary: String
+
+    /// A field that is always there.
+    static func required(_ name: String, _ type: WireFieldType, _ summary: String) -> WireField {
+        WireField(name: name, type: type, isRequired: true, summary: summary)
+    }
+
+    /// A field that is left out when there is nothing to say.
+    static func optional(_ name: String, _ type: WireFieldType, _ summary: String) -> WireField {
+        WireField(name: name, type: type, isRequired: false, summary: summary)
+    }
+}
+
+/// A JSON object of the API with its documented fields.
+package protocol WireObject: Sendable {
+    /// Its fields in the order of the documentation; a test holds them against what is encoded.
+    static var fields: [WireField] { get }
+}

@@ -1,0 +1,64 @@
+package import Lifecycle
+
+/// Whether a provider or target takes work.
+package enum HealthState: String, Sendable, CaseIterable {
+    case ready
+    /// By an operator, or because its configuration is refused; `detail` says which.
+    case paused
+    /// The breaker is open: nothing is sent until `retry_at`.
+    case broken
+    /// The breaker lets single tries through.
+    case probing
+}
+
+/// Health of one provider or target.
+package struct WireHealth: WireObject, Codable, Hashable {
+    package var name: String
+    /// Its configured kind, such as `apple` or `sqlite`.
+    package var kind: String
+    package var state: WireValue<HealthState>
+    package var detail: String?
+    package var inFlight: Int
+    package var concurrency: Int
+    package var waiting: Int
+    package var retryAt: WallTime?
+    package var lastSuccessAt: WallTime?
+    package var lastFailureAt: WallTime?
+    package var lastError: String?
+    /// What a check found; empty when all is well.
+    package var findings: [String]
+
+    package init(name: String, kind: String, state: HealthState) {
+        self.name = name
+        self.kind = kind
+        self.state = .known(state)
+        inFlight = 0
+        concurrency = 0
+        waiting = 0
+        findings = []
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case name, kind, state, detail, concurrency, waiting, findings
+        case inFlight = "in_flight"
+        case retryAt = "retry_at"
+        case lastSuccessAt = "last_success_at"
+        case lastFailureAt = "last_failure_at"
+        case lastError = "last_error"
+    }
+
+    package static let fields: [WireField] = [
+        .required("name", .text, "Its configured name."),
+        .required("kind", .text, "Its configured kind."),
+        .required("state", .choice(HealthState.allCases.map(\.rawValue)), "Whether it takes work."),
+        .optional("detail", .text, "Why it does not."),
+        .required("in_flight", .integer, "Actions running there now."),
+        .required("concurrency", .integer, "The most that may run there at once."),
+        .required("waiting", .integer, "Steps that wait for it."),
+        .optional("retry_at", .time, "When it is tried again."),
+        .optional("last_success_at", .time, "When it last answered as documented."),
+        .optional("last_failure_at", .time, "When it last did not."),
+        .optional("last_error", .text, "A code: why not."),
+        .required("findings", .list(.text), "What a check found wrong."),
+    ]
+}

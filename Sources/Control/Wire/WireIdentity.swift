@@ -1,0 +1,101 @@
+package import Lifecycle
+
+/// What the user can do by hand, where the service could not.
+package struct WireUserAction: WireObject, Codable, Hashable {
+    package var url: String
+    package var text: String
+
+    package init(url: String, text: String) {
+        self.url = url
+        self.text = text
+    }
+
+    package static let fields: [WireField] = [
+        .required("url", .text, "Where the user can cut the link."),
+        .required("text", .text, "What to tell the user."),
+    ]
+}
+
+/// Whether the credentials of an identity can be used, as far as is known.
+package enum CredentialState: String, Sendable, CaseIterable {
+    /// Sealed; not exchanged or asked about yet.
+    case pending
+    case live
+    case dead
+    case unknown
+}
+
+/// One identity of a user, never with a secret or the provider's subject.
+package struct WireIdentity: WireObject, Codable, Hashable {
+    package var identityID: IdentityID
+    package var provider: String
+    package var clientID: String?
+    package var verdict: WireValue<Verdict>?
+    package var state: WireValue<CredentialState>
+    package var credentialCount: Int?
+    package var isSubjectFirstSeen: Bool?
+    package var userAction: WireUserAction?
+    package var updatedAt: WallTime?
+
+    package init(identityID: IdentityID, provider: String, state: CredentialState) {
+        self.identityID = identityID
+        self.provider = provider
+        self.state = .known(state)
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case provider, verdict, state
+        case identityID = "identity_id"
+        case clientID = "client_id"
+        case credentialCount = "credential_count"
+        case isSubjectFirstSeen = "subject_first_seen"
+        case userAction = "user_action"
+        case updatedAt = "updated_at"
+    }
+
+    package static let fields: [WireField] = [
+        .required("identity_id", .uuid, "Names the identity."),
+        .required("provider", .text, "The provider's configured name."),
+        .optional("client_id", .text, "The client id that the credentials were issued to."),
+        .optional(
+            "verdict",
+            .choice(Verdict.allCases.map(\.rawValue)),
+            "How its revocation ended."
+        ),
+        .required(
+            "state",
+            .choice(CredentialState.allCases.map(\.rawValue)),
+            "Whether its credentials can be used."
+        ),
+        .optional("credential_count", .integer, "How many credentials are stored."),
+        .optional("subject_first_seen", .boolean, "Whether a later sign-in pinned the subject."),
+        .optional("user_action", .object("WireUserAction"), "What the user can do by hand."),
+        .optional("updated_at", .time, "When it last changed."),
+    ]
+}
+
+extension IdentityID: Codable {
+    /// Reads the text form.
+    ///
+    /// - Parameter decoder: Positioned at the string.
+    /// - Throws: `DecodingError` when it is no identifier.
+    package init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        guard let id = IdentityID(try container.decode(String.self)) else {
+            throw DecodingError.dataCorruptedError(
+                in: container,
+                debugDescription: "no identity id"
+            )
+        }
+        self = id
+    }
+
+    /// Writes the text form.
+    ///
+    /// - Parameter encoder: Positioned at the value.
+    /// - Throws: Whatever the encoder throws.
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(description)
+    }
+}

@@ -1,0 +1,23 @@
+/// One page of a list.
+package struct WireList<Item: WireObject & Codable>: WireObject, Codable {
+    package var items: [Item]
+    /// Names the next page; absent on the last one.
+    package var nextCursor: String?
+
+    package init(_ items: [Item], nextCursor: String? = nil) {
+        self.items = items
+        self.nextCursor = nextCursor
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case items
+        case nextCursor = "next_cursor"
+    }
+
+    package static var fields: [WireField] {
+        [
+            .required("items", .list(.object("\(Item.self)")), "The items of this page."),
+            .optional("next_cursor", .text, "Pass it as `cursor` to get the next page."),
+        ]
+    }
+}

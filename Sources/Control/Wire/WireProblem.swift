@@ -1,0 +1,27 @@
+/// A problem as it travels; RFC 9457 with `code` and `errors`.
+package struct WireProblem: WireObject, Codable, Hashable {
+    package var type: String
+    package var title: String
+    package var status: Int
+    package var detail: String
+    package var code: WireValue<ControlProblem.Code>
+    package var errors: [ControlProblem.Detail]?
+
+    package init(_ problem: ControlProblem) {
+        type = "urn:expunged:problem:\(problem.code.rawValue)"
+        title = problem.code.title
+        status = problem.code.status
+        detail = problem.detail
+        code = .known(problem.code)
+        errors = problem.errors.isEmpty ? nil : problem.errors
+    }
+
+    package static let fields: [WireField] = [
+        .required("type", .text, "`urn:expunged:problem:` and the code."),
+        .required("title", .text, "The same sentence for every problem of this code."),
+        .required("status", .integer, "The HTTP status."),
+        .required("detail", .text, "What happened this time; never a value that was sent."),
+        .required("code", .choice(ControlProblem.Code.allCases.map(\.rawValue)), "Stable."),
+        .optional("errors", .list(.object("WireProblemDetail")), "More than one fact."),
+    ]
+}

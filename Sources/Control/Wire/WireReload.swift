@@ -1,0 +1,28 @@
+package import Lifecycle
+
+/// The answer to a reload that was taken.
+package struct WireReload: WireObject, Codable, Hashable {
+    package var reloadedAt: WallTime
+    /// Keys that changed and are in force.
+    package var changed: [String]
+    /// Keys that changed and need a restart.
+    package var needRestart: [String]
+
+    package init(reloadedAt: WallTime, changed: [String] = [], needRestart: [String] = []) {
+        self.reloadedAt = reloadedAt
+        self.changed = changed
+        self.needRestart = needRestart
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case changed
+        case reloadedAt = "reloaded_at"
+        case needRestart = "need_restart"
+    }
+
+    package static let fields: [WireField] = [
+        .required("reloaded_at", .time, "When the configuration was taken."),
+        .required("changed", .list(.text), "Keys that changed and are in force."),
+        .required("need_restart", .list(.text), "Keys that changed and need a restart."),
+    ]
+}

@@ -1,0 +1,80 @@
+package import Lifecycle
+
+/// One request as the API shows it.
+package struct WireRequest: WireObject, Codable, Hashable {
+    package var id: RequestID
+    package var kind: WireValue<RequestKind>
+    /// The application's own user id; `erased:…` once a deletion has completed.
+    package var userID: String
+    package var state: WireValue<WireState>
+    package var detail: String?
+    package var createdAt: WallTime
+    package var updatedAt: WallTime
+    package var acceptedAt: WallTime?
+    package var deadlineAt: WallTime?
+    package var identities: [WireIdentity]
+    package var steps: [WireStep]
+
+    package init(
+        id: RequestID,
+        kind: RequestKind,
+        userID: String,
+        state: WireState,
+        createdAt: WallTime
+    ) {
+        self.id = id
+        self.kind = .known(kind)
+        self.userID = userID
+        self.state = .known(state)
+        self.createdAt = createdAt
+        updatedAt = createdAt
+        identities = []
+        steps = []
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case id, kind, state, detail, identities, steps
+        case userID = "user_id"
+        case createdAt = "created_at"
+        case updatedAt = "updated_at"
+        case acceptedAt = "accepted_at"
+        case deadlineAt = "deadline_at"
+    }
+
+    package static let fields: [WireField] = [
+        .required("id", .uuid, "Names the request; the spool's `request_id`."),
+        .required("kind", .choice(RequestKind.allCases.map(\.rawValue)), "What was asked for."),
+        .required("user_id", .text, "The application's user id, or `erased:…` afterwards."),
+        .required("state", .choice(WireState.allCases.map(\.rawValue)), "Where it stands."),
+        .optional("detail", .text, "Why it is parked or rejected."),
+        .required("created_at", .time, "When it was made."),
+        .required("updated_at", .time, "When it last changed."),
+        .optional("accepted_at", .time, "When it was taken, durably."),
+        .optional("deadline_at", .time, "When the statutory clock runs out."),
+        .required("identities", .list(.object("WireIdentity")), "The user's identities."),
+        .required("steps", .list(.object("WireStep")), "The steps; empty in lists."),
+    ]
+}
+
+extension RequestID: Codable {
+    /// Reads the text form.
+    ///
+    /// - Parameter decoder: Positioned at the string.
+    /// - Throws: `DecodingError` when it is no identifier.
+    package init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        guard let id = RequestID(try container.decode(String.self)) else {
+            throw DecodingError.dataCorruptedError(in: container, debugDescription: "no request id")
+        }
+        self = id
+    }
+
+    /// Writes the text form.
+    ///
+    /// - Parameter encoder: Positioned at the value.
+    /// - Throws: Whatever the encoder throws.
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(description)
+    }
+}

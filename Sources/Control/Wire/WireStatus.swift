@@ -1,0 +1,96 @@
+package import Lifecycle
+
+/// How far the daemon is.
+package enum DaemonState: String, Sendable, CaseIterable {
+    case starting, running, stopping
+}
+
+/// The mass-deletion guard.
+package struct WireGuard: WireObject, Codable, Hashable {
+    /// Whether deletions may start purging now.
+    package var isOpen: Bool
+    /// Purges that started within the last hour.
+    package var deletionsLastHour: Int
+    package var deletionsPerHourMax: Int
+    /// Requests parked because of it.
+    package var waiting: Int
+    /// What is left of an override, and until when.
+    package var overrideRemaining: Int?
+    package var overrideExpiresAt: WallTime?
+
+    package init(isOpen: Bool, deletionsLastHour: Int, deletionsPerHourMax: Int, waiting: Int) {
+        self.isOpen = isOpen
+        self.deletionsLastHour = deletionsLastHour
+        self.deletionsPerHourMax = deletionsPerHourMax
+        self.waiting = waiting
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case waiting
+        case isOpen = "open"
+        case deletionsLastHour = "deletions_last_hour"
+        case deletionsPerHourMax = "deletions_per_hour_max"
+        case overrideRemaining = "override_remaining"
+        case overrideExpiresAt = "override_expires_at"
+    }
+
+    package static let fields: [WireField] = [
+        .required("open", .boolean, "Whether deletions may start purging now."),
+        .required("deletions_last_hour", .integer, "Purges started within the last hour."),
+        .required("deletions_per_hour_max", .integer, "The configured bound."),
+        .required("waiting", .integer, "Requests parked because of it."),
+        .optional("override_remaining", .integer, "Deletions that the override still allows."),
+        .optional("override_expires_at", .time, "When the override ends."),
+    ]
+}
+
+/// How the daemon is doing.
+package struct WireStatus: WireObject, Codable, Hashable {
+    package var version: String
+    package var state: WireValue<DaemonState>
+    package var startedAt: WallTime
+    package var isIntakePaused: Bool
+    package var isVaultSealed: Bool
+    package var guardState: WireGuard
+    /// Open and recently ended requests by wire state.
+    package var requests: [String: Int]
+    /// Parked requests by reason.
+    package var parked: [String: Int]
+    package var oldestOpenAt: WallTime?
+    /// Codes of what an operator should look at, such as `spool_quarantined`.
+    package var alarms: [String]
+
+    package init(version: String, state: DaemonState, startedAt: WallTime, guardState: WireGuard) {
+        self.version = version
+        self.state = .known(state)
+        self.startedAt = startedAt
+        self.guardState = guardState
+        isIntakePaused = false
+        isVaultSealed = false
+        requests = [:]
+        parked = [:]
+        alarms = []
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case version, state, requests, parked, alarms
+        case startedAt = "started_at"
+        case isIntakePaused = "intake_paused"
+        case isVaultSealed = "vault_sealed"
+        case guardState = "guard"
+        case oldestOpenAt = "oldest_open_at"
+    }
+
+    package static let fields: [WireField] = [
+        .required("version", .text, "The daemon's version."),
+        .required("state", .choice(DaemonState.allCases.map(\.rawValue)), "How far it is."),
+        .required("started_at", .time, "When this run started."),
+        .required("intake_paused", .boolean, "Whether new work is refused."),
+        .required("vault_sealed", .boolean, "Whether the vault key is missing."),
+        .required("guard", .object("WireGuard"), "The mass-deletion guard."),
+        .required("requests", .counts, "Requests by state."),
+        .required("parked", .counts, "Parked requests by reason."),
+        .optional("oldest_open_at", .time, "When the oldest open request was made."),
+        .required("alarms", .list(.text), "Codes of what an operator should look at."),
+    ]
+}

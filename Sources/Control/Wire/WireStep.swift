@@ -1,0 +1,73 @@
+package import Lifecycle
+
+/// What a step does.
+package enum StepKind: String, Sendable, CaseIterable {
+    /// An authorization code for a refresh token.
+    case exchange
+    /// Whether a credential is live, before or after its revocation.
+    case check
+    case revoke
+    /// Asked again after the revocation.
+    case confirm
+    case purge
+    case verify
+}
+
+/// How far a step is.
+package enum StepState: String, Sendable, CaseIterable {
+    case pending
+    case running
+    /// Waits for `retry_at`.
+    case retrying
+    case parked
+    case done
+    /// Not needed, or given up; the verdict says which.
+    case skipped
+}
+
+/// One provider or target action of a request.
+package struct WireStep: WireObject, Codable, Hashable {
+    package var name: String
+    package var kind: WireValue<StepKind>
+    package var provider: String?
+    package var target: String?
+    package var state: WireValue<StepState>
+    package var attempts: Int
+    package var verdict: String?
+    package var lastError: String?
+    package var startedAt: WallTime?
+    package var endedAt: WallTime?
+    package var durationMilliseconds: Int64?
+    package var retryAt: WallTime?
+
+    package init(name: String, kind: StepKind, state: StepState, attempts: Int = 0) {
+        self.name = name
+        self.kind = .known(kind)
+        self.state = .known(state)
+        self.attempts = attempts
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case name, kind, provider, target, state, attempts, verdict
+        case lastError = "last_error"
+        case startedAt = "started_at"
+        case endedAt = "ended_at"
+        case durationMilliseconds = "duration_ms"
+        case retryAt = "retry_at"
+    }
+
+    package static let fields: [WireField] = [
+        .required("name", .text, "The step, such as `revoke apple`."),
+        .required("kind", .choice(StepKind.allCases.map(\.rawValue)), "What it does."),
+        .optional("provider", .text, "The provider it works at."),
+        .optional("target", .text, "The target it works at."),
+        .required("state", .choice(StepState.allCases.map(\.rawValue)), "How far it is."),
+        .required("attempts", .integer, "Attempts so far."),
+        .optional("verdict", .text, "What it found or did."),
+        .optional("last_error", .text, "A code: why the last attempt brought nothing."),
+        .optional("started_at", .time, "When the first attempt started."),
+        .optional("ended_at", .time, "When it ended."),
+        .optional("duration_ms", .integer, "How long it took, waits included."),
+        .optional("retry_at", .time, "When it is tried again."),
+    ]
+}

@@ -1,0 +1,26 @@
+package import Lifecycle
+
+/// The answer to a stored credential.
+package struct WireStoredCredential: WireObject, Codable, Hashable {
+    package var identityID: IdentityID
+    package var state: WireValue<CredentialState>
+
+    package init(identityID: IdentityID, state: CredentialState) {
+        self.identityID = identityID
+        self.state = .known(state)
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case state
+        case identityID = "identity_id"
+    }
+
+    package static let fields: [WireField] = [
+        .required("identity_id", .uuid, "The identity that it joined."),
+        .required(
+            "state",
+            .choice(CredentialState.allCases.map(\.rawValue)),
+            "Whether it can be used, as far as is known."
+        ),
+    ]
+}

@@ -1,0 +1,27 @@
+package import Lifecycle
+
+/// The legal hold on one user.
+package struct WireUserHold: WireObject, Codable, Hashable {
+    package var isHeld: Bool
+    package var since: WallTime?
+    /// The user's open requests, which it stops.
+    package var requestIDs: [RequestID]
+
+    package init(isHeld: Bool, since: WallTime? = nil, requestIDs: [RequestID] = []) {
+        self.isHeld = isHeld
+        self.since = since
+        self.requestIDs = requestIDs
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case since
+        case isHeld = "held"
+        case requestIDs = "request_ids"
+    }
+
+    package static let fields: [WireField] = [
+        .required("held", .boolean, "Whether the user is on hold."),
+        .optional("since", .time, "Since when."),
+        .required("request_ids", .list(.uuid), "The open requests that it stops."),
+    ]
+}
