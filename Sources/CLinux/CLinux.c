@@ -1,2 +1,162 @@
+#define _GNU_SOURCE
 #include "CLinux.h"
-int clinux_placeholder(void) { return 0; }
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+int clinux_peer_of_socket(int fd, struct clinux_peer *peer) {
+    struct ucred credentials;
+    socklen_t length = sizeof credentials;
+    if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &credentials, &length) != 0) return -errno;
+    if (length != sizeof credentials) return -EPROTO;
+    // A socket without a peer answers pid 0 and the overflow ids: that is nobody.
+    if (credentials.uid == (uid_t)-1 || credentials.gid == (gid_t)-1) return -ENOTCONN;
+    peer->uid = credentials.uid;
+    peer->gid = credentials.gid;
+    peer->pid = credentials.pid;
+    return 0;
+}
+
+int clinux_forbid_core_dumps(void) {
+    const struct rlimit none = {0, 0};
+    if (setrlimit(RLIMIT_CORE, &none) != 0) return -errno;
+    if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0) return -errno;
+    return 0;
+}
+
+int clinux_is_dumpable(void) {
+    int answer = prctl(PR_GET_DUMPABLE, 0, 0, 0, 0);
+    return answer < 0 ? -errno : answer;
+}
+
+int clinux_lock_file(int fd) {
+    struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    if (fcntl(fd, F_OFD_SETLK, &whole) == 0) return 0;
+    return errno == EACCES ? -EAGAIN : -errno;
+}
+
+int clinux_event_make(void) {
+    int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    return fd < 0 ? -errno : fd;
+}
+
+int clinux_event_signal(int fd) {
+    const uint64_t one = 1;
+    while (write(fd, &one, sizeof one) < 0) {
+        if (errno == EAGAIN) return 0;  // already signalled, as often as a counter can hold
+        if (errno != EINTR) return -errno;
+    }
+    return 0;
+}
+
+static int64_t monotonic_ms(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+int clinux_event_wait(int fd, int timeout_ms) {
+    const int64_t end = timeout_ms < 0 ? 0 : monotonic_ms() + timeout_ms;
+    for (;;) {
+        uint64_t count;
+        if (read(fd, &count, sizeof count) == (ssize_t)sizeof count) return 0;
+        if (errno != EAGAIN && errno != EINTR) return -errno;
+        int wait_ms = -1;
+        if (timeout_ms >= 0) {
+            int64_t rest = end - monotonic_ms();
+            if (rest <= 0) return -ETIMEDOUT;
+            wait_ms = (int)rest;
+        }
+        struct pollfd waiting = {.fd = fd, .events = POLLIN};
+        if (poll(&waiting, 1, wait_ms) < 0 && errno != EINTR) return -errno;
+    }
+}
+
+struct thread_start {
+    void (*body)(void *context);
+    void *context;
+    char name[16];
+};
+
+static void *thread_main(void *argument) {
+    struct thread_start start = *(struct thread_start *)argument;
+    free(argument);
+    pthread_setname_np(pthread_self(), start.name);
+    start.body(start.context);
+    return NULL;
+}
+
+int clinux_thread_start(const char *name, void (*body)(void *context), void *context) {
+    struct thread_start *start = calloc(1, sizeof *start);
+    if (start == NULL) return -ENOMEM;
+    start->body = body;
+    start->context = context;
+    strncpy(start->name, name, sizeof start->name - 1);
+
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    sigset_t all, before;
+    sigfillset(&all);
+    // A fault of the thread itself must reach the crash marker, blocked or not.
+    const int faults[] = {SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV};
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) sigdelset(&all, faults[i]);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    pthread_t thread;
+    int failure = pthread_create(&thread, &attributes, thread_main, start);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    pthread_attr_destroy(&attributes);
+    if (failure != 0) free(start);
+    return -failure;
+}
+
+static volatile int crash_marker_fd = -1;
+
+// Only async-signal-safe calls (signal-safety(7)): getpid, write, sigaction, raise.
+static void mark_crash(int number, siginfo_t *info, void *context) {
+    (void)context;
+    const int is_sent = info->si_code == SI_USER || info->si_code == SI_QUEUE
+        || info->si_code == SI_TKILL;
+    const int is_ours = !is_sent || info->si_pid == getpid();
+    const unsigned char mark = (unsigned char)number;
+    if (is_ours && crash_marker_fd >= 0) {
+        ssize_t ignored = write(crash_marker_fd, &mark, 1);
+        (void)ignored;
+    }
+    struct sigaction restored;
+    memset(&restored, 0, sizeof restored);
+    restored.sa_handler = SIG_DFL;
+    sigaction(number, &restored, NULL);
+    // Blocked while this handler runs; delivered, with the default action, on its return.
+    raise(number);
+}
+
+int clinux_install_crash_marker(int fd) {
+    static char stack[64 * 1024];  // well above MINSIGSTKSZ, AVX-512 state included
+    stack_t alternate = {.ss_sp = stack, .ss_size = sizeof stack};
+    if (sigaltstack(&alternate, NULL) != 0) return -errno;
+    crash_marker_fd = fd;
+
+    struct sigaction marking;
+    memset(&marking, 0, sizeof marking);
+    marking.sa_sigaction = mark_crash;
+    marking.sa_flags = SA_SIGINFO | SA_ONSTACK;
+    sigfillset(&marking.sa_mask);
+    const int signals[] = {SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV};
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
+        if (sigaction(signals[i], &marking, NULL) != 0) return -errno;
+    }
+    return 0;
+}

@@ -1,2 +1,54 @@
+// Linux calls that Swift cannot import: variadic functions, GNU structures, signal handlers.
+// Every function answers 0 or a value on success and a negative errno on failure.
 #pragma once
-int clinux_placeholder(void);
+
+#include <stdint.h>
+#include <sys/types.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// The identity of the process at the other end of a connected AF_UNIX socket, as it was at connect()
+// (SO_PEERCRED, unix(7)). The pid may already belong to another process: never decide on it.
+struct clinux_peer {
+    uint32_t uid;
+    uint32_t gid;
+    int32_t pid;
+};
+int clinux_peer_of_socket(int fd, struct clinux_peer *peer);
+
+// No core file and no ptrace by the same user: prctl(PR_SET_DUMPABLE, 0) and RLIMIT_CORE 0.
+int clinux_forbid_core_dumps(void);
+// What prctl(PR_GET_DUMPABLE) answers.
+int clinux_is_dumpable(void);
+
+// Takes an exclusive lock on the whole file without waiting. The lock belongs to the open file
+// description (F_OFD_SETLK, fcntl(2)), so closing another descriptor of the file does not drop it.
+// -EAGAIN when somebody else holds it.
+int clinux_lock_file(int fd);
+
+// A descriptor that becomes readable when clinux_event_signal was called (eventfd(2)), CLOEXEC.
+int clinux_event_make(void);
+int clinux_event_signal(int fd);
+// Sleeps until the event is signalled and clears it. timeout_ms < 0 waits without end.
+// -ETIMEDOUT when the time is over.
+int clinux_event_wait(int fd, int timeout_ms);
+
+// Starts a detached thread with all signals blocked, so that signals meet the threads that wait for
+// them. The name is cut to 15 bytes (pthread_setname_np(3)).
+int clinux_thread_start(const char *name, void (*body)(void *context), void *context);
+
+// Makes the process leave one byte, the signal's number, in fd when it ends by its own fault:
+// SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE and SIGSEGV raised by this process or by the kernel on
+// its behalf. The same signals sent by another process (kill(2), the watchdog of systemd) leave
+// nothing. Then the default action takes place.
+//
+// The handler runs on an alternate stack on the calling thread and on threads that have one; on
+// other threads on their own stack, so that a stack overflow there leaves no byte. Call it once, on
+// the main thread, with a descriptor that stays open until the end.
+int clinux_install_crash_marker(int fd);
+
+#ifdef __cplusplus
+}
+#endif
