@@ -92,6 +92,14 @@ extension PurgeWork {
         return []
     }
 
+    /// Takes back a call that was not made.
+    mutating func postpone(until: WallTime) {
+        guard isBusy else { return }
+        isBusy = false
+        attempts -= 1
+        retryAt = until
+    }
+
     mutating func retryNow() {
         retryAt = nil
         failures = 0

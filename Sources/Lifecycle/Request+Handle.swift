@@ -37,15 +37,31 @@ extension Request {
         case .verified(let target, let answer):
             guard let index = purges.firstIndex(where: { $0.target == target }) else { return [] }
             return purges[index].record(verify: answer, &moment)
+        case .postponed(let effect, let until):
+            postpone(effect, until: until)
+            return []
         case .identityChanged(let snapshot):
             return try learn(snapshot)
-        case .hold, .release, .retry, .cancel, .abandon, .quarantine, .crashed:
+        case .hold, .release, .retry, .cancel, .absorbed, .abandon, .quarantine, .crashed:
             return try operate(event, at: moment.now)
         }
     }
 
     private func index(of identity: IdentityID) -> Int? {
         revocations.firstIndex { $0.identity == identity }
+    }
+
+    private mutating func postpone(_ effect: RequestEffect, until: WallTime) {
+        switch effect {
+        case .check(let identity, _), .revoke(let identity, _), .confirm(let identity, _):
+            guard let index = index(of: identity) else { return }
+            revocations[index].postpone(until: until)
+        case .purge(let target), .verify(let target):
+            guard let index = purges.firstIndex(where: { $0.target == target }) else { return }
+            purges[index].postpone(until: until)
+        case .pauseProvider, .pauseTarget, .announce:
+            return
+        }
     }
 
     /// A credential that arrives before purging joins and is revoked; from purging on it is refused.
@@ -76,6 +92,10 @@ extension Request {
             for index in purges.indices { purges[index].retryNow() }
         case .cancel:
             return try cancel(at: now)
+        case .absorbed:
+            endDetail = "absorbed"
+            end(as: .cancelled, at: now)
+            return [.announce(.cancelled)]
         case .abandon:
             guard let stage = phase.stage, stage <= .revoking, openRevocationCount > 0 else {
                 throw .nothingToAbandon
@@ -86,7 +106,8 @@ extension Request {
             crashCount += 1
         case .quarantine:
             crashCount = max(crashCount, Limits.crashesMax)
-        case .due, .checked, .revoked, .confirmed, .purged, .verified, .identityChanged:
+        case .due, .checked, .revoked, .confirmed, .purged, .verified, .postponed,
+            .identityChanged:
             break
         }
         return []

@@ -79,4 +79,14 @@ package struct Request: Hashable, Sendable {
 
     /// Identities without a final verdict; the database refuses `purging` while it is not zero.
     package var openRevocationCount: Int { revocations.count { $0.verdict == nil } }
+
+    /// The provider that the next call goes to; `nil` once nothing is left to revoke.
+    ///
+    /// The backlog is fetched by lane, so that the requests of a provider that is down or slow cost the
+    /// others nothing.
+    package var lane: ProviderName? {
+        guard let stage = phase.stage, stage <= .revoking else { return nil }
+        let open = revocations.filter { $0.verdict == nil }
+        return open.min { ($0.retryAt ?? .distantPast) < ($1.retryAt ?? .distantPast) }?.provider
+    }
 }

@@ -33,6 +33,10 @@ package enum RequestEvent: Hashable, Sendable {
     case confirmed(IdentityID, CredentialID, CheckAnswer)
     case purged(TargetName, PurgeAnswer)
     case verified(TargetName, VerifyAnswer)
+    /// A queued call was not made after all; no attempt is counted, and no try before `until`.
+    case postponed(RequestEffect, until: WallTime)
+    /// A `delete_account` of the same user took over what this `revoke_tokens` would have done.
+    case absorbed
     /// The vault learned something about an identity of the user.
     case identityChanged(IdentitySnapshot)
     case hold

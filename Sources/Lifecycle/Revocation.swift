@@ -309,6 +309,14 @@ extension Revocation {
         return isNews
     }
 
+    /// Takes back a call that was not made.
+    mutating func postpone(until: WallTime) {
+        guard isBusy else { return }
+        isBusy = false
+        attempts -= 1
+        retryAt = until
+    }
+
     /// Forgets timers, so that the next try is now.
     mutating func retryNow() {
         retryAt = nil

@@ -113,6 +113,8 @@ package enum StateChange: Sendable {
     case resumeProvider(ProviderName)
     case pauseTarget(TargetName, reason: String, at: WallTime)
     case resumeTarget(TargetName)
+    /// Makes every open request that is parked for `reason` due, so that it is looked at again.
+    case wake(parkedFor: ParkReason, at: WallTime)
 }
 
 /// What storing tokens made known about an identity.
@@ -143,25 +145,39 @@ package struct StoredPauses: Hashable, Sendable {
     }
 }
 
+/// One page of due work.
+package struct DueRequests: Sendable {
+    package let requests: [LoadedRequest]
+    /// When the next request becomes due that was not due yet; `nil` when there is none.
+    package let nextDueAt: WallTime?
+
+    package init(requests: [LoadedRequest], nextDueAt: WallTime?) {
+        self.requests = requests
+        self.nextDueAt = nextDueAt
+    }
+}
+
 /// The private, durable state, as the engine sees it.
 ///
 /// Every call is one unit: a batch is committed and on disk when `commit` returns, or the store throws and
 /// nothing may be assumed (a COMMIT that answered an error may have happened): the process must exit,
 /// reopen and read the truth.
 package protocol StateStore: Sendable {
-    /// Requests whose due time has come, the longest due first, without those in `excluded`.
+    /// Requests whose due time has come, the longest due first.
+    ///
+    /// - Parameters:
+    ///   - now: Requests due after it are left.
+    ///   - limit: The most requests to return.
+    ///   - excluded: Requests that are in the engine's window already.
+    ///   - closedLanes: Providers whose requests (``Lifecycle/Request/lane``) are left for now.
+    /// - Returns: The requests, and when the next one that was left for its due time becomes due.
     func dueRequests(
-        at now: WallTime, limit: Int, excluding excluded: Set<RequestID>
-    ) async throws -> [LoadedRequest]
-
-    /// When the next request outside `excluded` becomes due.
-    func nextDueAt(excluding excluded: Set<RequestID>) async throws -> WallTime?
+        at now: WallTime, limit: Int, excluding excluded: Set<RequestID>,
+        closedLanes: Set<ProviderName>
+    ) async throws -> DueRequests
 
     /// Open requests by id; ended and unknown ones are left out.
     func openRequests(_ ids: [RequestID]) async throws -> [LoadedRequest]
-
-    /// Open requests that are parked or waiting for one of these, so that they can be looked at again.
-    func openRequestIDs(parkedFor reason: ParkReason, limit: Int) async throws -> [RequestID]
 
     /// Exchanges that are not final, oldest code first.
     func openExchanges(limit: Int) async throws -> [LoadedExchange]

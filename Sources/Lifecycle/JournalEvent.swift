@@ -1,0 +1,185 @@
+/// What an operator or an application may want to see in the journal.
+///
+/// One table holds the name, the message, the severity and the message id of each event; the texts that
+/// `journalctl -x` shows are in `systemd/expunged.catalog`, which a test compares with this table. An id
+/// never changes and is never used again: alerts of operators are built on it.
+package enum JournalEvent: String, Sendable, CaseIterable {
+    // Service
+    case started
+    case stopping
+    case uncleanStop
+    case configurationReloaded
+    case configurationRefused
+    case storageFailed
+    case journalOverflow
+    case operatorAction
+    case intakePaused
+    case intakeResumed
+
+    // Vault
+    case vaultSealed
+    case vaultOpened
+    case codeExpired
+
+    // Requests
+    case requestAccepted
+    case requestRejected
+    case requestCompleted
+    case requestCancelled
+    case requestParked
+    case requestReleased
+    case requestQuarantined
+    case requestAbandoned
+    case revocationVerdict
+    case notRevoked
+    case purgeStarted
+    case rowsRemaining
+    case deadlineNear
+    case deadlinePassed
+    case holdPlaced
+    case holdReleased
+    case guardTripped
+    case guardOverridden
+
+    // Providers
+    case providerPaused
+    case providerResumed
+    case breakerOpened
+    case breakerClosed
+
+    // Targets
+    case targetPaused
+    case targetResumed
+
+    // Spool
+    case spoolQuarantined
+    case spoolBack
+    case spoolReplaced
+    case spoolInWAL
+}
+
+extension JournalEvent {
+    /// How loud an event is; the names are those of syslog(3).
+    package enum Severity: String, Sendable, CaseIterable {
+        case info
+        case notice
+        case warning
+        case error
+        case critical
+    }
+
+    /// The severity with which the event is written.
+    package var severity: Severity {
+        switch self {
+        case .requestAccepted, .revocationVerdict, .purgeStarted:
+            .info
+        case .started, .stopping, .configurationReloaded, .operatorAction, .intakeResumed,
+            .vaultOpened, .requestCompleted, .requestCancelled, .requestReleased, .holdPlaced,
+            .holdReleased, .providerResumed, .breakerClosed, .targetResumed, .spoolBack:
+            .notice
+        case .uncleanStop, .journalOverflow, .intakePaused, .requestRejected, .requestParked,
+            .requestAbandoned, .notRevoked, .deadlineNear, .guardOverridden, .breakerOpened,
+            .spoolReplaced, .spoolInWAL:
+            .warning
+        case .configurationRefused, .vaultSealed, .codeExpired, .requestQuarantined,
+            .rowsRemaining, .deadlinePassed, .providerPaused, .targetPaused, .spoolQuarantined:
+            .error
+        case .storageFailed, .guardTripped:
+            .critical
+        }
+    }
+
+    /// The static text of the entry; facts are metadata.
+    package var message: String {
+        switch self {
+        case .started: "service started"
+        case .stopping: "service stopping"
+        case .uncleanStop: "recovered from an unclean stop"
+        case .configurationReloaded: "configuration reloaded"
+        case .configurationRefused: "configuration refused"
+        case .storageFailed: "storage failed, exiting"
+        case .journalOverflow: "journal entries dropped"
+        case .operatorAction: "operator action"
+        case .intakePaused: "intake paused"
+        case .intakeResumed: "intake resumed"
+        case .vaultSealed: "vault sealed"
+        case .vaultOpened: "vault opened"
+        case .codeExpired: "authorization code expired in our hands"
+        case .requestAccepted: "request accepted"
+        case .requestRejected: "request rejected"
+        case .requestCompleted: "request completed"
+        case .requestCancelled: "request cancelled"
+        case .requestParked: "request parked"
+        case .requestReleased: "request released"
+        case .requestQuarantined: "request quarantined"
+        case .requestAbandoned: "request abandoned"
+        case .revocationVerdict: "revocation verdict"
+        case .notRevoked: "identity not revoked"
+        case .purgeStarted: "purge started"
+        case .rowsRemaining: "verification found remaining rows"
+        case .deadlineNear: "deadline near"
+        case .deadlinePassed: "deadline passed"
+        case .holdPlaced: "hold placed"
+        case .holdReleased: "hold released"
+        case .guardTripped: "mass deletion guard tripped"
+        case .guardOverridden: "mass deletion guard overridden"
+        case .providerPaused: "provider paused"
+        case .providerResumed: "provider resumed"
+        case .breakerOpened: "provider breaker opened"
+        case .breakerClosed: "provider breaker closed"
+        case .targetPaused: "target paused"
+        case .targetResumed: "target resumed"
+        case .spoolQuarantined: "spool quarantined"
+        case .spoolBack: "spool back"
+        case .spoolReplaced: "spool replaced or restored"
+        case .spoolInWAL: "spool in WAL mode"
+        }
+    }
+
+    /// The journal's `MESSAGE_ID`: 128 random bits in hexadecimal (sd-id128(3)).
+    package var messageID: String {
+        switch self {
+        case .started: "ac702851b1e34eee8b70edf5c153b7d3"
+        case .stopping: "940804e7eb2d49e5be0439d0cab052d5"
+        case .uncleanStop: "8699cdb085b34bdda777fad5fcc0197f"
+        case .configurationReloaded: "6a7fc04d4aa940e4bc686b7dd85888a4"
+        case .configurationRefused: "1a8a5d9a31ef479c8088b5d260460e79"
+        case .storageFailed: "f9b08a3dbf7548689fdaec4546b60499"
+        case .journalOverflow: "21ffddc3ec7c4c468fbe73303a7698ba"
+        case .operatorAction: "40e6eb7d498a4e3cb3b495adfba086d2"
+        case .intakePaused: "1bc9c1d75bac478bab20e3955e4244a7"
+        case .intakeResumed: "f8d5182bb1ae4442aa30c51d5b0b4897"
+        case .vaultSealed: "faea9e90db5548c78fe6c7460c7079ae"
+        case .vaultOpened: "93de8f75171e4acf93e150c30e9fecc1"
+        case .codeExpired: "1cf6adc6735a48e780b5329c681eac21"
+        case .requestAccepted: "e5296feff34d4b65a1db41d0a94dac7b"
+        case .requestRejected: "ca13d85f3d1441a9859a72fa3f77497d"
+        case .requestCompleted: "a9fdf936c46b495986afb065df72a6b0"
+        case .requestCancelled: "b1ff9d2416bd4375a3cb2fdd18d0612d"
+        case .requestParked: "f3a39d99fc1c40178552b3ca144205ee"
+        case .requestReleased: "41088db72f4c44a6a5c750ce770cc443"
+        case .requestQuarantined: "1edca92905d7439dbdffe2c7d4a1626c"
+        case .requestAbandoned: "3a2a1a0e85b54f0cbb909e351ef1522d"
+        case .revocationVerdict: "427505e7ee3f478483e6342a6a35bbe3"
+        case .notRevoked: "314f33ab68f94eb78d731492306876b8"
+        case .purgeStarted: "5a5f570278dc409fa7584225b6c0122d"
+        case .rowsRemaining: "7fd6270d56a14a1693126d5e7a72107d"
+        case .deadlineNear: "5064b2660df943bda3a3cf56c02c01c9"
+        case .deadlinePassed: "db45632ebe6a448db679cda9b258232d"
+        case .holdPlaced: "19f9c7334ff44d189c4591e2e70960a1"
+        case .holdReleased: "523c14f4f883433d82dbbb9e153b731c"
+        case .guardTripped: "7e776aebbe84468991a8cb9310faf336"
+        case .guardOverridden: "1d97b11f48dd4b80aee292626ee91c3e"
+        case .providerPaused: "e80854a3a39d48bb84f26b164ca25fe4"
+        case .providerResumed: "489ea9b2df1143fdab84996c7f6d23d0"
+        case .breakerOpened: "2b8f7557dbf34a9ca8b3449c05e3cd48"
+        case .breakerClosed: "7ad3b0f1e17f4b949dd8ac68e0ea579d"
+        case .targetPaused: "6c832afe015c42dd9e7699d6fd23c7d9"
+        case .targetResumed: "b2730c857be345a6997728bed75aa4d1"
+        case .spoolQuarantined: "723b1dce17494fe4848da76d0ceff044"
+        case .spoolBack: "5b9efd6bc73c4732a19ef07b319a248c"
+        case .spoolReplaced: "fa88d1e8922f4fc5b1bd53fefb0f129e"
+        case .spoolInWAL: "0e67c2c3a69548fea661647ad7d5f936"
+        }
+    }
+}
