@@ -1,0 +1,155 @@
+internal import Glibc
+
+/// One open directory, in which key files are made and read through file descriptors only.
+struct KeyFile: ~Copyable {
+    private let directory: Int32
+    /// For errors: what is being done, and the directory's path.
+    private let action: String
+    private let place: String
+
+    /// Opens the directory at `place`; errors say `action`, such as `load hash key`.
+    init(directory place: String, action: String) throws(VaultSetupError) {
+        let descriptor = unsafe Glibc.open(place, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw Self.systemError(action, place) }
+        directory = descriptor
+        self.action = action
+        self.place = place
+    }
+
+    deinit { _ = Glibc.close(directory) }
+
+    /// Reads a file that must be ours: regular, one name, our uid, mode 0600, `byteCount` bytes.
+    ///
+    /// - Returns: `nil` when there is no such file; the caller wipes the bytes.
+    func read(_ name: String, byteCount: Int) throws(VaultSetupError) -> [UInt8]? {
+        // O_NONBLOCK: a planted FIFO must not hang the start; the type is checked below.
+        let file = unsafe Glibc.openat(
+            directory,
+            name,
+            O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK
+        )
+        guard file >= 0 else {
+            if errno == ENOENT { return nil }
+            throw systemError(name)
+        }
+        defer { _ = Glibc.close(file) }
+        try checkOwnership(of: file, name)
+        var bytes = [UInt8](repeating: 0, count: byteCount + 1)
+        defer { bytes.wipe() }
+        let count = unsafe bytes.withUnsafeMutableBytes {
+            unsafe Glibc.read(file, $0.baseAddress, $0.count)
+        }
+        guard count >= 0 else { throw systemError(name) }
+        guard count == byteCount else {
+            throw unsafeFile(name, "expected \(byteCount) bytes, not \(count)")
+        }
+        return Array(bytes.prefix(byteCount))
+    }
+
+    /// Makes a file that must not exist, mode 0600; its bytes and its name are durable on return.
+    func create(_ name: String, _ bytes: [UInt8]) throws(VaultSetupError) {
+        let file = unsafe Glibc.openat(
+            directory,
+            name,
+            O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+            0o600
+        )
+        guard file >= 0 else {
+            guard errno == EEXIST else { throw systemError(name) }
+            throw VaultSetupError(
+                kind: .exists,
+                action: action,
+                place: path(name),
+                cause: "a key file is never overwritten"
+            )
+        }
+        defer { _ = Glibc.close(file) }
+        do throws(VaultSetupError) {
+            // fchmod: the umask may have taken bits away, and a reader checks for exactly 0600.
+            guard fchmod(file, 0o600) == 0 else { throw systemError(name) }
+            try write(bytes, to: file, name)
+            guard fsync(file) == 0 else { throw systemError(name) }
+            try syncDirectory()
+        } catch {
+            // Half a key must not stay behind under this name; the first error is the one to tell.
+            _ = unsafe unlinkat(directory, name, 0)
+            throw error
+        }
+    }
+
+    /// Gives a file its final name, unless that name is taken; durable on return.
+    ///
+    /// A link and an unlink, because rename(2) would replace; after a crash between the two the file
+    /// has both names until the first is removed.
+    ///
+    /// - Returns: False when the name is taken.
+    func rename(_ name: String, to final: String) throws(VaultSetupError) -> Bool {
+        let result = unsafe linkat(directory, name, directory, final, 0)
+        guard result == 0 || errno == EEXIST else { throw systemError(final) }
+        try syncDirectory()
+        try remove(name)
+        return result == 0
+    }
+
+    /// Removes a file if it is there.
+    func remove(_ name: String) throws(VaultSetupError) {
+        guard unsafe unlinkat(directory, name, 0) == 0 || errno == ENOENT else {
+            throw systemError(name)
+        }
+    }
+
+    /// Makes names durable, also those that a crashed predecessor left in memory only (fsync(2)).
+    func syncDirectory() throws(VaultSetupError) {
+        guard fsync(directory) == 0 else { throw Self.systemError(action, place) }
+    }
+}
+
+extension KeyFile {
+    private func checkOwnership(of file: Int32, _ name: String) throws(VaultSetupError) {
+        var facts = stat()
+        guard unsafe fstat(file, &facts) == 0 else { throw systemError(name) }
+        guard facts.st_mode & S_IFMT == S_IFREG, facts.st_nlink == 1 else {
+            throw unsafeFile(name, "expected a regular file with one name")
+        }
+        guard facts.st_uid == geteuid() else {
+            throw unsafeFile(name, "expected owner \(geteuid()), not \(facts.st_uid)")
+        }
+        guard facts.st_mode & 0o7777 == 0o600 else {
+            let mode = String(facts.st_mode & 0o7777, radix: 8)
+            throw unsafeFile(name, "expected mode 0600, not 0\(mode)")
+        }
+    }
+
+    private func write(
+        _ bytes: [UInt8],
+        to file: Int32,
+        _ name: String
+    ) throws(VaultSetupError) {
+        var written = 0
+        while written < bytes.count {
+            let count = unsafe bytes.withUnsafeBytes { buffer in
+                let rest = unsafe UnsafeRawBufferPointer(rebasing: buffer[written...])
+                return unsafe Glibc.write(file, rest.baseAddress, rest.count)
+            }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { throw systemError(name) }
+            written += count
+        }
+    }
+
+    private func path(_ name: String) -> String { "\(place)/\(name)" }
+
+    private func unsafeFile(_ name: String, _ cause: String) -> VaultSetupError {
+        VaultSetupError(kind: .unsafeFile, action: action, place: path(name), cause: cause)
+    }
+
+    private func systemError(_ name: String) -> VaultSetupError {
+        Self.systemError(action, path(name))
+    }
+
+    /// Reads `errno`, so it must come right after the call that failed.
+    private static func systemError(_ action: String, _ place: String) -> VaultSetupError {
+        let cause = unsafe String(cString: strerror(errno)).lowercased()
+        return VaultSetupError(kind: .system, action: action, place: place, cause: cause)
+    }
+}

@@ -1,0 +1,208 @@
+internal import COpenSSL
+package import Engine
+package import Lifecycle
+
+/// A private key that signs for a provider, held by libcrypto or by a token behind it.
+///
+/// Loaded once through OSSL_STORE (ossl_store(7)), so that the key may be a PEM credential or live
+/// where a URI such as `pkcs11:` or `handle:` leads. Any number of threads may sign at once.
+package struct SigningKey: MessageSigner {
+    package let algorithm: SigningAlgorithm
+    private let key: SharedObject
+
+    /// Loads the content of a credential, such as Apple's `.p8` file.
+    ///
+    /// - Parameters:
+    ///   - pem: PKCS#8 PEM, not encrypted; secret.
+    ///   - credential: The credential's name, for the error.
+    ///   - algorithm: What the key is for; its type and size must fit.
+    /// - Throws: ``VaultSetupError`` when it is not exactly one private key of the right kind.
+    package init(
+        pem: Secret,
+        credential: String,
+        algorithm: SigningAlgorithm
+    ) throws(VaultSetupError) {
+        try self.init(
+            Self.expecting(algorithm, at: credential) {
+                () throws(KeyStore.Failure) in try KeyStore(memory: pem).loadPrivateKey()
+            },
+            algorithm,
+            place: credential
+        )
+    }
+
+    /// Loads or addresses the key that a URI names.
+    ///
+    /// - Parameters:
+    ///   - uri: `file:` or a scheme of an OpenSSL provider that the system's configuration loads.
+    ///     Must hold no PIN: it is named in errors without its query.
+    ///   - algorithm: What the key is for; its type and size must fit.
+    /// - Throws: ``VaultSetupError`` when the URI leads to anything but one private key of the right kind.
+    package init(uri: String, algorithm: SigningAlgorithm) throws(VaultSetupError) {
+        let place = String(uri.prefix { $0 != "?" })
+        try self.init(
+            Self.expecting(algorithm, at: place) {
+                () throws(KeyStore.Failure) in try KeyStore(uri: uri).loadPrivateKey()
+            },
+            algorithm,
+            place: place
+        )
+    }
+
+    private init(
+        _ key: SharedObject,
+        _ algorithm: SigningAlgorithm,
+        place: String
+    ) throws(VaultSetupError) {
+        self.key = key
+        self.algorithm = algorithm
+        guard Self.isSuitable(key, for: algorithm) else {
+            throw Self.error(.wrongType, algorithm, at: place)
+        }
+        do throws(VaultError) {
+            // A key that cannot sign shall stop the start, not the first request.
+            _ = try sign([])
+        } catch {
+            throw Self.error(.library, algorithm, at: place)
+        }
+    }
+
+    /// Signs `message` with SHA-256.
+    ///
+    /// - Returns: ES256: r and s, 32 bytes each (RFC 7518 §3.4); RS256: the signature as long as the
+    ///   modulus (RFC 7518 §3.3).
+    /// - Throws: ``Engine/VaultError`` of kind `library` when libcrypto or the token fails.
+    package func sign(_ message: [UInt8]) throws(VaultError) -> [UInt8] {
+        guard let signature = digestSign(message) else {
+            ERR_clear_error()
+            throw VaultError(kind: .library)
+        }
+        switch algorithm {
+        case .rs256: return signature
+        case .es256: return try Self.joined(signature)
+        }
+    }
+}
+
+extension SigningKey {
+    /// 16,384-bit RSA, the largest that libcrypto takes for verifying; more room than any key needs.
+    private static let signatureByteCountMax = 2_048
+    /// The bytes of one coordinate of P-256.
+    private static let coordinateByteCount: Int32 = 32
+    /// NIST SP 800-57 part 1, table 2: less than 112 bits of security below.
+    private static let rsaBitCountMin: Int32 = 2_048
+
+    /// - Returns: The signature as libcrypto writes it (for ECDSA in DER).
+    private func digestSign(_ message: [UInt8]) -> [UInt8]? {
+        guard
+            let context = unsafe SharedObject(
+                EVP_MD_CTX_new(),
+                release: { unsafe EVP_MD_CTX_free($0) }
+            ),
+            unsafe EVP_DigestSignInit_ex(
+                context.pointer,
+                nil,
+                "SHA256",
+                nil,
+                nil,
+                key.pointer,
+                nil
+            ) == 1
+        else { return nil }
+        let size = Int(unsafe EVP_PKEY_get_size(key.pointer))
+        guard size > 0, size <= Self.signatureByteCountMax else { return nil }
+        var signature = [UInt8](repeating: 0, count: size)
+        var written = size
+        guard
+            unsafe EVP_DigestSign(
+                context.pointer,
+                &signature,
+                &written,
+                message,
+                message.count
+            ) == 1
+        else { return nil }
+        return Array(signature.prefix(written))
+    }
+
+    /// Turns the DER of an ECDSA signature (RFC 3279 §2.2.3) into r and s of fixed length.
+    private static func joined(_ der: [UInt8]) throws(VaultError) -> [UInt8] {
+        let signature: [UInt8]? = unsafe der.withUnsafeBufferPointer { buffer in
+            var start = buffer.baseAddress
+            guard
+                let parsed = unsafe SharedObject(
+                    d2i_ECDSA_SIG(nil, &start, buffer.count),
+                    release: { unsafe ECDSA_SIG_free($0) }
+                )
+            else { return nil }
+            var r = [UInt8](repeating: 0, count: Int(coordinateByteCount))
+            var s = r
+            guard
+                unsafe BN_bn2binpad(ECDSA_SIG_get0_r(parsed.pointer), &r, coordinateByteCount)
+                    == coordinateByteCount,
+                unsafe BN_bn2binpad(ECDSA_SIG_get0_s(parsed.pointer), &s, coordinateByteCount)
+                    == coordinateByteCount
+            else { return nil }
+            return r + s
+        }
+        guard let signature else {
+            ERR_clear_error()
+            throw VaultError(kind: .library)
+        }
+        return signature
+    }
+
+    private static func isSuitable(_ key: SharedObject, for algorithm: SigningAlgorithm) -> Bool {
+        switch algorithm {
+        case .rs256:
+            return unsafe EVP_PKEY_is_a(key.pointer, "RSA") == 1
+                && EVP_PKEY_get_bits(key.pointer) >= rsaBitCountMin
+        case .es256:
+            guard unsafe EVP_PKEY_is_a(key.pointer, "EC") == 1 else { return false }
+            var name = [CChar](repeating: 0, count: 64)
+            var count = 0
+            guard
+                unsafe EVP_PKEY_get_group_name(key.pointer, &name, name.count, &count) == 1
+            else { return false }
+            let group = String(
+                decoding: name.prefix(count).map(UInt8.init(bitPattern:)),
+                as: UTF8.self
+            )
+            return ["prime256v1", "P-256", "secp256r1"].contains(group)
+        }
+    }
+}
+
+extension SigningKey {
+    private static func expecting(
+        _ algorithm: SigningAlgorithm,
+        at place: String,
+        load: () throws(KeyStore.Failure) -> SharedObject
+    ) throws(VaultSetupError) -> SharedObject {
+        do throws(KeyStore.Failure) {
+            return try load()
+        } catch {
+            throw Self.error(.malformed, algorithm, at: place, detail: error.reason)
+        }
+    }
+
+    private static func error(
+        _ kind: VaultSetupError.Kind,
+        _ algorithm: SigningAlgorithm,
+        at place: String,
+        detail: String? = nil
+    ) -> VaultSetupError {
+        let expected =
+            switch algorithm {
+            case .es256: "expected one private key on the curve P-256, PKCS#8 PEM, not encrypted"
+            case .rs256:
+                "expected one RSA private key of 2048 bits or more, PKCS#8 PEM, not encrypted"
+            }
+        return VaultSetupError(
+            kind: kind,
+            action: "load signing key",
+            place: place,
+            cause: detail.map { "\(expected) (\($0))" } ?? expected
+        )
+    }
+}

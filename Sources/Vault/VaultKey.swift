@@ -1,0 +1,54 @@
+internal import Engine
+package import Lifecycle
+
+/// The key that wraps every user's data key: 32 random bytes, base64 in a systemd credential.
+package struct VaultKey: Sendable {
+    package static let byteCount = 32
+
+    /// 16 hexadecimal digits derived from the key, to be stored beside what it wrapped; not secret.
+    package let id: String
+    /// Derived from the key for wrapping alone, so that no other use shares a key with it.
+    let wrapping: Secret
+
+    /// Reads the text of a credential; white space anywhere and a missing `=` at the end are allowed.
+    ///
+    /// - Parameters:
+    ///   - text: The credential's content; secret.
+    ///   - name: The credential's name, for the error.
+    /// - Throws: ``VaultSetupError`` unless it is base64 (RFC 4648 §4) of exactly 32 bytes.
+    package init(text: Secret, name: String) throws(VaultSetupError) {
+        guard let key = text.withBytes({ Base64.decode($0) }), key.count == Self.byteCount else {
+            throw Self.error(
+                .malformed,
+                name,
+                "expected 32 random bytes in base64, as expunged --generate-vault-key makes them"
+            )
+        }
+        try self.init(key: key, name: name)
+    }
+
+    private init(key: Secret, name: String) throws(VaultSetupError) {
+        do throws(VaultError) {
+            var digest = try HMACSHA256.derive(from: key, purpose: "expunged vault key id")
+            id = digest.prefix(8).map(Self.hexadecimal).joined()
+            digest.wipe()
+            var derived = try HMACSHA256.derive(from: key, purpose: "expunged vault key wrapping")
+            wrapping = Secret(derived)
+            derived.wipe()
+        } catch {
+            throw Self.error(.library, name, "libcrypto cannot derive keys (HMAC-SHA-256)")
+        }
+    }
+
+    private static func hexadecimal(_ byte: UInt8) -> String {
+        (byte < 16 ? "0" : "") + String(byte, radix: 16)
+    }
+
+    private static func error(
+        _ kind: VaultSetupError.Kind,
+        _ name: String,
+        _ cause: String
+    ) -> VaultSetupError {
+        VaultSetupError(kind: kind, action: "load vault key", place: name, cause: cause)
+    }
+}

@@ -1,0 +1,16 @@
+/// The vault keys that are loaded: one that wraps, and retired ones that only unwrap.
+package struct VaultKeyring: Sendable {
+    package let active: VaultKey
+    private let keys: [String: VaultKey]
+
+    /// - Parameters:
+    ///   - active: Wraps all new data keys.
+    ///   - retired: Kept until everything they wrapped is wrapped anew.
+    package init(active: VaultKey, retired: [VaultKey] = []) {
+        self.active = active
+        keys = Dictionary((retired + [active]).map { ($0.id, $0) }, uniquingKeysWith: { $1 })
+    }
+
+    /// The key with this id, if it is loaded.
+    package func key(id: String) -> VaultKey? { keys[id] }
+}
