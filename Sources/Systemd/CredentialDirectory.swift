@@ -1,0 +1,114 @@
+import Glibc
+package import Lifecycle
+
+/// The directory in which systemd shows the secrets of the service (systemd.exec(5), CREDENTIALS).
+///
+/// A secret NAME is the file `expunged_NAME`, as `LoadCredential=expunged:DIRECTORY` makes it, or `NAME`.
+package struct CredentialDirectory: Sendable, Equatable {
+    /// The directory's path, for messages.
+    package let path: String
+
+    /// The most bytes of one secret: a key or certificate chain.
+    ///
+    /// systemd's own limit is 1 MB for all of them.
+    package static let byteCountMax = 64 * 1024
+
+    /// Names a directory; it is opened by each ``read(_:)``, so that a reload sees new files.
+    package init(path: String) {
+        self.path = path
+    }
+
+    /// Reads one secret.
+    ///
+    /// - Parameter name: Letters, digits, `.`, `_` and `-`, not beginning with a dot.
+    /// - Returns: The file's bytes, unchanged.
+    /// - Throws: ``SystemdError``: `missing` when neither file exists, `unsafePermissions` when group or
+    ///   others may write it, `tooLarge`, `wrongType` for anything but a regular file (symbolic links
+    ///   included), `malformedName`, or `system`.
+    package func read(_ name: String) throws(SystemdError) -> Secret {
+        guard Self.isPlain(name) else {
+            throw failure(.malformedName, name, "not a plain file name")
+        }
+        let directory = unsafe open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard directory >= 0 else {
+            let kind: SystemdError.Kind = errno == ENOENT ? .missing : .system
+            throw failure(kind, name, "the directory cannot be opened: \(ErrorNumber.current)")
+        }
+        defer { close(directory) }
+        for file in ["expunged_\(name)", name] {
+            // O_NONBLOCK: a planted FIFO must not hang the start.
+            let descriptor = unsafe openat(
+                directory,
+                file,
+                O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC
+            )
+            if descriptor >= 0 {
+                defer { close(descriptor) }
+                return try readAll(descriptor, name)
+            }
+            if errno == ELOOP { throw failure(.wrongType, name, "it is a symbolic link") }
+            guard errno == ENOENT else { throw failure(.system, name, "\(ErrorNumber.current)") }
+        }
+        throw failure(.missing, name, "neither 'expunged_\(name)' nor '\(name)' is in it")
+    }
+
+    private func readAll(_ descriptor: Int32, _ name: String) throws(SystemdError) -> Secret {
+        var status = stat()
+        guard unsafe fstat(descriptor, &status) == 0 else {
+            throw failure(.system, name, "\(ErrorNumber.current)")
+        }
+        guard status.st_mode & S_IFMT == S_IFREG else {
+            throw failure(.wrongType, name, "it is not a regular file")
+        }
+        guard status.st_mode & (S_IWGRP | S_IWOTH) == 0 else {
+            throw failure(.unsafePermissions, name, "group or others may write it; chmod go-w")
+        }
+        var bytes = [UInt8](repeating: 0, count: Self.byteCountMax + 1)
+        defer { for index in bytes.indices { bytes[index] = 0 } }
+        var count = 0
+        while count < bytes.count {
+            let answer = unsafe bytes.withUnsafeMutableBytes { buffer in
+                let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[count...])
+                return unsafe Glibc.read(descriptor, rest.baseAddress, rest.count)
+            }
+            if answer < 0 && errno == EINTR { continue }
+            guard answer >= 0 else { throw failure(.system, name, "\(ErrorNumber.current)") }
+            if answer == 0 { break }
+            count += answer
+        }
+        guard count <= Self.byteCountMax else {
+            throw failure(.tooLarge, name, "more than \(Self.byteCountMax) bytes")
+        }
+        var exact = Array(bytes[..<count])
+        defer { for index in exact.indices { exact[index] = 0 } }
+        return Secret(exact)
+    }
+
+    private static func isPlain(_ name: String) -> Bool {
+        guard (1...128).contains(name.utf8.count), name.utf8.first != UInt8(ascii: ".") else {
+            return false
+        }
+        return name.utf8.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "_"),
+                UInt8(ascii: "-"):
+                true
+            default: false
+            }
+        }
+    }
+
+    private func failure(
+        _ kind: SystemdError.Kind,
+        _ name: String,
+        _ cause: String
+    ) -> SystemdError {
+        SystemdError(
+            kind,
+            cannot: "read credential '\(LogText.sanitized(name))'",
+            at: path,
+            because: cause
+        )
+    }
+}

@@ -1,0 +1,44 @@
+package import Logging
+
+/// Sends swift-log events to a ``LogQueue`` with the journal's field names.
+///
+/// `event` names a ``Lifecycle/JournalEvent`` and becomes `MESSAGE_ID`; the names of ``JournalField``
+/// become `EXPUNGED_…` fields; everything else is left out.
+package struct JournalLogHandler: LogHandler {
+    package var metadata: Logger.Metadata = [:]
+    package var logLevel: Logger.Level
+    package var metadataProvider: Logger.MetadataProvider?
+
+    private let queue: LogQueue
+
+    /// Makes a handler.
+    ///
+    /// - Parameters:
+    ///   - queue: The queue that all handlers of the process share.
+    ///   - level: Entries below it are not made.
+    package init(queue: LogQueue, level: Logger.Level = .info) {
+        self.queue = queue
+        logLevel = level
+    }
+
+    package subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { metadata[key] }
+        set { metadata[key] = newValue }
+    }
+
+    package func log(event: Logging.LogEvent) {
+        var facts = metadata
+        if let provided = metadataProvider?.get() {
+            facts.merge(provided) { _, new in new }
+        }
+        if let given = event.metadata {
+            facts.merge(given) { _, new in new }
+        }
+        if let error = event.error, facts[JournalField.error.rawValue] == nil {
+            facts[JournalField.error.rawValue] = "\(error)"
+        }
+        queue.submit(
+            LogEntry(level: event.level, message: event.message.description, metadata: facts)
+        )
+    }
+}

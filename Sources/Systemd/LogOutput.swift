@@ -1,0 +1,82 @@
+import CSystemd
+import Glibc
+
+/// Where log entries go.
+///
+/// Both outputs may block, which is why only the thread of ``LogQueue`` writes to them.
+package enum LogOutput: Sendable, Equatable {
+    /// The journal, with structured fields (sd_journal_sendv(3)).
+    case journal
+    /// Standard error, one line each: `<PRIORITY>message key=value` (sd-daemon(3)).
+    case standardError
+
+    /// The journal when standard error is connected to it, else standard error.
+    ///
+    /// systemd sets `$JOURNAL_STREAM` to device and inode of the stream (systemd.exec(5)); a child whose
+    /// standard error was redirected inherits the variable but not the stream.
+    ///
+    /// - Parameters:
+    ///   - environment: The process environment.
+    ///   - descriptor: The descriptor to compare, 2 outside tests.
+    /// - Returns: The place where an operator will look.
+    package static func choose(
+        environment: [String: String],
+        descriptor: Int32 = STDERR_FILENO
+    ) -> LogOutput {
+        guard let stream = environment["JOURNAL_STREAM"] else { return .standardError }
+        var status = stat()
+        guard unsafe fstat(descriptor, &status) == 0 else { return .standardError }
+        return stream == "\(status.st_dev):\(status.st_ino)" ? .journal : .standardError
+    }
+
+    /// Hands one entry over; may block.
+    ///
+    /// - Parameter entry: The entry to write.
+    /// - Returns: Whether it was taken.
+    func write(_ entry: LogEntry) -> Bool {
+        switch self {
+        case .journal: Self.sendToJournal(entry.journalFields)
+        case .standardError:
+            Self.writeAll(
+                entry.line(isTerminal: isatty(STDERR_FILENO) == 1),
+                to: STDERR_FILENO
+            )
+        }
+    }
+
+    private static func sendToJournal(_ fields: [String]) -> Bool {
+        var bytes: [UInt8] = []
+        var ends: [Int] = []
+        for field in fields {
+            bytes.append(contentsOf: field.utf8)
+            ends.append(bytes.count)
+        }
+        return unsafe bytes.withUnsafeMutableBytes { buffer in
+            var vectors: [iovec] = unsafe []
+            var start = 0
+            for end in ends {
+                let piece = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[start..<end])
+                unsafe vectors.append(
+                    iovec(iov_base: piece.baseAddress, iov_len: piece.count)
+                )
+                start = end
+            }
+            return unsafe sd_journal_sendv(vectors, Int32(vectors.count)) == 0
+        }
+    }
+
+    private static func writeAll(_ line: String, to descriptor: Int32) -> Bool {
+        let bytes = Array(line.utf8)
+        var offset = 0
+        while offset < bytes.count {
+            let written = unsafe bytes.withUnsafeBytes { buffer in
+                let rest = unsafe UnsafeRawBufferPointer(rebasing: buffer[offset...])
+                return unsafe Glibc.write(descriptor, rest.baseAddress, rest.count)
+            }
+            if written < 0 && errno == EINTR { continue }
+            guard written > 0 else { return false }
+            offset += written
+        }
+        return true
+    }
+}

@@ -1,0 +1,172 @@
+import CLinux
+import Glibc
+import Lifecycle
+import Logging
+import Synchronization
+
+/// Carries log entries to their output on a thread of its own, so that no caller ever waits for it.
+///
+/// sd_journal_sendv(3) and write(2) block when the other side does not read (fault F-29). The queue
+/// is bounded: from half its capacity on, entries of info and below are dropped, at its capacity all
+/// are. What was dropped is counted and told in one entry as soon as the output takes entries again.
+package final class LogQueue: Sendable {
+    /// Entries that may wait.
+    ///
+    /// At about 1 KiB each, 4 MiB; a journal that lags by more is in trouble.
+    package static let capacityDefault = 4096
+
+    private let state = Mutex(State())
+    private let wake: Int32
+    private let capacity: Int
+    private let output: @Sendable (LogEntry) -> Bool
+
+    private struct State {
+        var waiting: [LogEntry] = []
+        var accepted = 0
+        var finished = 0
+        var dropped = 0
+        var isSleeping = false
+        var isClosed = false
+        var flushes: [Int32: Int] = [:]
+    }
+
+    /// Starts the thread.
+    ///
+    /// - Parameters:
+    ///   - capacity: Entries that may wait.
+    ///   - output: Writes one entry and says whether it was taken; may block.
+    /// - Throws: ``SystemdError`` when the kernel has no descriptor or thread left.
+    package init(
+        capacity: Int = LogQueue.capacityDefault,
+        output: @escaping @Sendable (LogEntry) -> Bool
+    ) throws(SystemdError) {
+        self.capacity = capacity
+        self.output = output
+        wake = clinux_event_make()
+        guard wake >= 0 else { throw Self.failure(wake) }
+        let context = unsafe Unmanaged.passRetained(self)
+        let answer = unsafe clinux_thread_start(
+            "expunged-log",
+            { context in
+                guard let context = unsafe context else { return }
+                unsafe Unmanaged<LogQueue>.fromOpaque(context).takeRetainedValue().run()
+            },
+            context.toOpaque()
+        )
+        guard answer == 0 else {
+            unsafe context.release()
+            throw Self.failure(answer)
+        }
+    }
+
+    /// Starts the thread for one of the two real outputs.
+    ///
+    /// - Parameter output: The journal or standard error.
+    /// - Throws: ``SystemdError`` when the kernel has no descriptor or thread left.
+    package convenience init(output: LogOutput) throws(SystemdError) {
+        try self.init(output: { entry in output.write(entry) })
+    }
+
+    deinit {
+        if wake >= 0 { _ = Glibc.close(wake) }
+    }
+
+    /// Puts an entry into the queue, or drops and counts it; never waits.
+    package func submit(_ entry: LogEntry) {
+        let mustWake = state.withLock { state in
+            let limit = entry.priority >= 6 ? capacity / 2 : capacity
+            guard state.waiting.count < limit, !state.isClosed else {
+                state.dropped += 1
+                return false
+            }
+            state.waiting.append(entry)
+            state.accepted += 1
+            defer { state.isSleeping = false }
+            return state.isSleeping
+        }
+        if mustWake { clinux_event_signal(wake) }
+    }
+
+    /// Waits until everything submitted so far is written; blocks the thread, so only for the exit.
+    ///
+    /// - Parameter timeout: The longest wait; a journal that hangs must not keep the process alive.
+    /// - Returns: Whether everything was written.
+    @discardableResult
+    package func flush(timeout: Duration) -> Bool {
+        let finished = clinux_event_make()
+        guard finished >= 0 else { return false }
+        defer { _ = Glibc.close(finished) }
+        let isDone = state.withLock { state in
+            guard state.finished < state.accepted else { return true }
+            state.flushes[finished] = state.accepted
+            return false
+        }
+        if isDone { return true }
+        let milliseconds = timeout / .milliseconds(1)
+        let answer = clinux_event_wait(finished, Int32(min(max(milliseconds, 0), 3_600_000)))
+        // The thread signals under the lock: after this, nobody uses the descriptor.
+        state.withLock { _ = $0.flushes.removeValue(forKey: finished) }
+        return answer == 0
+    }
+
+    /// Ends the thread after it has written what waits; later entries are dropped.
+    package func close() {
+        state.withLock { $0.isClosed = true }
+        clinux_event_signal(wake)
+    }
+
+    private func run() {
+        while true {
+            let (batch, isClosed) = state.withLock { state in
+                let batch = state.waiting
+                state.waiting = []
+                state.isSleeping = batch.isEmpty
+                return (batch, state.isClosed)
+            }
+            guard !batch.isEmpty else {
+                if isClosed { return }
+                clinux_event_wait(wake, -1)
+                continue
+            }
+            for entry in batch { write(entry) }
+            reportDropped()
+        }
+    }
+
+    private func write(_ entry: LogEntry) {
+        let isTaken = output(entry)
+        state.withLock { state in
+            state.finished += 1
+            if !isTaken { state.dropped += 1 }
+            for (descriptor, goal) in state.flushes where goal <= state.finished {
+                clinux_event_signal(descriptor)
+            }
+        }
+    }
+
+    private func reportDropped() {
+        let dropped = state.withLock { state in
+            defer { state.dropped = 0 }
+            return state.dropped
+        }
+        guard dropped > 0 else { return }
+        let event = JournalEvent.journalOverflow
+        let isTaken = output(
+            LogEntry(
+                level: .init(event.severity),
+                message: event.message,
+                metadata: [JournalField.eventKey: "\(event.rawValue)", "count": "\(dropped)"]
+            )
+        )
+        if !isTaken { state.withLock { $0.dropped += dropped } }
+    }
+
+    private static func failure(_ answer: Int32) -> SystemdError {
+        SystemdError(
+            .system,
+            cannot: "start the log queue",
+            at: "thread",
+            because: "\(ErrorNumber(-answer))"
+        )
+    }
+}

@@ -1,0 +1,99 @@
+import CSystemd
+import Glibc
+
+/// The listening sockets that systemd opened for us: exactly none, or `control` and `submit`.
+package struct SocketActivation: Sendable, Equatable {
+    /// The names of `FileDescriptorName=` in our two socket units.
+    package enum Name: String, Sendable, CaseIterable {
+        /// Operators: everything.
+        case control
+        /// Applications: submit, store a credential, read states and receipts.
+        case submit
+    }
+
+    /// The descriptor of each name; empty when the process was not socket-activated.
+    package let descriptors: [Name: Int32]
+
+    /// Takes the sockets over and forgets the variables, so that no child takes them too.
+    ///
+    /// Call it once, before other threads exist: it changes the environment (sd_listen_fds(3)).
+    ///
+    /// - Returns: None or both sockets, close-on-exec.
+    /// - Throws: ``SystemdError`` when they are not listening AF_UNIX stream sockets, or when their
+    ///   names are not exactly those of ``Name``.
+    package static func take() throws(SystemdError) -> SocketActivation {
+        var names: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
+        let count = unsafe sd_listen_fds_with_names(1, &names)
+        guard count >= 0 else {
+            throw SystemdError(
+                .system,
+                cannot: "take over sockets",
+                at: "LISTEN_FDS",
+                because: "\(ErrorNumber(-count))"
+            )
+        }
+        var found: [(name: String, descriptor: Int32)] = []
+        for index in 0..<Int(count) {
+            let text = unsafe names?[index].map { unsafe String(cString: $0) } ?? "unknown"
+            found.append((text, SD_LISTEN_FDS_START + Int32(index)))
+            unsafe free(names?[index])
+        }
+        unsafe free(names)
+        return try SocketActivation(validating: found)
+    }
+
+    /// Checks names and types of descriptors that were passed in.
+    ///
+    /// - Parameter found: Name and descriptor of each.
+    /// - Throws: ``SystemdError`` for anything but none or both.
+    package init(
+        validating found: [(name: String, descriptor: Int32)]
+    ) throws(SystemdError) {
+        var descriptors: [Name: Int32] = [:]
+        for (text, descriptor) in found {
+            guard let name = Name(rawValue: text), descriptors[name] == nil else {
+                throw Self.failure(.unexpected, text, "expected one 'control' and one 'submit'")
+            }
+            guard
+                sd_is_socket_unix(
+                    descriptor,
+                    Int32(SOCK_STREAM.rawValue),
+                    1,
+                    nil,
+                    0
+                ) > 0
+            else {
+                throw Self.failure(
+                    .wrongType,
+                    text,
+                    "it must be a listening unix stream socket (ListenStream=)"
+                )
+            }
+            guard fcntl(descriptor, F_SETFD, FD_CLOEXEC) == 0 else {
+                throw Self.failure(.system, text, "\(ErrorNumber.current)")
+            }
+            descriptors[name] = descriptor
+        }
+        for name in Name.allCases where !descriptors.isEmpty && descriptors[name] == nil {
+            throw Self.failure(
+                .missing,
+                name.rawValue,
+                "only the other socket was passed; enable both socket units, or none"
+            )
+        }
+        self.descriptors = descriptors
+    }
+
+    private static func failure(
+        _ kind: SystemdError.Kind,
+        _ name: String,
+        _ cause: String
+    ) -> SystemdError {
+        SystemdError(
+            kind,
+            cannot: "take over sockets",
+            at: LogText.sanitized(name),
+            because: cause
+        )
+    }
+}
