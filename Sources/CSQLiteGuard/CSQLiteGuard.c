@@ -1,2 +1,71 @@
+// Connection helpers; the VFS is in GuardVFS.c.
+#define _GNU_SOURCE
 #include "CSQLiteGuard.h"
-int csqliteguard_placeholder(void) { return 0; }
+
+#include <sqlite3.h>
+#include <stddef.h>
+#include <time.h>
+
+int csqliteguard_harden(sqlite3 *db, int allow_triggers, int allow_views) {
+    const struct {
+        int option;
+        int value;
+    } switches[] = {
+        {SQLITE_DBCONFIG_DEFENSIVE, 1},
+        {SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0},
+        {SQLITE_DBCONFIG_WRITABLE_SCHEMA, 0},
+        {SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0},
+        {SQLITE_DBCONFIG_ENABLE_FTS3_TOKENIZER, 0},
+        {SQLITE_DBCONFIG_DQS_DML, 0},
+        {SQLITE_DBCONFIG_DQS_DDL, 0},
+        {SQLITE_DBCONFIG_ENABLE_TRIGGER, allow_triggers != 0},
+        {SQLITE_DBCONFIG_ENABLE_VIEW, allow_views != 0},
+    };
+    for (size_t index = 0; index < sizeof switches / sizeof switches[0]; index++) {
+        int now = -1;
+        int code = sqlite3_db_config(db, switches[index].option, switches[index].value, &now);
+        if (code != SQLITE_OK) return code;
+        if (now != switches[index].value) return SQLITE_ERROR;
+    }
+    sqlite3_limit(db, SQLITE_LIMIT_ATTACHED, 0);
+    sqlite3_limit(db, SQLITE_LIMIT_TRIGGER_DEPTH, 16);
+    sqlite3_limit(db, SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 100);
+    sqlite3_limit(db, SQLITE_LIMIT_WORKER_THREADS, 0);
+    return SQLITE_OK;
+}
+
+int csqliteguard_no_checkpoint_on_close(sqlite3 *db) {
+    int now = -1;
+    return sqlite3_db_config(db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, &now);
+}
+
+// The progress handler runs on the thread that steps the statement, so its deadline can live there.
+static _Thread_local int64_t deadline_ms;
+
+static int64_t monotonic_ms(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+static int is_past_deadline(void *unused) {
+    (void)unused;
+    return deadline_ms != 0 && monotonic_ms() > deadline_ms;
+}
+
+void csqliteguard_deadline_begin(sqlite3 *db, int64_t milliseconds) {
+    deadline_ms = monotonic_ms() + milliseconds;
+    // 10,000 instructions take well under a millisecond.
+    sqlite3_progress_handler(db, 10000, is_past_deadline, NULL);
+}
+
+void csqliteguard_deadline_end(sqlite3 *db) {
+    deadline_ms = 0;
+    sqlite3_progress_handler(db, 0, NULL, NULL);
+}
+
+int csqliteguard_has_moved(sqlite3 *db) {
+    int moved = 0;
+    int code = sqlite3_file_control(db, "main", SQLITE_FCNTL_HAS_MOVED, &moved);
+    return code == SQLITE_OK ? moved != 0 : -1;
+}

@@ -1,2 +1,86 @@
+// A SQLite VFS that trusts no file name it finds in a file, and the variadic calls Swift cannot make.
+//
+// Why. Recovery obeys the file: a planted `queue.db-journal` that names `state.db` as its
+// super-journal makes SQLite delete `state.db` at the next read (pager.c, pager_delsuper). So every
+// database that another uid can write must be opened through this VFS.
+//
+// What it does, for every database opened after csqliteguard_install():
+//  - only four paths exist for a database: its own, `-journal`, `-wal` and `-shm`; xOpen, xDelete
+//    and xAccess refuse every other one, and xDelete refuses a database itself;
+//  - super-journals are refused, written or found (so a transaction over several attached rollback
+//    databases fails with SQLITE_PERM, and a hot journal with a super-journal is never played back);
+//  - no symbolic link anywhere in the path (SQLITE_CANTOPEN_SYMLINK, or SQLITE_CANTOPEN when one
+//    appears later: openat2(2) RESOLVE_NO_SYMLINKS), only regular files: callers pass real paths;
+//  - temporary files only without a name and deleted on close; extensions never load.
+//
+// A refusal is an error for the caller (SQLITE_PERM or SQLITE_CANTOPEN), is counted, and stays
+// counted after the database is closed. Thread-safe, except csqliteguard_install(), which must have
+// returned before the first database of the process is opened.
 #pragma once
-int csqliteguard_placeholder(void);
+
+#include <stdint.h>
+
+typedef struct sqlite3 sqlite3;
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// Why an access was refused.
+enum {
+    CSQLITEGUARD_NONE = 0,
+    // A journal names a super-journal, or a commit over several files wanted one.
+    CSQLITEGUARD_SUPER_JOURNAL = 1,
+    // A path that does not belong to the database.
+    CSQLITEGUARD_FOREIGN_PATH = 2,
+    // The path is, or leads through, a symbolic link.
+    CSQLITEGUARD_SYMLINK = 3,
+    // A FIFO, socket, device or directory.
+    CSQLITEGUARD_NOT_REGULAR = 4,
+    // A temporary file that would outlive its connection.
+    CSQLITEGUARD_TEMPORARY = 5,
+};
+
+// Registers the VFS as the process default. Idempotent. Returns SQLITE_OK or a SQLite result code.
+int csqliteguard_install(void);
+
+// The VFS name, for sqlite3_open_v2; the VFS below it stays available as "unix".
+extern const char *const csqliteguard_vfs_name;
+
+// From now on opening the database at `path` (absolute) never creates it: a missing file is
+// SQLITE_CANTOPEN even with SQLITE_OPEN_CREATE, which GRDB always passes. Returns SQLITE_OK or SQLITE_NOMEM.
+int csqliteguard_never_create(const char *path);
+
+// How many accesses were refused on behalf of the database at `path` (absolute, as it was opened),
+// since the process started. NULL: of all databases. Only ever grows: compare with the value before.
+uint64_t csqliteguard_refusals(const char *path);
+
+// The last refused kind for `path` (NULL: of all), CSQLITEGUARD_NONE when there was none.
+int csqliteguard_last_refusal(const char *path);
+
+// A stable lower-case name of a kind, such as "super_journal".
+const char *csqliteguard_refusal_name(int kind);
+
+// Prepares a connection for a file that others can write (sqlite.org/security.html): DEFENSIVE on,
+// TRUSTED_SCHEMA off, triggers and views as told, no extensions, no FTS3 tokenizer, double-quoted
+// strings off, no ATTACH (so no VACUUM either), trigger depth 16, LIKE patterns 100, no worker threads.
+// Returns SQLITE_OK or the first result code that failed.
+int csqliteguard_harden(sqlite3 *db, int allow_triggers, int allow_views);
+
+// Never checkpoints when this connection closes (SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE): before 3.51.3 a
+// checkpoint beside other writing processes can corrupt a WAL database (the WAL-reset bug).
+int csqliteguard_no_checkpoint_on_close(sqlite3 *db);
+
+// From now on statements of `db` that run on the calling thread end with SQLITE_INTERRUPT once
+// `milliseconds` have passed; a trigger of the application cannot keep us for ever.
+// The deadline belongs to the thread: end it on the same thread, before another connection's starts.
+void csqliteguard_deadline_begin(sqlite3 *db, int64_t milliseconds);
+void csqliteguard_deadline_end(sqlite3 *db);
+
+// 1 when the file at the database's path is no longer the open one (SQLITE_FCNTL_HAS_MOVED), 0 when
+// it still is, negative when that cannot be told.
+int csqliteguard_has_moved(sqlite3 *db);
+
+#ifdef __cplusplus
+}
+#endif

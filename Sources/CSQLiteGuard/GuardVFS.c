@@ -1,0 +1,495 @@
+// The guarded VFS; CSQLiteGuard.h says what it promises. It wraps the default unix VFS and replaces
+// that VFS's open(2) while a guarded file is being opened, which also covers the `-shm` file.
+#define _GNU_SOURCE
+#include "CSQLiteGuard.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sqlite3.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#ifdef __linux__
+#include <linux/openat2.h>
+#include <sys/syscall.h>
+#endif
+
+const char *const csqliteguard_vfs_name = "expunged-guard";
+
+// One database path. Never freed, so pointers stay valid and counts outlive the connection; a
+// process opens a handful of paths in its life.
+typedef struct database {
+    struct database *next;
+    unsigned open_count;
+    uint64_t refusals;
+    int last_refusal;
+    int never_create;
+    char path[];
+} database;
+
+enum { BUCKET_COUNT = 256 };
+static pthread_mutex_t registry_lock = PTHREAD_MUTEX_INITIALIZER;
+static database *buckets[BUCKET_COUNT];
+static uint64_t total_refusals;
+static int total_last_refusal;
+
+// The database whose journal this thread read last: a super-journal's name comes from there.
+static _Thread_local database *current;
+// Set while the wrapped VFS opens a file for this database.
+static _Thread_local database *opening;
+
+static sqlite3_vfs *base;
+
+typedef struct guard_file {
+    sqlite3_file head;
+    database *owner;
+    int kind;
+    sqlite3_file *inner;
+} guard_file;
+
+// ---- registry ----
+
+static unsigned bucket_of(const char *path, size_t length) {
+    uint32_t hash = 2166136261u;
+    for (size_t index = 0; index < length; index++) {
+        hash = (hash ^ (unsigned char)path[index]) * 16777619u;
+    }
+    return hash % BUCKET_COUNT;
+}
+
+static database *find_locked(const char *path, size_t length) {
+    database *entry = buckets[bucket_of(path, length)];
+    for (; entry != NULL; entry = entry->next) {
+        if (strncmp(entry->path, path, length) == 0 && entry->path[length] == 0) return entry;
+    }
+    return NULL;
+}
+
+static database *find_or_make_locked(const char *path) {
+    size_t length = strlen(path);
+    database *entry = find_locked(path, length);
+    if (entry != NULL) return entry;
+    entry = calloc(1, sizeof *entry + length + 1);
+    if (entry == NULL) return NULL;
+    memcpy(entry->path, path, length + 1);
+    unsigned bucket = bucket_of(path, length);
+    entry->next = buckets[bucket];
+    buckets[bucket] = entry;
+    return entry;
+}
+
+static void refuse(database *entry, int kind) {
+    pthread_mutex_lock(&registry_lock);
+    total_refusals++;
+    total_last_refusal = kind;
+    if (entry != NULL) {
+        entry->refusals++;
+        entry->last_refusal = kind;
+    }
+    pthread_mutex_unlock(&registry_lock);
+}
+
+static database *retain(const char *path) {
+    pthread_mutex_lock(&registry_lock);
+    database *entry = find_or_make_locked(path);
+    if (entry != NULL) entry->open_count++;
+    pthread_mutex_unlock(&registry_lock);
+    return entry;
+}
+
+static void release(database *entry) {
+    pthread_mutex_lock(&registry_lock);
+    entry->open_count--;
+    pthread_mutex_unlock(&registry_lock);
+}
+
+// The open database that `path` belongs to by appending `suffix`, or NULL.
+static database *owner_by_suffix(const char *path, const char *suffix) {
+    size_t length = strlen(path), tail = strlen(suffix);
+    if (length <= tail || strcmp(path + length - tail, suffix) != 0) return NULL;
+    pthread_mutex_lock(&registry_lock);
+    database *entry = find_locked(path, length - tail);
+    if (entry != NULL && entry->open_count == 0) entry = NULL;
+    pthread_mutex_unlock(&registry_lock);
+    return entry;
+}
+
+int csqliteguard_never_create(const char *path) {
+    pthread_mutex_lock(&registry_lock);
+    database *entry = find_or_make_locked(path);
+    if (entry != NULL) entry->never_create = 1;
+    pthread_mutex_unlock(&registry_lock);
+    return entry == NULL ? SQLITE_NOMEM : SQLITE_OK;
+}
+
+uint64_t csqliteguard_refusals(const char *path) {
+    pthread_mutex_lock(&registry_lock);
+    database *entry = path == NULL ? NULL : find_locked(path, strlen(path));
+    uint64_t count = path == NULL ? total_refusals : entry == NULL ? 0 : entry->refusals;
+    pthread_mutex_unlock(&registry_lock);
+    return count;
+}
+
+int csqliteguard_last_refusal(const char *path) {
+    pthread_mutex_lock(&registry_lock);
+    database *entry = path == NULL ? NULL : find_locked(path, strlen(path));
+    int kind = path == NULL ? total_last_refusal : entry == NULL ? 0 : entry->last_refusal;
+    pthread_mutex_unlock(&registry_lock);
+    return kind;
+}
+
+const char *csqliteguard_refusal_name(int kind) {
+    switch (kind) {
+    case CSQLITEGUARD_NONE: return "none";
+    case CSQLITEGUARD_SUPER_JOURNAL: return "super_journal";
+    case CSQLITEGUARD_FOREIGN_PATH: return "foreign_path";
+    case CSQLITEGUARD_SYMLINK: return "symlink";
+    case CSQLITEGUARD_NOT_REGULAR: return "not_regular";
+    case CSQLITEGUARD_TEMPORARY: return "temporary";
+    default: return "unknown";
+    }
+}
+
+// ---- open(2) below the wrapped VFS ----
+
+typedef int (*open_function)(const char *, int, int);
+static open_function plain_open;
+
+static int open_without_links(const char *path, int flags, int mode) {
+    // O_NONBLOCK: a planted FIFO must not hold us; it means nothing for a regular file.
+    flags |= O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
+#ifdef __linux__
+    struct open_how how = {
+        .flags = (uint64_t)(unsigned)flags,
+        .mode = (flags & O_CREAT) != 0 ? (uint64_t)(mode & 07777) : 0,
+        .resolve = RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS,
+    };
+    int fd = (int)syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof how);
+    if (fd >= 0 || errno != ENOSYS) return fd;
+#endif
+    return open(path, flags, mode);
+}
+
+static int guarded_open(const char *path, int flags, int mode) {
+    database *entry = opening;
+    if (entry == NULL) return plain_open(path, flags, mode);
+    int fd = open_without_links(path, flags, mode);
+    int kind;
+    if (fd < 0) {
+        if (errno != ELOOP) return -1;
+        kind = CSQLITEGUARD_SYMLINK;
+    } else {
+        struct stat status;
+        if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode)) return fd;
+        close(fd);
+        kind = CSQLITEGUARD_NOT_REGULAR;
+    }
+    refuse(entry, kind);
+    // The wrapped VFS does not try a second, read-only open after EISDIR.
+    errno = EISDIR;
+    return -1;
+}
+
+// ---- files ----
+
+static sqlite3_file *inner_of(sqlite3_file *file) { return ((guard_file *)file)->inner; }
+
+static void remember_journal(sqlite3_file *file) {
+    guard_file *self = (guard_file *)file;
+    if (self->kind == SQLITE_OPEN_MAIN_JOURNAL) current = self->owner;
+}
+
+static int file_close(sqlite3_file *file) {
+    guard_file *self = (guard_file *)file;
+    int code = self->inner->pMethods->xClose(self->inner);
+    if (self->kind == SQLITE_OPEN_MAIN_DB) release(self->owner);
+    return code;
+}
+
+static int file_read(sqlite3_file *file, void *buffer, int count, sqlite3_int64 offset) {
+    remember_journal(file);
+    return inner_of(file)->pMethods->xRead(inner_of(file), buffer, count, offset);
+}
+
+static int file_write(sqlite3_file *file, const void *bytes, int count, sqlite3_int64 offset) {
+    return inner_of(file)->pMethods->xWrite(inner_of(file), bytes, count, offset);
+}
+
+static int file_truncate(sqlite3_file *file, sqlite3_int64 size) {
+    return inner_of(file)->pMethods->xTruncate(inner_of(file), size);
+}
+
+static int file_sync(sqlite3_file *file, int flags) {
+    return inner_of(file)->pMethods->xSync(inner_of(file), flags);
+}
+
+static int file_size(sqlite3_file *file, sqlite3_int64 *size) {
+    remember_journal(file);
+    return inner_of(file)->pMethods->xFileSize(inner_of(file), size);
+}
+
+static int file_lock(sqlite3_file *file, int level) {
+    return inner_of(file)->pMethods->xLock(inner_of(file), level);
+}
+
+static int file_unlock(sqlite3_file *file, int level) {
+    return inner_of(file)->pMethods->xUnlock(inner_of(file), level);
+}
+
+static int file_check_reserved_lock(sqlite3_file *file, int *result) {
+    return inner_of(file)->pMethods->xCheckReservedLock(inner_of(file), result);
+}
+
+static int file_control(sqlite3_file *file, int operation, void *argument) {
+    return inner_of(file)->pMethods->xFileControl(inner_of(file), operation, argument);
+}
+
+static int file_sector_size(sqlite3_file *file) {
+    return inner_of(file)->pMethods->xSectorSize(inner_of(file));
+}
+
+static int file_characteristics(sqlite3_file *file) {
+    return inner_of(file)->pMethods->xDeviceCharacteristics(inner_of(file));
+}
+
+static int file_shm_map(sqlite3_file *file, int page, int size, int extend, void volatile **out) {
+    opening = ((guard_file *)file)->owner;
+    int code = inner_of(file)->pMethods->xShmMap(inner_of(file), page, size, extend, out);
+    opening = NULL;
+    return code;
+}
+
+static int file_shm_lock(sqlite3_file *file, int offset, int count, int flags) {
+    return inner_of(file)->pMethods->xShmLock(inner_of(file), offset, count, flags);
+}
+
+static void file_shm_barrier(sqlite3_file *file) {
+    inner_of(file)->pMethods->xShmBarrier(inner_of(file));
+}
+
+static int file_shm_unmap(sqlite3_file *file, int delete_file) {
+    return inner_of(file)->pMethods->xShmUnmap(inner_of(file), delete_file);
+}
+
+static int file_fetch(sqlite3_file *file, sqlite3_int64 offset, int count, void **out) {
+    return inner_of(file)->pMethods->xFetch(inner_of(file), offset, count, out);
+}
+
+static int file_unfetch(sqlite3_file *file, sqlite3_int64 offset, void *page) {
+    return inner_of(file)->pMethods->xUnfetch(inner_of(file), offset, page);
+}
+
+#define METHODS(version)                                                                         \
+    {                                                                                            \
+        .iVersion = version, .xClose = file_close, .xRead = file_read, .xWrite = file_write,     \
+        .xTruncate = file_truncate, .xSync = file_sync, .xFileSize = file_size,                  \
+        .xLock = file_lock, .xUnlock = file_unlock,                                              \
+        .xCheckReservedLock = file_check_reserved_lock, .xFileControl = file_control,            \
+        .xSectorSize = file_sector_size, .xDeviceCharacteristics = file_characteristics,         \
+        .xShmMap = file_shm_map, .xShmLock = file_shm_lock, .xShmBarrier = file_shm_barrier,     \
+        .xShmUnmap = file_shm_unmap, .xFetch = file_fetch, .xUnfetch = file_unfetch              \
+    }
+
+// Version 1 has no shared memory: for files of the wrapped VFS that have none.
+static const sqlite3_io_methods methods_without_shm = METHODS(1);
+static const sqlite3_io_methods methods_with_shm = METHODS(2);
+static const sqlite3_io_methods methods_full = METHODS(3);
+
+static const sqlite3_io_methods *methods_for(const sqlite3_io_methods *inner) {
+    if (inner->iVersion < 2 || inner->xShmMap == NULL) return &methods_without_shm;
+    if (inner->iVersion < 3 || inner->xFetch == NULL) return &methods_with_shm;
+    return &methods_full;
+}
+
+// ---- the VFS ----
+
+enum {
+    TEMPORARY_KINDS = SQLITE_OPEN_TEMP_DB | SQLITE_OPEN_TRANSIENT_DB | SQLITE_OPEN_TEMP_JOURNAL
+        | SQLITE_OPEN_SUBJOURNAL,
+    ALL_KINDS = TEMPORARY_KINDS | SQLITE_OPEN_MAIN_DB | SQLITE_OPEN_MAIN_JOURNAL
+        | SQLITE_OPEN_SUPER_JOURNAL | SQLITE_OPEN_WAL,
+};
+
+// Finds whom the file belongs to. SQLITE_OK with a NULL owner: a nameless temporary file.
+static int admit(const char *name, int flags, database **owner) {
+    int kind = flags & ALL_KINDS;
+    *owner = NULL;
+    if ((kind & TEMPORARY_KINDS) != 0) {
+        if (name == NULL && (flags & SQLITE_OPEN_DELETEONCLOSE) != 0) return SQLITE_OK;
+        refuse(current, CSQLITEGUARD_TEMPORARY);
+        return SQLITE_PERM;
+    }
+    if (kind == SQLITE_OPEN_MAIN_DB && name != NULL) {
+        *owner = retain(name);
+        return *owner == NULL ? SQLITE_NOMEM : SQLITE_OK;
+    }
+    if (name != NULL && kind == SQLITE_OPEN_MAIN_JOURNAL) {
+        *owner = owner_by_suffix(name, "-journal");
+    } else if (name != NULL && kind == SQLITE_OPEN_WAL) {
+        *owner = owner_by_suffix(name, "-wal");
+    }
+    if (*owner != NULL) return SQLITE_OK;
+    refuse(
+        current,
+        kind == SQLITE_OPEN_SUPER_JOURNAL ? CSQLITEGUARD_SUPER_JOURNAL : CSQLITEGUARD_FOREIGN_PATH);
+    return SQLITE_PERM;
+}
+
+static int guard_open(
+    sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int flags, int *out_flags) {
+    (void)vfs;
+    guard_file *self = (guard_file *)file;
+    memset(self, 0, sizeof *self);
+    database *owner;
+    int code = admit(name, flags, &owner);
+    if (code != SQLITE_OK) return code;
+    self->owner = owner;
+    self->kind = flags & ALL_KINDS;
+    self->inner = (sqlite3_file *)(self + 1);
+    remember_journal(file);
+    if (self->kind == SQLITE_OPEN_MAIN_DB && owner->never_create) flags &= ~SQLITE_OPEN_CREATE;
+    opening = owner;
+    code = base->xOpen(base, name, self->inner, flags, out_flags);
+    opening = NULL;
+    if (code == SQLITE_OK) {
+        self->head.pMethods = methods_for(self->inner->pMethods);
+    } else {
+        if (self->inner->pMethods != NULL) self->inner->pMethods->xClose(self->inner);
+        if (self->kind == SQLITE_OPEN_MAIN_DB) release(owner);
+    }
+    return code;
+}
+
+static int guard_delete(sqlite3_vfs *vfs, const char *path, int sync_directory) {
+    (void)vfs;
+    pthread_mutex_lock(&registry_lock);
+    database *same = find_locked(path, strlen(path));
+    int is_database = same != NULL && same->open_count > 0;
+    pthread_mutex_unlock(&registry_lock);
+    int is_own = owner_by_suffix(path, "-journal") != NULL || owner_by_suffix(path, "-wal") != NULL;
+    if (is_database || !is_own) {
+        refuse(current, CSQLITEGUARD_FOREIGN_PATH);
+        return SQLITE_PERM;
+    }
+    return base->xDelete(base, path, sync_directory);
+}
+
+static int guard_access(sqlite3_vfs *vfs, const char *path, int flags, int *result) {
+    (void)vfs;
+    database *journal_owner = owner_by_suffix(path, "-journal");
+    if (journal_owner != NULL) current = journal_owner;
+    if (journal_owner != NULL || owner_by_suffix(path, "-wal") != NULL
+        || owner_by_suffix(path, "-shm") != NULL || owner_by_suffix(path, "") != NULL) {
+        return base->xAccess(base, path, flags, result);
+    }
+    // "Does not exist" would make SQLite drop a journal that is still needed; an error stops it.
+    // The only foreign name that reaches this call is a super-journal's (pager_playback).
+    refuse(current, CSQLITEGUARD_SUPER_JOURNAL);
+    *result = 0;
+    return SQLITE_PERM;
+}
+
+static int guard_full_pathname(sqlite3_vfs *vfs, const char *path, int size, char *out) {
+    (void)vfs;
+    int code = base->xFullPathname(base, path, size, out);
+    if (code != SQLITE_OK_SYMLINK) return code;
+    pthread_mutex_lock(&registry_lock);
+    database *entry = find_or_make_locked(path);
+    pthread_mutex_unlock(&registry_lock);
+    refuse(entry, CSQLITEGUARD_SYMLINK);
+    return SQLITE_CANTOPEN_SYMLINK;
+}
+
+static void *guard_dl_open(sqlite3_vfs *vfs, const char *path) {
+    (void)vfs;
+    (void)path;
+    return NULL;
+}
+
+static void guard_dl_error(sqlite3_vfs *vfs, int size, char *message) {
+    (void)vfs;
+    sqlite3_snprintf(size, message, "extensions are not loaded");
+}
+
+static void (*guard_dl_sym(sqlite3_vfs *vfs, void *library, const char *symbol))(void) {
+    (void)vfs;
+    (void)library;
+    (void)symbol;
+    return NULL;
+}
+
+static void guard_dl_close(sqlite3_vfs *vfs, void *library) {
+    (void)vfs;
+    (void)library;
+}
+
+static int guard_randomness(sqlite3_vfs *vfs, int count, char *out) {
+    (void)vfs;
+    return base->xRandomness(base, count, out);
+}
+
+static int guard_sleep(sqlite3_vfs *vfs, int microseconds) {
+    (void)vfs;
+    return base->xSleep(base, microseconds);
+}
+
+static int guard_current_time(sqlite3_vfs *vfs, double *now) {
+    (void)vfs;
+    return base->xCurrentTime(base, now);
+}
+
+static int guard_last_error(sqlite3_vfs *vfs, int size, char *message) {
+    (void)vfs;
+    return base->xGetLastError(base, size, message);
+}
+
+static int guard_current_time_ms(sqlite3_vfs *vfs, sqlite3_int64 *now) {
+    (void)vfs;
+    return base->xCurrentTimeInt64(base, now);
+}
+
+// ---- installation ----
+
+static sqlite3_vfs guard = {
+    .iVersion = 2,
+    .xOpen = guard_open,
+    .xDelete = guard_delete,
+    .xAccess = guard_access,
+    .xFullPathname = guard_full_pathname,
+    .xDlOpen = guard_dl_open,
+    .xDlError = guard_dl_error,
+    .xDlSym = guard_dl_sym,
+    .xDlClose = guard_dl_close,
+    .xRandomness = guard_randomness,
+    .xSleep = guard_sleep,
+    .xCurrentTime = guard_current_time,
+    .xGetLastError = guard_last_error,
+    .xCurrentTimeInt64 = guard_current_time_ms,
+};
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static int installed = SQLITE_ERROR;
+
+static void install(void) {
+    base = sqlite3_vfs_find("unix");
+    // The open(2) hook needs the interface of version 3.
+    if (base == NULL || base->iVersion < 3 || base->xSetSystemCall == NULL) return;
+    plain_open = (open_function)base->xGetSystemCall(base, "open");
+    if (plain_open == NULL) return;
+    int code = base->xSetSystemCall(base, "open", (sqlite3_syscall_ptr)guarded_open);
+    if (code != SQLITE_OK) {
+        installed = code;
+        return;
+    }
+    guard.zName = csqliteguard_vfs_name;
+    guard.mxPathname = base->mxPathname;
+    guard.szOsFile = (int)sizeof(guard_file) + base->szOsFile;
+    installed = sqlite3_vfs_register(&guard, 1);
+}
+
+int csqliteguard_install(void) {
+    pthread_once(&once, install);
+    return installed;
+}
