@@ -31,7 +31,7 @@ package struct WrappedKey: Hashable, Sendable {
 }
 
 /// Why the vault could not seal or open.
-package struct VaultError: Error, Sendable, CustomStringConvertible {
+package struct VaultError: Error, Hashable, Sendable, CustomStringConvertible {
     package enum Kind: String, Sendable, CaseIterable {
         /// There is no vault key: the daemon runs in sealed mode.
         case sealed = "vault_sealed"
