@@ -1,7 +1,8 @@
 package import Lifecycle
 
-/// The body of `POST /v1/requests/{id}/reauthorize`: a fresh sign-in. At least one of
-/// `idToken` and `code` is there.
+/// The body of `POST /v1/requests/{id}/reauthorize`: a fresh sign-in.
+///
+/// At least one of `idToken` and `code` is there.
 package struct ReauthorizeInput: Sendable {
     package var provider: ProviderName
     package var clientID: String?

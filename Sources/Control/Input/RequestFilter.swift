@@ -1,6 +1,6 @@
 package import Lifecycle
 
-/// Which requests a list shows. Every part narrows it.
+/// Which requests a list shows; every part narrows it.
 package struct RequestFilter: Sendable, Hashable {
     package var state: WireState?
     package var user: UserID?

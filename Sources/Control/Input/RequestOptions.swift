@@ -6,7 +6,7 @@ package struct RequestOptions: Sendable, Hashable {
     package var grace: Duration?
     /// Only these providers; `revoke_tokens` only.
     package var providers: [ProviderName]?
-    /// A code such as `user_request`: 1 to 64 of `a-z 0-9 _ -`. Never free text.
+    /// A code such as `user_request`: 1 to 64 of `a-z 0-9 _ -`, never free text.
     package var reason: String?
     /// When the account was made; rows older than that are not the user's.
     package var accountCreatedAt: WallTime?

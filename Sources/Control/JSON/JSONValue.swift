@@ -1,5 +1,5 @@
 /// Any JSON value (RFC 8259), with the members of objects in their order.
-package indirect enum JSONValue: Sendable, Hashable {
+package enum JSONValue: Sendable, Hashable {
     case null
     case boolean(Bool)
     case integer(Int64)

@@ -10,7 +10,6 @@ package indirect enum WireFieldType: Sendable, Hashable {
     case object(String)
     case list(WireFieldType)
     case counts
-    case document
 }
 
 /// One field of a JSON object of the API: name, type, whether it is always there, and what it says.
@@ -35,4 +34,14 @@ package struct WireField: Sendable, Hashable {
 package protocol WireObject: Sendable {
     /// Its fields in the order of the documentation; a test holds them against what is encoded.
     static var fields: [WireField] { get }
+
+    /// Its name in the OpenAPI document.
+    static var schemaName: String { get }
+}
+
+extension WireObject {
+    package static var schemaName: String {
+        let name = "\(Self.self)"
+        return name.hasPrefix("Wire") ? String(name.dropFirst(4)) : name
+    }
 }

@@ -69,7 +69,7 @@ package struct WireIdentity: WireObject, Codable, Hashable {
         ),
         .optional("credential_count", .integer, "How many credentials are stored."),
         .optional("subject_first_seen", .boolean, "Whether a later sign-in pinned the subject."),
-        .optional("user_action", .object("WireUserAction"), "What the user can do by hand."),
+        .optional("user_action", .object("UserAction"), "What the user can do by hand."),
         .optional("updated_at", .time, "When it last changed."),
     ]
 }

@@ -14,9 +14,11 @@ package struct WireList<Item: WireObject & Codable>: WireObject, Codable {
         case nextCursor = "next_cursor"
     }
 
+    package static var schemaName: String { "\(Item.schemaName)List" }
+
     package static var fields: [WireField] {
         [
-            .required("items", .list(.object("\(Item.self)")), "The items of this page."),
+            .required("items", .list(.object(Item.schemaName)), "The items of this page."),
             .optional("next_cursor", .text, "Pass it as `cursor` to get the next page."),
         ]
     }

@@ -22,6 +22,15 @@ package struct WireProblem: WireObject, Codable, Hashable {
         .required("status", .integer, "The HTTP status."),
         .required("detail", .text, "What happened this time; never a value that was sent."),
         .required("code", .choice(ControlProblem.Code.allCases.map(\.rawValue)), "Stable."),
-        .optional("errors", .list(.object("WireProblemDetail")), "More than one fact."),
+        .optional("errors", .list(.object("ProblemDetail")), "More than one fact."),
+    ]
+}
+
+extension ControlProblem.Detail: WireObject {
+    package static let schemaName = "ProblemDetail"
+
+    package static let fields: [WireField] = [
+        .optional("field", .text, "A field, or a place in the configuration."),
+        .required("message", .text, "What is wrong there."),
     ]
 }

@@ -51,8 +51,8 @@ package struct WireRequest: WireObject, Codable, Hashable {
         .required("updated_at", .time, "When it last changed."),
         .optional("accepted_at", .time, "When it was taken, durably."),
         .optional("deadline_at", .time, "When the statutory clock runs out."),
-        .required("identities", .list(.object("WireIdentity")), "The user's identities."),
-        .required("steps", .list(.object("WireStep")), "The steps; empty in lists."),
+        .required("identities", .list(.object("Identity")), "The user's identities."),
+        .required("steps", .list(.object("Step")), "The steps; empty in lists."),
     ]
 }
 

@@ -87,7 +87,7 @@ package struct WireStatus: WireObject, Codable, Hashable {
         .required("started_at", .time, "When this run started."),
         .required("intake_paused", .boolean, "Whether new work is refused."),
         .required("vault_sealed", .boolean, "Whether the vault key is missing."),
-        .required("guard", .object("WireGuard"), "The mass-deletion guard."),
+        .required("guard", .object("Guard"), "The mass-deletion guard."),
         .required("requests", .counts, "Requests by state."),
         .required("parked", .counts, "Parked requests by reason."),
         .optional("oldest_open_at", .time, "When the oldest open request was made."),

@@ -1,0 +1,48 @@
+import Lifecycle
+
+extension CredentialInput: WireObject {
+    package static let fields: [WireField] = [
+        .required("kind", .choice(CredentialKind.allCases.map(\.rawValue)), "What it is."),
+        .required("secret", .secret, "The credential, 1 to 8192 bytes."),
+        .optional("client_id", .text, "Required when the provider has several."),
+        .optional("subject", .text, "The provider's id of the user, if known."),
+        .optional("redirect_uri", .text, "As it was sent when the code was asked for."),
+        .optional("code_verifier", .secret, "The PKCE verifier (RFC 7636)."),
+        .optional("raw_nonce", .secret, "The nonce before it was hashed."),
+    ]
+
+    /// Reads a body.
+    ///
+    /// - Parameter body: The bytes of the body.
+    /// - Throws: ``ControlProblem`` that names the first field at fault.
+    package init(body: [UInt8]) throws(ControlProblem) {
+        let object = try InputObject(body: body, fields: Self.fields)
+        guard let kind = CredentialKind(rawValue: try object.requiredText("kind")) else {
+            throw object.problem("kind", "is not a kind of credential", .unknownCredentialKind)
+        }
+        guard let secret = try object.secret("secret") else {
+            throw object.problem("secret", "is missing", .missingSecret)
+        }
+        self.init(kind: kind, secret: secret)
+        clientID = try object.text("client_id")
+        subject = try object.text("subject")
+        redirectURI = try object.text("redirect_uri")
+        codeVerifier = try object.secret("code_verifier")
+        rawNonce = try object.secret("raw_nonce")
+    }
+
+    /// The body that ``init(body:)`` reads; it holds the secrets in the clear.
+    package var body: [UInt8] {
+        var writer = JSONWriter()
+        writer.object { writer in
+            writer.member("kind", kind.rawValue)
+            writer.member("secret", secret.exposeText())
+            writer.member("client_id", clientID)
+            writer.member("subject", subject)
+            writer.member("redirect_uri", redirectURI)
+            writer.member("code_verifier", codeVerifier?.exposeText())
+            writer.member("raw_nonce", rawNonce?.exposeText())
+        }
+        return writer.bytes
+    }
+}

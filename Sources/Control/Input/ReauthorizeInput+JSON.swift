@@ -1,0 +1,49 @@
+import Lifecycle
+
+extension ReauthorizeInput: WireObject {
+    package static let fields: [WireField] = [
+        .required("provider", .text, "Where the user signed in."),
+        .optional("client_id", .text, "Required when the provider has several."),
+        .optional("id_token", .secret, "Proves who signed in."),
+        .optional("raw_nonce", .secret, "The nonce before it was hashed."),
+        .optional("code", .secret, "The authorization code; it becomes a credential."),
+        .optional("redirect_uri", .text, "As it was sent when the code was asked for."),
+        .optional("code_verifier", .secret, "The PKCE verifier (RFC 7636)."),
+    ]
+
+    /// Reads a body.
+    ///
+    /// - Parameter body: The bytes of the body.
+    /// - Throws: ``ControlProblem`` that names the first field at fault.
+    package init(body: [UInt8]) throws(ControlProblem) {
+        let object = try InputObject(body: body, fields: Self.fields)
+        guard let provider = try object.providerName("provider") else {
+            throw object.problem("provider", "is missing", .missingField)
+        }
+        self.init(provider: provider)
+        clientID = try object.text("client_id")
+        idToken = try object.secret("id_token")
+        rawNonce = try object.secret("raw_nonce")
+        code = try object.secret("code")
+        redirectURI = try object.text("redirect_uri")
+        codeVerifier = try object.secret("code_verifier")
+        guard idToken != nil || code != nil else {
+            throw object.problem("id_token", "or 'code' is missing", .missingField)
+        }
+    }
+
+    /// The body that ``init(body:)`` reads; it holds the secrets in the clear.
+    package var body: [UInt8] {
+        var writer = JSONWriter()
+        writer.object { writer in
+            writer.member("provider", provider.rawValue)
+            writer.member("client_id", clientID)
+            writer.member("id_token", idToken?.exposeText())
+            writer.member("raw_nonce", rawNonce?.exposeText())
+            writer.member("code", code?.exposeText())
+            writer.member("redirect_uri", redirectURI)
+            writer.member("code_verifier", codeVerifier?.exposeText())
+        }
+        return writer.bytes
+    }
+}

@@ -1,0 +1,72 @@
+import Lifecycle
+
+extension RequestFilter: WireObject {
+    package static let fields: [WireField] = [
+        .optional("cursor", .text, "Where the page before ended."),
+        .optional("limit", .integer, "Items of one page, 1 to 1000; 100 when absent."),
+        .optional("provider", .text, "Only requests with an identity at this provider."),
+        .optional("state", .choice(WireState.allCases.map(\.rawValue)), "Only this state."),
+        .optional("user_id", .text, "Only this user."),
+    ]
+
+    /// Reads a query.
+    ///
+    /// - Parameter query: The raw text after `?`; may be empty.
+    /// - Throws: ``ControlProblem`` with `malformed_query` or a code of the value at fault.
+    package init(query: Substring) throws(ControlProblem) {
+        self.init()
+        for (name, value) in try Self.pairs(query) {
+            switch name {
+            case "cursor": cursor = value
+            case "limit":
+                guard let limit = Int(value), (1...ControlLimits.listLimitMax).contains(limit)
+                else {
+                    throw ControlProblem(.malformedQuery, "'limit' must be 1 to 1000")
+                }
+                self.limit = limit
+            case "provider":
+                guard let name = PathText.componentName(value) else {
+                    throw ControlProblem(.unknownProvider)
+                }
+                provider = ProviderName(name)
+            case "state":
+                guard let state = WireState(rawValue: value) else {
+                    throw ControlProblem(.malformedQuery, "'state' is not a state")
+                }
+                self.state = state
+            default:
+                guard let user = UserID(value) else { throw ControlProblem(.malformedUserID) }
+                self.user = user
+            }
+        }
+    }
+
+    private static func pairs(_ query: Substring) throws(ControlProblem) -> [(String, String)] {
+        guard !query.isEmpty else { return [] }
+        var pairs: [(String, String)] = []
+        for part in query.split(separator: "&", omittingEmptySubsequences: false) {
+            let halves = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            guard let field = fields.first(where: { $0.name == halves[0] }) else {
+                throw ControlProblem(.malformedQuery, "the query has a part that is not known")
+            }
+            guard halves.count == 2, let value = PathText.decode(halves[1]), !value.isEmpty,
+                value.utf8.count <= ControlLimits.textByteCountMax
+            else { throw ControlProblem(.malformedQuery, "'\(field.name)' cannot be read") }
+            guard !pairs.contains(where: { $0.0 == field.name }) else {
+                throw ControlProblem(.malformedQuery, "'\(field.name)' occurs twice")
+            }
+            pairs.append((field.name, value))
+        }
+        return pairs
+    }
+
+    /// The query that ``init(query:)`` reads.
+    package var query: String {
+        var parts = ["limit=\(limit)"]
+        if let cursor { parts.append("cursor=\(PathText.encode(cursor))") }
+        if let provider { parts.append("provider=\(PathText.encode(provider.rawValue))") }
+        if let state { parts.append("state=\(state.rawValue)") }
+        if let user { parts.append("user_id=\(PathText.encode(user.exposeText()))") }
+        return parts.joined(separator: "&")
+    }
+}

@@ -1,0 +1,9 @@
+/// What a route does; the server's dispatch and the client's methods are exhaustive over it.
+package enum Operation: String, Sendable, CaseIterable {
+    case abandonRequest, cancelRequest, checkProvider, checkTarget, forgetIdentity, holdRequest
+    case holdUser, listIdentities, listProviders, listRequests, listTargets, metrics
+    case overrideGuard, pauseIntake, pauseProvider, pauseTarget, putCredential, reauthorizeRequest
+    case releaseRequest, releaseUser, reloadConfiguration, resumeIntake, resumeProvider
+    case resumeTarget, retryRequest, showReceipt, showRequest, status, submitRequest, watchAll
+    case watchRequest
+}

@@ -1,0 +1,69 @@
+/// One row of the route table: the single source for server, client, OpenAPI and api(7).
+package struct Route: Sendable {
+    /// The methods that the API uses.
+    package enum Method: String, Sendable, CaseIterable {
+        case delete = "DELETE"
+        case get = "GET"
+        case post = "POST"
+        case put = "PUT"
+    }
+
+    /// What a success answers with.
+    package enum Answer: Sendable {
+        /// One JSON object.
+        case object(any WireObject.Type)
+        /// Any JSON document.
+        case document
+        /// Server-sent events, each with one JSON object.
+        case events(any WireObject.Type)
+        /// OpenMetrics text.
+        case metrics
+        case nothing
+    }
+
+    package let operation: Operation
+    package let method: Method
+    /// The path with its parameters in braces.
+    package let pattern: String
+    /// The least role that may call it.
+    package let role: ControlRole
+    package let summary: String
+    package let input: (any WireObject.Type)?
+    package let answer: Answer
+    package let successStatus: Int
+    /// The problems of its own; every route may also answer the ones of ``commonProblems``.
+    package let problems: [ControlProblem.Code]
+
+    /// Whether `Idempotency-Key` means something here.
+    package var takesIdempotencyKey: Bool { operation == .submitRequest }
+
+    /// The query parameters that it takes, with their meaning.
+    package var queryFields: [WireField] { operation == .listRequests ? RequestFilter.fields : [] }
+
+    /// The names of the parameters of the path, in order.
+    package var parameterNames: [String] {
+        pattern.split(separator: "/").filter { $0.hasPrefix("{") }.map {
+            String($0.dropFirst().dropLast())
+        }
+    }
+
+    /// What every route may answer, whatever was asked.
+    package static let commonProblems: [ControlProblem.Code] = [
+        .forbidden, .headersTooLarge, .internal, .malformedHTTP, .requestTimeout,
+        .tooManyConnections, .unavailable,
+    ]
+
+    /// The path with its parameters filled in and encoded.
+    ///
+    /// - Parameter values: One per parameter, in order.
+    /// - Returns: The path.
+    package func path(_ values: [String]) -> String {
+        var values = values[...]
+        return pattern.split(separator: "/", omittingEmptySubsequences: false).map { segment in
+            guard segment.hasPrefix("{"), let value = values.popFirst() else {
+                return String(segment)
+            }
+            return PathText.encode(value)
+        }.joined(separator: "/")
+    }
+}

@@ -1,0 +1,337 @@
+/// Every route of the control API, sorted by path and then by method.
+package enum RouteTable {
+    /// The rows.
+    package static let routes: [Route] = daemon + providers + requests + targets + users
+
+    /// The row of one operation; every operation has exactly one, which a test holds.
+    package static func route(_ operation: Operation) -> Route {
+        guard let route = byOperation[operation] else {
+            preconditionFailure("no route for \(operation)")
+        }
+        return route
+    }
+
+    private static let byOperation = Dictionary(
+        routes.map { ($0.operation, $0) },
+        uniquingKeysWith: { first, _ in first }
+    )
+
+    private static let daemon: [Route] = [
+        row(.metrics, .get, "/metrics", .operator, "Metrics as OpenMetrics text.", .metrics),
+        row(
+            .reloadConfiguration,
+            .post,
+            "/v1/configuration/reload",
+            .operator,
+            "Read the configuration again, as systemctl reload does.",
+            .object(WireReload.self),
+            input: EmptyInput.self,
+            problems: [.configurationInvalid]
+        ),
+        row(
+            .watchAll,
+            .get,
+            "/v1/events",
+            .operator,
+            "Live changes of everything.",
+            .events(WireEvent.self)
+        ),
+        row(
+            .overrideGuard,
+            .post,
+            "/v1/guard/override",
+            .operator,
+            "Open the mass-deletion guard once, counted and expiring.",
+            .object(WireGuard.self),
+            input: EmptyInput.self,
+            problems: [.wrongState]
+        ),
+        row(
+            .pauseIntake,
+            .post,
+            "/v1/intake/pause",
+            .operator,
+            "Stop taking work.",
+            .object(WireStatus.self),
+            input: EmptyInput.self
+        ),
+        row(
+            .resumeIntake,
+            .post,
+            "/v1/intake/resume",
+            .operator,
+            "Take work again.",
+            .object(WireStatus.self),
+            input: EmptyInput.self
+        ),
+    ]
+
+    private static let providers: [Route] =
+        [
+            row(
+                .listProviders,
+                .get,
+                "/v1/providers",
+                .operator,
+                "Health of every provider.",
+                .object(WireList<WireHealth>.self)
+            )
+        ]
+        + components(
+            "providers",
+            "provider",
+            [.checkProvider, .pauseProvider, .resumeProvider],
+            .unknownProvider
+        )
+
+    private static let targets: [Route] =
+        [
+            row(
+                .listTargets,
+                .get,
+                "/v1/targets",
+                .operator,
+                "Health of every target.",
+                .object(WireList<WireHealth>.self)
+            )
+        ]
+        + components(
+            "targets",
+            "target",
+            [.checkTarget, .pauseTarget, .resumeTarget],
+            .unknownTarget
+        )
+
+    private static func components(
+        _ plural: String,
+        _ word: String,
+        _ operations: [Operation],
+        _ unknown: ControlProblem.Code
+    ) -> [Route] {
+        let summaries = [
+            "Ask one \(word) now whether it works.", "Start no new work at one \(word).",
+            "Start work at one \(word) again.",
+        ]
+        return zip(operations, zip(["check", "pause", "resume"], summaries)).map {
+            operation,
+            text in
+            row(
+                operation,
+                .post,
+                "/v1/\(plural)/{name}/\(text.0)",
+                .operator,
+                text.1,
+                .object(WireHealth.self),
+                input: EmptyInput.self,
+                problems: [unknown]
+            )
+        }
+    }
+
+    private static let requests: [Route] = [
+        row(
+            .listRequests,
+            .get,
+            "/v1/requests",
+            .submit,
+            "List requests, newest first.",
+            .object(WireList<WireRequest>.self),
+            problems: [.malformedQuery]
+        ),
+        Route(
+            operation: .submitRequest,
+            method: .post,
+            pattern: "/v1/requests",
+            role: .submit,
+            summary: "Hand in a request; answered when it is durable.",
+            input: Submission.self,
+            answer: .object(WireRequest.self),
+            successStatus: 202,
+            problems: [
+                .alreadyOpen, .idempotencyConflict, .intakePaused, .malformedIdempotencyKey,
+                .malformedOption, .malformedUserID, .missingField, .unknownKind, .unknownOption,
+                .unknownProvider,
+            ]
+        ),
+        row(
+            .showRequest,
+            .get,
+            "/v1/requests/{id}",
+            .submit,
+            "One request with its identities and steps.",
+            .object(WireRequest.self),
+            problems: [.requestNotFound]
+        ),
+        action(
+            .abandonRequest,
+            "abandon",
+            .operator,
+            "Give up on revoking; needs a reason.",
+            ReasonInput.self,
+            [.missingField, .unknownProvider]
+        ),
+        action(
+            .cancelRequest,
+            "cancel",
+            .submit,
+            "Stop it while nothing irreversible was decided.",
+            EmptyInput.self,
+            [.tooLate]
+        ),
+        row(
+            .watchRequest,
+            .get,
+            "/v1/requests/{id}/events",
+            .operator,
+            "Live changes of one request.",
+            .events(WireEvent.self),
+            problems: [.requestNotFound]
+        ),
+        action(
+            .holdRequest,
+            "hold",
+            .operator,
+            "Stop before the next step until it is released.",
+            ReasonInput.self,
+            []
+        ),
+        action(
+            .reauthorizeRequest,
+            "reauthorize",
+            .submit,
+            "Bring a fresh sign-in to a request that waits for one.",
+            ReauthorizeInput.self,
+            [
+                .clientIDRequired, .malformedIDToken, .missingField, .reauthorizationRefused,
+                .subjectMismatch, .unknownClientID, .unknownProvider, .vaultSealed,
+            ]
+        ),
+        row(
+            .showReceipt,
+            .get,
+            "/v1/requests/{id}/receipt",
+            .submit,
+            "The proof for one request.",
+            .document,
+            problems: [.requestNotFound, .wrongState]
+        ),
+        action(.releaseRequest, "release", .operator, "Lift a hold.", EmptyInput.self, []),
+        action(
+            .retryRequest,
+            "retry",
+            .operator,
+            "Try again now whatever waits.",
+            EmptyInput.self,
+            []
+        ),
+        row(
+            .status,
+            .get,
+            "/v1/status",
+            .submit,
+            "How the daemon is doing.",
+            .object(WireStatus.self)
+        ),
+    ]
+
+    private static let users: [Route] = [
+        row(
+            .holdUser,
+            .post,
+            "/v1/users/{user_id}/hold",
+            .operator,
+            "Put a legal hold on a user.",
+            .object(WireUserHold.self),
+            input: ReasonInput.self,
+            problems: [.malformedUserID]
+        ),
+        row(
+            .listIdentities,
+            .get,
+            "/v1/users/{user_id}/identities",
+            .submit,
+            "A user's identities, never secrets.",
+            .object(WireList<WireIdentity>.self),
+            problems: [.malformedUserID]
+        ),
+        Route(
+            operation: .forgetIdentity,
+            method: .delete,
+            pattern: "/v1/users/{user_id}/identities/{identity}",
+            role: .operator,
+            summary: "Destroy the credentials of the identity with this id, without revoking them.",
+            input: nil,
+            answer: .nothing,
+            successStatus: 204,
+            problems: [.deletionInProgress, .identityNotFound, .malformedUserID]
+        ),
+        Route(
+            operation: .putCredential,
+            method: .put,
+            pattern: "/v1/users/{user_id}/identities/{identity}",
+            role: .submit,
+            summary: "Seal a credential for the provider of this name.",
+            input: CredentialInput.self,
+            answer: .object(WireStoredCredential.self),
+            successStatus: 202,
+            problems: [
+                .clientIDRequired, .deletionInProgress, .malformedIDToken, .malformedUserID,
+                .missingField, .missingSecret, .subjectMismatch, .tooManyCredentials,
+                .unknownClientID, .unknownCredentialKind, .unknownProvider, .vaultSealed,
+            ]
+        ),
+        row(
+            .releaseUser,
+            .post,
+            "/v1/users/{user_id}/release",
+            .operator,
+            "Lift the legal hold on a user.",
+            .object(WireUserHold.self),
+            input: EmptyInput.self,
+            problems: [.malformedUserID]
+        ),
+    ]
+
+    private static func action(
+        _ operation: Operation,
+        _ verb: String,
+        _ role: ControlRole,
+        _ summary: String,
+        _ input: any WireObject.Type,
+        _ problems: [ControlProblem.Code]
+    ) -> Route {
+        row(
+            operation,
+            .post,
+            "/v1/requests/{id}/\(verb)",
+            role,
+            summary,
+            .object(WireRequest.self),
+            input: input,
+            problems: problems + [.requestNotFound, .wrongState]
+        )
+    }
+
+    private static func row(
+        _ operation: Operation,
+        _ method: Route.Method,
+        _ pattern: String,
+        _ role: ControlRole,
+        _ summary: String,
+        _ answer: Route.Answer,
+        input: (any WireObject.Type)? = nil,
+        problems: [ControlProblem.Code] = []
+    ) -> Route {
+        Route(
+            operation: operation,
+            method: method,
+            pattern: pattern,
+            role: role,
+            summary: summary,
+            input: input,
+            answer: answer,
+            successStatus: 200,
+            problems: problems
+        )
+    }
+}

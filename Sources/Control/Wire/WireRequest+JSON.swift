@@ -1,0 +1,69 @@
+import Lifecycle
+
+/// The same JSON as the synthesized encoding, by hand: every submission answers with it.
+extension WireRequest {
+    /// Writes the request as a JSON object.
+    ///
+    /// - Parameter writer: Receives it.
+    package func write(to writer: inout JSONWriter) {
+        writer.object { writer in
+            writer.member("id", id.description)
+            writer.member("kind", kind.description)
+            writer.member("user_id", userID)
+            writer.member("state", state.description)
+            writer.member("detail", detail)
+            writer.member("created_at", createdAt.rfc3339)
+            writer.member("updated_at", updatedAt.rfc3339)
+            writer.member("accepted_at", acceptedAt?.rfc3339)
+            writer.member("deadline_at", deadlineAt?.rfc3339)
+            writer.name("identities")
+            writer.array(identities) { writer, identity in identity.write(to: &writer) }
+            writer.name("steps")
+            writer.array(steps) { writer, step in step.write(to: &writer) }
+        }
+    }
+}
+
+extension WireIdentity {
+    func write(to writer: inout JSONWriter) {
+        writer.object { writer in
+            writer.member("identity_id", identityID.description)
+            writer.member("provider", provider)
+            writer.member("client_id", clientID)
+            writer.member("verdict", verdict?.description)
+            writer.member("state", state.description)
+            writer.member("credential_count", credentialCount.map(Int64.init))
+            if let isSubjectFirstSeen {
+                writer.name("subject_first_seen")
+                writer.value(.boolean(isSubjectFirstSeen))
+            }
+            if let userAction {
+                writer.name("user_action")
+                writer.object { writer in
+                    writer.member("url", userAction.url)
+                    writer.member("text", userAction.text)
+                }
+            }
+            writer.member("updated_at", updatedAt?.rfc3339)
+        }
+    }
+}
+
+extension WireStep {
+    func write(to writer: inout JSONWriter) {
+        writer.object { writer in
+            writer.member("name", name)
+            writer.member("kind", kind.description)
+            writer.member("provider", provider)
+            writer.member("target", target)
+            writer.member("state", state.description)
+            writer.member("attempts", Int64(attempts))
+            writer.member("verdict", verdict)
+            writer.member("last_error", lastError)
+            writer.member("started_at", startedAt?.rfc3339)
+            writer.member("ended_at", endedAt?.rfc3339)
+            writer.member("duration_ms", durationMilliseconds)
+            writer.member("retry_at", retryAt?.rfc3339)
+        }
+    }
+}
