@@ -17,7 +17,7 @@ extension Target.Dependency {
     static let argumentParser = Self.product(
         name: "ArgumentParser", package: "swift-argument-parser")
     static let asyncHTTPClient = Self.product(name: "AsyncHTTPClient", package: "async-http-client")
-    static let collections = Self.product(name: "Collections", package: "swift-collections")
+    static let deque = Self.product(name: "DequeModule", package: "swift-collections")
     static let grdb = Self.product(name: "GRDB", package: "GRDB.swift")
     static let httpTypes = Self.product(name: "HTTPTypes", package: "swift-http-types")
     static let hummingbird = Self.product(name: "Hummingbird", package: "hummingbird")
@@ -52,7 +52,7 @@ func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
 
 let libraries: [Target] = [
     library("Lifecycle", []),
-    library("Engine", ["Lifecycle", .collections, .logging]),
+    library("Engine", ["Lifecycle", .deque, .logging]),
     library("Storage", ["Engine", "Lifecycle", "CSQLiteGuard", "CLinux", .grdb, .logging]),
     library("Vault", ["Engine", "Lifecycle", "COpenSSL"]),
     library(
