@@ -1,0 +1,246 @@
+package import Engine
+package import Lifecycle
+package import Logging
+package import NIOCore
+import NIOHTTP1
+import Synchronization
+
+/// Sign in with Apple, over its REST API.
+///
+/// Only refresh and access tokens are ever sent to `/auth/revoke`: Apple answers 200 to anything there,
+/// a code and an id token included, so its success is worth something only for a token that was live.
+package final class AppleProvider: IdentityProvider {
+    package let name: ProviderName
+    package let traits: ProviderTraits
+
+    private let http: ProviderHTTPClient
+    private let tokenEndpoint: ProviderEndpoint
+    private let revokeEndpoint: ProviderEndpoint
+    private let keysEndpoint: ProviderEndpoint
+    private let clientIDs: [String]
+    private let clientSecret: AppleClientSecret
+    private let now: @Sendable () -> WallTime
+    private let keys: SigningKeyCache
+    /// Client ids whose refresh requests Apple understood since the start; see ``check(_:)``.
+    private let understood = Mutex<Set<String>>([])
+
+    /// Prepares the provider; no connection is made yet.
+    ///
+    /// - Parameters:
+    ///   - settings: What the operator configured.
+    ///   - signer: Holds the private key of Sign in with Apple, an ES256 key.
+    ///   - eventLoopGroup: Runs the connections; owned by the caller, shut down after ``shutdown()``.
+    ///   - now: The wall clock.
+    ///   - logger: For debug lines of the HTTP client's shutdown.
+    /// - Throws: ``ProviderError`` for settings or a key that cannot work.
+    package init(
+        _ settings: AppleProviderSettings,
+        signer: any MessageSigner,
+        eventLoopGroup: any EventLoopGroup,
+        now: @escaping @Sendable () -> WallTime,
+        logger: Logger
+    ) throws(ProviderError) {
+        name = settings.http.name
+        traits = Self.appleTraits
+        clientIDs = settings.clientIDs
+        clientSecret = try AppleClientSecret(settings, signer: signer)
+        let base = try ProviderBaseURL(settings.http)
+        tokenEndpoint = try ProviderEndpoint(base, path: "/auth/token", method: .POST)
+        revokeEndpoint = try ProviderEndpoint(base, path: "/auth/revoke", method: .POST)
+        let keysEndpoint = try ProviderEndpoint(base, path: "/auth/keys", method: .GET)
+        self.keysEndpoint = keysEndpoint
+        self.now = now
+        // Last of what can fail: a client must be shut down once it exists.
+        let http = try ProviderHTTPClient(
+            settings.http,
+            eventLoopGroup: eventLoopGroup,
+            logger: logger
+        )
+        self.http = http
+        keys = SigningKeyCache(now: now) {
+            guard case .reply(let reply) = await http.send(keysEndpoint, form: nil),
+                reply.status == 200
+            else { return nil }
+            return await SigningKeySet(reply.body)
+        }
+    }
+
+    /// Closes all connections; must be called before the provider is released.
+    package func shutdown() async { await http.shutdown() }
+
+    package func exchange(_ code: OpenCredential) async -> ExchangeAnswer {
+        guard code.kind == .authorizationCode else { return .trouble(.unusable) }
+        guard var form = form(for: code.clientID) else { return .trouble(.misconfigured) }
+        form.add("grant_type", "authorization_code")
+        form.add("code", code.secret)
+        if let redirectURI = code.redirectURI { form.add("redirect_uri", redirectURI) }
+        if let verifier = code.codeVerifier { form.add("code_verifier", verifier) }
+        let (meaning, grant) = await ask(tokenEndpoint, AppleReplies.token, form)
+        switch meaning {
+        case .honoured:
+            guard let grant else { return .trouble(.unusable) }
+            return .exchanged(
+                ExchangedTokens(
+                    refreshToken: grant.refreshToken,
+                    accessToken: grant.accessToken,
+                    accessTokenLifetime: grant.lifetime,
+                    subject: subject(of: grant, for: code.clientID)
+                )
+            )
+        case .refused: return .refused
+        // Malformed for Apple: it may or may not have looked at the code.
+        case .unclear: return .trouble(.unusable)
+        case .trouble(.misconfigured) where code.redirectURI != nil:
+            // Apple also says `invalid_client` for a redirect URI that does not match (TN3107). One
+            // application's typo must not pause the provider for all: ask whether the client itself works.
+            let isClientFine = await probe(code.clientID) == nil
+            return isClientFine ? .refused : .trouble(.misconfigured)
+        case .trouble(let trouble): return .trouble(trouble)
+        }
+    }
+
+    /// Asks whether a refresh token is live, by the refresh grant; Apple gives out no new one for it.
+    ///
+    /// `invalid_grant` is dead. `invalid_request` was seen for a revoked token, but it also is what a
+    /// malformed request gets, and "dead" after a revocation is proof. So it counts only once Apple has
+    /// understood a refresh request of the same client in this process; before that it means nothing.
+    package func check(_ credential: OpenCredential) async -> CheckAnswer {
+        guard credential.kind == .refreshToken else { return .trouble(.unusable) }
+        let clientID = credential.clientID
+        guard var form = form(for: clientID) else { return .trouble(.misconfigured) }
+        form.add("grant_type", "refresh_token")
+        form.add("refresh_token", credential.secret)
+        let (meaning, _) = await ask(tokenEndpoint, AppleReplies.token, form)
+        switch meaning {
+        case .honoured:
+            noteUnderstood(clientID)
+            return .live
+        case .refused:
+            noteUnderstood(clientID)
+            return .dead
+        case .unclear:
+            return understood.withLock { $0.contains(clientID) } ? .dead : .trouble(.unusable)
+        case .trouble(let trouble): return .trouble(trouble)
+        }
+    }
+
+    package func revoke(_ credential: OpenCredential) async -> RevokeAnswer {
+        let hint: String
+        switch credential.kind {
+        case .refreshToken: hint = "refresh_token"
+        case .accessToken: hint = "access_token"
+        case .authorizationCode, .idToken: return .trouble(.unusable)
+        }
+        guard var form = form(for: credential.clientID) else { return .trouble(.misconfigured) }
+        form.add("token", credential.secret)
+        form.add("token_type_hint", hint)
+        let (meaning, _) = await ask(revokeEndpoint, AppleReplies.revoke, form)
+        switch meaning {
+        case .honoured: return .success
+        // The table of this endpoint has no such rows.
+        case .refused, .unclear: return .trouble(.unusable)
+        case .trouble(let trouble): return .trouble(trouble)
+        }
+    }
+
+    package func verify(_ signIn: SignIn) async throws(SignInError) -> VerifiedSignIn {
+        guard clientIDs.contains(signIn.clientID) else {
+            throw SignInError(kind: .wrongAudience, provider: name)
+        }
+        let rules = IDTokenRules(
+            provider: name,
+            issuer: AppleProviderSettings.issuer,
+            keys: keys,
+            now: now()
+        )
+        return try await rules.verify(signIn)
+    }
+
+    /// Reads the key set and asks, per client id, about a code that cannot exist.
+    ///
+    /// Apple authenticates the client first: a wrong key, team or client id is `invalid_client`, and
+    /// `invalid_grant` says that all three are right.
+    package func diagnose() async -> Trouble? {
+        switch await http.send(keysEndpoint, form: nil) {
+        case .unsent: return .unreachable
+        case .lost: return .lost
+        case .oversized: return .unusable
+        case .reply(let reply):
+            guard reply.status == 200, await SigningKeySet(reply.body) != nil else {
+                return .unusable
+            }
+        }
+        for clientID in clientIDs {
+            if let trouble = await probe(clientID) { return trouble }
+        }
+        return nil
+    }
+
+    /// Starts a form with the client's own fields.
+    ///
+    /// `nil` when the client id is not configured or the key does not sign: nothing can be sent then, and
+    /// no retry helps, because the set-up lacks something.
+    private func form(for clientID: String) -> FormBody? {
+        do {
+            guard let secret = try clientSecret.make(for: clientID, now: now()) else { return nil }
+            var form = FormBody()
+            form.add("client_id", clientID)
+            form.add("client_secret", secret)
+            return form
+        } catch {
+            return nil
+        }
+    }
+
+    private func ask(
+        _ endpoint: ProviderEndpoint,
+        _ table: ReplyTable,
+        _ form: FormBody
+    ) async -> (ReplyMeaning, TokenGrant?) {
+        table.read(await http.send(endpoint, form: form), now: now())
+    }
+
+    private func probe(_ clientID: String) async -> Trouble? {
+        guard var form = form(for: clientID) else { return .misconfigured }
+        form.add("grant_type", "authorization_code")
+        form.add("code", "expunged-self-check")
+        let (meaning, _) = await ask(tokenEndpoint, AppleReplies.token, form)
+        switch meaning {
+        case .refused: return nil
+        case .honoured, .unclear: return .unusable
+        case .trouble(let trouble): return trouble
+        }
+    }
+
+    /// The subject of the id token that came with the tokens, when it is Apple's and for this client.
+    ///
+    /// A token that is neither leaves the subject unknown; the tokens themselves are kept, since the
+    /// code is spent and they can still be revoked.
+    private func subject(of grant: TokenGrant, for clientID: String) -> Secret? {
+        guard let token = grant.idToken.flatMap({ IDToken($0) }),
+            token.issuer == AppleProviderSettings.issuer, token.isFor(clientID)
+        else { return nil }
+        return token.subject
+    }
+
+    private func noteUnderstood(_ clientID: String) {
+        understood.withLock { clients in
+            if !clients.contains(clientID) { clients.insert(clientID) }
+        }
+    }
+}
+
+extension AppleProvider {
+    /// "Verifying a user", Apple: a refresh token is checked at most once a day.
+    package static let appleTraits = ProviderTraits(
+        canCheckRefreshToken: true,
+        refreshInterval: .seconds(86_400),
+        livenessLifetime: .seconds(86_400),
+        revokesWholeGrant: true,
+        invalidTokenProvesGone: false,
+        userActionURL: "https://support.apple.com/en-us/102571",
+        userActionText:
+            "Open Settings, tap your name, then Sign in with Apple, choose the app and tap "
+            + "Stop Using. The page of the link also shows how to do it on the web."
+    )
+}

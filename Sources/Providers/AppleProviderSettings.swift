@@ -1,0 +1,35 @@
+package import Lifecycle
+
+/// What the operator configures for Sign in with Apple.
+package struct AppleProviderSettings: Sendable {
+    /// The issuer of id tokens and the audience of client secrets, whatever the base URL is.
+    package static let issuer = "https://appleid.apple.com"
+
+    /// The team that owns the apps; ten characters.
+    package let teamID: String
+    /// The id of the private key; ten characters.
+    package let keyID: String
+    /// Bundle ids and Services IDs.
+    package let clientIDs: [String]
+    package var http: ProviderHTTPSettings
+
+    package init(
+        name: ProviderName,
+        teamID: String,
+        keyID: String,
+        clientIDs: [String],
+        baseURL: String = AppleProviderSettings.issuer,
+        caFile: String? = nil,
+        concurrency: Int = 64
+    ) {
+        self.teamID = teamID
+        self.keyID = keyID
+        self.clientIDs = clientIDs
+        http = ProviderHTTPSettings(
+            name: name,
+            baseURL: baseURL,
+            caFile: caFile,
+            concurrency: concurrency
+        )
+    }
+}

@@ -1,0 +1,61 @@
+import Lifecycle
+
+/// An id token taken apart (RFC 7515 §3.1, RFC 7519), nothing about it believed yet.
+struct IDToken: Sendable {
+    /// The longest one taken; the spool allows as much for a secret.
+    static let sizeMax = 8192
+
+    let algorithm: String
+    let keyID: String?
+    let signature: [UInt8]
+    /// What the signature covers.
+    let signedPart: [UInt8]
+    private let claims: JSONValue
+
+    /// Splits and decodes the compact form; `nil` for anything that is not exactly one.
+    ///
+    /// A `crit` header is refused, since no extension is understood here (RFC 7515 §4.1.11).
+    init?(_ compact: Secret) {
+        guard compact.count <= Self.sizeMax else { return nil }
+        let text = compact.withBytes { $0 }
+        let parts = text.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+        guard parts.count == 3, let headerBytes = Base64URL.decode(parts[0]),
+            let claimBytes = Base64URL.decode(parts[1]), let signature = Base64URL.decode(parts[2]),
+            let header = JSONValue(headerBytes), let algorithm = header["alg"]?.string,
+            header["crit"] == nil, let claims = JSONValue(claimBytes), case .object = claims
+        else { return nil }
+        self.algorithm = algorithm
+        self.claims = claims
+        self.signature = signature
+        keyID = header["kid"]?.string
+        signedPart = Array(text[..<parts[1].endIndex])
+    }
+
+    var issuer: String? { claims["iss"]?.string }
+
+    var nonce: String? { claims["nonce"]?.string }
+
+    var issuedAt: WallTime? { time("iat") }
+
+    var expiresAt: WallTime? { time("exp") }
+
+    var subject: Secret? {
+        guard let subject = claims["sub"]?.string, !subject.isEmpty else { return nil }
+        return Secret(subject)
+    }
+
+    /// Whether `aud`, a string or an array of them (RFC 7519 §4.1.3), names the client.
+    func isFor(_ clientID: String) -> Bool {
+        switch claims["aud"] {
+        case .string(let audience): audience == clientID
+        case .array(let audiences): audiences.contains { $0.string == clientID }
+        default: false
+        }
+    }
+
+    /// A NumericDate (RFC 7519 §2); `nil` beyond the year 5138, which no clock means.
+    private func time(_ name: String) -> WallTime? {
+        guard let seconds = claims[name]?.number, (0...1e11).contains(seconds) else { return nil }
+        return WallTime(unixMilliseconds: Int64(seconds * 1000))
+    }
+}

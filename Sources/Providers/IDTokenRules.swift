@@ -1,0 +1,66 @@
+import Engine
+import Lifecycle
+
+/// The rules for a fresh sign-in (OpenID Connect Core §3.1.3.7), in the order they are checked.
+struct IDTokenRules: Sendable {
+    /// How far apart the provider's clock and ours may be.
+    static let leeway = Duration.seconds(60)
+
+    let provider: ProviderName
+    let issuer: String
+    let keys: SigningKeyCache
+    let now: WallTime
+
+    /// Verifies signature, issuer, audience, times, nonce and subject.
+    ///
+    /// - Parameter signIn: The token and what it must be bound to.
+    /// - Returns: Who signed in, and when.
+    /// - Throws: ``SignInError`` for the first rule that is broken.
+    func verify(_ signIn: SignIn) async throws(SignInError) -> VerifiedSignIn {
+        guard let token = IDToken(signIn.idToken) else { throw broken(.malformedIDToken) }
+        try await verifySignature(of: token)
+        guard token.issuer == issuer else { throw broken(.wrongIssuer) }
+        guard token.isFor(signIn.clientID) else { throw broken(.wrongAudience) }
+        guard let expiresAt = token.expiresAt, let issuedAt = token.issuedAt else {
+            throw broken(.malformedIDToken)
+        }
+        guard now < expiresAt + Self.leeway else { throw broken(.expired) }
+        guard issuedAt <= now + Self.leeway else { throw broken(.issuedInFuture) }
+        guard isBound(token.nonce, to: signIn.rawNonce) else { throw broken(.nonceMismatch) }
+        guard let subject = token.subject else { throw broken(.missingSubject) }
+        return VerifiedSignIn(
+            subject: subject,
+            issuedAt: issuedAt,
+            expiresAt: expiresAt,
+            fingerprint: signIn.idToken.withBytes { SHA256Digest.hash($0) }
+        )
+    }
+
+    /// RS256 and nothing else: what the token says about its algorithm never chooses how it is checked.
+    private func verifySignature(of token: IDToken) async throws(SignInError) {
+        guard token.algorithm == "RS256" else { throw broken(.badSignature) }
+        guard let keyID = token.keyID else { throw broken(.unknownKey) }
+        switch await keys.lookUp(keyID) {
+        case .unavailable: throw broken(.keysUnavailable)
+        case .unknownKey: throw broken(.unknownKey)
+        case .found(let keys):
+            guard keys.verifies(token.signature, of: token.signedPart, keyID: keyID) else {
+                throw broken(.badSignature)
+            }
+        }
+    }
+
+    /// Applications hand the provider either the raw nonce or its SHA-256 in hexadecimal.
+    private func isBound(_ nonce: String?, to rawNonce: Secret) -> Bool {
+        guard let nonce, rawNonce.count > 0 else { return false }
+        let claimed = Secret(nonce)
+        let hashed = Secret(rawNonce.withBytes { SHA256Digest.hexadecimal($0) })
+        let isRaw = claimed.isEqual(to: rawNonce)
+        let isHashed = claimed.isEqual(to: hashed)
+        return isRaw || isHashed
+    }
+
+    private func broken(_ kind: SignInError.Kind) -> SignInError {
+        SignInError(kind: kind, provider: provider)
+    }
+}

@@ -1,0 +1,118 @@
+import AsyncHTTPClient
+import Lifecycle
+package import Logging
+package import NIOCore
+import NIOSSL
+
+/// The one way to a provider: https to the configured host, and nothing else.
+///
+/// No redirects, no proxy (the environment's included), no decompression, no cookies, HTTP/1.1 only,
+/// TLS 1.2 or newer with full verification. Bounded: every call has a deadline, every answer a largest
+/// size, the pool as many connections as the provider has concurrency.
+package final class ProviderHTTPClient: Sendable {
+    /// How long an unused connection is kept.
+    ///
+    /// Short enough that we usually close before the provider does: a connection that dies under a code
+    /// exchange costs the code.
+    static let idleTime = TimeAmount.seconds(20)
+
+    let baseURL: ProviderBaseURL
+    private let client: HTTPClient
+    private let timeoutTotal: TimeAmount
+    private let logger: Logger
+
+    /// Prepares the client; no connection is made yet.
+    ///
+    /// - Parameters:
+    ///   - settings: Where to connect and how long to wait.
+    ///   - eventLoopGroup: Runs the connections; owned by the caller and shut down after this client.
+    ///   - logger: Gets one debug line when the shutdown was not clean.
+    /// - Throws: ``ProviderError`` when the base URL or the CA file cannot be used.
+    package init(
+        _ settings: ProviderHTTPSettings,
+        eventLoopGroup: any EventLoopGroup,
+        logger: Logger
+    ) throws(ProviderError) {
+        baseURL = try ProviderBaseURL(settings)
+        timeoutTotal = TimeAmount(settings.timeoutTotal)
+        self.logger = logger
+        var configuration = HTTPClient.Configuration()
+        configuration.tlsConfiguration = try Self.tls(settings)
+        configuration.redirectConfiguration = .disallow
+        configuration.proxy = nil
+        configuration.decompression = .disabled
+        configuration.httpVersion = .http1Only
+        configuration.timeout.connect = TimeAmount(settings.timeoutConnect)
+        configuration.connectionPool.idleTimeout = Self.idleTime
+        configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit =
+            max(1, settings.concurrency)
+        // The engine has a backoff and a breaker; a second, hidden one would only hide the outage.
+        configuration.connectionPool.retryConnectionEstablishment = false
+        client = HTTPClient(eventLoopGroup: eventLoopGroup, configuration: configuration)
+    }
+
+    /// Makes one call.
+    ///
+    /// - Parameters:
+    ///   - endpoint: One of this client's own endpoints.
+    ///   - form: The body; `nil` for a GET.
+    /// - Returns: The answer, or how far the call got; cancelling the task counts as its failure.
+    func send(_ endpoint: ProviderEndpoint, form: FormBody?) async -> ProviderOutcome {
+        guard !Task.isCancelled else { return .unsent }
+        let call = ProviderCall()
+        var request = endpoint.request
+        if let form { request.body = call.body(form) }
+        let task = client.execute(
+            request: request,
+            delegate: call,
+            deadline: .now() + timeoutTotal
+        )
+        do {
+            return .reply(
+                try await withTaskCancellationHandler {
+                    try await task.futureResult.get()
+                } onCancel: {
+                    task.fail(reason: HTTPClientError.cancelled)
+                }
+            )
+        } catch is ProviderCall.TooLarge {
+            return .oversized
+        } catch {
+            // The error's text may quote what the peer sent, so it goes nowhere.
+            return call.isSent ? .lost : .unsent
+        }
+    }
+
+    /// Closes all connections; must be called before the client is released.
+    package func shutdown() async {
+        do {
+            try await client.shutdown()
+        } catch {
+            logger.debug("cannot close provider connections, ignoring")
+        }
+    }
+
+    private static func tls(
+        _ settings: ProviderHTTPSettings
+    ) throws(ProviderError) -> TLSConfiguration {
+        var tls = TLSConfiguration.makeClientConfiguration()
+        tls.minimumTLSVersion = .tlsv12
+        tls.certificateVerification = .fullVerification
+        guard let caFile = settings.caFile else { return tls }
+        do {
+            let roots = try NIOSSLCertificate.fromPEMFile(caFile)
+            guard !roots.isEmpty else {
+                throw ProviderError(kind: .unreadableCAFile, provider: settings.name.rawValue)
+            }
+            tls.trustRoots = .certificates(roots)
+        } catch {
+            throw ProviderError(kind: .unreadableCAFile, provider: settings.name.rawValue)
+        }
+        return tls
+    }
+}
+
+extension TimeAmount {
+    /// The same span, in whole milliseconds.
+    fileprivate init(_ duration: Duration) { self = .milliseconds(duration.milliseconds) }
+}

@@ -1,0 +1,38 @@
+/// A complete answer of a provider, as far as anything here looks at it.
+///
+/// The body may hold tokens and may echo what was sent, so no textual view shows it.
+package struct ProviderReply: Sendable, CustomStringConvertible, CustomDebugStringConvertible,
+    CustomReflectable
+{
+    package let status: Int
+    package let contentType: String?
+    package let retryAfter: String?
+    package let body: [UInt8]
+
+    package init(
+        status: Int,
+        contentType: String? = nil,
+        retryAfter: String? = nil,
+        body: [UInt8] = []
+    ) {
+        self.status = status
+        self.contentType = contentType
+        self.retryAfter = retryAfter
+        self.body = body
+    }
+
+    package var description: String { "status \(status), \(body.count) bytes" }
+    package var debugDescription: String { description }
+    package var customMirror: Mirror { Mirror(self, children: ["status": status]) }
+}
+
+/// How one HTTP exchange ended.
+package enum ProviderOutcome: Sendable {
+    case reply(ProviderReply)
+    /// No byte of the form was handed to a connection: name, connect, TLS, or no free connection in time.
+    case unsent
+    /// The form was handed over, or may have been, and no complete answer came back.
+    case lost
+    /// An answer came that is larger than anything a provider documents.
+    case oversized
+}

@@ -1,0 +1,24 @@
+import Lifecycle
+
+/// A successful answer of a token endpoint (RFC 6749 §5.1).
+struct TokenGrant: Sendable {
+    let accessToken: Secret
+    let refreshToken: Secret?
+    let lifetime: Duration?
+    let idToken: Secret?
+
+    /// Reads the documented members; `nil` without an access token or with a type that is not Bearer.
+    init?(_ json: JSONValue) {
+        guard let accessToken = json["access_token"]?.string, !accessToken.isEmpty else {
+            return nil
+        }
+        if let type = json["token_type"], type.string?.lowercased() != "bearer" { return nil }
+        self.accessToken = Secret(accessToken)
+        refreshToken = json["refresh_token"]?.string.flatMap { $0.isEmpty ? nil : Secret($0) }
+        idToken = json["id_token"]?.string.map { Secret($0) }
+        // A year bounds nonsense; vendors' access tokens live for hours.
+        lifetime = json["expires_in"]?.number.flatMap {
+            (0...31_536_000).contains($0) ? .seconds(Int64($0)) : nil
+        }
+    }
+}
