@@ -98,7 +98,12 @@ let suites: [Target] = [
     tests("Engine", ["Engine", "Lifecycle"]),
     tests("Storage", ["Storage", "Engine", "Lifecycle", "CSQLiteGuard", .grdb]),
     tests("Vault", ["Vault", "Engine", "Lifecycle", "COpenSSL"]),
-    tests("Providers", ["Providers", "Sandbox", "Engine", "Lifecycle", "Vault"]),
+    tests(
+        "Providers",
+        [
+            "Providers", "Sandbox", "Engine", "Lifecycle", "Vault", .nioCore, .nioPosix, .nioSSL,
+            .logging,
+        ]),
     tests("Targets", ["Targets", "Engine", "Lifecycle", "CSQLiteGuard", .grdb]),
     tests("Settings", ["Settings", "Lifecycle"]),
     tests("Systemd", ["Systemd", "Lifecycle", "CLinux", .logging]),

@@ -1,0 +1,84 @@
+import Lifecycle
+
+extension EngineCore {
+    /// What operators and timers ask for.
+    mutating func command(_ input: EngineInput, at now: WallTime) {
+        switch input {
+        case .operate(let id, let event, let ticket):
+            operate(id, event, ticket, at: now)
+        case .pause(let name, let reason):
+            pause(name, reason: reason, at: now)
+        case .resume(let name):
+            resume(name, at: now)
+        case .pauseTarget(let name, let reason):
+            pauseTarget(name, reason: reason, at: now)
+        case .resumeTarget(let name):
+            resumeTarget(name, at: now)
+        case .reconfigured(let configuration):
+            reconfigure(configuration, at: now)
+        case .guardOverride(let purges, let until):
+            massDeletionGuard.override(purges: purges, until: until)
+            wake(.massDeletionGuard, at: now)
+        case .intakePaused(let isPaused):
+            isIntakePaused = isPaused
+        case .probe(let ticket):
+            reply(ticket, .done)
+        case .timer:
+            retryCodes(at: now)
+        case .admitted, .fetched, .loaded, .codes, .committed, .answered, .targetAnswered, .exchanged,
+            .news:
+            break
+        }
+    }
+
+    /// Stops asking a provider. Durable, so that a restart does not hammer a provider that refuses us.
+    mutating func pause(_ name: ProviderName, reason: String, at now: WallTime) {
+        guard around.pausedProviders.insert(name).inserted else { return }
+        looseChanges.append(.pauseProvider(name, reason: reason, at: now))
+        nextBatch.others.append(.providerPaused(name, reason: reason))
+        sendHome(name, at: now)
+        touchWindow(at: now)
+    }
+
+    private mutating func resume(_ name: ProviderName, at now: WallTime) {
+        guard around.pausedProviders.remove(name) != nil else { return }
+        looseChanges.append(.resumeProvider(name))
+        nextBatch.others.append(.providerResumed(name))
+        wake(.providerPaused, at: now)
+    }
+
+    mutating func pauseTarget(_ name: TargetName, reason: String, at now: WallTime) {
+        guard around.pausedTargets.insert(name).inserted else { return }
+        looseChanges.append(.pauseTarget(name, reason: reason, at: now))
+        nextBatch.others.append(.targetPaused(name, reason: reason))
+        touchWindow(at: now)
+    }
+
+    private mutating func resumeTarget(_ name: TargetName, at now: WallTime) {
+        guard around.pausedTargets.remove(name) != nil else { return }
+        looseChanges.append(.resumeTarget(name))
+        nextBatch.others.append(.targetResumed(name))
+        wake(.targetPaused, at: now)
+    }
+
+    private mutating func reconfigure(_ configuration: EngineConfiguration, at now: WallTime) {
+        self.configuration = configuration
+        around.providers = configuration.providers
+        around.withoutIdentities = configuration.withoutIdentities
+        massDeletionGuard.purgesMax = configuration.purgesPerHourMax
+        adoptLanes()
+        wake(.providerPaused, at: now)
+        wake(.needsReauthentication, at: now)
+    }
+
+    /// Parked requests are found by the store; what is in the window is looked at here.
+    private mutating func wake(_ reason: ParkReason, at now: WallTime) {
+        looseChanges.append(.wake(parkedFor: reason, at: now))
+        nextDueAt = now
+        touchWindow(at: now)
+    }
+
+    private mutating func touchWindow(at now: WallTime) {
+        for id in Array(window.keys) { apply(.due, to: id, ticket: nil, at: now) }
+    }
+}

@@ -1,0 +1,115 @@
+import Lifecycle
+
+extension EngineCore {
+    /// Ends a step: commit what was decided, use free slots, ask for more work.
+    mutating func finishStep(at now: WallTime) {
+        beginCommit(at: now)
+        fillLanes(at: now)
+        fillTargets(at: now)
+        runNextSuspect()
+        fetchIfUseful(at: now)
+    }
+
+    /// One commit at a time; what is decided meanwhile goes into the next one.
+    private mutating func beginCommit(at now: WallTime) {
+        guard batchUnderWay == nil, !dirty.isEmpty || !looseChanges.isEmpty else { return }
+        var batch = nextBatch
+        nextBatch = Batch()
+        var changes = looseChanges
+        looseChanges.removeAll(keepingCapacity: true)
+        for id in dirty {
+            guard var run = window[id] else { continue }
+            let isChange = run.loaded.request != run.saved
+            if isChange {
+                changes.append(.save(now: run.loaded.request, was: run.saved, at: now))
+            }
+            batch.requests.append((id, run.effects, run.tickets, isChange))
+            run.saved = run.loaded.request
+            run.effects = []
+            run.tickets = []
+            run.isDirty = false
+            run.isCommitting = true
+            window[id] = run
+        }
+        dirty.removeAll(keepingCapacity: true)
+        batchUnderWay = batch
+        actions.append(.commit(changes))
+    }
+
+    /// The batch is on disk: now, and only now, its effects may happen.
+    mutating func commitEnded(_ news: [IdentityNews?], at now: WallTime) {
+        guard let batch = batchUnderWay else { return }
+        batchUnderWay = nil
+        actions += batch.others.map(EngineAction.report)
+        for (id, effects) in batch.exchanges { perform(effects, of: id, at: now) }
+        for entry in batch.requests {
+            window[entry.id]?.isCommitting = false
+            if entry.isChange, let request = window[entry.id]?.saved { actions.append(.changed(request)) }
+            for ticket in entry.tickets { reply(ticket, .done) }
+            for effect in entry.effects { perform(effect, of: entry.id, at: now) }
+            evictIfIdle(entry.id, at: now)
+        }
+        for case .some(let identityNews) in news { spread(identityNews, at: now) }
+    }
+
+    private mutating func perform(_ effect: RequestEffect, of id: RequestID, at now: WallTime) {
+        switch effect {
+        case .check(let identity, _), .revoke(let identity, _), .confirm(let identity, _):
+            guard let run = window[id],
+                let revocation = run.loaded.request.revocations.first(where: { $0.identity == identity })
+            else { return }
+            enqueueCall(ProviderLane.Call(request: id, effect: effect), to: revocation.provider, at: now)
+        case .purge(let target):
+            targets[target, default: TargetQueue()].enqueue(id, .purge)
+        case .verify(let target):
+            targets[target, default: TargetQueue()].enqueue(id, .verify)
+        case .pauseProvider(let name):
+            pause(name, reason: Trouble.misconfigured.code, at: now)
+        case .pauseTarget(let name):
+            pauseTarget(name, reason: Trouble.misconfigured.code, at: now)
+        case .announce(let announcement):
+            actions.append(.announce(id, announcement))
+            if announcement == .parked(.massDeletionGuard) { actions.append(.report(.guardTripped)) }
+        }
+    }
+
+    /// Asks for due work when there is room, something is due, and no such question is open.
+    private mutating func fetchIfUseful(at now: WallTime) {
+        reopenSkippedLanes(at: now)
+        let room = Limits.windowMax - window.count
+        guard !isFetching, mayFetch, let nextDueAt, nextDueAt <= now, room >= Limits.fetchMax else {
+            return
+        }
+        isFetching = true
+        readsUnderWay += 1
+        skippedLanes = Set(lanes.keys.filter { isClosed($0, at: now) })
+        actions.append(
+            .fetchDue(
+                limit: min(room, Limits.fetchMax), excluding: Set(window.keys).union(suspects),
+                closedLanes: skippedLanes))
+    }
+
+    /// Whether more requests of a lane in the window would only wait there.
+    private func isClosed(_ name: ProviderName, at now: WallTime) -> Bool {
+        guard let lane = lanes[name] else { return false }
+        return around.pausedProviders.contains(name) || lane.requestCount >= lane.requestCountMax
+            || (lane.opensAt.map { $0 > now } ?? false)
+    }
+
+    /// Due work may wait in a lane that was left out last time and can take some now.
+    private mutating func reopenSkippedLanes(at now: WallTime) {
+        guard !isFetching else { return }
+        let reopened = skippedLanes.filter { name in
+            !isClosed(name, at: now) && (lanes[name].map { $0.requestCount <= $0.requestCountMax / 2 } ?? true)
+        }
+        guard !reopened.isEmpty else { return }
+        skippedLanes.subtract(reopened)
+        nextDueAt = now
+    }
+
+    /// One suspect at a time, and nothing beside it.
+    private mutating func runNextSuspect() {
+        guard let id = suspects.first, window.isEmpty, readsUnderWay == 0 else { return }
+        load([id])
+    }
+}

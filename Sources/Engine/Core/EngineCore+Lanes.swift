@@ -1,0 +1,125 @@
+import Lifecycle
+
+extension EngineCore {
+    /// Queues a call, or takes it back at once when the provider cannot be asked now.
+    mutating func enqueueCall(_ call: ProviderLane.Call, to provider: ProviderName, at now: WallTime) {
+        guard let lane = lanes[provider] else {
+            postpone(call, until: now, at: now)
+            return
+        }
+        if let opensAt = lane.opensAt, opensAt > now {
+            postpone(call, until: spreadOut(after: opensAt, at: now), at: now)
+        } else if around.pausedProviders.contains(provider) {
+            postpone(call, until: now, at: now)
+        } else {
+            lanes[provider]?.enqueue(call)
+        }
+    }
+
+    /// Uses free slots, codes first.
+    mutating func fillLanes(at now: WallTime) {
+        for name in lanes.keys where around.isVaultOpen && !around.pausedProviders.contains(name) {
+            while let id = lanes[name]?.nextCode(at: now) { beginExchange(id, at: now) }
+            while let call = lanes[name]?.nextCall(at: now) { begin(call, at: name, now: now) }
+        }
+    }
+
+    /// Re-asked immediately before the call: still open, not held, credential still there.
+    private mutating func begin(_ call: ProviderLane.Call, at provider: ProviderName, now: WallTime) {
+        guard let run = window[call.request], mayPerform(run), let id = credential(of: call.effect),
+            let sealed = run.loaded.credentials[id]
+        else {
+            lanes[provider]?.gaveUp(isCode: false, at: now)
+            withdraw(call, at: now)
+            return
+        }
+        actions.append(.call(call.request, call.effect, provider, sealed))
+    }
+
+    /// A credential that is not there any more answers like one whose seal is broken: it can prove nothing.
+    private mutating func withdraw(_ call: ProviderLane.Call, at now: WallTime) {
+        guard let run = window[call.request] else { return }
+        guard mayPerform(run) else {
+            postpone(call, until: now, at: now)
+            return
+        }
+        switch call.effect {
+        case .check(let identity, let id):
+            apply(.checked(identity, id, .trouble(.sealBroken)), to: call.request, ticket: nil, at: now)
+        case .revoke(let identity, let id):
+            apply(.revoked(identity, id, .trouble(.sealBroken)), to: call.request, ticket: nil, at: now)
+        case .confirm(let identity, let id):
+            apply(.confirmed(identity, id, .trouble(.sealBroken)), to: call.request, ticket: nil, at: now)
+        case .purge, .verify, .pauseProvider, .pauseTarget, .announce:
+            break
+        }
+    }
+
+    private func mayPerform(_ run: Run) -> Bool {
+        let request = run.loaded.request
+        return !request.phase.isEnded && !request.isHeld
+    }
+
+    private func credential(of effect: RequestEffect) -> CredentialID? {
+        switch effect {
+        case .check(_, let id), .revoke(_, let id), .confirm(_, let id): id
+        case .purge, .verify, .pauseProvider, .pauseTarget, .announce: nil
+        }
+    }
+
+    private mutating func postpone(_ call: ProviderLane.Call, until: WallTime, at now: WallTime) {
+        apply(.postponed(call.effect, until: until), to: call.request, ticket: nil, at: now)
+    }
+
+    /// Spread over as long again as the pause still lasts, so that a provider that is back is not flooded.
+    private mutating func spreadOut(after opensAt: WallTime, at now: WallTime) -> WallTime {
+        let span = max(1, opensAt.since(now).milliseconds)
+        return opensAt + .milliseconds(Int64.random(in: 0...span, using: &dice))
+    }
+
+    /// Gives the slot back; a breaker that opens sends everybody who queued there home.
+    mutating func providerAnswered(
+        _ provider: ProviderName, isCode: Bool, trouble: Trouble?, at now: WallTime
+    ) {
+        let wasBroken = lanes[provider].map { if case .closed = $0.breaker { false } else { true } } ?? false
+        if let pause = lanes[provider]?.finished(isCode: isCode, trouble: trouble, at: now) {
+            actions.append(.report(.breakerOpened(provider, pause: pause)))
+            sendHome(provider, at: now)
+        } else if wasBroken, case .closed = lanes[provider]?.breaker {
+            actions.append(.report(.breakerClosed(provider)))
+        }
+    }
+
+    mutating func sendHome(_ provider: ProviderName, at now: WallTime) {
+        for call in lanes[provider]?.takeAllCalls() ?? [] {
+            let until = lanes[provider]?.opensAt.map { spreadOut(after: $0, at: now) } ?? now
+            postpone(call, until: until, at: now)
+        }
+    }
+
+    /// One call per target at a time, many requests in each; what is held or over by now is left out.
+    mutating func fillTargets(at now: WallTime) {
+        for name in targets.keys where !around.pausedTargets.contains(name) {
+            guard let (work, ids) = targets[name]?.nextBatch() else { continue }
+            let orders = ids.compactMap { purgeOrder($0, at: name, work: work, now: now) }
+            guard !orders.isEmpty else {
+                targets[name]?.finished()
+                continue
+            }
+            actions.append(work == .purge ? .purge(name, orders) : .verify(name, orders))
+        }
+    }
+
+    private mutating func purgeOrder(
+        _ id: RequestID, at target: TargetName, work: TargetQueue.Work, now: WallTime
+    ) -> PurgeOrder? {
+        guard let run = window[id] else { return nil }
+        let request = run.loaded.request
+        guard mayPerform(run), request.openRevocationCount == 0, request.purgeStartedAt != nil else {
+            let effect: RequestEffect = work == .purge ? .purge(target) : .verify(target)
+            apply(.postponed(effect, until: now), to: id, ticket: nil, at: now)
+            return nil
+        }
+        return PurgeOrder(request: id, user: run.loaded.user, fence: request.fence)
+    }
+}

@@ -1,0 +1,147 @@
+import Lifecycle
+
+extension EngineCore {
+    /// Takes requests into the window as far as there is room; the rest stays due in the store.
+    mutating func admit(_ requests: [LoadedRequest], at now: WallTime) {
+        for loaded in requests {
+            let id = loaded.request.id
+            guard window[id] == nil, !leftDuringRead.contains(id), !suspects.contains(id) else { continue }
+            guard mayFetch, window.count < Limits.windowMax else {
+                noteDue(loaded.request.dueAt ?? now)
+                continue
+            }
+            insert(loaded)
+            apply(.due, to: id, ticket: nil, at: now)
+        }
+    }
+
+    /// Takes requests that were asked for by id: an operation, news or a suspect waits for them.
+    mutating func adoptLoaded(_ requests: [LoadedRequest], asked: [RequestID], at now: WallTime) {
+        for loaded in requests where window[loaded.request.id] == nil {
+            guard !leftDuringRead.contains(loaded.request.id) else { continue }
+            insert(loaded)
+        }
+        for id in asked {
+            guard window[id] != nil else {
+                retryLoad(id)
+                continue
+            }
+            for news in waitingNews.removeValue(forKey: id) ?? [] { learn(news, for: id, at: now) }
+            for (event, ticket) in waitingOperations.removeValue(forKey: id) ?? [] {
+                apply(event, to: id, ticket: ticket, at: now)
+            }
+            apply(.due, to: id, ticket: nil, at: now)
+        }
+    }
+
+    /// A request that just left the window is read again; one that is not open has no operations.
+    private mutating func retryLoad(_ id: RequestID) {
+        if leftDuringRead.contains(id) {
+            load([id])
+            return
+        }
+        waitingNews.removeValue(forKey: id)
+        suspects.removeAll { $0 == id }
+        for (_, ticket) in waitingOperations.removeValue(forKey: id) ?? [] {
+            reply(ticket, .notOpen)
+        }
+    }
+
+    /// Steps one request's machine and notes what must be committed.
+    mutating func apply(_ event: RequestEvent, to id: RequestID, ticket: Ticket?, at now: WallTime) {
+        guard var run = window[id] else { return }
+        let hadBegunPurge = run.loaded.request.purgeStartedAt != nil
+        around.isGuardClosed = massDeletionGuard.isClosed(at: now)
+        var moment = Moment(now: now, dice: dice)
+        do {
+            run.effects += try run.loaded.request.handle(event, &moment, around: around)
+            if let ticket { run.tickets.append(ticket) }
+        } catch {
+            if let ticket { reply(ticket, .refused(error)) }
+        }
+        dice = moment.dice
+        if !hadBegunPurge, run.loaded.request.purgeStartedAt != nil { massDeletionGuard.purgeBegan(at: now) }
+        if run.loaded.request != run.saved || !run.effects.isEmpty || !run.tickets.isEmpty {
+            markDirty(&run, id)
+        }
+        moveLane(&run)
+        window[id] = run
+        evictIfIdle(id, at: now)
+    }
+
+    /// Gives an identity's news to the open requests of the user.
+    mutating func spread(_ news: IdentityNews, at now: WallTime) {
+        var missing: [RequestID] = []
+        for id in news.openRequests {
+            if window[id] != nil {
+                learn(news, for: id, at: now)
+            } else {
+                waitingNews[id, default: []].append(news)
+                missing.append(id)
+            }
+        }
+        load(missing)
+    }
+
+    private mutating func learn(_ news: IdentityNews, for id: RequestID, at now: WallTime) {
+        window[id]?.loaded.credentials.merge(news.credentials) { _, new in new }
+        apply(.identityChanged(news.snapshot), to: id, ticket: nil, at: now)
+    }
+
+    mutating func operate(_ id: RequestID, _ event: RequestEvent, _ ticket: Ticket, at now: WallTime) {
+        if window[id] != nil {
+            apply(event, to: id, ticket: ticket, at: now)
+        } else {
+            waitingOperations[id, default: []].append((event, ticket))
+            load([id])
+        }
+    }
+
+    mutating func load(_ ids: [RequestID]) {
+        guard !ids.isEmpty else { return }
+        readsUnderWay += 1
+        actions.append(.load(ids))
+    }
+
+    /// Leaves the window when nothing is under way; the store knows when it is due again.
+    mutating func evictIfIdle(_ id: RequestID, at now: WallTime) {
+        guard let run = window[id], !run.isDirty, !run.isCommitting, run.effects.isEmpty,
+            !run.loaded.request.isBusy
+        else { return }
+        window.removeValue(forKey: id)
+        if let lane = run.lane { lanes[lane]?.requestCount -= 1 }
+        if readsUnderWay > 0 { leftDuringRead.insert(id) }
+        if suspects.first == id { suspects.removeFirst() }
+        if let dueAt = run.loaded.request.dueAt { noteDue(dueAt) }
+    }
+
+    private mutating func insert(_ loaded: LoadedRequest) {
+        window[loaded.request.id] = Run(loaded: loaded, saved: loaded.request)
+    }
+
+    private mutating func markDirty(_ run: inout Run, _ id: RequestID) {
+        guard !run.isDirty else { return }
+        run.isDirty = true
+        dirty.append(id)
+    }
+
+    private mutating func moveLane(_ run: inout Run) {
+        let lane = run.loaded.request.lane
+        guard lane != run.lane else { return }
+        if let old = run.lane { lanes[old]?.requestCount -= 1 }
+        if let lane { lanes[lane]?.requestCount += 1 }
+        run.lane = lane
+    }
+
+    private mutating func noteDue(_ time: WallTime) {
+        nextDueAt = min(nextDueAt ?? time, time)
+    }
+
+    mutating func reply(_ ticket: Ticket, _ outcome: OperationOutcome) {
+        guard ticket.number != 0 else { return }
+        actions.append(.reply(ticket, outcome))
+    }
+
+    /// Whether the window takes more work: not while a suspect runs alone or intake is paused.
+    var mayFetch: Bool { suspects.isEmpty && !isIntakePaused }
+}

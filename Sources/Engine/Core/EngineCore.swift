@@ -1,0 +1,186 @@
+import DequeModule
+package import Lifecycle
+
+/// Decides what the engine does: a deterministic machine from inputs to actions.
+///
+/// It holds a window of due requests, steps their state machines, and turns decisions into one commit at
+/// a time; effects of a decision become actions only after the commit that recorded it. The shell
+/// performs actions and feeds back what happened, so a simulator can drive the very same code with a
+/// manual clock and crash it between any two actions.
+package struct EngineCore: Sendable {
+    /// One request in the window.
+    struct Run: Sendable {
+        var loaded: LoadedRequest
+        /// The state that the last commit, done or under way, holds.
+        var saved: Request
+        /// Decided, and not yet covered by a commit.
+        var effects: [RequestEffect] = []
+        var tickets: [Ticket] = []
+        var isDirty = false
+        /// A commit that covers it is under way.
+        var isCommitting = false
+        var lane: ProviderName?
+    }
+
+    /// What the commit under way covers.
+    struct Batch: Sendable {
+        var requests: [(id: RequestID, effects: [RequestEffect], tickets: [Ticket], isChange: Bool)] = []
+        var exchanges: [(id: CredentialID, effects: [CodeExchange.Effect])] = []
+        var others: [EngineReport] = []
+    }
+
+    var configuration: EngineConfiguration
+    var around: Surroundings
+    var lanes: [ProviderName: ProviderLane] = [:]
+    var targets: [TargetName: TargetQueue] = [:]
+    var massDeletionGuard: MassDeletionGuard
+    var dice: SeededGenerator
+
+    var window: [RequestID: Run] = [:]
+    var dirty: [RequestID] = []
+    var exchanges: [CredentialID: LoadedExchange] = [:]
+    var exchangeRetries: [CredentialID: WallTime] = [:]
+    /// Changes that belong to no request: exchanges and pauses.
+    var looseChanges: [StateChange] = []
+    var nextBatch = Batch()
+    var batchUnderWay: Batch?
+
+    /// Requests that were worked on when we crashed: they run one at a time, so that the culprit is found.
+    var suspects = Deque<RequestID>()
+    var waitingOperations: [RequestID: [(RequestEvent, Ticket)]] = [:]
+    var waitingNews: [RequestID: [IdentityNews]] = [:]
+    /// Left the window while a read was under way: that read may show an older state of them.
+    var leftDuringRead: Set<RequestID> = []
+    var readsUnderWay = 0
+    var isFetching = false
+    /// Lanes whose due requests the last fetch left in the store.
+    var skippedLanes: Set<ProviderName> = []
+    var nextDueAt: WallTime? = .distantPast
+    var isIntakePaused = false
+
+    var actions: [EngineAction] = []
+
+    /// Makes a core with an empty window.
+    ///
+    /// - Parameters:
+    ///   - configuration: Providers, targets and policy.
+    ///   - pauses: What was paused before the restart.
+    ///   - isVaultOpen: False in sealed mode.
+    ///   - seed: For jitter.
+    package init(
+        configuration: EngineConfiguration, pauses: StoredPauses, isVaultOpen: Bool, seed: UInt64
+    ) {
+        self.configuration = configuration
+        around = Surroundings(
+            providers: configuration.providers, pausedProviders: Set(pauses.providers.keys),
+            pausedTargets: Set(pauses.targets.keys), isVaultOpen: isVaultOpen,
+            withoutIdentities: configuration.withoutIdentities)
+        massDeletionGuard = MassDeletionGuard(purgesMax: configuration.purgesPerHourMax)
+        dice = SeededGenerator(seed: seed)
+        adoptLanes()
+    }
+
+    /// Takes over what a restart found.
+    ///
+    /// - Parameters:
+    ///   - suspects: Requests that were being worked on when the process crashed by itself.
+    ///   - purgesInLastHour: For the mass-deletion guard.
+    ///   - exchanges: Code exchanges that are not final.
+    ///   - now: The time of the restart.
+    package mutating func start(
+        suspects: [RequestID], purgesInLastHour: Int, exchanges: [LoadedExchange], at now: WallTime
+    ) {
+        massDeletionGuard.restore(count: purgesInLastHour, at: now)
+        for id in suspects {
+            self.suspects.append(id)
+            waitingOperations[id, default: []].append((.crashed, Ticket(number: 0)))
+        }
+        if around.isVaultOpen {
+            looseChanges.append(.wake(parkedFor: .vaultSealed, at: now))
+        }
+        for loaded in exchanges {
+            adopt(loaded, event: loaded.exchange.phase == .exchanging ? .restarted : nil, at: now)
+        }
+        finishStep(at: now)
+    }
+
+    /// Steps the core.
+    ///
+    /// - Parameters:
+    ///   - input: What happened.
+    ///   - now: When.
+    package mutating func handle(_ input: EngineInput, at now: WallTime) {
+        consume(input, at: now)
+    }
+
+    /// Ends a group of inputs: begins a commit, fills slots, asks for due work.
+    ///
+    /// - Parameter now: The time of the group.
+    /// - Returns: What to do now, in order.
+    package mutating func takeActions(at now: WallTime) -> [EngineAction] {
+        finishStep(at: now)
+        defer { actions.removeAll(keepingCapacity: true) }
+        return actions
+    }
+
+    /// When the core wants to be woken by ``EngineInput/timer`` if nothing else happens.
+    package func wakeTime(after now: WallTime) -> WallTime? {
+        var times: [WallTime] = lanes.values.compactMap { $0.nextChance(after: now) }
+        times += exchangeRetries.values
+        times += skippedLanes.compactMap { lanes[$0]?.opensAt }
+        if let nextDueAt, !isFetching, mayFetch { times.append(nextDueAt) }
+        return times.min()
+    }
+
+    /// Requests in the window and codes in the lane.
+    package var workCount: Int { window.count + exchanges.count }
+
+    mutating func adoptLanes() {
+        for (name, limits) in configuration.lanes {
+            if lanes[name] == nil {
+                lanes[name] = ProviderLane(limits: limits)
+            } else {
+                lanes[name]?.adopt(limits)
+            }
+        }
+        for name in configuration.targets where targets[name] == nil {
+            targets[name] = TargetQueue()
+        }
+    }
+
+    private mutating func consume(_ input: EngineInput, at now: WallTime) {
+        switch input {
+        case .admitted(let requests):
+            admit(requests, at: now)
+        case .fetched(let due, let limit):
+            isFetching = false
+            nextDueAt = due.requests.count >= limit ? now : due.nextDueAt
+            endRead { $0.admit(due.requests, at: now) }
+        case .loaded(let requests, let asked):
+            endRead { $0.adoptLoaded(requests, asked: asked, at: now) }
+        case .codes(let loaded):
+            for exchange in loaded { adopt(exchange, event: nil, at: now) }
+        case .committed(let news):
+            commitEnded(news, at: now)
+        case .answered(let id, let event, let provider, let trouble):
+            providerAnswered(provider, isCode: false, trouble: trouble, at: now)
+            apply(event, to: id, ticket: nil, at: now)
+        case .targetAnswered(let target, let answers):
+            targets[target]?.finished()
+            for (id, event) in answers { apply(event, to: id, ticket: nil, at: now) }
+        case .exchanged(let id, let result):
+            exchangeAnswered(id, result, at: now)
+        case .news(let news):
+            spread(news, at: now)
+        case .operate, .pause, .resume, .pauseTarget, .resumeTarget, .reconfigured, .guardOverride,
+            .intakePaused, .probe, .timer:
+            command(input, at: now)
+        }
+    }
+
+    private mutating func endRead(_ body: (inout EngineCore) -> Void) {
+        readsUnderWay -= 1
+        body(&self)
+        if readsUnderWay == 0 { leftDuringRead.removeAll(keepingCapacity: true) }
+    }
+}

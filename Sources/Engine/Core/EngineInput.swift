@@ -1,0 +1,111 @@
+package import Lifecycle
+
+/// Names a caller that waits for the outcome of an operation.
+package struct Ticket: Hashable, Sendable {
+    package let number: UInt64
+
+    package init(number: UInt64) { self.number = number }
+}
+
+/// How an operation on a request ended.
+package enum OperationOutcome: Hashable, Sendable {
+    /// Durable.
+    case done
+    case refused(OperationRefusal)
+    /// There is no open request of that id.
+    case notOpen
+}
+
+/// Tokens that an exchange brought, sealed, and what it told about the subject.
+package struct ExchangeResult: Hashable, Sendable {
+    package let event: CodeExchange.Event
+    package let tokens: [SealedToken]
+    package let subject: LearnedSubject?
+
+    package init(event: CodeExchange.Event, tokens: [SealedToken] = [], subject: LearnedSubject? = nil) {
+        self.event = event
+        self.tokens = tokens
+        self.subject = subject
+    }
+}
+
+/// Everything that can happen to the engine.
+package enum EngineInput: Sendable {
+    /// Requests that were accepted just now.
+    case admitted([LoadedRequest])
+    /// The answer to ``EngineAction/fetchDue(limit:excluding:closedLanes:)``.
+    case fetched(DueRequests, limit: Int)
+    /// The answer to ``EngineAction/load(_:)``, with what was asked for.
+    case loaded([LoadedRequest], asked: [RequestID])
+    /// Authorization codes that arrived or were open at start.
+    case codes([LoadedExchange])
+    case committed([IdentityNews?])
+    case answered(RequestID, RequestEvent, ProviderName, Trouble?)
+    case targetAnswered(TargetName, [(RequestID, RequestEvent)])
+    case exchanged(CredentialID, ExchangeResult)
+    case operate(RequestID, RequestEvent, Ticket)
+    /// The vault learned something outside the lane: a credential arrived or was forgotten.
+    case news(IdentityNews)
+    case pause(ProviderName, reason: String)
+    case resume(ProviderName)
+    case pauseTarget(TargetName, reason: String)
+    case resumeTarget(TargetName)
+    case reconfigured(EngineConfiguration)
+    /// An operator lets this many purges past the mass-deletion guard.
+    case guardOverride(purges: Int, until: WallTime)
+    case intakePaused(Bool)
+    /// Answered at once, to show that the loop turns.
+    case probe(Ticket)
+    case timer
+}
+
+/// Everything the engine wants done. Actions of one step are independent of each other.
+package enum EngineAction: Sendable {
+    case fetchDue(limit: Int, excluding: Set<RequestID>, closedLanes: Set<ProviderName>)
+    case load([RequestID])
+    /// At most one commit is under way; the answer is ``EngineInput/committed(_:)``.
+    case commit([StateChange])
+    case call(RequestID, RequestEffect, ProviderName, SealedCredential)
+    case exchange(LoadedExchange)
+    case purge(TargetName, [PurgeOrder])
+    case verify(TargetName, [PurgeOrder])
+    case reply(Ticket, OperationOutcome)
+    /// A request's new state is durable.
+    case changed(Request)
+    case announce(RequestID, Announcement)
+    case report(EngineReport)
+}
+
+/// A fact about the engine itself that an operator cares about.
+package enum EngineReport: Hashable, Sendable {
+    case providerPaused(ProviderName, reason: String)
+    case providerResumed(ProviderName)
+    case targetPaused(TargetName, reason: String)
+    case targetResumed(TargetName)
+    case breakerOpened(ProviderName, pause: Duration)
+    case breakerClosed(ProviderName)
+    case guardTripped
+    /// An authorization code died before it could be exchanged.
+    case codeLost(ProviderName, CodeExchange.Phase)
+}
+
+/// What the operator configured, as far as the engine cares.
+package struct EngineConfiguration: Sendable {
+    package let providers: [ProviderName: ProviderPolicy]
+    package let lanes: [ProviderName: LaneLimits]
+    package let targets: [TargetName]
+    package let withoutIdentities: WithoutIdentities
+    /// The mass-deletion guard: purges begun in any hour.
+    package let purgesPerHourMax: Int
+
+    package init(
+        providers: [ProviderName: ProviderPolicy], lanes: [ProviderName: LaneLimits],
+        targets: [TargetName], withoutIdentities: WithoutIdentities, purgesPerHourMax: Int
+    ) {
+        self.providers = providers
+        self.lanes = lanes
+        self.targets = targets
+        self.withoutIdentities = withoutIdentities
+        self.purgesPerHourMax = purgesPerHourMax
+    }
+}

@@ -1,0 +1,41 @@
+import DequeModule
+import Lifecycle
+
+/// Counts purges begun in the last hour and lets no more begin than configured.
+///
+/// What stopped it stays parked until an operator overrides: a bug or a thief that deletes everybody
+/// must not simply wait for the next hour.
+struct MassDeletionGuard: Sendable {
+    private static let span = Duration.seconds(3600)
+
+    var purgesMax: Int
+    private var begun = Deque<WallTime>()
+    private var allowance = 0
+    private var allowanceUntil = WallTime.distantPast
+
+    init(purgesMax: Int) { self.purgesMax = purgesMax }
+
+    /// Takes over what was begun before a restart; the exact times do not matter much.
+    mutating func restore(count: Int, at now: WallTime) {
+        begun = Deque(repeatElement(now, count: min(count, purgesMax)))
+    }
+
+    mutating func isClosed(at now: WallTime) -> Bool {
+        while let first = begun.first, now.since(first) >= Self.span { begun.removeFirst() }
+        let isAllowed = allowance > 0 && now < allowanceUntil
+        return begun.count >= purgesMax && !isAllowed
+    }
+
+    mutating func purgeBegan(at now: WallTime) {
+        if begun.count >= purgesMax, allowance > 0 {
+            allowance -= 1
+        } else {
+            begun.append(now)
+        }
+    }
+
+    mutating func override(purges: Int, until: WallTime) {
+        allowance = purges
+        allowanceUntil = until
+    }
+}

@@ -1,0 +1,177 @@
+import DequeModule
+import Lifecycle
+
+/// What the engine must know about one provider to share it fairly.
+package struct LaneLimits: Hashable, Sendable {
+    /// Calls under way at once.
+    package let concurrency: Int
+    /// Calls begun per second; `nil` for no bound.
+    package let ratePerSecond: Double?
+
+    package init(concurrency: Int, ratePerSecond: Double? = nil) {
+        self.concurrency = concurrency
+        self.ratePerSecond = ratePerSecond
+    }
+}
+
+/// The queue in front of one provider: concurrency, rate, breaker, and a fast track for codes.
+///
+/// ```
+/// closed ──8 failures in a row──▶ open ──pause over──▶ probing ──answer──▶ closed
+///                                  ▲                      └──failure──┐
+///                                  └──────── pause × 2, ≤ 5 min ──────┘
+/// ```
+struct ProviderLane: Sendable {
+    /// One call that waits for a slot.
+    struct Call: Hashable, Sendable {
+        let request: RequestID
+        let effect: RequestEffect
+    }
+
+    /// The breaker: what recent calls say about the provider as a whole.
+    enum Breaker: Hashable, Sendable {
+        case closed(failures: Int)
+        case open(until: WallTime, pause: Duration)
+        /// One call is under way to see whether the provider is back.
+        case probing(pause: Duration)
+    }
+
+    private(set) var limits: LaneLimits
+    private(set) var breaker = Breaker.closed(failures: 0)
+    private(set) var callsUnderWay = 0
+    private(set) var codesUnderWay = 0
+    private(set) var calls = Deque<Call>()
+    private(set) var codes = Deque<CredentialID>()
+    /// Requests in the window whose next call goes here.
+    var requestCount = 0
+    private var tokens: Double
+    private var refilledAt: WallTime?
+
+    init(limits: LaneLimits) {
+        self.limits = limits
+        tokens = Self.burst(limits)
+    }
+
+    /// More requests than this in the window bring no more throughput.
+    var requestCountMax: Int { max(64, limits.concurrency * 4) }
+
+    /// When the breaker lets a probe through; `nil` while it is not open.
+    var opensAt: WallTime? {
+        guard case .open(let until, _) = breaker else { return nil }
+        return until
+    }
+
+    mutating func adopt(_ limits: LaneLimits) {
+        self.limits = limits
+        tokens = min(tokens, Self.burst(limits))
+    }
+
+    mutating func enqueue(_ call: Call) { calls.append(call) }
+
+    mutating func enqueue(code: CredentialID) { codes.append(code) }
+
+    /// Takes a code that may be sent now. Codes have slots of their own and ignore the rate: they live five minutes.
+    mutating func nextCode(at now: WallTime) -> CredentialID? {
+        guard !codes.isEmpty, mayPass(at: now),
+            codesUnderWay < Limits.codeSlots || callsUnderWay + codesUnderWay < limits.concurrency
+        else { return nil }
+        codesUnderWay += 1
+        probeIfOpen()
+        return codes.popFirst()
+    }
+
+    /// Takes a call that may be made now.
+    mutating func nextCall(at now: WallTime) -> Call? {
+        guard !calls.isEmpty, callsUnderWay < limits.concurrency, mayPass(at: now), takeToken(at: now)
+        else { return nil }
+        callsUnderWay += 1
+        probeIfOpen()
+        return calls.popFirst()
+    }
+
+    /// Takes every queued call, because the breaker opened or the provider was paused.
+    mutating func takeAllCalls() -> [Call] {
+        defer { calls.removeAll() }
+        return Array(calls)
+    }
+
+    /// Gives a slot back and lets the breaker learn.
+    ///
+    /// - Returns: The pause when this very answer opened the breaker.
+    mutating func finished(isCode: Bool, trouble: Trouble?, at now: WallTime) -> Duration? {
+        if isCode { codesUnderWay -= 1 } else { callsUnderWay -= 1 }
+        guard let trouble, trouble.speaksAgainstProvider else {
+            breaker = .closed(failures: 0)
+            return nil
+        }
+        switch breaker {
+        case .closed(let failures) where failures + 1 < Limits.breakerFailures:
+            breaker = .closed(failures: failures + 1)
+            return nil
+        case .closed:
+            return open(for: Limits.breakerPauseMin, at: now)
+        case .probing(let pause):
+            return open(for: min(pause * 2, Limits.breakerPauseMax), at: now)
+        case .open:
+            return nil
+        }
+    }
+
+    /// Gives a slot back whose call was not made, so that nothing was learned.
+    mutating func gaveUp(isCode: Bool, at now: WallTime) {
+        if isCode { codesUnderWay -= 1 } else { callsUnderWay -= 1 }
+        guard case .probing(let pause) = breaker else { return }
+        breaker = .open(until: now, pause: pause)
+    }
+
+    /// When the next queued call could pass if nothing else happens; `nil` if that takes an answer.
+    func nextChance(after now: WallTime) -> WallTime? {
+        guard !calls.isEmpty || !codes.isEmpty else { return nil }
+        if let opensAt { return max(opensAt, now) }
+        guard let rate = limits.ratePerSecond, callsUnderWay < limits.concurrency, tokens < 1 else {
+            return nil
+        }
+        return now + .milliseconds(Int64(((1 - tokens) / rate * 1000).rounded(.up)))
+    }
+
+    private mutating func open(for pause: Duration, at now: WallTime) -> Duration {
+        breaker = .open(until: now + pause, pause: pause)
+        return pause
+    }
+
+    private func mayPass(at now: WallTime) -> Bool {
+        switch breaker {
+        case .closed: true
+        case .open(let until, _): now >= until
+        case .probing: false
+        }
+    }
+
+    private mutating func probeIfOpen() {
+        guard case .open(_, let pause) = breaker else { return }
+        breaker = .probing(pause: pause)
+    }
+
+    private mutating func takeToken(at now: WallTime) -> Bool {
+        guard let rate = limits.ratePerSecond else { return true }
+        let elapsed = refilledAt.map { now.since($0) } ?? .zero
+        refilledAt = now
+        tokens = min(Self.burst(limits), tokens + Double(max(0, elapsed.milliseconds)) / 1000 * rate)
+        guard tokens >= 1 else { return false }
+        tokens -= 1
+        return true
+    }
+
+    /// A tenth of a second's worth, so that a paced provider sees no burst after a pause.
+    private static func burst(_ limits: LaneLimits) -> Double { max(1, (limits.ratePerSecond ?? 1) / 10) }
+}
+
+extension Trouble {
+    /// Whether it tells that the provider as a whole is unwell, rather than one token.
+    var speaksAgainstProvider: Bool {
+        switch self {
+        case .unreachable, .lost, .unusable: true
+        case .throttled, .misconfigured, .sealBroken: false
+        }
+    }
+}

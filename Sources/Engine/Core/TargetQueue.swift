@@ -1,0 +1,41 @@
+import DequeModule
+import Lifecycle
+
+/// The queue in front of one target: one call at a time, many requests in each.
+struct TargetQueue: Sendable {
+    /// What a call does for all of its requests.
+    enum Work: Hashable, Sendable { case purge, verify }
+
+    private var purges = Deque<RequestID>()
+    private var verifications = Deque<RequestID>()
+    private(set) var isBusy = false
+
+    mutating func enqueue(_ request: RequestID, _ work: Work) {
+        switch work {
+        case .purge: purges.append(request)
+        case .verify: verifications.append(request)
+        }
+    }
+
+    /// Takes the next batch. Verifications go first: they end requests and so free the window.
+    mutating func nextBatch() -> (Work, [RequestID])? {
+        guard !isBusy else { return nil }
+        let work: Work = verifications.isEmpty ? .purge : .verify
+        let batch = take(work)
+        guard !batch.isEmpty else { return nil }
+        isBusy = true
+        return (work, batch)
+    }
+
+    mutating func finished() { isBusy = false }
+
+    private mutating func take(_ work: Work) -> [RequestID] {
+        var batch: [RequestID] = []
+        while batch.count < Limits.purgeBatchMax,
+            let id = work == .purge ? purges.popFirst() : verifications.popFirst()
+        {
+            batch.append(id)
+        }
+        return batch
+    }
+}

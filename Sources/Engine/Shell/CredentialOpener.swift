@@ -1,0 +1,86 @@
+import Lifecycle
+
+/// Opens sealed credentials for one call and seals what calls bring.
+struct CredentialOpener: Sendable {
+    let vault: any CredentialVault
+    let hasher: any KeyedHasher
+    /// Random bytes for a new row's binding.
+    let makeRowNonce: @Sendable () -> [UInt8]
+
+    /// Opens a credential and checks that it is the very one that was stored.
+    ///
+    /// The fingerprint is compared right before use: providers answer 200 to a wrong token too
+    /// (RFC 7009 §2.2), so sending anything else than what was stored would look like success.
+    ///
+    /// - Throws: ``VaultError`` when key, context, bits or fingerprint do not fit.
+    func open(_ sealed: SealedCredential) throws(VaultError) -> OpenCredential {
+        let secret = try vault.open(
+            sealed.sealedSecret, under: sealed.userKey, context: context(.secret, of: sealed))
+        guard hasher.hash(secret.exposeText(), domain: .credential) == sealed.fingerprint else {
+            throw VaultError(kind: .broken)
+        }
+        var verifier: Secret?
+        if let sealedVerifier = sealed.sealedCodeVerifier {
+            verifier = try vault.open(
+                sealedVerifier, under: sealed.userKey, context: context(.codeVerifier, of: sealed))
+        }
+        return OpenCredential(
+            kind: sealed.kind, clientID: sealed.clientID, secret: secret,
+            redirectURI: sealed.redirectURI, codeVerifier: verifier)
+    }
+
+    /// Seals the tokens of an exchange under the user's key.
+    ///
+    /// - Throws: ``VaultError`` when the vault cannot seal.
+    func seal(
+        _ tokens: ExchangedTokens, from code: SealedCredential, at now: WallTime
+    ) throws(VaultError) -> ExchangeResult {
+        var sealed: [SealedToken] = []
+        if let token = tokens.refreshToken {
+            sealed.append(try seal(token, kind: .refreshToken, expiresAt: nil, from: code))
+        }
+        if let token = tokens.accessToken {
+            let expiresAt = tokens.accessTokenLifetime.map { now + $0 }
+            sealed.append(try seal(token, kind: .accessToken, expiresAt: expiresAt, from: code))
+        }
+        var subject: LearnedSubject?
+        if let told = tokens.subject {
+            let nonce = makeRowNonce()
+            subject = LearnedSubject(
+                hash: hasher.hash(code.provider.rawValue + "\u{0}" + told.exposeText(), domain: .subject),
+                rowNonce: nonce,
+                sealed: try vault.seal(
+                    told, under: code.userKey,
+                    context: SealContext(
+                        field: SealField.subject.rawValue, rowNonce: nonce, provider: code.provider,
+                        userHash: code.userHash)))
+        }
+        return ExchangeResult(event: .exchanged, tokens: sealed, subject: subject)
+    }
+
+    private func seal(
+        _ token: Secret, kind: CredentialKind, expiresAt: WallTime?, from code: SealedCredential
+    ) throws(VaultError) -> SealedToken {
+        let nonce = makeRowNonce()
+        let context = SealContext(
+            field: SealField.secret.rawValue, rowNonce: nonce, provider: code.provider,
+            userHash: code.userHash)
+        return SealedToken(
+            kind: kind, rowNonce: nonce,
+            sealedSecret: try vault.seal(token, under: code.userKey, context: context),
+            fingerprint: hasher.hash(token.exposeText(), domain: .credential), expiresAt: expiresAt)
+    }
+
+    private func context(_ field: SealField, of sealed: SealedCredential) -> SealContext {
+        SealContext(
+            field: field.rawValue, rowNonce: sealed.rowNonce, provider: sealed.provider,
+            userHash: sealed.userHash)
+    }
+}
+
+/// The columns that hold sealed values; part of what is authenticated.
+package enum SealField: String, Sendable, CaseIterable {
+    case secret = "credentials.secret"
+    case codeVerifier = "credentials.code_verifier"
+    case subject = "identities.subject"
+}

@@ -1,0 +1,284 @@
+package import Lifecycle
+import Synchronization
+
+/// Everything that the engine needs from outside.
+package struct EnginePorts: Sendable {
+    package let store: any StateStore
+    package let vault: any CredentialVault
+    package let hasher: any KeyedHasher
+    package let observer: any EngineObserver
+    package let clock: any EngineClock
+    /// Random bytes that bind a sealed value to its row.
+    package let makeRowNonce: @Sendable () -> [UInt8]
+
+    package init(
+        store: any StateStore, vault: any CredentialVault, hasher: any KeyedHasher,
+        observer: any EngineObserver, clock: any EngineClock,
+        makeRowNonce: @escaping @Sendable () -> [UInt8]
+    ) {
+        self.store = store
+        self.vault = vault
+        self.hasher = hasher
+        self.observer = observer
+        self.clock = clock
+        self.makeRowNonce = makeRowNonce
+    }
+}
+
+/// The adapters that calls go to; replaced as a whole by a reload.
+package struct EngineAdapters: Sendable {
+    package let providers: [ProviderName: any IdentityProvider]
+    package let targets: [TargetName: any PurgeTarget]
+
+    package init(
+        providers: [ProviderName: any IdentityProvider], targets: [TargetName: any PurgeTarget]
+    ) {
+        self.providers = providers
+        self.targets = targets
+    }
+}
+
+/// Performs what ``EngineCore`` decides, and tells it what happened.
+///
+/// One loop owns the decisions; calls run as child tasks of ``run()``, so that cancelling it ends them
+/// all. It throws when the store's truth is unknown: the process must then exit and read it again.
+package final class Engine: Sendable {
+    private let ports: EnginePorts
+    private let core: Mutex<EngineCore>
+    private let adapters: Mutex<EngineAdapters>
+    private let mailbox = EngineMailbox()
+    private let waiters = Mutex(Waiters())
+    private let opener: CredentialOpener
+
+    private struct Waiters {
+        var lastNumber: UInt64 = 0
+        var byNumber: [UInt64: CheckedContinuation<OperationOutcome, Never>] = [:]
+    }
+
+    /// Makes an engine around a started core.
+    package init(core: EngineCore, ports: EnginePorts, adapters: EngineAdapters) {
+        self.ports = ports
+        self.core = Mutex(core)
+        self.adapters = Mutex(adapters)
+        opener = CredentialOpener(
+            vault: ports.vault, hasher: ports.hasher, makeRowNonce: ports.makeRowNonce)
+    }
+
+    /// Runs until cancelled or until the store fails.
+    ///
+    /// - Throws: The store's error, or `CancellationError`.
+    package func run() async throws {
+        try await withThrowingDiscardingTaskGroup { group in
+            var armedWake: WallTime?
+            turn(in: &group, armedWake: &armedWake)
+            for await _ in mailbox.signals {
+                turn(in: &group, armedWake: &armedWake)
+            }
+            group.cancelAll()
+        }
+    }
+
+    /// Hands an input to the loop.
+    package func post(_ input: EngineInput) { mailbox.post(input) }
+
+    /// Applies an operation to an open request and waits until that is durable.
+    package func operate(_ id: RequestID, _ event: RequestEvent) async -> OperationOutcome {
+        await ticketed { .operate(id, event, $0) }
+    }
+
+    /// Returns when the loop has turned once.
+    package func probe() async { _ = await ticketed { .probe($0) } }
+
+    /// Replaces configuration and adapters; calls under way end with the old ones.
+    package func reconfigure(_ configuration: EngineConfiguration, adapters: EngineAdapters) {
+        self.adapters.withLock { $0 = adapters }
+        post(.reconfigured(configuration))
+    }
+
+    /// What the engine looks like right now.
+    package func inspect<R: Sendable>(_ body: (borrowing EngineCore) -> R) -> R {
+        core.withLock { body($0) }
+    }
+
+    private func ticketed(_ input: (Ticket) -> EngineInput) async -> OperationOutcome {
+        await withCheckedContinuation { continuation in
+            let number = waiters.withLock { waiters in
+                waiters.lastNumber += 1
+                waiters.byNumber[waiters.lastNumber] = continuation
+                return waiters.lastNumber
+            }
+            mailbox.post(input(Ticket(number: number)))
+        }
+    }
+}
+
+// MARK: - The loop
+
+extension Engine {
+    private func turn(
+        in group: inout ThrowingDiscardingTaskGroup<any Error>, armedWake: inout WallTime?
+    ) {
+        let now = ports.clock.now()
+        if let armed = armedWake, armed <= now { armedWake = nil }
+        let inputs = mailbox.takeAll()
+        let (actions, wake) = core.withLock { core in
+            for input in inputs { core.handle(input, at: now) }
+            let actions = core.takeActions(at: now)
+            return (actions, core.wakeTime(after: now))
+        }
+        for action in actions { perform(action, in: &group) }
+        guard let wake, armedWake.map({ wake < $0 }) ?? true else { return }
+        armedWake = wake
+        group.addTask {
+            do {
+                try await self.ports.clock.sleep(until: wake)
+            } catch {
+                // Only cancellation ends a sleep early, and then nobody waits for the timer.
+                return
+            }
+            self.post(.timer)
+        }
+    }
+
+    private func perform(
+        _ action: EngineAction, in group: inout ThrowingDiscardingTaskGroup<any Error>
+    ) {
+        switch action {
+        case .commit(let changes):
+            group.addTask { try await self.commit(changes) }
+        case .fetchDue(let limit, let excluded, let closedLanes):
+            group.addTask {
+                let due = try await self.ports.store.dueRequests(
+                    at: self.ports.clock.now(), limit: limit, excluding: excluded,
+                    closedLanes: closedLanes)
+                self.post(.fetched(due, limit: limit))
+            }
+        case .load(let ids):
+            group.addTask {
+                let requests = try await self.ports.store.openRequests(ids)
+                self.post(.loaded(requests, asked: ids))
+            }
+        case .call(let id, let effect, let provider, let sealed):
+            group.addTask { await self.call(id, effect, provider, sealed) }
+        case .exchange(let loaded):
+            group.addTask { await self.exchange(loaded) }
+        case .purge(let target, let orders):
+            group.addTask { await self.purge(target, orders) }
+        case .verify(let target, let orders):
+            group.addTask { await self.verify(target, orders) }
+        case .reply(let ticket, let outcome):
+            waiters.withLock { $0.byNumber.removeValue(forKey: ticket.number) }?.resume(returning: outcome)
+        case .changed(let request):
+            ports.observer.changed(request)
+        case .announce(let id, let announcement):
+            ports.observer.announced(announcement, of: id)
+        case .report(let report):
+            ports.observer.reported(report)
+        }
+    }
+
+    /// A full disk is waited out; anything else that a commit answers leaves the truth unknown.
+    private func commit(_ changes: [StateChange]) async throws {
+        while true {
+            do {
+                post(.committed(try await ports.store.commit(changes)))
+                return
+            } catch let failure as any StoreFailure where failure.isRetryable {
+                try await ports.clock.sleep(until: ports.clock.now() + EngineLimits.fullDiskPause)
+            }
+        }
+    }
+}
+
+/// Bounds of the shell.
+enum EngineLimits {
+    /// Between two tries of a commit that a full disk refused: recovery within five seconds, without a busy loop.
+    static let fullDiskPause = Duration.seconds(1)
+}
+
+// MARK: - Calls
+
+extension Engine {
+    private func call(
+        _ id: RequestID, _ effect: RequestEffect, _ name: ProviderName, _ sealed: SealedCredential
+    ) async {
+        let provider = adapters.withLock { $0.providers[name] }
+        switch effect {
+        case .check(let identity, let credential):
+            let answer = await ask(provider, sealed) { await $0.check($1) } failed: { .trouble($0) }
+            post(.answered(id, .checked(identity, credential, answer), name, answer.trouble))
+        case .revoke(let identity, let credential):
+            let answer = await ask(provider, sealed) { await $0.revoke($1) } failed: { .trouble($0) }
+            post(.answered(id, .revoked(identity, credential, answer), name, answer.trouble))
+        case .confirm(let identity, let credential):
+            let answer = await ask(provider, sealed) { await $0.check($1) } failed: { .trouble($0) }
+            post(.answered(id, .confirmed(identity, credential, answer), name, answer.trouble))
+        case .purge, .verify, .pauseProvider, .pauseTarget, .announce:
+            preconditionFailure("only provider effects are calls")
+        }
+    }
+
+    private func ask<Answer: Sendable>(
+        _ provider: (any IdentityProvider)?, _ sealed: SealedCredential,
+        _ body: (any IdentityProvider, OpenCredential) async -> Answer, failed: (Trouble) -> Answer
+    ) async -> Answer {
+        guard let provider else { return failed(.misconfigured) }
+        do {
+            return await body(provider, try opener.open(sealed))
+        } catch {
+            return failed(.sealBroken)
+        }
+    }
+
+    private func exchange(_ loaded: LoadedExchange) async {
+        let name = loaded.exchange.provider
+        let provider = adapters.withLock { $0.providers[name] }
+        let answer = await ask(provider, loaded.credential) {
+            await $0.exchange($1)
+        } failed: {
+            .trouble($0)
+        }
+        post(.exchanged(loaded.exchange.credential, result(of: answer, for: loaded)))
+    }
+
+    private func result(of answer: ExchangeAnswer, for loaded: LoadedExchange) -> ExchangeResult {
+        switch answer {
+        case .exchanged(let tokens):
+            do {
+                return try opener.seal(tokens, from: loaded.credential, at: ports.clock.now())
+            } catch {
+                return ExchangeResult(event: .trouble(.sealBroken))
+            }
+        case .refused:
+            return ExchangeResult(event: .refused)
+        case .trouble(let trouble):
+            return ExchangeResult(event: .trouble(trouble))
+        }
+    }
+
+    private func purge(_ name: TargetName, _ orders: [PurgeOrder]) async {
+        let target = adapters.withLock { $0.targets[name] }
+        let answers = await target?.purge(orders) ?? orders.map { _ in .trouble(.misconfigured) }
+        let events = zip(orders, answers).map { ($0.request, RequestEvent.purged(name, $1)) }
+        post(.targetAnswered(name, Array(events)))
+    }
+
+    private func verify(_ name: TargetName, _ orders: [PurgeOrder]) async {
+        let target = adapters.withLock { $0.targets[name] }
+        let answers = await target?.verify(orders) ?? orders.map { _ in .trouble(.misconfigured) }
+        let events = zip(orders, answers).map { ($0.request, RequestEvent.verified(name, $1)) }
+        post(.targetAnswered(name, Array(events)))
+    }
+}
+
+extension CheckAnswer {
+    fileprivate var trouble: Trouble? {
+        if case .trouble(let trouble) = self { trouble } else { nil }
+    }
+}
+
+extension RevokeAnswer {
+    fileprivate var trouble: Trouble? {
+        if case .trouble(let trouble) = self { trouble } else { nil }
+    }
+}
