@@ -1,0 +1,89 @@
+# make install   puts what `make release` built below $(DESTDIR)$(PREFIX); on a running system it also
+#                makes the users, the spool and the catalog. Never overwrites configuration or secrets.
+# make uninstall takes the same files away and leaves configuration, secrets and state.
+DESTDIR ?=
+PREFIX ?= /usr
+SBINDIR ?= $(PREFIX)/sbin
+BINDIR ?= $(PREFIX)/bin
+UNITDIR ?= $(PREFIX)/lib/systemd/system
+MANDIR ?= $(PREFIX)/share/man
+CATALOGDIR ?= $(PREFIX)/lib/systemd/catalog
+SYSUSERSDIR ?= $(PREFIX)/lib/sysusers.d
+TMPFILESDIR ?= $(PREFIX)/lib/tmpfiles.d
+DOCDIR ?= $(PREFIX)/share/doc/expunged
+SYSCONFDIR ?= /etc
+RELEASE_DIR ?= .build/release
+RELEASE_FLAGS = -c release --static-swift-stdlib
+UNITS = expunged.service expunged-control.socket expunged-submit.socket
+SHELLS_bash = $(PREFIX)/share/bash-completion/completions/expungectl
+SHELLS_zsh = $(PREFIX)/share/zsh/vendor-completions/_expungectl
+SHELLS_fish = $(PREFIX)/share/fish/vendor_completions.d/expungectl.fish
+
+# Only the system that runs is touched, never the machine on which a package is built.
+ON_RUNNING_SYSTEM = test -z "$(DESTDIR)" && test -d /run/systemd/system
+
+.PHONY: release install install-files install-system uninstall
+
+release:
+	swift build $(RELEASE_FLAGS) --product expunged
+	swift build $(RELEASE_FLAGS) --product expungectl
+	swift build $(RELEASE_FLAGS) --product expunged-sandbox
+
+# Not after `release`, so that `sudo make install` does not build as root.
+install: install-files install-system
+
+install-files:
+	@test -x $(RELEASE_DIR)/expunged || { echo "nothing built yet: run 'make release' first" >&2; exit 1; }
+	install -d $(addprefix $(DESTDIR),$(SBINDIR) $(BINDIR) $(UNITDIR) $(CATALOGDIR) $(SYSUSERSDIR) \
+	    $(TMPFILESDIR) $(DOCDIR) $(SYSCONFDIR)/expunged)
+	install -d -m 0700 $(DESTDIR)$(SYSCONFDIR)/expunged/credentials
+	install -s -m 0755 $(RELEASE_DIR)/expunged $(DESTDIR)$(SBINDIR)/expunged
+	install -s -m 0755 $(RELEASE_DIR)/expungectl $(DESTDIR)$(BINDIR)/expungectl
+	install -s -m 0755 $(RELEASE_DIR)/expunged-sandbox $(DESTDIR)$(BINDIR)/expunged-sandbox
+	for unit in $(UNITS); do \
+	    sed -e 's|/usr/sbin/expunged|$(SBINDIR)/expunged|g' -e 's|/etc/expunged|$(SYSCONFDIR)/expunged|g' \
+	        systemd/$$unit > $(DESTDIR)$(UNITDIR)/$$unit && \
+	    chmod 0644 $(DESTDIR)$(UNITDIR)/$$unit || exit 1; \
+	done
+	install -m 0644 systemd/expunged.sysusers $(DESTDIR)$(SYSUSERSDIR)/expunged.conf
+	install -m 0644 systemd/expunged.tmpfiles $(DESTDIR)$(TMPFILESDIR)/expunged.conf
+	install -m 0644 systemd/expunged.catalog $(DESTDIR)$(CATALOGDIR)/expunged.catalog
+	install -m 0644 Config/expunged.toml $(DESTDIR)$(DOCDIR)/expunged.toml
+	test -e $(DESTDIR)$(SYSCONFDIR)/expunged/expunged.toml || \
+	    install -m 0644 Config/expunged.toml $(DESTDIR)$(SYSCONFDIR)/expunged/expunged.toml
+	for page in docs/man/*.[1-8]; do \
+	    test -e "$$page" || continue; \
+	    install -D -m 0644 "$$page" "$(DESTDIR)$(MANDIR)/man$${page##*.}/$${page##*/}" || exit 1; \
+	done
+	$(foreach shell,bash zsh fish, \
+	    install -d $(dir $(DESTDIR)$(SHELLS_$(shell))) && \
+	    $(RELEASE_DIR)/expungectl --generate-completion-script $(shell) \
+	        > $(DESTDIR)$(SHELLS_$(shell)) && ) true
+
+# The spool is made here, before anybody can be in expunged-submit and make another one in its place.
+install-system:
+	@if $(ON_RUNNING_SYSTEM); then set -e; \
+	    systemd-sysusers $(SYSUSERSDIR)/expunged.conf; \
+	    systemd-tmpfiles --create $(TMPFILESDIR)/expunged.conf; \
+	    setpriv --reuid=expunged --regid=expunged --init-groups env STATE_DIRECTORY=/var/lib/expunged \
+	        RUNTIME_DIRECTORY=/run/expunged $(SBINDIR)/expunged --init-spool \
+	        --config $(SYSCONFDIR)/expunged/expunged.toml; \
+	    journalctl --update-catalog; \
+	    systemctl daemon-reload; \
+	    echo "installed; edit $(SYSCONFDIR)/expunged/expunged.toml, then: systemctl enable --now expunged.service"; \
+	else \
+	    echo "installed files only; the target system still needs systemd-sysusers and systemd-tmpfiles"; \
+	fi
+
+uninstall:
+	@if $(ON_RUNNING_SYSTEM); then systemctl disable --now $(UNITS) || true; fi
+	rm -f $(addprefix $(DESTDIR)$(UNITDIR)/,$(UNITS))
+	rm -f $(DESTDIR)$(SBINDIR)/expunged $(DESTDIR)$(BINDIR)/expungectl $(DESTDIR)$(BINDIR)/expunged-sandbox
+	rm -f $(DESTDIR)$(SYSUSERSDIR)/expunged.conf $(DESTDIR)$(TMPFILESDIR)/expunged.conf
+	rm -f $(DESTDIR)$(CATALOGDIR)/expunged.catalog
+	rm -f $(foreach shell,bash zsh fish,$(DESTDIR)$(SHELLS_$(shell)))
+	rm -f $(foreach page,$(wildcard docs/man/*.[1-8]),$(DESTDIR)$(MANDIR)/man$(subst .,,$(suffix $(page)))/$(notdir $(page)))
+	rm -rf $(DESTDIR)$(DOCDIR)
+	@if $(ON_RUNNING_SYSTEM); then journalctl --update-catalog; systemctl daemon-reload; fi
+	@echo "kept: $(DESTDIR)$(SYSCONFDIR)/expunged (configuration and keys), $(DESTDIR)/var/lib/expunged (state and" \
+	    "spool), and the user and groups. Without the vault key the state cannot be read: remove both or neither."
