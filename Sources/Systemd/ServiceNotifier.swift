@@ -59,7 +59,7 @@ package struct ServiceNotifier: Sendable {
     ///
     /// - Parameter extra: Counted from now; repeat before it is over.
     package func extendTimeout(by extra: Duration) {
-        send("EXTEND_TIMEOUT_USEC=\(extra / .microseconds(1))")
+        send("EXTEND_TIMEOUT_USEC=\(Int64(extra / .microseconds(1)))")
     }
 
     /// How often systemd wants to hear of us, or `nil` when it does not watch this process.

@@ -1,0 +1,97 @@
+import FoundationEssentials
+import Lifecycle
+import Testing
+
+@Suite("Journal catalog")
+struct JournalCatalogTests {
+    private let blocks: [Block]
+
+    init() throws {
+        blocks = try Block.read("systemd/expunged.catalog")
+    }
+
+    @Test("every event has one catalog entry and every entry one event")
+    func sameIDs() {
+        #expect(blocks.map(\.id).sorted() == JournalEvent.allCases.map(\.messageID).sorted())
+    }
+
+    @Test("ids are unique and 32 hexadecimal digits of a random UUID")
+    func idForm() {
+        #expect(Set(JournalEvent.allCases.map(\.messageID)).count == JournalEvent.allCases.count)
+        for event in JournalEvent.allCases {
+            let digits = Array(event.messageID)
+            #expect(digits.count == 32, "\(event)")
+            #expect(digits.allSatisfy { "0123456789abcdef".contains($0) }, "\(event)")
+            #expect(digits[12] == "4" && "89ab".contains(digits[16]), "\(event)")
+        }
+    }
+
+    @Test("the subject is the event's message", arguments: JournalEvent.allCases)
+    func subject(_ event: JournalEvent) throws {
+        let block = try #require(blocks.first { $0.id == event.messageID })
+        let message = event.message.prefix(1).uppercased() + event.message.dropFirst()
+        #expect(block.headers.contains { $0.hasPrefix("Subject: \(message)") })
+        #expect(block.headers.contains("Defined-By: expunged"))
+    }
+
+    @Test("an entry says what happened and what to do", arguments: JournalEvent.allCases)
+    func body(_ event: JournalEvent) throws {
+        let block = try #require(blocks.first { $0.id == event.messageID })
+        let advice = try #require(block.body.firstIndex { $0.hasPrefix("What to do: ") })
+        #expect(block.body[..<advice].joined().count > 20)
+    }
+
+    @Test("an event that is loud has advice other than nothing", arguments: JournalEvent.allCases)
+    func advice(_ event: JournalEvent) throws {
+        let block = try #require(blocks.first { $0.id == event.messageID })
+        switch event.severity {
+        case .error, .critical: #expect(!block.body.contains("What to do: Nothing."))
+        case .info, .notice, .warning: break
+        }
+    }
+
+    @Test("no line is longer than 76 columns")
+    func width() {
+        for line in blocks.flatMap({ $0.headers + $0.body }) {
+            #expect(line.count <= 76, "\(line)")
+        }
+    }
+
+    @Test("messages are distinct, lower case and without a final stop")
+    func messages() {
+        #expect(Set(JournalEvent.allCases.map(\.message)).count == JournalEvent.allCases.count)
+        for message in JournalEvent.allCases.map(\.message) {
+            #expect(message.first?.isLowercase == true && !message.hasSuffix("."))
+        }
+    }
+}
+
+/// One entry of the catalog file.
+private struct Block {
+    var id: String
+    var headers: [String] = []
+    var body: [String] = []
+
+    static func read(_ path: String) throws -> [Block] {
+        let root = URL(filePath: #filePath).deletingLastPathComponent()
+            .deletingLastPathComponent().deletingLastPathComponent()
+        let text = try String(contentsOf: root.appending(path: path), encoding: .utf8)
+        var blocks: [Block] = []
+        var isHeader = true
+        for line in text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init) {
+            if line.hasPrefix("-- ") {
+                blocks.append(Block(id: String(line.dropFirst(3))))
+                isHeader = true
+            } else if let last = blocks.indices.last {
+                if line.isEmpty && isHeader {
+                    isHeader = false
+                } else if isHeader {
+                    blocks[last].headers.append(line)
+                } else {
+                    blocks[last].body.append(line)
+                }
+            }
+        }
+        return blocks
+    }
+}

@@ -1,0 +1,101 @@
+import CLinux
+import FoundationEssentials
+import Glibc
+import Testing
+
+/// The calls of CLinux, each against the real kernel.
+@Suite("Linux shim")
+struct ProcessShimTests {
+    @Test("the peer of a socket is the process that made it")
+    func peer() throws {
+        var pair: [Int32] = [0, 0]
+        try #require(unsafe socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &pair) == 0)
+        defer { for end in pair { close(end) } }
+        var peer = clinux_peer()
+        #expect(unsafe clinux_peer_of_socket(pair[0], &peer) == 0)
+        #expect(peer.uid == getuid())
+        #expect(peer.gid == getgid())
+        #expect(peer.pid == getpid())
+        #expect(unsafe clinux_peer_of_socket(-1, &peer) == -EBADF)
+    }
+
+    @Test("a locked file cannot be locked again, not even by the same process, until it is closed")
+    func lock() throws {
+        let directory = try TemporaryDirectory()
+        try directory.write("lock", [])
+        let first = unsafe open("\(directory.path)/lock", O_RDWR)
+        let second = unsafe open("\(directory.path)/lock", O_RDWR)
+        defer { close(second) }
+        #expect(clinux_lock_file(first) == 0)
+        #expect(clinux_lock_file(second) == -EAGAIN)
+        close(first)
+        #expect(clinux_lock_file(second) == 0)
+    }
+
+    @Test("an event wakes once and times out afterwards")
+    func event() {
+        let event = clinux_event_make()
+        defer { close(event) }
+        #expect(clinux_event_signal(event) == 0)
+        #expect(clinux_event_signal(event) == 0)
+        #expect(clinux_event_wait(event, -1) == 0)
+        #expect(clinux_event_wait(event, 0) == -ETIMEDOUT)
+    }
+
+    @Test("core dumps are forbidden")
+    func cores() async {
+        await #expect(processExitsWith: .exitCode(7)) {
+            #expect(clinux_is_dumpable() == 1)
+            #expect(clinux_forbid_core_dumps() == 0)
+            exit(clinux_is_dumpable() == 0 ? 7 : 1)
+        }
+    }
+
+    @Test("a crash of our own leaves its signal and still ends the process")
+    func crash() async throws {
+        let directory = try TemporaryDirectory()
+        let path = "\(directory.path)/crash"
+        for (index, number) in [SIGSEGV, SIGABRT, SIGILL].enumerated() {
+            await #expect(processExitsWith: .signal(number)) {
+                [path = path as String, number = number as Int32] in
+                let file = unsafe open(path, O_WRONLY | O_CREAT | O_APPEND, 0o600)
+                clinux_forbid_core_dumps()
+                clinux_install_crash_marker(file)
+                // libdispatch blocks SIGABRT on its threads; abort(3) unblocks it.
+                if number == SIGABRT { abort() }
+                raise(number)
+            }
+            let marks = try Data(contentsOf: URL(filePath: path))
+            #expect(marks.count == index + 1)
+            #expect(marks.last == UInt8(number))
+        }
+    }
+
+    @Test("a failed precondition is a crash of our own")
+    func trap() async throws {
+        let directory = try TemporaryDirectory()
+        let path = "\(directory.path)/crash"
+        await #expect(processExitsWith: .failure) { [path = path as String] in
+            let file = unsafe open(path, O_WRONLY | O_CREAT | O_APPEND, 0o600)
+            clinux_forbid_core_dumps()
+            clinux_install_crash_marker(file)
+            preconditionFailure("planted")
+        }
+        #expect(try Data(contentsOf: URL(filePath: path)).count == 1)
+    }
+
+    @Test("the same signal from another process leaves nothing")
+    func killed() async throws {
+        let directory = try TemporaryDirectory()
+        let path = "\(directory.path)/crash"
+        await #expect(processExitsWith: .signal(SIGABRT)) { [path = path as String] in
+            let file = unsafe open(path, O_WRONLY | O_CREAT | O_APPEND, 0o600)
+            clinux_forbid_core_dumps()
+            clinux_install_crash_marker(file)
+            // A shell of ours plays the watchdog of systemd.
+            unsafe system("kill -ABRT \(getpid())")
+            exit(1)
+        }
+        #expect(try Data(contentsOf: URL(filePath: path)).isEmpty)
+    }
+}

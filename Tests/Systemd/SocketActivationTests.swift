@@ -1,0 +1,80 @@
+import Glibc
+import Testing
+
+@testable import Systemd
+
+@Suite("Socket activation")
+struct SocketActivationTests {
+    @Test("no sockets are fine, and so are both")
+    func accepted() throws {
+        #expect(try SocketActivation(validating: []).descriptors.isEmpty)
+        let pair = try [Listener(), Listener()]
+        let activation = try SocketActivation(
+            validating: [("submit", pair[0].descriptor), ("control", pair[1].descriptor)])
+        #expect(activation.descriptors[.submit] == pair[0].descriptor)
+        #expect(activation.descriptors[.control] == pair[1].descriptor)
+        for listener in pair { #expect(fcntl(listener.descriptor, F_GETFD) & FD_CLOEXEC != 0) }
+    }
+
+    @Test(
+        "any other set of names is refused",
+        arguments: [
+            ["control"], ["submit"], ["control", "control"], ["control", "submit", "submit"],
+            ["control", "other"], ["expunged-control.socket", "expunged-submit.socket"], [""],
+        ]
+    )
+    func names(_ names: [String]) throws {
+        let listeners = try names.map { _ in try Listener() }
+        let error = try #require(throws: SystemdError.self) {
+            try SocketActivation(validating: Array(zip(names, listeners.map(\.descriptor))))
+        }
+        #expect([.unexpected, .missing].contains(error.kind))
+    }
+
+    @Test("only listening unix stream sockets are taken")
+    func types() throws {
+        let good = try Listener()
+        let wrong = [
+            socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0),
+            socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue), 0),
+            socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0),
+            unsafe open("/dev/null", O_RDONLY),
+        ]
+        defer { for descriptor in wrong { close(descriptor) } }
+        for descriptor in wrong {
+            let error = try #require(throws: SystemdError.self) {
+                try SocketActivation(
+                    validating: [("control", descriptor), ("submit", good.descriptor)])
+            }
+            #expect(error.kind == .wrongType)
+            #expect("\(error)".contains("control"))
+        }
+    }
+}
+
+/// A listening unix stream socket in a directory of its own.
+private final class Listener {
+    let descriptor: Int32
+    private let directory: TemporaryDirectory
+
+    init() throws {
+        directory = try TemporaryDirectory()
+        descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        let path = Array("\(directory.path)/s".utf8)
+        unsafe withUnsafeMutableBytes(of: &address.sun_path) { field in
+            unsafe field.copyBytes(from: path)
+        }
+        let answer = unsafe withUnsafePointer(to: &address) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { generic in
+                unsafe bind(descriptor, generic, socklen_t(MemoryLayout<sockaddr_un>.size))
+            }
+        }
+        guard answer == 0, listen(descriptor, 1) == 0 else {
+            throw TemporaryDirectory.POSIXFailure()
+        }
+    }
+
+    deinit { close(descriptor) }
+}
