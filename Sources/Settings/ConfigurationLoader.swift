@@ -1,0 +1,102 @@
+/// Loads a configuration: the one path for start, reload and `--check-config`.
+package enum ConfigurationLoader {
+    /// The longest line that is read. Without a bound a line of dots alone could nest so deep that
+    /// taking the parsed document apart overflows the stack.
+    static let lineByteCountMax = 4096
+
+    /// Reads and checks a file.
+    ///
+    /// - Parameter path: The file; also what messages call it.
+    /// - Returns: The whole configuration, with defaults filled in.
+    /// - Throws: ``ConfigurationError`` with every problem at once; nothing is in effect then.
+    package static func load(path: String) throws(ConfigurationError) -> DaemonConfiguration {
+        try parse(ConfigurationFile(path: path).read(), file: path)
+    }
+
+    /// Checks the text of a configuration.
+    ///
+    /// - Parameters:
+    ///   - bytes: TOML in UTF-8.
+    ///   - file: What messages call it.
+    /// - Returns: The whole configuration, with defaults filled in.
+    /// - Throws: ``ConfigurationError`` with every problem at once.
+    package static func parse(
+        _ bytes: [UInt8],
+        file: String
+    ) throws(ConfigurationError) -> DaemonConfiguration {
+        guard bytes.count <= ConfigurationFile.byteCountMax else {
+            throw refused(
+                .tooLarge,
+                line: nil,
+                file,
+                "it must not be larger than \(ConfigurationFile.byteCountMax) bytes"
+            )
+        }
+        let text = try text(bytes, file: file)
+        let scanner = KeyScanner(bytes)
+        if let line = scanner.tooDeepLine {
+            throw refused(
+                .tooDeep,
+                line: line,
+                file,
+                "keys and lists nest deeper than \(KeyScanner.depthMax) levels here"
+            )
+        }
+        let root: [String: TOMLNode]
+        do {
+            root = try TOMLNode.parse(text)
+        } catch {
+            throw refused(.syntax, line: error.line, file, ProblemLog.sentence(error.cause))
+        }
+        var reader = ConfigurationReader(root: root, file: file, locations: scanner.locations)
+        return try reader.read()
+    }
+
+    /// The bytes as text, after what the parser does not check itself.
+    private static func text(_ bytes: [UInt8], file: String) throws(ConfigurationError) -> String {
+        let lines = bytes.split(separator: 0x0a, omittingEmptySubsequences: false)
+        for (index, line) in lines.enumerated() {
+            guard line.count <= lineByteCountMax else {
+                throw refused(
+                    .tooLarge,
+                    line: index + 1,
+                    file,
+                    "the line is longer than \(lineByteCountMax) bytes; lists may span lines"
+                )
+            }
+            guard let text = String(validating: line, as: UTF8.self) else {
+                throw refused(.notText, line: index + 1, file, "the line is not UTF-8")
+            }
+            // The parser's interface takes C strings, which end there.
+            let hasNUL =
+                line.contains(0) || text.contains("\\u0000") || text.contains("\\U00000000")
+            guard !hasNUL else {
+                throw refused(
+                    .notText,
+                    line: index + 1,
+                    file,
+                    "the line contains the character NUL"
+                )
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    private static func refused(
+        _ kind: ConfigurationProblem.Kind,
+        line: Int?,
+        _ file: String,
+        _ cause: String
+    ) -> ConfigurationError {
+        ConfigurationError([
+            ConfigurationProblem(
+                kind: kind,
+                file: file,
+                line: line,
+                key: nil,
+                value: nil,
+                cause: cause
+            )
+        ])
+    }
+}

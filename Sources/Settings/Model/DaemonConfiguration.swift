@@ -1,0 +1,89 @@
+package import Lifecycle
+
+/// A whole, valid configuration. Holds no secrets, only names of credentials.
+package struct DaemonConfiguration: Hashable, Sendable {
+    package let requests: RequestConfiguration
+    package let vault: VaultConfiguration
+    package let server: ServerConfiguration
+    package let journal: JournalConfiguration
+    /// In the order of the file; names are unique.
+    package let providers: [ProviderConfiguration]
+    /// In the order of the file, which is the order of purging; names are unique.
+    package let targets: [TargetConfiguration]
+    /// Every value by its key, defaults included; the effective configuration is written from it.
+    package let sections: [SettingsSection]
+
+    /// Every credential that the configuration names, with the keys that name it.
+    ///
+    /// Whether they can be read is for the daemon to find out: they appear only inside the service.
+    package var requiredCredentials: [RequiredCredential] {
+        var required = [
+            RequiredCredential(name: vault.keyCredential, usedBy: "vault.key_credential")
+        ]
+        for name in vault.retiredKeyCredentials {
+            required.append(RequiredCredential(name: name, usedBy: "vault.retired_key_credentials"))
+        }
+        for provider in providers {
+            if let (name, key) = provider.kind.credential {
+                required.append(
+                    RequiredCredential(name: name, usedBy: "provider.\(provider.name).\(key)")
+                )
+            }
+        }
+        return required
+    }
+
+    /// What is valid and still deserves a warning at start: one sentence each.
+    package var cautions: [String] {
+        var cautions: [String] = []
+        if targets.isEmpty {
+            cautions.append("no [[target]] is configured: account deletions will erase no data")
+        }
+        if providers.isEmpty {
+            cautions.append("no [[provider]] is configured: no token will be revoked")
+        }
+        for provider in providers where provider.connection.allowsPlainHTTP {
+            cautions.append(
+                "provider '\(provider.name)' allows plain http: tokens travel unencrypted on this machine"
+            )
+        }
+        return cautions
+    }
+}
+
+/// A credential that some key of the configuration names.
+package struct RequiredCredential: Hashable, Sendable {
+    package let name: String
+    /// The key, with the section's name in it: `provider.apple.private_key_credential`.
+    package let usedBy: String
+}
+
+/// The `[requests]` section.
+package struct RequestConfiguration: Hashable, Sendable {
+    package let gracePeriod: Duration
+    package let deadline: Duration
+    package let maxDeletionsPerHour: Int
+    package let withoutIdentities: WithoutIdentities
+}
+
+/// The `[vault]` section.
+package struct VaultConfiguration: Hashable, Sendable {
+    package let keyCredential: String
+    /// Newest first; never contains `keyCredential`.
+    package let retiredKeyCredentials: [String]
+}
+
+/// The `[server]` section.
+package struct ServerConfiguration: Hashable, Sendable {
+    package let connectionsMax: Int
+}
+
+/// The `[journal]` section.
+package struct JournalConfiguration: Hashable, Sendable {
+    package let level: JournalLevel
+}
+
+/// How important a message must be to be written; names as in syslog(3), `info` and not `informational`.
+package enum JournalLevel: String, Sendable, CaseIterable {
+    case debug, info, notice, warning, error
+}

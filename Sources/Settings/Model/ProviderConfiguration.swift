@@ -1,0 +1,89 @@
+package import Lifecycle
+
+/// The values of a provider's `kind`. A new family is a case here, rows in the table, and a reader.
+package enum ProviderFamily: String, Sendable, CaseIterable {
+    case apple, oauth2
+
+    /// Whether this version has an adapter for the family; the others are refused with that reason.
+    package var isAvailable: Bool {
+        switch self {
+        case .apple: true
+        case .oauth2: true
+        }
+    }
+}
+
+/// One `[[provider]]` section.
+package struct ProviderConfiguration: Hashable, Sendable {
+    package let name: ProviderName
+    package let kind: ProviderKind
+    /// Not empty, without repetition.
+    package let clientIDs: [String]
+    package let onUnrevocable: OnUnrevocable
+    package let revocationDeadline: Duration
+    /// Calls at once.
+    package let concurrency: Int
+    /// `nil`: not limited.
+    package let ratePerSecond: Int?
+    package let connection: ConnectionConfiguration
+}
+
+/// What every provider family needs to make calls.
+package struct ConnectionConfiguration: Hashable, Sendable {
+    package let timeoutConnect: Duration
+    package let timeoutTotal: Duration
+    /// PEM file of the only certificates to trust; `nil`: the system's.
+    package let caFile: String?
+    package let allowsPlainHTTP: Bool
+}
+
+/// A provider family with what only that family needs.
+package enum ProviderKind: Hashable, Sendable {
+    case apple(AppleProviderConfiguration)
+    case oauth2(OAuth2ProviderConfiguration)
+
+    package var family: ProviderFamily {
+        switch self {
+        case .apple: .apple
+        case .oauth2: .oauth2
+        }
+    }
+
+    /// The credential that the provider needs, and the key that names it.
+    package var credential: (name: String, key: String)? {
+        switch self {
+        case .apple(let apple): (apple.privateKeyCredential, "private_key_credential")
+        case .oauth2(let oauth2):
+            oauth2.clientSecretCredential.map { ($0, "client_secret_credential") }
+        }
+    }
+}
+
+/// What only `kind = "apple"` has.
+package struct AppleProviderConfiguration: Hashable, Sendable {
+    /// Apple's host ("Sign in with Apple REST API").
+    package static let defaultBaseURL = "https://appleid.apple.com"
+
+    package let teamID: String
+    package let keyID: String
+    package let privateKeyCredential: String
+    /// Scheme, host and port, without a slash at the end.
+    package let baseURL: String
+}
+
+/// What only `kind = "oauth2"` has. At least one of `issuer` and `revocationURL` is there.
+package struct OAuth2ProviderConfiguration: Hashable, Sendable {
+    package let issuer: String?
+    package let revocationURL: String?
+    package let introspectionURL: String?
+    package let tokenURL: String?
+    /// `nil`: a public client.
+    package let clientSecretCredential: String?
+    package let clientAuthentication: ClientAuthentication
+}
+
+/// How a client shows its secret; names as registered for RFC 8414 `token_endpoint_auth_methods_supported`.
+package enum ClientAuthentication: String, Sendable, CaseIterable {
+    case basic = "client_secret_basic"
+    case post = "client_secret_post"
+}

@@ -1,0 +1,96 @@
+package import Lifecycle
+
+/// The values of a target's `kind`. A new family is a case here, rows in the table, and a reader.
+package enum TargetFamily: String, Sendable, CaseIterable {
+    case sqlite
+}
+
+/// One `[[target]]` section.
+package struct TargetConfiguration: Hashable, Sendable {
+    package let name: TargetName
+    package let kind: TargetKind
+}
+
+/// A target family with what only that family needs.
+package enum TargetKind: Hashable, Sendable {
+    case sqlite(SQLiteTargetConfiguration)
+}
+
+/// What `kind = "sqlite"` has.
+package struct SQLiteTargetConfiguration: Hashable, Sendable {
+    /// Absolute.
+    package let path: String
+    /// Not empty, in the order of purging; no (table, column) twice.
+    package let tables: [TableConfiguration]
+}
+
+/// One `[[target.table]]` section.
+package struct TableConfiguration: Hashable, Sendable {
+    package let table: String
+    /// The column that holds the user id.
+    package let column: String
+    package let action: TableAction
+    package let idType: IDType
+    /// `nil`: no fence, which the receipt says.
+    package let createdAt: CreatedAtColumn?
+}
+
+/// What happens to a user's rows of one table.
+package enum TableAction: Hashable, Sendable {
+    /// The values of `action`.
+    package enum Name: String, Sendable, CaseIterable {
+        case delete, anonymize, keep
+    }
+
+    case delete
+    /// The changes are not empty and sorted by column.
+    case anonymize([ColumnChange], keepReason: String)
+    case keep(reason: String)
+
+    package var name: Name {
+        switch self {
+        case .delete: .delete
+        case .anonymize: .anonymize
+        case .keep: .keep
+        }
+    }
+}
+
+/// What replaces the value of one column.
+package struct ColumnChange: Hashable, Sendable {
+    /// The values of `strategy`.
+    package enum Strategy: String, Sendable, CaseIterable {
+        case null, constant, hash, random, truncate
+    }
+
+    /// A strategy with what it needs.
+    package enum Replacement: Hashable, Sendable {
+        case null
+        case constant(String)
+        case hash
+        case random
+        /// Keeps this many characters.
+        case truncate(length: Int)
+    }
+
+    package let column: String
+    package let replacement: Replacement
+}
+
+/// How a column stores user ids; `id_type`.
+package enum IDType: String, Sendable, CaseIterable {
+    case text, integer, blob
+}
+
+/// What a creation column holds; `created_at_unit`.
+package enum CreatedAtUnit: String, Sendable, CaseIterable {
+    case unixSeconds = "unix_s"
+    case unixMilliseconds = "unix_ms"
+    case iso8601
+}
+
+/// The column that the time fence compares.
+package struct CreatedAtColumn: Hashable, Sendable {
+    package let column: String
+    package let unit: CreatedAtUnit
+}

@@ -1,0 +1,102 @@
+import Glibc
+
+/// Reads the bytes of a configuration file, if nobody but root and the caller can have written them.
+///
+/// A configuration decides where tokens go and which rows are deleted, so a file that others can write
+/// is refused like any hostile input.
+struct ConfigurationFile {
+    /// The largest file that is read: a thousand tables need a tenth of it.
+    static let byteCountMax = 1 << 20
+
+    private let path: String
+    /// The effective user id of the caller.
+    private let callerUID: uid_t
+
+    init(path: String, callerUID: uid_t = geteuid()) {
+        self.path = path
+        self.callerUID = callerUID
+    }
+
+    /// - Throws: ``ConfigurationError`` when the file cannot be read or must not be trusted.
+    func read() throws(ConfigurationError) -> [UInt8] {
+        // O_NONBLOCK: opening a FIFO must not wait for a writer (open(2)).
+        let descriptor = unsafe open(
+            path,
+            O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY
+        )
+        guard descriptor >= 0 else { throw openingFailed(errno) }
+        defer { close(descriptor) }
+        var status = stat()
+        guard unsafe fstat(descriptor, &status) == 0 else { throw failed(errno) }
+        try check(status)
+        return try readAll(descriptor)
+    }
+
+    private func check(_ status: stat) throws(ConfigurationError) {
+        guard status.st_mode & S_IFMT == S_IFREG else {
+            throw refused(.notRegularFile, "it must be a regular file")
+        }
+        guard status.st_uid == 0 || status.st_uid == callerUID else {
+            throw refused(
+                .unsafePermissions,
+                "it belongs to uid \(status.st_uid), who could change it; chown it to root"
+            )
+        }
+        let isShared = status.st_mode & (S_IWGRP | S_IWOTH) != 0
+        let isOwnFile = callerUID != 0 && status.st_uid == callerUID
+        guard !isShared || isOwnFile else {
+            throw refused(
+                .unsafePermissions,
+                "its mode \(String(status.st_mode & 0o7777, radix: 8)) lets others write it; "
+                    + "run chmod go-w on it"
+            )
+        }
+        guard status.st_size <= Self.byteCountMax else { throw tooLarge }
+    }
+
+    private func readAll(_ descriptor: CInt) throws(ConfigurationError) -> [UInt8] {
+        var bytes: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 65_536)
+        while true {
+            let count = unsafe Glibc.read(descriptor, &chunk, chunk.count)
+            if count < 0 && errno == EINTR { continue }
+            guard count >= 0 else { throw failed(errno) }
+            if count == 0 { return bytes }
+            bytes += chunk[..<count]
+            // The size was checked, but the file may grow while it is read.
+            guard bytes.count <= Self.byteCountMax else { throw tooLarge }
+        }
+    }
+
+    private var tooLarge: ConfigurationError {
+        refused(.tooLarge, "it must not be larger than \(Self.byteCountMax) bytes")
+    }
+
+    private func openingFailed(_ code: CInt) -> ConfigurationError {
+        if code == ELOOP {
+            return refused(.notRegularFile, "it is a symbolic link; name the file itself")
+        }
+        return failed(code)
+    }
+
+    private func failed(_ code: CInt) -> ConfigurationError {
+        let text = unsafe strerror(code).map { unsafe String(cString: $0) } ?? "error \(code)"
+        return refused(.unreadable, "\(text.lowercased())")
+    }
+
+    private func refused(
+        _ kind: ConfigurationProblem.Kind,
+        _ cause: String
+    ) -> ConfigurationError {
+        ConfigurationError([
+            ConfigurationProblem(
+                kind: kind,
+                file: path,
+                line: nil,
+                key: nil,
+                value: nil,
+                cause: cause
+            )
+        ])
+    }
+}

@@ -1,0 +1,66 @@
+/// One thing that is wrong with a configuration: where, what, why, and what to do.
+package struct ConfigurationProblem: Hashable, Sendable, CustomStringConvertible {
+    /// The closed set of things that can be wrong.
+    package enum Kind: String, Sendable, CaseIterable {
+        case unreadable
+        case notRegularFile = "not_a_regular_file"
+        case unsafePermissions = "unsafe_permissions"
+        case tooLarge = "too_large"
+        case notText = "not_utf8"
+        case syntax
+        case tooDeep = "too_deep"
+        case unknownKey = "unknown_key"
+        case missingKey = "missing_key"
+        case wrongType = "wrong_type"
+        case unknownValue = "unknown_value"
+        case malformed
+        case outOfRange = "out_of_range"
+        case duplicate
+        case contradiction
+        case notAvailable = "not_available"
+        case tooMany = "too_many"
+    }
+
+    package let kind: Kind
+    package let file: String
+    /// Counted from 1; `nil` when the file as a whole is meant.
+    package let line: Int?
+    /// The key with the section's name in it, such as `provider.apple.team_id`; `nil` for the file.
+    package let key: String?
+    /// What the file says, fit to be shown; `nil` for secret and unknown keys.
+    package let value: String?
+    package let cause: String
+
+    package var description: String {
+        let place = line.map { "\(file):\($0)" } ?? file
+        let object = key ?? "this file"
+        let shown = value.map { " '\($0)'" } ?? ""
+        return "\(place): cannot use \(object)\(shown) (\(kind.rawValue)): \(cause)"
+    }
+}
+
+/// Why a configuration was refused: every problem at once.
+package struct ConfigurationError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The most problems that are listed; a file with more is of another kind altogether.
+    static let problemsMax = 200
+
+    /// Sorted by line, never empty.
+    package let problems: [ConfigurationProblem]
+    /// Problems beyond the ones listed.
+    package let omittedCount: Int
+
+    init(_ problems: [ConfigurationProblem]) {
+        let sorted = problems.enumerated().sorted {
+            ($0.element.line ?? 0, $0.offset) < ($1.element.line ?? 0, $1.offset)
+        }
+        self.problems = sorted.prefix(Self.problemsMax).map(\.element)
+        omittedCount = max(0, problems.count - Self.problemsMax)
+    }
+
+    /// One line per problem.
+    package var description: String {
+        var lines = problems.map(\.description)
+        if omittedCount > 0 { lines.append("… and \(omittedCount) more problems") }
+        return lines.joined(separator: "\n")
+    }
+}

@@ -1,0 +1,155 @@
+import Lifecycle
+
+extension ConfigurationReader {
+    mutating func readProviders(requests: RequestConfiguration) -> [ProviderConfiguration] {
+        var providers: [ProviderConfiguration] = []
+        for (entries, place) in named(.provider) {
+            let family = Self.family(entries, among: ProviderFamily.allCases.map(\.rawValue))
+                .flatMap(ProviderFamily.init(rawValue:))
+            if let family, !family.isAvailable {
+                log.report(
+                    .notAvailable,
+                    "kind",
+                    in: place,
+                    value: family.rawValue,
+                    "this kind is not available in this version; take the section out"
+                )
+                continue
+            }
+            let section = SectionReader(place: place, family: family?.rawValue)
+                .read(entries, log: &log)
+            append(section)
+            check(section, at: place, requests: requests)
+            guard let family else { continue }
+            providers.append(provider(section, kind: kind(family, section, at: place)))
+        }
+        return providers
+    }
+
+    private func provider(
+        _ section: SettingsSection,
+        kind: ProviderKind
+    ) -> ProviderConfiguration {
+        ProviderConfiguration(
+            name: ProviderName(section.text("name") ?? ""),
+            kind: kind,
+            clientIDs: section.texts("client_ids"),
+            onUnrevocable: section.choice("on_unrevocable") ?? .park,
+            revocationDeadline: section.duration("revocation_deadline"),
+            concurrency: section.count("concurrency") ?? 1,
+            ratePerSecond: section.count("rate_per_second"),
+            connection: ConnectionConfiguration(
+                timeoutConnect: section.duration("timeout_connect"),
+                timeoutTotal: section.duration("timeout_total"),
+                caFile: section.text("ca_file"),
+                allowsPlainHTTP: section.flag("allow_plain_http")
+            )
+        )
+    }
+
+    private mutating func kind(
+        _ family: ProviderFamily,
+        _ section: SettingsSection,
+        at place: SectionPlace
+    ) -> ProviderKind {
+        switch family {
+        case .apple:
+            return .apple(
+                AppleProviderConfiguration(
+                    teamID: section.text("team_id") ?? "",
+                    keyID: section.text("key_id") ?? "",
+                    privateKeyCredential: section.text("private_key_credential") ?? "",
+                    baseURL: Self.withoutSlash(section.text("base_url") ?? "")
+                )
+            )
+        case .oauth2:
+            if section.text("issuer") == nil && section.text("revocation_url") == nil {
+                log.report(
+                    .missingKey,
+                    "issuer",
+                    in: place,
+                    "give issuer, which names the endpoints, or revocation_url"
+                )
+            }
+            return .oauth2(
+                OAuth2ProviderConfiguration(
+                    issuer: section.text("issuer"),
+                    revocationURL: section.text("revocation_url"),
+                    introspectionURL: section.text("introspection_url"),
+                    tokenURL: section.text("token_url"),
+                    clientSecretCredential: section.text("client_secret_credential"),
+                    clientAuthentication: section.choice("client_authentication") ?? .basic
+                )
+            )
+        }
+    }
+
+    /// What no single key can tell.
+    private mutating func check(
+        _ section: SettingsSection,
+        at place: SectionPlace,
+        requests: RequestConfiguration
+    ) {
+        for name in ["base_url", "issuer", "revocation_url", "introspection_url", "token_url"] {
+            guard let text = section.text(name) else { continue }
+            checkEncryption(text, name, isPlainAllowed: section.flag("allow_plain_http"), at: place)
+        }
+        let connect = section.duration("timeout_connect")
+        let total = section.duration("timeout_total")
+        if total > .zero, connect > total {
+            log.report(
+                .contradiction,
+                "timeout_connect",
+                in: place,
+                value: DurationText.format(connect),
+                "it must not be longer than timeout_total, which is \(DurationText.format(total))"
+            )
+        }
+        let wait = section.duration("revocation_deadline")
+        let waitsAndProceeds = section.choice("on_unrevocable") == OnUnrevocable.proceed
+        if waitsAndProceeds, requests.deadline > .zero,
+            requests.gracePeriod < requests.deadline,
+            requests.gracePeriod + wait >= requests.deadline
+        {
+            log.report(
+                .contradiction,
+                "revocation_deadline",
+                in: place,
+                value: DurationText.format(wait),
+                "with requests.grace_period it must stay below requests.deadline, which is "
+                    + DurationText.format(requests.deadline)
+            )
+        }
+    }
+
+    private mutating func checkEncryption(
+        _ text: String,
+        _ name: String,
+        isPlainAllowed: Bool,
+        at place: SectionPlace
+    ) {
+        guard let url = EndpointURL(text), !url.isEncrypted else { return }
+        guard url.isLoopback else {
+            log.report(
+                .malformed,
+                name,
+                in: place,
+                value: text,
+                "tokens go over https only; plain http is for hosts on this machine"
+            )
+            return
+        }
+        guard !isPlainAllowed else { return }
+        log.report(
+            .contradiction,
+            name,
+            in: place,
+            value: text,
+            "use https, or for a test set allow_plain_http = true"
+        )
+    }
+
+    private static func withoutSlash(_ text: String) -> String {
+        text.hasSuffix("/") ? String(text.dropLast()) : text
+    }
+}

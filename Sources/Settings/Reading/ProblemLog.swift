@@ -1,0 +1,74 @@
+/// Collects every problem of one file.
+struct ProblemLog: Sendable {
+    let file: String
+    let locations: KeyLocations
+    private(set) var problems: [ConfigurationProblem] = []
+
+    /// Whether more problems would not be listed anyway, so that advice is not worth its time.
+    var isFull: Bool { problems.count >= ConfigurationError.problemsMax }
+
+    init(file: String, locations: KeyLocations) {
+        self.file = file
+        self.locations = locations
+    }
+
+    /// Notes a problem with one key of a section.
+    mutating func report(
+        _ kind: ConfigurationProblem.Kind,
+        _ name: String,
+        in place: SectionPlace,
+        value: String? = nil,
+        _ cause: String
+    ) {
+        add(kind, key: place.key(name), at: place.path(of: name), value: value, cause)
+    }
+
+    /// Notes a problem with a key or section anywhere.
+    mutating func add(
+        _ kind: ConfigurationProblem.Kind,
+        key: String,
+        at path: [KeyStep],
+        value: String? = nil,
+        _ cause: String
+    ) {
+        problems.append(
+            ConfigurationProblem(
+                kind: kind,
+                file: file,
+                line: locations.line(of: path),
+                key: Self.printable(key),
+                value: value.map { Self.printable($0) },
+                cause: cause
+            )
+        )
+    }
+
+    /// One line of at most 200 characters made of the TOML library's message.
+    ///
+    /// Its messages quote the numbers that it cannot read; somebody may have pasted a secret there.
+    static func sentence(_ text: String) -> String {
+        let parts = text.split(separator: "'", omittingEmptySubsequences: false)
+        let shown = parts.enumerated().map { index, part in
+            let isQuotedNumber =
+                index % 2 == 1 && part.utf8.count > 1
+                && part.utf8.contains { (0x30...0x39).contains($0) }
+            return isQuotedNumber ? "…" : String(part)
+        }
+        return printable(shown.joined(separator: "'"), countMax: 200)
+    }
+
+    /// At most 64 characters, without any that could forge a line or steer a terminal.
+    static func printable(_ text: String, countMax: Int = 64) -> String {
+        var result = ""
+        for scalar in text.unicodeScalars.prefix(countMax) {
+            switch scalar.properties.generalCategory {
+            case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse,
+                .unassigned:
+                result += "?"
+            default:
+                result.unicodeScalars.append(scalar)
+            }
+        }
+        return text.unicodeScalars.count > countMax ? result + "…" : result
+    }
+}

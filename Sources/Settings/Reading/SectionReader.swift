@@ -1,0 +1,224 @@
+/// Reads one section against the table of settings.
+struct SectionReader {
+    let place: SectionPlace
+    /// The section's `kind`, once it is known to be a good one.
+    let family: String?
+
+    /// Checks every key, fills in defaults, and reports what is wrong.
+    ///
+    /// - Returns: The section with the values that are good; the caller refuses the whole file when
+    ///   anything was reported.
+    func read(
+        _ entries: [String: TOMLNode],
+        column: String? = nil,
+        log: inout ProblemLog
+    ) -> SettingsSection {
+        let settings = SettingsTable.settings(in: place.scope)
+        var section = SettingsSection(
+            scope: place.scope,
+            label: place.label,
+            column: column,
+            values: [:]
+        )
+        for (name, node) in inFileOrder(entries, locations: log.locations) {
+            guard let setting = settings.first(where: { $0.name == name }) else {
+                reportUnknown(name, settings: settings, log: &log)
+                continue
+            }
+            if let needed = setting.family, let family, needed != family {
+                log.report(
+                    .unknownKey,
+                    name,
+                    in: place,
+                    "kind \"\(family)\" has no such key; it belongs to kind \"\(needed)\""
+                )
+                continue
+            }
+            section.values[name] = value(of: setting, node, log: &log)
+        }
+        for setting in settings where entries[setting.name] == nil && applies(setting) {
+            fill(setting, into: &section, log: &log)
+        }
+        return section
+    }
+
+    /// The section's own keys, so that problems come out in the order of the file.
+    private func inFileOrder(
+        _ entries: [String: TOMLNode],
+        locations: KeyLocations
+    ) -> [(name: String, node: TOMLNode)] {
+        entries.filter { !place.scope.children.contains($0.key) }
+            .map {
+                (name: $0.key, node: $0.value, line: locations.line(of: place.path(of: $0.key)))
+            }
+            .sorted { ($0.line, $0.name) < ($1.line, $1.name) }
+            .map { (name: $0.name, node: $0.node) }
+    }
+
+    /// A key of one family is filled in only when the family is known: one problem is enough.
+    private func applies(_ setting: Setting) -> Bool {
+        setting.family == nil || setting.family == family
+    }
+
+    private func fill(
+        _ setting: Setting,
+        into section: inout SettingsSection,
+        log: inout ProblemLog
+    ) {
+        switch setting.presence {
+        case .defaultsTo(let value):
+            section.values[setting.name] = value
+        case .optional:
+            break
+        case .required(let example):
+            log.report(
+                .missingKey,
+                setting.name,
+                in: place,
+                "it must be given; for example \(setting.name) = \(example.toml)"
+            )
+        }
+    }
+
+    private func reportUnknown(_ name: String, settings: [Setting], log: inout ProblemLog) {
+        let known = settings.filter(isOffered).map(\.name) + place.scope.children
+        let advice = log.isFull ? "there is no such key" : Self.advice(name, known: known)
+        log.report(.unknownKey, name, in: place, advice)
+    }
+
+    private func isOffered(_ setting: Setting) -> Bool {
+        setting.family == nil || family == nil || setting.family == family
+    }
+
+    /// What to write instead of an unknown name.
+    static func advice(_ name: String, known: [String]) -> String {
+        guard let nearest = NearestName.find(name, in: known) else {
+            return "there is no such key; known here: \(known.joined(separator: ", "))"
+        }
+        return "there is no such key; did you mean '\(nearest)'?"
+    }
+}
+
+// MARK: - Values
+
+extension SectionReader {
+    private func value(
+        of setting: Setting,
+        _ node: TOMLNode,
+        log: inout ProblemLog
+    ) -> SettingValue? {
+        switch (setting.type, node) {
+        case (.boolean, .boolean(let value)):
+            return .boolean(value)
+        case (.count(let range, _), .integer(let count)):
+            guard range.contains(count) else {
+                return refuse(.outOfRange, setting, String(count), log: &log)
+            }
+            return .count(count)
+        case (.choice(let names), .text(let text)):
+            guard names.contains(text) else {
+                return refuse(.unknownValue, setting, text, log: &log)
+            }
+            return .text(text)
+        case (.text(let rule), .text(let text)):
+            guard rule.accepts(text) else {
+                return refuse(.malformed, setting, text, log: &log)
+            }
+            return .text(text)
+        case (.texts(let rule, let count), .array(let nodes)):
+            return texts(nodes, setting: setting, rule: rule, count: count, log: &log)
+        case (.duration(let range), .text(let text)):
+            return duration(text, setting: setting, range: range, log: &log)
+        default:
+            log.report(
+                .wrongType,
+                setting.name,
+                in: place,
+                "it is \(node.typeName); write \(setting.name) = \(setting.sample.toml) or the like"
+            )
+            return nil
+        }
+    }
+
+    private func refuse(
+        _ kind: ConfigurationProblem.Kind,
+        _ setting: Setting,
+        _ text: String,
+        log: inout ProblemLog
+    ) -> SettingValue? {
+        log.report(
+            kind,
+            setting.name,
+            in: place,
+            value: setting.isSecret ? nil : text,
+            "it must be \(setting.type.range)"
+        )
+        return nil
+    }
+
+    private func duration(
+        _ text: String,
+        setting: Setting,
+        range: ClosedRange<Duration>,
+        log: inout ProblemLog
+    ) -> SettingValue? {
+        guard let duration = DurationText.parse(text) else {
+            log.report(
+                .malformed,
+                setting.name,
+                in: place,
+                value: text,
+                "write a duration with units, largest first, such as \"30s\", \"7d\" or \"1h30m\" "
+                    + "(ms, s, m, h, d, w)"
+            )
+            return nil
+        }
+        guard range.contains(duration) else {
+            return refuse(.outOfRange, setting, text, log: &log)
+        }
+        return .duration(duration)
+    }
+
+    private func texts(
+        _ nodes: [TOMLNode],
+        setting: Setting,
+        rule: TextRule,
+        count: ClosedRange<Int>,
+        log: inout ProblemLog
+    ) -> SettingValue? {
+        guard count.contains(nodes.count) else {
+            return refuse(.outOfRange, setting, "\(nodes.count) entries", log: &log)
+        }
+        var texts: [String] = []
+        for (index, node) in nodes.enumerated() {
+            let key = place.key("\(setting.name)[\(index)]")
+            let path = place.path(of: setting.name) + [.index(index)]
+            guard case .text(let text) = node else {
+                log.add(
+                    .wrongType,
+                    key: key,
+                    at: path,
+                    "it is \(node.typeName), not a text in quotes"
+                )
+                continue
+            }
+            let shown = setting.isSecret ? nil : text
+            guard rule.accepts(text) else {
+                log.add(
+                    .malformed,
+                    key: key,
+                    at: path,
+                    value: shown,
+                    "it must be \(rule.requirement)"
+                )
+                continue
+            }
+            guard !texts.contains(text) else {
+                log.add(.duplicate, key: key, at: path, value: shown, "it is in the list already")
+                continue
+            }
+            texts.append(text)
+        }
+        return .texts(texts)
+    }
+}

@@ -1,0 +1,62 @@
+/// A kind of section of the file.
+package enum SettingScope: String, Sendable, CaseIterable {
+    case requests
+    case vault
+    case server
+    case journal
+    case provider
+    case target
+    case table = "target.table"
+    case column = "target.table.set.COLUMN"
+
+    /// The header that opens the section in a file.
+    package var header: String {
+        switch self {
+        case .requests, .vault, .server, .journal: "[\(rawValue)]"
+        case .provider, .target, .table: "[[\(rawValue)]]"
+        case .column: "[\(rawValue)]"
+        }
+    }
+
+    /// Whether the section may be left out and exists at most once.
+    package var isSingle: Bool {
+        switch self {
+        case .requests, .vault, .server, .journal: true
+        case .provider, .target, .table, .column: false
+        }
+    }
+
+    /// The most sections of this scope below one parent, so that a reload stays quick.
+    var countMax: Int {
+        switch self {
+        case .requests, .vault, .server, .journal: 1
+        case .provider: 64
+        case .target: 256
+        case .table: 1024
+        case .column: 256
+        }
+    }
+
+    /// Names of sections that a section of this scope may contain.
+    var children: [String] {
+        switch self {
+        case .requests, .vault, .server, .journal, .provider, .column: []
+        case .target: ["table"]
+        case .table: ["set"]
+        }
+    }
+
+    /// One sentence for the example file and the man page.
+    package var documentation: String {
+        switch self {
+        case .requests: "What applies to every request."
+        case .vault: "Where sealed credentials get their key from."
+        case .server: "The two control sockets. Where they are is decided by the socket units."
+        case .journal: "What goes to the journal."
+        case .provider: "One identity provider; repeat the section for each."
+        case .target: "One store of user data; purged in the order of the file."
+        case .table: "One table of the target above; repeat the section for each."
+        case .column: "What happens to one column of the table above (action = \"anonymize\" only)."
+        }
+    }
+}

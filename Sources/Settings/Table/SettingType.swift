@@ -1,0 +1,43 @@
+/// What a key accepts.
+package enum SettingType: Hashable, Sendable {
+    case text(TextRule)
+    /// A list of texts without repetition, with the least and greatest number of entries.
+    case texts(TextRule, ClosedRange<Int>)
+    case choice([String])
+    case duration(ClosedRange<Duration>)
+    case count(ClosedRange<Int>, unit: String)
+    case boolean
+
+    /// The type's name in the documentation.
+    package var name: String {
+        switch self {
+        case .text(let rule): rule.rawValue
+        case .texts(let rule, _): "list of \(rule.rawValue)"
+        case .choice: "choice"
+        case .duration: "duration"
+        case .count: "count"
+        case .boolean: "boolean"
+        }
+    }
+
+    /// What values are accepted, for messages and the documentation.
+    package var range: String {
+        switch self {
+        case .text(let rule): rule.requirement
+        case .texts(let rule, let count):
+            "\(count.lowerBound) to \(count.upperBound) entries, each \(rule.requirement)"
+        case .choice(let names): Self.alternatives(names)
+        case .duration(let range):
+            "\(DurationText.format(range.lowerBound)) to \(DurationText.format(range.upperBound))"
+        case .count(let range, let unit): "\(range.lowerBound) to \(range.upperBound) \(unit)"
+        case .boolean: "true or false"
+        }
+    }
+
+    /// Quoted names with commas and a last "or".
+    private static func alternatives(_ names: [String]) -> String {
+        let quoted = names.map { "\"\($0)\"" }
+        guard let last = quoted.last, quoted.count > 1 else { return quoted.joined() }
+        return quoted.dropLast().joined(separator: ", ") + " or \(last)"
+    }
+}

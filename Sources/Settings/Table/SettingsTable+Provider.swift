@@ -1,0 +1,198 @@
+import Lifecycle
+
+extension SettingsTable {
+    static let provider: [Setting] = commonProvider + appleProvider + oauth2Provider
+
+    private static let commonProvider: [Setting] = [
+        Setting(
+            .provider,
+            "name",
+            .text(.name),
+            .required(example: .text("apple")),
+            """
+            The provider's name in requests, the spool, the journal and metrics. Identities are stored \
+            under it: renaming a provider strands them.
+            """
+        ),
+        Setting(
+            .provider,
+            "kind",
+            .choice(ProviderFamily.allCases.map(\.rawValue)),
+            .required(example: .text(ProviderFamily.apple.rawValue)),
+            """
+            The family of the provider: "apple" is Sign in with Apple, "oauth2" is any provider with \
+            token revocation as in RFC 7009.
+            """
+        ).atRestart(),
+        Setting(
+            .provider,
+            "client_ids",
+            .texts(.clientID, 1...64),
+            .required(example: .texts(["com.example.app", "com.example.web"])),
+            """
+            Every client id that credentials were issued to. For Apple: the bundle ids of the apps and \
+            the Services IDs of the web sites.
+            """
+        ),
+        Setting(
+            .provider,
+            "on_unrevocable",
+            .choice(OnUnrevocable.allCases.map(\.rawValue)),
+            .defaultsTo(.text(OnUnrevocable.proceed.rawValue)),
+            """
+            What happens when no usable credential is left: "park" waits for a fresh sign-in for as \
+            long as it takes, "proceed" waits until revocation_deadline and then erases all the same; \
+            the receipt says NOT revoked.
+            """
+        ),
+        Setting(
+            .provider,
+            "revocation_deadline",
+            .duration(.zero ... .days(365)),
+            .defaultsTo(.duration(.days(7))),
+            """
+            How long "proceed" waits for a fresh sign-in. The clock starts when the last credential \
+            turns out to be unusable; an outage never starts it.
+            """
+        ),
+        Setting(
+            .provider,
+            "concurrency",
+            .count(1...1024, unit: "calls"),
+            .defaultsTo(.count(64)),
+            "The most calls to the provider at once."
+        ),
+        Setting(
+            .provider,
+            "rate_per_second",
+            .count(1...100_000, unit: "calls per second"),
+            .optional(example: .count(100)),
+            "The most calls to the provider in a second. Not limited unless given."
+        ),
+        Setting(
+            .provider,
+            "timeout_connect",
+            .duration(.milliseconds(100) ... .seconds(60)),
+            .defaultsTo(.duration(.seconds(5))),
+            "The time for a connection to stand, TLS included."
+        ),
+        Setting(
+            .provider,
+            "timeout_total",
+            .duration(.milliseconds(100) ... .seconds(300)),
+            .defaultsTo(.duration(.seconds(30))),
+            "The time for one call to be answered, connecting included."
+        ),
+        Setting(
+            .provider,
+            "ca_file",
+            .text(.path),
+            .optional(example: .text("/etc/expunged/ca.pem")),
+            """
+            Certificates in PEM form that are trusted for this provider instead of the system's: for a \
+            stand-in or a provider of your own.
+            """
+        ),
+        Setting(
+            .provider,
+            "allow_plain_http",
+            .boolean,
+            .defaultsTo(.boolean(false)),
+            """
+            Accept http instead of https for a host on this machine (127.0.0.0/8, ::1, localhost). For \
+            tests only.
+            """
+        ),
+    ]
+
+    private static let appleProvider: [Setting] = [
+        Setting(
+            .provider,
+            "team_id",
+            .text(.appleID),
+            .required(example: .text("ABCDE12345")),
+            """
+            The team that the client ids belong to. Identities are stored under it, and a refresh token \
+            works with no other team.
+            """
+        ).only("apple").atRestart(),
+        Setting(
+            .provider,
+            "key_id",
+            .text(.appleID),
+            .required(example: .text("KEY1234567")),
+            "The identifier of the private key."
+        ).only("apple"),
+        Setting(
+            .provider,
+            "private_key_credential",
+            .text(.credential),
+            .required(example: .text("apple-key.p8")),
+            "The credential that holds the private key, the .p8 file as Apple gave it out."
+        ).only("apple").secret().atRestart(),
+        Setting(
+            .provider,
+            "base_url",
+            .text(.origin),
+            .defaultsTo(.text(AppleProviderConfiguration.defaultBaseURL)),
+            """
+            The host to talk to. Another one is for a stand-in; audience and issuer stay \
+            https://appleid.apple.com whatever it is.
+            """
+        ).only("apple"),
+    ]
+
+    private static let oauth2Provider: [Setting] = [
+        Setting(
+            .provider,
+            "issuer",
+            .text(.url),
+            .optional(example: .text("https://sso.example.com")),
+            """
+            The issuer, whose metadata names the endpoints (RFC 8414). Needed unless revocation_url is \
+            given.
+            """
+        ).only("oauth2"),
+        Setting(
+            .provider,
+            "revocation_url",
+            .text(.url),
+            .optional(example: .text("https://sso.example.com/oauth2/revoke")),
+            "The revocation endpoint (RFC 7009). Discovered from the issuer unless given."
+        ).only("oauth2"),
+        Setting(
+            .provider,
+            "introspection_url",
+            .text(.url),
+            .optional(example: .text("https://sso.example.com/oauth2/introspect")),
+            """
+            The introspection endpoint (RFC 7662), which proves that a token is gone. Discovered from \
+            the issuer unless given.
+            """
+        ).only("oauth2"),
+        Setting(
+            .provider,
+            "token_url",
+            .text(.url),
+            .optional(example: .text("https://sso.example.com/oauth2/token")),
+            """
+            The token endpoint, where authorization codes are exchanged (RFC 6749). Discovered from the \
+            issuer unless given.
+            """
+        ).only("oauth2"),
+        Setting(
+            .provider,
+            "client_secret_credential",
+            .text(.credential),
+            .optional(example: .text("sso-secret")),
+            "The credential that holds the client secret. Public clients have none."
+        ).only("oauth2").secret().atRestart(),
+        Setting(
+            .provider,
+            "client_authentication",
+            .choice(ClientAuthentication.allCases.map(\.rawValue)),
+            .defaultsTo(.text(ClientAuthentication.basic.rawValue)),
+            "How the client secret is sent (RFC 6749 section 2.3.1). Without a secret it says nothing."
+        ).only("oauth2"),
+    ]
+}

@@ -1,0 +1,120 @@
+extension SettingsTable {
+    static let target: [Setting] = store + table + column
+
+    private static let store: [Setting] = [
+        Setting(
+            .target,
+            "name",
+            .text(.name),
+            .required(example: .text("app-db")),
+            "The target's name in requests, receipts, the journal and metrics."
+        ),
+        Setting(
+            .target,
+            "kind",
+            .choice(TargetFamily.allCases.map(\.rawValue)),
+            .required(example: .text(TargetFamily.sqlite.rawValue)),
+            "The family of the store: \"sqlite\" is a SQLite database on this machine."
+        ).atRestart(),
+        Setting(
+            .target,
+            "path",
+            .text(.path),
+            .required(example: .text("/srv/app/app.db")),
+            """
+            The database file. The daemon must be allowed to write it and its directory, in the file \
+            system and in the unit (ReadWritePaths=).
+            """
+        ).only("sqlite").atRestart(),
+    ]
+
+    private static let table: [Setting] = [
+        Setting(
+            .table,
+            "table",
+            .text(.identifier),
+            .required(example: .text("posts")),
+            "The table. Tables are dealt with in the order of the file: children before parents."
+        ),
+        Setting(
+            .table,
+            "column",
+            .text(.identifier),
+            .required(example: .text("author_id")),
+            "The column that holds the user id."
+        ),
+        Setting(
+            .table,
+            "action",
+            .choice(TableAction.Name.allCases.map(\.rawValue)),
+            .required(example: .text(TableAction.Name.delete.rawValue)),
+            """
+            What happens to the user's rows: "delete" removes them, "anonymize" overwrites the columns \
+            of set, "keep" leaves them and lists them on the receipt.
+            """
+        ),
+        Setting(
+            .table,
+            "keep_reason",
+            .text(.sentence),
+            .optional(example: .text("tax law, 10 years")),
+            """
+            Why rows stay, for the receipt. Needed for "anonymize" and "keep", refused for "delete".
+            """
+        ),
+        Setting(
+            .table,
+            "id_type",
+            .choice(IDType.allCases.map(\.rawValue)),
+            .defaultsTo(.text(IDType.text.rawValue)),
+            """
+            How the column stores the user id. Checked against the schema and the stored values: in \
+            SQLite a text '042' can equal the number 42.
+            """
+        ),
+        Setting(
+            .table,
+            "created_at_column",
+            .text(.identifier),
+            .optional(example: .text("created")),
+            """
+            The column that says when a row was made. With it, rows newer than the request are left \
+            alone and counted; without it the receipt says fence: none.
+            """
+        ),
+        Setting(
+            .table,
+            "created_at_unit",
+            .choice(CreatedAtUnit.allCases.map(\.rawValue)),
+            .optional(example: .text(CreatedAtUnit.unixSeconds.rawValue)),
+            "What created_at_column holds. Needed with it, refused without it."
+        ),
+    ]
+
+    private static let column: [Setting] = [
+        Setting(
+            .column,
+            "strategy",
+            .choice(ColumnChange.Strategy.allCases.map(\.rawValue)),
+            .required(example: .text(ColumnChange.Strategy.null.rawValue)),
+            """
+            What replaces the value: NULL, a constant, a keyed hash (equal values stay equal), a random \
+            text, or the first characters of the value.
+            """
+        ),
+        Setting(
+            .column,
+            "value",
+            .text(.sentence),
+            .optional(example: .text("deleted user")),
+            "The text that \"constant\" writes. Needed for it, refused otherwise."
+        ),
+        Setting(
+            .column,
+            "length",
+            .count(0...1024, unit: "characters"),
+            .optional(example: .count(3)),
+            "How many characters \"truncate\" leaves. Needed for it, refused otherwise."
+        ),
+    ]
+}

@@ -1,0 +1,91 @@
+import Lifecycle
+
+/// The table of settings: the single source of every key that a configuration may have.
+///
+/// In the order of the example file and the man page. A key that is in no row stops the start.
+package enum SettingsTable {
+    /// Every setting there is.
+    package static let all: [Setting] = general + provider + target
+
+    /// Returns the settings of one kind of section, in documentation order.
+    package static func settings(in scope: SettingScope) -> [Setting] {
+        all.filter { $0.scope == scope }
+    }
+
+    private static let general: [Setting] = [
+        Setting(
+            .requests,
+            "grace_period",
+            .duration(.zero ... .days(90)),
+            .defaultsTo(.duration(.zero)),
+            """
+            How long a new account deletion waits before anything happens; it can be cancelled until \
+            then. A request may ask for more, never for less.
+            """
+        ),
+        Setting(
+            .requests,
+            "deadline",
+            .duration(.seconds(3600) ... .days(365)),
+            .defaultsTo(.duration(.days(30))),
+            """
+            The statutory clock of a request. An open request raises an alarm 7 days before and again \
+            when it has passed; it is never dropped.
+            """
+        ),
+        Setting(
+            .requests,
+            "max_deletions_per_hour",
+            .count(1...1_000_000_000, unit: "account deletions per hour"),
+            .defaultsTo(.count(1000)),
+            """
+            The mass-deletion guard: account deletions beyond this number wait, before anything is \
+            purged, for an operator to release them.
+            """
+        ),
+        Setting(
+            .requests,
+            "without_identities",
+            .choice(WithoutIdentities.allCases.map(\.rawValue)),
+            .defaultsTo(.text(WithoutIdentities.proceed.rawValue)),
+            """
+            What happens to an account deletion whose user has no known identity: go on and say so on \
+            the receipt, or wait for an operator.
+            """
+        ),
+        Setting(
+            .vault,
+            "key_credential",
+            .text(.credential),
+            .defaultsTo(.text("vault-key")),
+            """
+            The credential that holds the vault key: 32 random bytes in base64. Without it the daemon \
+            runs sealed and does nothing but take requests.
+            """
+        ).secret().atRestart(),
+        Setting(
+            .vault,
+            "retired_key_credentials",
+            .texts(.credential, 0...16),
+            .defaultsTo(.texts([])),
+            """
+            Credentials of former vault keys, newest first. They open what they sealed and seal \
+            nothing; take one out when nothing is sealed under it any more.
+            """
+        ).secret().atRestart(),
+        Setting(
+            .server,
+            "connections_max",
+            .count(2...4096, unit: "connections per socket"),
+            .defaultsTo(.count(256)),
+            "The most connections that each control socket serves at once; further ones wait."
+        ).atRestart(),
+        Setting(
+            .journal,
+            "level",
+            .choice(JournalLevel.allCases.map(\.rawValue)),
+            .defaultsTo(.text(JournalLevel.info.rawValue)),
+            "The least important messages that are written; see syslog(3) for the levels."
+        ),
+    ]
+}

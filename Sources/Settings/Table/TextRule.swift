@@ -1,0 +1,78 @@
+/// What a text must look like.
+package enum TextRule: String, Hashable, Sendable, CaseIterable {
+    /// The name of a provider or target; part of journal fields, URLs and metrics.
+    case name
+    /// An identifier that Apple assigns to a team or a key.
+    case appleID = "Apple identifier"
+    /// A client id as the provider knows it.
+    case clientID = "client id"
+    /// The name of a systemd credential.
+    case credential = "credential name"
+    case path = "absolute path"
+    case url = "URL"
+    /// A URL without a path.
+    case origin = "URL of a host"
+    /// The name of a table or column.
+    case identifier = "SQL name"
+    /// A sentence for people.
+    case sentence = "text"
+
+    /// What is accepted, in words that follow "must be" or stand alone.
+    package var requirement: String {
+        switch self {
+        case .name: "1 to 63 characters a-z, 0-9 or '-', the first a letter"
+        case .appleID: "10 characters A-Z or 0-9"
+        case .clientID: "1 to 255 printable ASCII characters without blanks"
+        case .credential: "1 to 128 characters A-Z, a-z, 0-9, '.', '_' or '-', not '.' first"
+        case .path: "an absolute path of at most 1024 bytes without '..'"
+        case .url: "https://HOST[:PORT][/PATH] without user, query or fragment"
+        case .origin: "https://HOST[:PORT] without user, path, query or fragment"
+        case .identifier: "1 to 128 characters without control characters"
+        case .sentence: "1 to 200 characters without control characters"
+        }
+    }
+
+    /// Whether `text` follows the rule.
+    package func accepts(_ text: String) -> Bool {
+        let bytes = text.utf8
+        switch self {
+        case .name:
+            return (1...63).contains(bytes.count) && bytes.first.map(Self.isLower) == true
+                && bytes.allSatisfy { Self.isLower($0) || Self.isDigit($0) || $0 == 0x2d }
+        case .appleID:
+            return bytes.count == 10 && bytes.allSatisfy { Self.isUpper($0) || Self.isDigit($0) }
+        case .clientID:
+            return (1...255).contains(bytes.count)
+                && bytes.allSatisfy { (0x21...0x7e).contains($0) }
+        case .credential:
+            return (1...128).contains(bytes.count) && bytes.first != 0x2e
+                && bytes.allSatisfy {
+                    Self.isLower($0) || Self.isUpper($0) || Self.isDigit($0)
+                        || [0x2d, 0x2e, 0x5f].contains($0)
+                }
+        case .path:
+            return bytes.first == 0x2f && bytes.count <= 1024 && Self.isPrintable(text)
+                && !text.split(separator: "/").contains("..")
+        case .url:
+            return EndpointURL(text) != nil
+        case .origin:
+            return EndpointURL(text)?.path.isEmpty == true
+        case .identifier:
+            return (1...128).contains(text.unicodeScalars.count) && Self.isPrintable(text)
+        case .sentence:
+            return (1...200).contains(text.unicodeScalars.count) && Self.isPrintable(text)
+        }
+    }
+
+    private static func isLower(_ byte: UInt8) -> Bool { (0x61...0x7a).contains(byte) }
+    private static func isUpper(_ byte: UInt8) -> Bool { (0x41...0x5a).contains(byte) }
+    private static func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }
+
+    /// No C0 or C1 control characters and no line separators: such a text would forge lines in a log.
+    private static func isPrintable(_ text: String) -> Bool {
+        text.unicodeScalars.allSatisfy { scalar in
+            scalar.value >= 0x20 && !(0x7f...0x9f).contains(scalar.value)
+                && scalar.value != 0x2028 && scalar.value != 0x2029
+        }
+    }
+}
