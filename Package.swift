@@ -19,6 +19,7 @@ extension Target.Dependency {
     static let asyncHTTPClient = Self.product(name: "AsyncHTTPClient", package: "async-http-client")
     static let deque = Self.product(name: "DequeModule", package: "swift-collections")
     static let grdb = Self.product(name: "GRDB", package: "GRDB.swift")
+    static let grdbSQLite = Self.product(name: "GRDBSQLite", package: "GRDB.swift")
     static let httpTypes = Self.product(name: "HTTPTypes", package: "swift-http-types")
     static let hummingbird = Self.product(name: "Hummingbird", package: "hummingbird")
     static let hummingbirdCore = Self.product(name: "HummingbirdCore", package: "hummingbird")
@@ -58,18 +59,17 @@ let libraries: [Target] = [
     library(
         "Providers",
         ["Engine", "Lifecycle", .asyncHTTPClient, .jwtKit, .nioCore, .nioHTTP1, .nioSSL, .logging]),
-    library("Targets", ["Engine", "Lifecycle", "CSQLiteGuard", .grdb]),
+    library("Targets", ["Engine", "Lifecycle", "CSQLiteGuard", .grdb, .grdbSQLite]),
     library("Settings", ["Lifecycle", .tomlKit]),
     library("Systemd", ["Lifecycle", "CSystemd", "CLinux", .logging]),
     library("Control", ["Lifecycle"]),
     library(
         "ControlServer",
         [
-            "Control", "Engine", "Lifecycle", "CLinux", .hummingbird, .hummingbirdCore, .httpTypes,
-            .nioCore, .nioPosix, .logging, .serviceLifecycle,
+            "Control", "Lifecycle", .nioCore, .nioPosix, .nioHTTP1, .logging,
         ]),
     library("ControlClient", ["Control", .asyncHTTPClient, .nioCore, .nioHTTP1]),
-    library("Sandbox", ["COpenSSL", .hummingbird, .hummingbirdCore, .nioCore, .nioPosix, .nioSSL, .nioHTTP1, .logging]),
+    library("Sandbox", ["COpenSSL", .nioCore, .nioPosix, .nioSSL, .nioHTTP1]),
     library(
         "Daemon",
         [
@@ -82,7 +82,9 @@ let libraries: [Target] = [
 let programs: [Target] = [
     program("expunged", ["Daemon"]),
     program("expungectl", ["Control", "ControlClient", .argumentParser]),
-    program("expunged-sandbox", ["Sandbox", .argumentParser]),
+    program(
+        "expunged-sandbox",
+        ["Sandbox", .argumentParser, .asyncHTTPClient, .nioCore, .nioSSL, .unixSignals]),
 ]
 
 let shims: [Target] = [
@@ -104,11 +106,11 @@ let suites: [Target] = [
             "Providers", "Sandbox", "Engine", "Lifecycle", "Vault", .nioCore, .nioPosix, .nioSSL,
             .logging,
         ]),
-    tests("Targets", ["Targets", "Engine", "Lifecycle", "CSQLiteGuard", .grdb]),
+    tests("Targets", ["Targets", "Engine", "Lifecycle", "CSQLiteGuard", .grdb, .grdbSQLite]),
     tests("Settings", ["Settings", "Lifecycle"]),
     tests("Systemd", ["Systemd", "Lifecycle", "CLinux", .logging]),
     tests("Control", ["Control", "ControlServer", "ControlClient", "Lifecycle", .logging]),
-    tests("Sandbox", ["Sandbox", .asyncHTTPClient, .nioSSL, .nioCore]),
+    tests("Sandbox", ["Sandbox", .asyncHTTPClient, .nioHTTP1, .nioSSL, .nioCore]),
     tests("Simulation", ["Engine", "Lifecycle"]),
     tests("EndToEnd", ["Lifecycle", "Sandbox", "Control", "ControlClient", .grdb, .subprocess]),
     tests("Tidy", []),

@@ -34,3 +34,26 @@ extension ControlProblem.Detail: WireObject {
         .required("message", .text, "What is wrong there."),
     ]
 }
+
+extension WireProblem {
+    /// Writes the problem as a JSON object.
+    ///
+    /// - Parameter writer: Receives it.
+    package func write(to writer: inout JSONWriter) {
+        writer.object { writer in
+            writer.member("type", type)
+            writer.member("title", title)
+            writer.member("status", Int64(status))
+            writer.member("detail", detail)
+            writer.member("code", code.description)
+            guard let errors else { return }
+            writer.name("errors")
+            writer.array(errors) { writer, error in
+                writer.object { writer in
+                    writer.member("field", error.field)
+                    writer.member("message", error.message)
+                }
+            }
+        }
+    }
+}

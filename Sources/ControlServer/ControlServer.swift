@@ -1,0 +1,183 @@
+package import Control
+package import Logging
+package import NIOCore
+import NIOHTTP1
+import NIOPosix
+
+/// Serves the control API on listening Unix sockets, each with one role.
+package struct ControlServer: Sendable {
+    private typealias Stream = NIOAsyncChannel<ServerRequest, ServerPart>
+
+    /// One accepted connection and who is at its other end.
+    private struct Connection: Sendable {
+        let stream: Stream
+        let caller: Caller
+    }
+
+    private let listeners: [(channel: NIOAsyncChannel<Connection, Never>, socket: ListeningSocket)]
+    private let registry: ConnectionRegistry
+    private let dispatcher: Dispatcher
+    private let limits: ServerLimits
+    private let logger: Logger
+
+    /// Starts to listen; nothing is answered before ``run()``.
+    ///
+    /// - Parameters:
+    ///   - sockets: Listening sockets; the server owns them from now on.
+    ///   - backend: Does what is asked.
+    ///   - limits: Bounds in size, count and time.
+    ///   - logger: Hears of failed connections at debug level.
+    ///   - group: Runs the connections.
+    /// - Throws: Whatever the event loop says when a descriptor cannot be registered.
+    package init(
+        sockets: [ListeningSocket],
+        backend: any ControlBackend,
+        limits: ServerLimits = ServerLimits(),
+        logger: Logger,
+        group: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton
+    ) async throws {
+        let registry = ConnectionRegistry(limits: limits)
+        var listeners: [(NIOAsyncChannel<Connection, Never>, ListeningSocket)] = []
+        for socket in sockets {
+            let check = HeadCheck(router: Router(), role: socket.role)
+            let channel = try await ServerBootstrap(group: group)
+                .serverChannelInitializer { channel in
+                    channel.eventLoop.makeCompletedFuture {
+                        let handler = AcceptErrorHandler(logger: logger)
+                        try channel.pipeline.syncOperations.addHandler(handler)
+                    }
+                }
+                .childChannelOption(ChannelOptions.allowRemoteHalfClosure, value: true)
+                .bind(socket.descriptor) { channel in
+                    Self.setUp(channel, check: check, registry: registry, limits: limits)
+                }
+            listeners.append((channel, socket))
+        }
+        self.listeners = listeners
+        self.registry = registry
+        dispatcher = Dispatcher(backend: backend)
+        self.limits = limits
+        self.logger = logger
+    }
+
+    /// How many connections are open now.
+    package var connectionCount: Int { registry.count }
+
+    /// Serves until ``shutDown()`` was called and the last answer is written.
+    ///
+    /// Cancelling the task cuts every connection.
+    ///
+    /// - Throws: Whatever ends the accepting of connections before ``shutDown()``.
+    package func run() async throws {
+        try await withThrowingDiscardingTaskGroup { group in
+            for listener in listeners {
+                group.addTask { try await accept(listener.channel) }
+            }
+        }
+        for listener in listeners { listener.socket.removePath() }
+    }
+
+    /// Stops accepting, lets what is being answered end, and cuts the rest after `drainTimeout`.
+    package func shutDown() {
+        for listener in listeners { listener.channel.channel.close(promise: nil) }
+        registry.drain()
+        guard let eventLoop = listeners.first?.channel.channel.eventLoop else { return }
+        eventLoop.scheduleTask(in: TimeAmount(limits.drainTimeout)) { [registry] in
+            registry.closeAll()
+        }
+    }
+
+    private static func setUp(
+        _ channel: any Channel,
+        check: HeadCheck,
+        registry: ConnectionRegistry,
+        limits: ServerLimits
+    ) -> EventLoopFuture<Connection> {
+        guard let provider = channel as? any SocketOptionProvider else {
+            return channel.eventLoop.makeFailedFuture(ChannelError.operationUnsupported)
+        }
+        // SO_PEERCRED of SOL_SOCKET, unix(7).
+        let peer: EventLoopFuture<PeerCredentials> = provider.unsafeGetSocketOption(
+            level: .socket,
+            name: NIOBSDSocket.Option(rawValue: 17)
+        )
+        return peer.flatMapThrowing { peer in
+            let refusal = registry.admit(channel, uid: peer.uid)
+            var decoderLimits = NIOHTTPDecoderLimitConfiguration()
+            decoderLimits.maxHeaderFieldSize = limits.headByteCountMax
+            decoderLimits.maxHeaderListSize = limits.headByteCountMax
+            decoderLimits.maxHeaderFieldCount = limits.headFieldCountMax
+            let decoder = HTTPRequestDecoder(
+                leftOverBytesStrategy: .dropBytes,
+                limitConfiguration: decoderLimits
+            )
+            let pipeline = channel.pipeline.syncOperations
+            try pipeline.addHandler(ByteToMessageHandler(decoder))
+            try pipeline.addHandler(
+                ConnectionHandler(check: check, limits: limits, refusal: refusal)
+            )
+            let stream = try Stream(
+                wrappingChannelSynchronously: channel,
+                configuration: .init(isOutboundHalfClosureEnabled: false)
+            )
+            let caller = Caller(role: check.role, uid: peer.uid, pid: peer.pid)
+            return Connection(stream: stream, caller: caller)
+        }
+    }
+}
+
+extension ControlServer {
+    private func accept(_ listener: NIOAsyncChannel<Connection, Never>) async throws {
+        try await withThrowingDiscardingTaskGroup { group in
+            try await listener.executeThenClose { connections in
+                for try await connection in connections {
+                    group.addTask { await serve(connection) }
+                }
+            }
+        }
+    }
+
+    private func serve(_ connection: Connection) async {
+        do {
+            try await connection.stream.executeThenClose { inbound, outbound in
+                for try await request in inbound {
+                    switch await dispatcher.reply(to: request, caller: connection.caller) {
+                    case .answer(let answer): try await outbound.write(.answer(answer))
+                    case .events(let events):
+                        try await stream(events, to: connection, outbound)
+                    }
+                }
+            }
+        } catch {
+            logger.debug("connection ended early", metadata: ["error": "\(error)"])
+        }
+    }
+
+    /// Sends events until they or the connection end.
+    private func stream(
+        _ events: AsyncStream<WireEvent>,
+        to connection: Connection,
+        _ outbound: NIOAsyncChannelOutboundWriter<ServerPart>
+    ) async throws {
+        let channel = connection.stream.channel
+        try await outbound.write(.streamHead)
+        await withTaskGroup { group in
+            group.addTask {
+                do {
+                    for await event in events {
+                        guard let frame = Dispatcher.frame(event) else { continue }
+                        try await outbound.write(.streamEvent(frame))
+                    }
+                } catch {
+                    logger.debug("event stream ended early", metadata: ["error": "\(error)"])
+                }
+                channel.close(promise: nil)
+            }
+            group.addTask {
+                do { try await channel.closeFuture.get() } catch { return }
+            }
+            await group.next()
+            group.cancelAll()
+        }
+    }
+}

@@ -1,0 +1,23 @@
+import Glibc
+
+/// Why the control server cannot listen.
+package struct ControlServerError: Error, Sendable, CustomStringConvertible {
+    /// What failed.
+    package enum Kind: String, Sendable {
+        case pathTooLong = "path too long"
+        /// Something that is no socket is in the way; it is never removed.
+        case pathOccupied = "path occupied"
+        case notListening = "not a listening unix stream socket"
+        case systemCall = "system call"
+    }
+
+    package let kind: Kind
+    /// The path, or the number of the descriptor.
+    package let place: String
+    package let errorNumber: Int32?
+
+    package var description: String {
+        let cause = errorNumber.map { ": \(unsafe String(cString: strerror($0)))" } ?? ""
+        return "cannot listen at '\(place)' (\(kind.rawValue))\(cause)"
+    }
+}

@@ -1,0 +1,121 @@
+import Control
+import NIOHTTP1
+
+/// What the head of a request says, once it is known to be acceptable.
+struct CheckedHead: Sendable {
+    let match: Router.Match
+    let query: Substring
+    let idempotencyKey: String?
+    let keepsAlive: Bool
+    let hasBody: Bool
+}
+
+/// Decides on the head alone, so that nobody's body is read before the role allows the route.
+///
+/// Stricter than RFC 9112 wherever two readers could disagree (§11.2, request smuggling): HTTP/1.1
+/// only, origin form only, one `Host`, either a length or `chunked`, no `Expect`, no `Upgrade`.
+struct HeadCheck: Sendable {
+    let router: Router
+    let role: ControlRole
+
+    /// A refusal, and whether the connection can still be used after it.
+    struct Refusal: Error {
+        let problem: ControlProblem
+        let keepsAlive: Bool
+        var allow: [Route.Method] = []
+    }
+
+    /// Checks one head.
+    func check(_ head: HTTPRequestHead) throws(Refusal) -> CheckedHead {
+        do throws(ControlProblem) {
+            try checkShape(head)
+        } catch {
+            throw Refusal(problem: error, keepsAlive: false)
+        }
+        let length = head.headers.first(name: "content-length").flatMap { Int($0) } ?? 0
+        let hasBody = length > 0 || head.headers.contains(name: "transfer-encoding")
+        let keepsAlive = head.isKeepAlive
+        let target = head.uri.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+        do throws(ControlProblem) {
+            let match = try router.match(method: head.method.rawValue, path: target[0])
+            guard role >= match.route.role else { throw ControlProblem(.forbidden) }
+            let query = target.count > 1 ? target[1] : ""
+            guard query.isEmpty || !match.route.queryFields.isEmpty else {
+                throw ControlProblem(.malformedQuery, "this path takes no query")
+            }
+            guard length <= ControlLimits.bodyByteCountMax else {
+                throw ControlProblem(.bodyTooLarge)
+            }
+            try checkContentType(head, hasBody: hasBody)
+            guard !hasBody || match.route.input != nil else {
+                throw ControlProblem(.malformedHTTP, "this method and path take no body")
+            }
+            return CheckedHead(
+                match: match,
+                query: query,
+                idempotencyKey: try idempotencyKey(head, route: match.route),
+                keepsAlive: keepsAlive,
+                hasBody: hasBody
+            )
+        } catch {
+            var refusal = Refusal(problem: error, keepsAlive: keepsAlive && !hasBody)
+            if error.code == .methodNotAllowed { refusal.allow = router.methods(path: target[0]) }
+            throw refusal
+        }
+    }
+
+    private func checkShape(_ head: HTTPRequestHead) throws(ControlProblem) {
+        guard head.version == .http1_1 else {
+            throw ControlProblem(.malformedHTTP, "only HTTP/1.1 is spoken here")
+        }
+        let isPlainTarget = head.uri.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7f && $0 != 0x23 }
+        guard head.uri.hasPrefix("/"), !head.uri.hasPrefix("//"), isPlainTarget else {
+            throw ControlProblem(.malformedHTTP, "the target must be a path")
+        }
+        guard head.headers["host"].count == 1 else {
+            throw ControlProblem(.malformedHTTP, "exactly one Host is needed")
+        }
+        let lengths = head.headers["content-length"]
+        let encodings = head.headers["transfer-encoding"]
+        guard lengths.count + encodings.count <= 1 else {
+            throw ControlProblem(.malformedHTTP, "the length of the body is ambiguous")
+        }
+        guard encodings.allSatisfy({ $0.lowercased() == "chunked" }) else {
+            throw ControlProblem(.malformedHTTP, "the transfer encoding is not known")
+        }
+        let isDecimal = lengths.allSatisfy { length in
+            (1...9).contains(length.utf8.count)
+                && length.utf8.allSatisfy { (0x30...0x39).contains($0) }
+        }
+        guard isDecimal else { throw ControlProblem(.malformedHTTP, "the length is malformed") }
+        for name in ["expect", "upgrade", "http2-settings", "trailer"]
+        where head.headers.contains(name: name) {
+            throw ControlProblem(.malformedHTTP, "the field '\(name)' is not supported")
+        }
+    }
+
+    private func checkContentType(_ head: HTTPRequestHead, hasBody: Bool) throws(ControlProblem) {
+        let types = head.headers["content-type"]
+        guard hasBody, !types.isEmpty else { return }
+        let essence = types[0].prefix { $0 != ";" && $0 != " " }.lowercased()
+        guard types.count == 1, essence == "application/json" else {
+            throw ControlProblem(.unsupportedMediaType)
+        }
+    }
+
+    private func idempotencyKey(
+        _ head: HTTPRequestHead,
+        route: Route
+    ) throws(ControlProblem)
+        -> String?
+    {
+        guard route.takesIdempotencyKey else { return nil }
+        let keys = head.headers["idempotency-key"]
+        guard let key = keys.first else { return nil }
+        let isVisible = key.utf8.allSatisfy { (0x21...0x7e).contains($0) }
+        guard keys.count == 1, isVisible,
+            (1...ControlLimits.idempotencyKeyByteCountMax).contains(key.utf8.count)
+        else { throw ControlProblem(.malformedIdempotencyKey) }
+        return key
+    }
+}

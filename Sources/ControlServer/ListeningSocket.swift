@@ -1,0 +1,109 @@
+package import Control
+import Glibc
+
+/// A listening Unix stream socket and the role of everybody who connects to it.
+package struct ListeningSocket: Sendable {
+    package let descriptor: Int32
+    package let role: ControlRole
+    /// The path that we bound ourselves and remove at the end; `nil` when systemd owns it.
+    package let ownedPath: String?
+
+    /// Takes over a socket from socket activation (sd_listen_fds(3)).
+    ///
+    /// - Parameters:
+    ///   - descriptor: A listening AF_UNIX stream socket; owned by the server from now on.
+    ///   - role: What its peers may do.
+    /// - Throws: ``ControlServerError`` when it is something else.
+    package init(adopting descriptor: Int32, role: ControlRole) throws(ControlServerError) {
+        guard Self.option(SO_DOMAIN, of: descriptor) == AF_UNIX,
+            Self.option(SO_TYPE, of: descriptor) == Int32(SOCK_STREAM.rawValue),
+            Self.option(SO_ACCEPTCONN, of: descriptor) == 1
+        else {
+            throw ControlServerError(
+                kind: .notListening,
+                place: "fd \(descriptor)",
+                errorNumber: nil
+            )
+        }
+        self.descriptor = descriptor
+        self.role = role
+        ownedPath = nil
+    }
+
+    /// Binds a socket of our own.
+    ///
+    /// The socket is never wider open than `mode`, whatever the umask: unix(7) takes the mode of the
+    /// unbound socket, masked, and chmod(2) follows.
+    ///
+    /// - Parameters:
+    ///   - path: Where; its directory must be ours alone. The caller holds the daemon's lock, so
+    ///     that a socket found there is stale and may be removed.
+    ///   - mode: Permission bits, such as 0o660.
+    ///   - role: What its peers may do.
+    /// - Throws: ``ControlServerError`` when the path is unusable or occupied.
+    package init(binding path: String, mode: UInt32, role: ControlRole) throws(ControlServerError) {
+        try Self.removeStale(path)
+        let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | 0o2_000_000, 0)  // CLOEXEC
+        guard descriptor >= 0 else { throw Self.failure(path) }
+        do throws(ControlServerError) {
+            guard fchmod(descriptor, 0o600) == 0 else { throw Self.failure(path) }
+            try Self.bind(descriptor, to: path)
+            guard unsafe chmod(path, mode) == 0, listen(descriptor, 1024) == 0 else {
+                throw Self.failure(path)
+            }
+        } catch {
+            close(descriptor)
+            throw error
+        }
+        self.descriptor = descriptor
+        self.role = role
+        ownedPath = path
+    }
+
+    /// Removes the path of a socket that we bound ourselves.
+    func removePath() {
+        if let ownedPath { unsafe unlink(ownedPath) }
+    }
+
+    private static func failure(_ path: String) -> ControlServerError {
+        ControlServerError(kind: .systemCall, place: path, errorNumber: errno)
+    }
+
+    private static func option(_ name: Int32, of descriptor: Int32) -> Int32? {
+        var value: Int32 = 0
+        var size = socklen_t(MemoryLayout<Int32>.size)
+        let result = unsafe getsockopt(descriptor, SOL_SOCKET, name, &value, &size)
+        return result == 0 ? value : nil
+    }
+
+    private static func removeStale(_ path: String) throws(ControlServerError) {
+        var information = stat()
+        guard unsafe lstat(path, &information) == 0 else {
+            guard errno == ENOENT else { throw failure(path) }
+            return
+        }
+        guard information.st_mode & S_IFMT == S_IFSOCK else {
+            throw ControlServerError(kind: .pathOccupied, place: path, errorNumber: nil)
+        }
+        guard unsafe unlink(path) == 0 || errno == ENOENT else { throw failure(path) }
+    }
+
+    private static func bind(_ descriptor: Int32, to path: String) throws(ControlServerError) {
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        let bytes = Array(path.utf8)
+        let capacity = MemoryLayout.size(ofValue: address.sun_path)
+        guard !bytes.isEmpty, bytes.count < capacity else {
+            throw ControlServerError(kind: .pathTooLong, place: path, errorNumber: nil)
+        }
+        unsafe withUnsafeMutableBytes(of: &address.sun_path) { buffer in
+            unsafe buffer.copyBytes(from: bytes)
+        }
+        let result = unsafe withUnsafePointer(to: &address) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
+                unsafe Glibc.bind(descriptor, pointer, socklen_t(MemoryLayout<sockaddr_un>.size))
+            }
+        }
+        guard result == 0 else { throw failure(path) }
+    }
+}

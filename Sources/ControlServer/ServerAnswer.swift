@@ -1,0 +1,72 @@
+import Control
+import NIOCore
+
+/// One complete answer.
+struct ServerAnswer: Sendable {
+    var status: Int
+    var contentType: String?
+    var fields: [(name: String, value: String)] = []
+    var body: [UInt8] = []
+
+    init(status: Int, contentType: String? = nil, body: [UInt8] = []) {
+        self.status = status
+        self.contentType = contentType
+        self.body = body
+    }
+
+    /// The problem as `application/problem+json` (RFC 9457).
+    init(_ problem: ControlProblem) {
+        var writer = JSONWriter()
+        WireProblem(problem).write(to: &writer)
+        self.init(
+            status: problem.code.status,
+            contentType: "application/problem+json",
+            body: writer.bytes
+        )
+        if let delay = problem.retryAfter {
+            fields.append(("retry-after", "\(max(1, delay.components.seconds))"))
+        }
+    }
+
+    /// Writes it as HTTP/1.1 (RFC 9112 §4); no value here comes from a peer.
+    func write(to buffer: inout ByteBuffer, keepsAlive: Bool) {
+        buffer.writeString("HTTP/1.1 \(status) \(Self.reason(status))\r\n")
+        if let contentType { buffer.writeString("content-type: \(contentType)\r\n") }
+        if status != 204 { buffer.writeString("content-length: \(body.count)\r\n") }
+        buffer.writeStaticString("cache-control: no-store\r\n")
+        for field in fields { buffer.writeString("\(field.name): \(field.value)\r\n") }
+        if !keepsAlive { buffer.writeStaticString("connection: close\r\n") }
+        buffer.writeStaticString("\r\n")
+        buffer.writeBytes(body)
+    }
+
+    /// The head of an event stream; it ends with the connection.
+    static let streamHead: StaticString = """
+        HTTP/1.1 200 OK\r
+        content-type: text/event-stream\r
+        cache-control: no-store\r
+        connection: close\r
+        \r
+
+        """
+
+    private static func reason(_ status: Int) -> String {
+        switch status {
+        case 200: "OK"
+        case 202: "Accepted"
+        case 204: "No Content"
+        case 400: "Bad Request"
+        case 403: "Forbidden"
+        case 404: "Not Found"
+        case 405: "Method Not Allowed"
+        case 408: "Request Timeout"
+        case 409: "Conflict"
+        case 413: "Content Too Large"
+        case 415: "Unsupported Media Type"
+        case 422: "Unprocessable Content"
+        case 431: "Request Header Fields Too Large"
+        case 500: "Internal Server Error"
+        default: "Service Unavailable"
+        }
+    }
+}
