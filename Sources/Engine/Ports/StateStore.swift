@@ -41,15 +41,19 @@ package struct LoadedRequest: Hashable, Sendable {
     package let user: UserID
     package let userHash: [UInt8]
     package var credentials: [CredentialID: SealedCredential]
+    /// What the vault learned about the user's identities while nobody told the request, because the
+    /// process ended in between: `identityChanged` events to handle before anything else.
+    package let unseen: [IdentitySnapshot]
 
     package init(
         request: Request, user: UserID, userHash: [UInt8],
-        credentials: [CredentialID: SealedCredential]
+        credentials: [CredentialID: SealedCredential], unseen: [IdentitySnapshot] = []
     ) {
         self.request = request
         self.user = user
         self.userHash = userHash
         self.credentials = credentials
+        self.unseen = unseen
     }
 }
 

@@ -1,0 +1,97 @@
+package import Lifecycle
+
+/// A credential that was sealed and is to be stored.
+package struct NewCredential: Sendable {
+    package let userHash: [UInt8]
+    /// The data key that everything in it is sealed under.
+    package let userKey: WrappedKey
+    package let provider: ProviderName
+    package let clientID: String
+    /// What is known about the provider's subject, if anything.
+    package var subject: LearnedSubject?
+    package let kind: CredentialKind
+    package let rowNonce: [UInt8]
+    package let sealedSecret: [UInt8]
+    package var sealedCodeVerifier: [UInt8]?
+    package var redirectURI: String?
+    /// Keyed hash of the secret.
+    package let fingerprint: [UInt8]
+    package let createdAt: WallTime
+    package var expiresAt: WallTime?
+    /// The row of the spool's `credentials` table that it came from.
+    package var spoolRow: SpoolRow?
+
+    package init(
+        userHash: [UInt8], userKey: WrappedKey, provider: ProviderName, clientID: String,
+        kind: CredentialKind, rowNonce: [UInt8], sealedSecret: [UInt8], fingerprint: [UInt8],
+        createdAt: WallTime
+    ) {
+        self.userHash = userHash
+        self.userKey = userKey
+        self.provider = provider
+        self.clientID = clientID
+        self.kind = kind
+        self.rowNonce = rowNonce
+        self.sealedSecret = sealedSecret
+        self.fingerprint = fingerprint
+        self.createdAt = createdAt
+    }
+}
+
+/// A stored credential and what it made known.
+package struct StoredCredential: Hashable, Sendable {
+    package let identity: IdentityID
+    package let credential: CredentialID
+    /// The same secret was stored before; nothing new to revoke or exchange.
+    package let isDuplicate: Bool
+    /// The subject was unknown before and is pinned by this credential.
+    package let isSubjectFirstSeen: Bool
+    /// For an authorization code that is not final yet.
+    package let exchange: LoadedExchange?
+    package let news: IdentityNews
+    /// Identities of other users that share the subject and have an open request.
+    package let sharedNews: [IdentityNews]
+
+    package init(
+        identity: IdentityID, credential: CredentialID, isDuplicate: Bool, isSubjectFirstSeen: Bool,
+        exchange: LoadedExchange?, news: IdentityNews, sharedNews: [IdentityNews]
+    ) {
+        self.identity = identity
+        self.credential = credential
+        self.isDuplicate = isDuplicate
+        self.isSubjectFirstSeen = isSubjectFirstSeen
+        self.exchange = exchange
+        self.news = news
+        self.sharedNews = sharedNews
+    }
+}
+
+/// What became of a credential; durable when the caller sees it.
+package enum CredentialOutcome: Hashable, Sendable {
+    case stored(StoredCredential)
+    case rejected(CredentialRejectReason)
+    /// The user has another data key by now: seal again under this one.
+    case otherKey(WrappedKey)
+    /// This row of the spool was stored before; only scrub it.
+    case importedBefore
+}
+
+/// Where sealed credentials become durable.
+package protocol CredentialIntake: Sendable {
+    /// The user's data key; `nil` when there is none yet.
+    ///
+    /// - Throws: When the store cannot be read.
+    func userKey(_ userHash: [UInt8]) async throws -> WrappedKey?
+
+    /// Stores credentials in order, all in one commit.
+    ///
+    /// - Parameters:
+    ///   - credentials: Sealed and checked by their form.
+    ///   - now: The time of the change.
+    ///   - newID: Makes the id of a new identity.
+    /// - Returns: One outcome per credential, in order.
+    /// - Throws: When nothing was stored and nothing may be acknowledged.
+    func storeCredentials(
+        _ credentials: [NewCredential], now: WallTime, newID: @escaping @Sendable () -> IdentityID
+    ) async throws -> [CredentialOutcome]
+}

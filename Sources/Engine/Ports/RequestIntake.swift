@@ -1,0 +1,135 @@
+package import Lifecycle
+
+/// Options of a request, as the application gave them; the spool's `options`.
+package struct SubmissionOptions: Hashable, Sendable {
+    /// Seconds; may only lengthen the configured grace period.
+    package var graceSeconds: Int?
+    /// `revoke_tokens` only: the providers to revoke at; `nil` means all.
+    package var providers: Set<ProviderName>?
+    /// A code of the application's own, never free text.
+    package var reason: String?
+    package var accountCreatedAt: WallTime?
+
+    package init(
+        graceSeconds: Int? = nil, providers: Set<ProviderName>? = nil, reason: String? = nil,
+        accountCreatedAt: WallTime? = nil
+    ) {
+        self.graceSeconds = graceSeconds
+        self.providers = providers
+        self.reason = reason
+        self.accountCreatedAt = accountCreatedAt
+    }
+}
+
+/// Makes a repeated submission find the first one; kept for at least 400 days.
+package struct IdempotencyKey: Hashable, Sendable {
+    /// Who the key belongs to: a socket and uid, or a spool.
+    package let scope: String
+    /// Keyed hash of the key.
+    package let keyHash: [UInt8]
+    /// Keyed hash of kind, user and options: the same key with another body is a conflict.
+    package let bodyFingerprint: [UInt8]
+
+    package init(scope: String, keyHash: [UInt8], bodyFingerprint: [UInt8]) {
+        self.scope = scope
+        self.keyHash = keyHash
+        self.bodyFingerprint = bodyFingerprint
+    }
+}
+
+/// Names one row of one spool file, for good.
+package struct SpoolRow: Hashable, Sendable {
+    package let spoolID: String
+    package let rowID: Int64
+    /// Keyed hash of the row's input columns; tells a recreated file.
+    package let fingerprint: [UInt8]
+
+    package init(spoolID: String, rowID: Int64, fingerprint: [UInt8]) {
+        self.spoolID = spoolID
+        self.rowID = rowID
+        self.fingerprint = fingerprint
+    }
+}
+
+/// Where a submission came from.
+package enum SubmissionOrigin: Hashable, Sendable {
+    case control(uid: UInt32, role: String)
+    case spool(SpoolRow)
+}
+
+/// One ask, checked by its form and not yet accepted.
+package struct Submission: Sendable {
+    package let kind: RequestKind
+    package let user: UserID
+    /// Keyed hash of the user id.
+    package let userHash: [UInt8]
+    package let createdAt: WallTime
+    package var options: SubmissionOptions
+    package var idempotency: IdempotencyKey?
+    package let origin: SubmissionOrigin
+
+    package init(
+        kind: RequestKind, user: UserID, userHash: [UInt8], createdAt: WallTime,
+        origin: SubmissionOrigin
+    ) {
+        self.kind = kind
+        self.user = user
+        self.userHash = userHash
+        self.createdAt = createdAt
+        self.origin = origin
+        options = SubmissionOptions()
+        idempotency = nil
+    }
+}
+
+/// What intake reads besides the submission.
+package struct IntakePolicy: Hashable, Sendable {
+    package let gracePeriod: Duration
+    /// The statutory clock, counted from `createdAt`.
+    package let deadline: Duration
+    /// The targets of a `delete_account`, in the configured order.
+    package let targets: [TargetName]
+
+    package init(gracePeriod: Duration, deadline: Duration, targets: [TargetName]) {
+        self.gracePeriod = gracePeriod
+        self.deadline = deadline
+        self.targets = targets
+    }
+}
+
+/// What became of a submission; durable when the caller sees it.
+package enum SubmissionOutcome: Hashable, Sendable {
+    /// A new request. The requests in `absorbing` ended with the same commit: forget them.
+    case accepted(LoadedRequest, absorbing: [RequestID])
+    /// It is one that exists already.
+    case same(RequestID)
+    case rejected(RejectReason)
+}
+
+/// A row of a spool that was refused before it could become a submission.
+package struct RefusedRow: Hashable, Sendable {
+    package let row: SpoolRow
+    package let reason: RejectReason
+
+    package init(row: SpoolRow, reason: RejectReason) {
+        self.row = row
+        self.reason = reason
+    }
+}
+
+/// Where submissions become durable requests.
+package protocol RequestIntake: Sendable {
+    /// Takes submissions in order, all in one commit; those before may be joined by those after.
+    ///
+    /// - Parameters:
+    ///   - submissions: At most a few hundred; a failing one never spoils its neighbours.
+    ///   - policy: As configured now.
+    ///   - now: The time of acceptance.
+    ///   - newID: Makes the id of a new request.
+    /// - Returns: One outcome per submission, in order.
+    /// - Throws: When nothing was taken and nothing may be acknowledged.
+    func accept(
+        _ submissions: [Submission], policy: IntakePolicy, now: WallTime,
+        newID: @escaping @Sendable () -> RequestID
+    ) async throws -> [SubmissionOutcome]
+}
