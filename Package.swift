@@ -68,7 +68,7 @@ let libraries: [Target] = [
         [
             "Control", "Lifecycle", .nioCore, .nioPosix, .nioHTTP1, .logging,
         ]),
-    library("ControlClient", ["Control", .asyncHTTPClient, .nioCore, .nioHTTP1]),
+    library("ControlClient", ["Control", "Lifecycle", .asyncHTTPClient, .nioCore, .nioHTTP1]),
     library("Sandbox", ["COpenSSL", .nioCore, .nioPosix, .nioSSL, .nioHTTP1]),
     library(
         "Daemon",
@@ -81,10 +81,13 @@ let libraries: [Target] = [
 
 let programs: [Target] = [
     program("expunged", ["Daemon"]),
-    program("expungectl", ["Control", "ControlClient", .argumentParser]),
+    program("expungectl", ["Control", "ControlClient", "Lifecycle", .argumentParser]),
     program(
         "expunged-sandbox",
-        ["Sandbox", .argumentParser, .asyncHTTPClient, .nioCore, .nioSSL, .unixSignals]),
+        [
+            "Sandbox", .argumentParser, .asyncHTTPClient, .nioCore, .nioHTTP1, .nioSSL,
+            .unixSignals,
+        ]),
 ]
 
 let shims: [Target] = [
@@ -109,7 +112,12 @@ let suites: [Target] = [
     tests("Targets", ["Targets", "Engine", "Lifecycle", "CSQLiteGuard", .grdb, .grdbSQLite]),
     tests("Settings", ["Settings", "Lifecycle"]),
     tests("Systemd", ["Systemd", "Lifecycle", "CLinux", .logging]),
-    tests("Control", ["Control", "ControlServer", "ControlClient", "Lifecycle", .logging]),
+    tests(
+        "Control",
+        [
+            "Control", "ControlServer", "ControlClient", "Lifecycle", "expungectl", .logging,
+            .nioPosix, .subprocess,
+        ]),
     tests("Sandbox", ["Sandbox", .asyncHTTPClient, .nioHTTP1, .nioSSL, .nioCore]),
     tests("Simulation", ["Engine", "Lifecycle"]),
     tests("EndToEnd", ["Lifecycle", "Sandbox", "Control", "ControlClient", .grdb, .subprocess]),

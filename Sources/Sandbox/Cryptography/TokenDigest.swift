@@ -1,0 +1,36 @@
+import COpenSSL
+
+/// SHA-256 of a token or code: how the sandbox keeps and logs them, so that neither its memory nor
+/// its log holds one in the clear.
+struct TokenDigest: Hashable, Sendable {
+    private let high: UInt64
+    private let low: UInt64
+
+    /// The first 128 bits identify a token; the rest would only cost memory.
+    init(_ token: String) {
+        let bytes = Self.sha256(Array(token.utf8))
+        high = bytes[0..<8].reduce(0) { $0 << 8 | UInt64($1) }
+        low = bytes[8..<16].reduce(0) { $0 << 8 | UInt64($1) }
+    }
+
+    /// The first 64 bits in hexadecimal: enough to match log lines, useless to guess from.
+    var prefix: String {
+        let text = String(high, radix: 16)
+        return String(repeating: "0", count: 16 - text.count) + text
+    }
+
+    static func sha256(_ bytes: [UInt8]) -> [UInt8] {
+        var digest = [UInt8](repeating: 0, count: 32)
+        let isDone = unsafe EVP_Digest(bytes, bytes.count, &digest, nil, EVP_sha256(), nil)
+        precondition(isDone == 1, "libcrypto without SHA-256 cannot serve TLS either")
+        return digest
+    }
+
+    /// SHA-256 in lower-case hexadecimal, the usual form of a nonce claim.
+    static func hexadecimal(_ text: String) -> String {
+        sha256(Array(text.utf8)).reduce(into: "") { text, byte in
+            text += byte < 16 ? "0" : ""
+            text += String(byte, radix: 16)
+        }
+    }
+}

@@ -1,0 +1,47 @@
+import Synchronization
+
+/// Counts the calls and says which of them fail.
+final class FaultInjector: Sendable {
+    private struct State {
+        var plan: FaultPlan
+        var calls: UInt64 = 0
+        var injected = 0
+    }
+
+    /// A decision with what its answer needs.
+    struct Fault: Sendable {
+        let kind: FaultKind
+        let delayMilliseconds: Int64
+        let retryAfterSeconds: Int
+    }
+
+    private let state: Mutex<State>
+
+    init(plan: FaultPlan) {
+        state = Mutex(State(plan: plan))
+    }
+
+    var plan: FaultPlan { state.withLock { $0.plan } }
+
+    /// Starts a plan; its calls are counted from 0.
+    func start(_ plan: FaultPlan) {
+        state.withLock { $0 = State(plan: plan) }
+    }
+
+    func decide(_ endpoint: SandboxEndpoint) -> Fault? {
+        state.withLock { state in
+            guard state.plan.endpoints.contains(endpoint) else { return nil }
+            let number = state.calls
+            state.calls += 1
+            guard state.injected < state.plan.limit ?? .max,
+                let kind = state.plan.fault(forCall: number)
+            else { return nil }
+            state.injected += 1
+            return Fault(
+                kind: kind,
+                delayMilliseconds: state.plan.delayMilliseconds,
+                retryAfterSeconds: state.plan.retryAfterSeconds
+            )
+        }
+    }
+}

@@ -1,0 +1,93 @@
+/// Which calls fail, and how: a pure function of the seed and of the number of the call.
+package struct FaultPlan: Codable, Equatable, Sendable {
+    /// The share of calls that fail, 0 to 1.
+    package var rate: Double
+    /// The kinds to choose from, each with the same chance.
+    package var kinds: [FaultKind]
+    /// The endpoints whose calls may fail; other calls are not even counted.
+    package var endpoints: [SandboxEndpoint]
+    /// The same seed fails the same calls in the same way.
+    package var seed: UInt64
+    /// How many calls may fail before the plan is used up; `nil` for no end.
+    package var limit: Int?
+    /// How long a `delay` lasts.
+    package var delayMilliseconds: Int64
+    /// What `Retry-After` says, in seconds.
+    package var retryAfterSeconds: Int
+
+    /// No call fails.
+    package static let none = FaultPlan(rate: 0)
+
+    /// Makes a plan; by default every kind at every endpoint.
+    ///
+    /// - Parameters:
+    ///   - rate: The share of calls that fail, 0 to 1.
+    ///   - kinds: The kinds to choose from.
+    ///   - endpoints: The endpoints whose calls may fail.
+    ///   - seed: Decides which calls fail.
+    ///   - limit: The number of failures after which no call fails any more.
+    package init(
+        rate: Double,
+        kinds: [FaultKind] = FaultKind.allCases,
+        endpoints: [SandboxEndpoint] = SandboxEndpoint.allCases,
+        seed: UInt64 = 1,
+        limit: Int? = nil
+    ) {
+        self.rate = rate
+        self.kinds = kinds
+        self.endpoints = endpoints
+        self.seed = seed
+        self.limit = limit
+        delayMilliseconds = 200
+        retryAfterSeconds = 1
+    }
+
+    /// Decides over one call.
+    ///
+    /// - Parameter number: The number of the call at the plan's endpoints, from 0.
+    /// - Returns: How it fails, or `nil`. The limit is not looked at.
+    package func fault(forCall number: UInt64) -> FaultKind? {
+        guard !kinds.isEmpty, rate > 0 else { return nil }
+        let first = Self.mixed(seed &+ (number &+ 1) &* 0x9e37_79b9_7f4a_7c15)
+        // 53 bits are what a Double holds.
+        guard Double(first >> 11) / 9_007_199_254_740_992 < rate else { return nil }
+        return kinds[Int(Self.mixed(first) % UInt64(kinds.count))]
+    }
+
+    /// The output function of SplitMix64 (Steele, Lea, Flood: Fast splittable generators, 2014).
+    private static func mixed(_ value: UInt64) -> UInt64 {
+        var mixed = (value ^ (value >> 30)) &* 0xbf58_476d_1ce4_e5b9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
+        return mixed ^ (mixed >> 31)
+    }
+}
+
+extension FaultPlan {
+    private enum CodingKeys: String, CodingKey {
+        case rate
+        case kinds
+        case endpoints
+        case seed
+        case limit
+        case delayMilliseconds = "delay_ms"
+        case retryAfterSeconds = "retry_after_s"
+    }
+
+    /// Reads a plan; every key may be missing, a missing `rate` is 0.
+    package init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        self.init(rate: try values.decodeIfPresent(Double.self, forKey: .rate) ?? 0)
+        kinds = try values.decodeIfPresent([FaultKind].self, forKey: .kinds) ?? kinds
+        endpoints =
+            try values.decodeIfPresent([SandboxEndpoint].self, forKey: .endpoints) ?? endpoints
+        seed = try values.decodeIfPresent(UInt64.self, forKey: .seed) ?? seed
+        limit = try values.decodeIfPresent(Int.self, forKey: .limit)
+        delayMilliseconds =
+            try values.decodeIfPresent(Int64.self, forKey: .delayMilliseconds) ?? delayMilliseconds
+        retryAfterSeconds =
+            try values.decodeIfPresent(Int.self, forKey: .retryAfterSeconds) ?? retryAfterSeconds
+        guard (0...1).contains(rate), (0...600_000).contains(delayMilliseconds) else {
+            throw SandboxError(.badRequest, cannot: "use fault plan", at: "rate or delay_ms")
+        }
+    }
+}

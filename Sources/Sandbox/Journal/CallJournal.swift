@@ -1,0 +1,54 @@
+import FoundationEssentials
+import NIOCore
+import Synchronization
+
+/// The log of every call: the newest ones in memory, all of them in a file if one is given.
+///
+/// A line is written before the call is answered, so whoever has the answer finds the line.
+final class CallJournal: Sendable {
+    private struct State {
+        var records = CircularBuffer<CallRecord>()
+        var sequence: UInt64 = 0
+        var file: LogFile?
+    }
+
+    private let state: Mutex<State>
+    private let capacity: Int
+
+    /// - Parameters:
+    ///   - file: Gets every record as a JSON line.
+    ///   - capacity: The number of records kept in memory; the oldest go first.
+    init(file: LogFile?, capacity: Int) {
+        state = Mutex(State(file: file))
+        self.capacity = capacity
+    }
+
+    func append(_ record: CallRecord, at timeMilliseconds: Int64) {
+        state.withLock { state in
+            state.sequence += 1
+            var numbered = record
+            numbered.sequence = state.sequence
+            numbered.timeMilliseconds = timeMilliseconds
+            if state.records.count >= capacity {
+                state.records.removeFirst()
+            }
+            state.records.append(numbered)
+            do {
+                try state.file?.append(numbered)
+            } catch {
+                // A test that reads the file must not read half of it and believe it whole.
+                fatalError("cannot write log: \(error)")
+            }
+        }
+    }
+
+    /// The records after `sequence`, oldest first, at most `limit`.
+    func records(after sequence: UInt64 = 0, limit: Int = .max) -> [CallRecord] {
+        state.withLock { state in
+            guard let first = state.records.first else { return [] }
+            let skipped =
+                sequence >= first.sequence ? Int(clamping: sequence - first.sequence + 1) : 0
+            return Array(state.records.dropFirst(skipped).prefix(limit))
+        }
+    }
+}

@@ -1,0 +1,67 @@
+/// What the sandbox saw and did for one call, without anything secret.
+package struct CallRecord: Codable, Equatable, Sendable {
+    /// What the call did to the provider's state.
+    package enum Outcome: String, Codable, Sendable {
+        /// A code became tokens.
+        case exchanged
+        /// A refresh token was found live.
+        case validated
+        /// The user's authorization was cut.
+        case revoked
+        /// A revoke answered 200 and changed nothing: garbage, dead token, code, id token.
+        case ignored
+        /// The keys were handed out.
+        case served
+        /// The call was refused with ``CallRecord/error``.
+        case refused
+        /// A fault came first; nothing was done.
+        case none
+    }
+
+    /// Counts the calls from 1, in the order in which they took effect.
+    package var sequence: UInt64 = 0
+    /// Wall time by the sandbox's clock (with its offset), in Unix milliseconds.
+    package var timeMilliseconds: Int64 = 0
+    /// The family: `apple`.
+    package var provider: String
+    /// Where the call went.
+    package var endpoint: SandboxEndpoint
+    /// The form's `grant_type`, if it had one.
+    package var grantType: String?
+    /// The form's `client_id`, if it had one.
+    package var clientID: String?
+    /// The provider's subject when the code or token was known.
+    package var subject: String?
+    /// The first 64 bits of the SHA-256 of the code or token, in hexadecimal.
+    package var token: String?
+    /// What was done.
+    package var outcome: Outcome
+    /// The HTTP status of the answer; 0 when none was sent.
+    package var status: Int
+    /// The `error` of the answer.
+    package var error: String?
+    /// The fault that was injected.
+    package var fault: FaultKind?
+
+    init(provider: String, endpoint: SandboxEndpoint, outcome: Outcome, status: Int) {
+        self.provider = provider
+        self.endpoint = endpoint
+        self.outcome = outcome
+        self.status = status
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case sequence
+        case timeMilliseconds = "time_unix_ms"
+        case provider
+        case endpoint
+        case grantType = "grant_type"
+        case clientID = "client_id"
+        case subject
+        case token = "token_sha256_prefix"
+        case outcome
+        case status
+        case error
+        case fault
+    }
+}

@@ -1,0 +1,29 @@
+import Glibc
+import Synchronization
+
+/// The sandbox's idea of the time: the machine's wall clock and an offset that tests move.
+final class SandboxClock: Sendable {
+    private let source: @Sendable () -> Int64
+    private let offset = Mutex<Int64>(0)
+
+    init(source: @escaping @Sendable () -> Int64) {
+        self.source = source
+    }
+
+    var nowMilliseconds: Int64 { source() + offset.withLock { $0 } }
+
+    var nowSeconds: Int64 { nowMilliseconds / 1000 }
+
+    var offsetMilliseconds: Int64 { offset.withLock { $0 } }
+
+    func setOffset(milliseconds: Int64) {
+        offset.withLock { $0 = milliseconds }
+    }
+
+    /// The machine's wall clock in Unix milliseconds (clock_gettime(2), CLOCK_REALTIME).
+    static func wallMilliseconds() -> Int64 {
+        var time = timespec()
+        _ = unsafe clock_gettime(CLOCK_REALTIME, &time)
+        return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
+    }
+}

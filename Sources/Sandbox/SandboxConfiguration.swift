@@ -1,0 +1,21 @@
+/// Everything that a sandbox is started with.
+package struct SandboxConfiguration: Sendable {
+    /// The port at 127.0.0.1; 0 lets the system choose.
+    package var port = 0
+    /// Gets `ca.pem`, `apple-key.p8`, `endpoint` and `logs.jsonl`; `nil` means a temporary directory
+    /// that goes away with the sandbox.
+    package var directory: String?
+    /// The log of calls as JSON lines; `nil` means `logs.jsonl` in the directory.
+    package var logFile: String?
+    /// How Apple is played.
+    package var apple = AppleConfiguration()
+    /// The faults from the start on.
+    package var faults = FaultPlan.none
+    /// How many grants, tokens of a kind and log records are kept in memory (about 200 bytes each).
+    package var capacity = 1_000_000
+    /// The clock, in Unix milliseconds.
+    package var wallMilliseconds: @Sendable () -> Int64 = SandboxClock.wallMilliseconds
+
+    /// Makes the configuration of a sandbox for tests.
+    package init() {}
+}

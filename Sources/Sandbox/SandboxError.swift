@@ -1,0 +1,39 @@
+/// Why the sandbox could not do what it was asked.
+package struct SandboxError: Error, Sendable, CustomStringConvertible {
+    /// What went wrong, as a closed set.
+    package enum Kind: String, Sendable {
+        /// libcrypto refused.
+        case cryptography
+        /// A key is not what the place needs (PEM, P-256).
+        case unsuitableKey = "unsuitable_key"
+        /// A file or directory could not be read or written.
+        case file
+        /// The port could not be bound.
+        case listen
+        /// An admin call names an unknown client, user or command, or is malformed.
+        case badRequest = "bad_request"
+        /// The sandbox holds as many grants as it may.
+        case full
+    }
+
+    /// The kind; decides what the caller may do.
+    package let kind: Kind
+    /// The verb and its object: `make key`.
+    package let action: String
+    /// The file, endpoint or field.
+    package let place: String
+    /// What the layer below said, if it said something.
+    package let cause: String?
+
+    init(_ kind: Kind, cannot action: String, at place: String, cause: String? = nil) {
+        self.kind = kind
+        self.action = action
+        self.place = place
+        self.cause = cause
+    }
+
+    package var description: String {
+        let detail = cause.map { ": \($0)" } ?? ""
+        return "cannot \(action) at '\(place)' (\(kind.rawValue))\(detail)"
+    }
+}

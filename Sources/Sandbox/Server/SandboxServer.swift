@@ -1,0 +1,137 @@
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+import NIOSSL
+
+/// Starts sandboxes.
+package enum SandboxServer {
+    /// How long a connection may be silent, and so how long a `timeout` fault lasts.
+    ///
+    /// Longer than any sensible client timeout.
+    private static let idleMaximum = TimeAmount.minutes(5)
+    /// Waiting connections; as many as a benchmark opens at once.
+    private static let backlog: Int32 = 1024
+
+    /// Starts a sandbox that listens, over TLS, at 127.0.0.1.
+    ///
+    /// - Parameter configuration: Everything it is started with.
+    /// - Returns: The sandbox, ready for calls; whoever started it must shut it down.
+    /// - Throws: ``SandboxError`` when the port, the directory or a key cannot be used.
+    package static func start(
+        configuration: SandboxConfiguration = SandboxConfiguration()
+    ) async throws -> RunningSandbox {
+        let directory = try SandboxDirectory(configuration.directory)
+        let certificate = try ServerCertificate()
+        let clock = SandboxClock(source: configuration.wallMilliseconds)
+        let journal = CallJournal(
+            file: try LogFile(path: configuration.logFile ?? directory.file("logs.jsonl")),
+            capacity: configuration.capacity
+        )
+        let apple = try AppleFamily(
+            configuration: configuration.apple,
+            clock: clock,
+            journal: journal,
+            capacity: configuration.capacity
+        )
+        let keyPEM = try providerKey(configuration.apple, directory)
+        try apple.register(
+            teamID: configuration.apple.teamID,
+            keyID: configuration.apple.keyID,
+            keyPEM: keyPEM,
+            clientIDs: configuration.apple.clientIDs
+        )
+        let faults = FaultInjector(plan: configuration.faults)
+        let admin = AdminRoutes(apple: apple, faults: faults, journal: journal, clock: clock)
+        let service = SandboxService(families: [apple], faults: faults, admin: admin)
+        let connections = OpenConnections()
+        let channel = try await listen(
+            port: configuration.port,
+            tls: try tlsContext(certificate),
+            service: service,
+            connections: connections
+        )
+        guard let port = channel.localAddress?.port else {
+            throw SandboxError(.listen, cannot: "listen", at: "127.0.0.1")
+        }
+        try directory.write(certificate.authorityPEM, to: "ca.pem")
+        try directory.write("https://localhost:\(port)\n", to: "endpoint")
+        return RunningSandbox(
+            parts: RunningSandbox.Parts(
+                port: port,
+                authorityPEM: certificate.authorityPEM,
+                keyPEM: keyPEM,
+                directory: directory,
+                service: service,
+                channel: channel,
+                connections: connections
+            )
+        )
+    }
+
+    /// The key of the configuration, of the directory, or a new one that is put there.
+    private static func providerKey(
+        _ apple: AppleConfiguration,
+        _ directory: SandboxDirectory
+    ) throws(SandboxError) -> String {
+        if let given = apple.keyPEM {
+            return given
+        }
+        if let kept = try directory.read("apple-key.p8") {
+            return kept
+        }
+        let made = try CryptoKey.makeP256().privatePEM()
+        try directory.write(made, to: "apple-key.p8")
+        return made
+    }
+
+    private static func tlsContext(_ certificate: ServerCertificate) throws -> NIOSSLContext {
+        let leaf = try NIOSSLCertificate.fromPEMBytes(Array(certificate.certificatePEM.utf8))
+        let key = try NIOSSLPrivateKey(
+            bytes: Array(certificate.privateKeyPEM.utf8),
+            format: .pem
+        )
+        var configuration = TLSConfiguration.makeServerConfiguration(
+            certificateChain: leaf.map { .certificate($0) },
+            privateKey: .privateKey(key)
+        )
+        configuration.minimumTLSVersion = .tlsv12
+        configuration.applicationProtocols = ["http/1.1"]
+        return try NIOSSLContext(configuration: configuration)
+    }
+
+    private static func listen(
+        port: Int,
+        tls: NIOSSLContext,
+        service: SandboxService,
+        connections: OpenConnections
+    ) async throws -> any Channel {
+        let bootstrap = ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
+            .serverChannelOption(.backlog, value: backlog)
+            .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+            .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
+            .childChannelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    connections.add(channel)
+                    let breaker = ConnectionBreaker()
+                    let pipeline = channel.pipeline.syncOperations
+                    try pipeline.addHandler(breaker)
+                    try pipeline.addHandler(NIOSSLServerHandler(context: tls))
+                    try pipeline.addHandler(IdleStateHandler(allTimeout: idleMaximum))
+                    try pipeline.configureHTTPServerPipeline(withErrorHandling: true)
+                    try pipeline.addHandler(
+                        ProviderConnection(service: service, breaker: breaker)
+                    )
+                }
+            }
+        do {
+            return try await bootstrap.bind(host: "127.0.0.1", port: port).get()
+        } catch {
+            throw SandboxError(
+                .listen,
+                cannot: "listen",
+                at: "127.0.0.1:\(port)",
+                cause: "\(error)"
+            )
+        }
+    }
+}

@@ -1,0 +1,19 @@
+import ArgumentParser
+
+/// The provider sandbox: identity providers that follow their vendors' documentation, with traps.
+@main
+struct ExpungedSandbox: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "expunged-sandbox",
+        abstract: "Stand-ins for identity providers, to test a deletion flow against.",
+        discussion: """
+            Start one with 'apple'. The other commands talk to the sandbox of a directory and print \
+            JSON. The sandbox listens at 127.0.0.1 only and holds no real account.
+            """,
+        subcommands: [
+            AppleCommand.self, SignInCommand.self, TokensCommand.self, WithdrawCommand.self,
+            GrantsCommand.self, LogCommand.self, FaultCommand.self, ClockCommand.self,
+            RotateKeysCommand.self, ClientCommand.self, ClientSecretCommand.self,
+        ]
+    )
+}

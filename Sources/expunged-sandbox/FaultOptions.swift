@@ -1,0 +1,59 @@
+import ArgumentParser
+import Sandbox
+
+/// The options that make a fault plan.
+struct FaultOptions: ParsableArguments {
+    @Option(help: "Share of the calls that fail, 0 to 1.")
+    var faultRate = 0.0
+
+    @Option(
+        help: ArgumentHelp(
+            "Kinds of faults with commas between them, or 'all'.",
+            discussion: FaultKind.allCases.map(\.rawValue).joined(separator: ", ")
+        )
+    )
+    var faultKinds = "all"
+
+    @Option(help: "Endpoints whose calls may fail (token, revoke, keys), or 'all'.")
+    var faultEndpoints = "all"
+
+    @Option(help: "The same seed fails the same calls, in the order of calls, in the same way.")
+    var seed: UInt64 = 1
+
+    @Option(help: "How many calls may fail at most.")
+    var faultLimit: Int?
+
+    @Option(help: "How long a 'delay' lasts, such as 200ms or 2s.")
+    var faultDelay = "200ms"
+
+    @Option(help: "What Retry-After says, such as 1s.")
+    var retryAfter = "1s"
+
+    func plan() throws -> FaultPlan {
+        guard (0...1).contains(faultRate) else {
+            throw ValidationError("--fault-rate is between 0 and 1.")
+        }
+        var plan = FaultPlan(
+            rate: faultRate,
+            kinds: try Self.list(faultKinds, "fault kind"),
+            endpoints: try Self.list(faultEndpoints, "endpoint"),
+            seed: seed,
+            limit: faultLimit
+        )
+        plan.delayMilliseconds = try TimeSpan.milliseconds(faultDelay)
+        plan.retryAfterSeconds = Int(try TimeSpan.milliseconds(retryAfter) / 1000)
+        return plan
+    }
+
+    private static func list<Item>(_ text: String, _ what: String) throws -> [Item]
+    where Item: RawRepresentable & CaseIterable, Item.RawValue == String {
+        guard text != "all" else { return Array(Item.allCases) }
+        return try text.split(separator: ",").map { name in
+            guard let item = Item(rawValue: String(name)) else {
+                let known = Item.allCases.map(\.rawValue).joined(separator: ", ")
+                throw ValidationError("unknown \(what) '\(name)'; there are: \(known)")
+            }
+            return item
+        }
+    }
+}

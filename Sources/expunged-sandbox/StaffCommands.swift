@@ -1,0 +1,159 @@
+import ArgumentParser
+import Sandbox
+
+/// Lists who authorized what.
+struct GrantsCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "grants",
+        abstract: "List the users' authorizations: live or revoked."
+    )
+
+    @OptionGroup var location: SandboxLocation
+
+    @Option(help: "Only those of this user.")
+    var user: String?
+
+    func run() async throws {
+        try await location.client.perform(
+            "/sandbox/grants" + (user.map { "?user=\(AdminClient.encoded($0))" } ?? "")
+        )
+    }
+}
+
+/// Shows the calls that were made.
+struct LogCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "log",
+        abstract: "Show the calls that were made, oldest first."
+    )
+
+    @OptionGroup var location: SandboxLocation
+
+    @Option(help: "Only calls after this sequence number.")
+    var after: UInt64 = 0
+
+    @Option(help: "How many at most.")
+    var limit = 10_000
+
+    func run() async throws {
+        try await location.client.perform("/sandbox/log?after=\(after)&limit=\(limit)")
+    }
+}
+
+/// Starts a fault plan.
+struct FaultCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "fault",
+        abstract: "Make calls fail from now on; a rate of 0 ends it."
+    )
+
+    @OptionGroup var location: SandboxLocation
+    @OptionGroup var faults: FaultOptions
+
+    func run() async throws {
+        try await location.client.perform("/sandbox/faults", sending: try faults.plan())
+    }
+}
+
+/// Moves the sandbox's clock.
+struct ClockCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "clock",
+        abstract: "Move the sandbox's clock away from the machine's."
+    )
+
+    @OptionGroup var location: SandboxLocation
+
+    @Option(help: "How far ahead, such as 25h; 0s puts it right again.")
+    var offset: String
+
+    func run() async throws {
+        try await location.client.perform(
+            "/sandbox/clock",
+            body: ["offset_ms": try TimeSpan.milliseconds(offset)]
+        )
+    }
+}
+
+/// Changes the keys that sign id tokens.
+struct RotateKeysCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "rotate-keys",
+        abstract: "Sign id tokens with a new key from now on."
+    )
+
+    @OptionGroup var location: SandboxLocation
+
+    @Flag(help: "Withdraw the old keys at once.")
+    var withdrawOld = false
+
+    func run() async throws {
+        try await location.client.perform(
+            "/sandbox/rotate-keys",
+            body: ["withdraw_old": withdrawOld]
+        )
+    }
+}
+
+/// Registers clients of another team.
+struct ClientCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "register-client",
+        abstract: "Register clients of a team with its key."
+    )
+
+    @OptionGroup var location: SandboxLocation
+
+    @Option(help: "The team.")
+    var teamID: String
+
+    @Option(help: "The key id that client secrets name.")
+    var keyID: String
+
+    @Option(help: "A PEM file with the P-256 key, public or private (.p8).")
+    var keyFile: String
+
+    @Option(help: "A client; may be repeated.")
+    var clientID: [String]
+
+    func run() async throws {
+        try await location.client.perform(
+            "/sandbox/clients",
+            body: [
+                "team_id": teamID, "key_id": keyID, "client_ids": clientID,
+                "key_pem": try AdminClient.text(ofFile: keyFile),
+            ]
+        )
+    }
+}
+
+/// Prints a client secret, to call the provider's endpoints from a shell.
+struct ClientSecretCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "client-secret",
+        abstract: "Print a client secret that is good for 5 minutes."
+    )
+
+    @OptionGroup var location: SandboxLocation
+
+    @Option(help: "The team.")
+    var teamID = "ABCDE12345"
+
+    @Option(help: "The key id.")
+    var keyID = "KEY1234567"
+
+    @Option(help: "The client.")
+    var clientID = "com.example.app"
+
+    func run() throws {
+        let key = try AdminClient.text(ofFile: "\(location.directory)/apple-key.p8")
+        Output.line(
+            try AppleClientSecret.make(
+                clientID: clientID,
+                teamID: teamID,
+                keyID: keyID,
+                keyPEM: key
+            )
+        )
+    }
+}
