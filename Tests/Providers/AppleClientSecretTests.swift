@@ -1,0 +1,68 @@
+import Engine
+import Lifecycle
+import Testing
+
+@testable import Providers
+
+@Suite("Apple's client secret")
+struct AppleClientSecretTests {
+    @Test("says who we are, to whom, and for how long")
+    func claims() throws {
+        let settings = AppleHarness.settings("https://stand-in.example")
+        let secret = try AppleClientSecret(settings, signer: BlankSigner())
+        let now = WallTime(unixMilliseconds: 1_800_000_000_999)
+        let token = try #require(try secret.make(for: AppleHarness.clientID, now: now))
+        let parts = token.split(separator: UInt8(ascii: "."))
+        let decoded = try parts.map { try #require(Base64URL.decode($0)) }
+        #expect(decoded.count == 3)
+        #expect(
+            String(decoding: decoded[0], as: UTF8.self) == #"{"alg":"ES256","kid":"KEY1234567"}"#
+        )
+        let claims = try #require(JSONValue(decoded[1]))
+        #expect(claims["iss"]?.string == "ABCDE12345")
+        #expect(claims["sub"]?.string == AppleHarness.clientID)
+        #expect(claims["aud"]?.string == "https://appleid.apple.com")
+        #expect(claims["iat"]?.number == 1_799_999_970)
+        #expect(claims["exp"]?.number == 1_800_000_300)
+        #expect(decoded[2] == [UInt8](repeating: 7, count: 64))
+    }
+
+    @Test("is not made for a client id that is not configured")
+    func stranger() throws {
+        let secret = try AppleClientSecret(
+            AppleHarness.settings("https://stand-in.example"),
+            signer: BlankSigner()
+        )
+        #expect(try secret.make(for: "com.example.stranger", now: .distantPast) == nil)
+    }
+
+    @Test(
+        "needs ids that can stand in JSON as they are",
+        arguments: ["", "a\"b", "a\\b", "a b", "a\r\nb", "é", String(repeating: "a", count: 256)]
+    )
+    func malformedIDs(_ id: String) {
+        for ids in [(id, "K", "c"), ("T", id, "c"), ("T", "K", id)] {
+            let settings = AppleProviderSettings(
+                name: ProviderName("apple"),
+                teamID: ids.0,
+                keyID: ids.1,
+                clientIDs: [ids.2]
+            )
+            let error = #expect(throws: ProviderError.self) {
+                try AppleClientSecret(settings, signer: BlankSigner())
+            }
+            #expect(error?.kind == .malformedClient)
+        }
+    }
+
+    @Test("needs an ES256 key")
+    func wrongAlgorithm() {
+        let error = #expect(throws: ProviderError.self) {
+            try AppleClientSecret(
+                AppleHarness.settings("https://a.example"),
+                signer: BlankSigner(algorithm: .rs256)
+            )
+        }
+        #expect(error?.kind == .wrongKeyAlgorithm)
+    }
+}

@@ -1,0 +1,106 @@
+import Engine
+import Lifecycle
+import Logging
+import NIOPosix
+import Synchronization
+
+@testable import Providers
+
+/// Signs with nothing: for servers that do not look.
+struct BlankSigner: MessageSigner {
+    var algorithm = SigningAlgorithm.es256
+
+    func sign(_ message: [UInt8]) throws(VaultError) -> [UInt8] { [UInt8](repeating: 7, count: 64) }
+}
+
+/// Fails like a token that was pulled out.
+struct BrokenSigner: MessageSigner {
+    var algorithm: SigningAlgorithm { .es256 }
+
+    func sign(_ message: [UInt8]) throws(VaultError) -> [UInt8] { throw VaultError(kind: .library) }
+}
+
+/// A clock that stands still until it is moved.
+final class ManualTime: Sendable {
+    private let milliseconds = Mutex<Int64>(1_800_000_000_000)
+
+    var now: WallTime { milliseconds.withLock { WallTime(unixMilliseconds: $0) } }
+
+    func advance(by duration: Duration) { milliseconds.withLock { $0 += duration.milliseconds } }
+}
+
+/// Runs a provider against an address, with short deadlines, and shuts it down.
+enum AppleHarness {
+    static let clientID = "com.example.app"
+
+    static func settings(_ baseURL: String) -> AppleProviderSettings {
+        var settings = AppleProviderSettings(
+            name: ProviderName("apple"),
+            teamID: "ABCDE12345",
+            keyID: "KEY1234567",
+            clientIDs: [clientID],
+            baseURL: baseURL
+        )
+        settings.http.allowsPlainLoopback = true
+        settings.http.timeoutConnect = .seconds(5)
+        settings.http.timeoutTotal = .seconds(5)
+        return settings
+    }
+
+    static func with<Result>(
+        _ settings: AppleProviderSettings,
+        signer: any MessageSigner = BlankSigner(),
+        now: @escaping @Sendable () -> WallTime = { ManualTime().now },
+        body: (AppleProvider) async throws -> Result
+    ) async throws -> Result {
+        let provider = try AppleProvider(
+            settings,
+            signer: signer,
+            eventLoopGroup: MultiThreadedEventLoopGroup.singleton,
+            now: now,
+            logger: Logger(label: "test")
+        )
+        do {
+            let result = try await body(provider)
+            await provider.shutdown()
+            return result
+        } catch {
+            await provider.shutdown()
+            throw error
+        }
+    }
+
+    static func with<Result>(
+        _ server: RawServer,
+        body: (AppleProvider) async throws -> Result
+    ) async throws -> Result {
+        try await with(settings("http://127.0.0.1:\(server.port)"), body: body)
+    }
+
+    static func credential(
+        _ kind: CredentialKind,
+        _ secret: String = "r.canary-token",
+        clientID: String = clientID,
+        redirectURI: String? = nil
+    ) -> OpenCredential {
+        OpenCredential(
+            kind: kind,
+            clientID: clientID,
+            secret: Secret(secret),
+            redirectURI: redirectURI
+        )
+    }
+}
+
+extension ExchangeAnswer {
+    /// A comparable summary without the tokens.
+    var summary: String {
+        switch self {
+        case .exchanged(let tokens):
+            "exchanged refresh=\(tokens.refreshToken != nil) access=\(tokens.accessToken != nil) "
+                + "subject=\(tokens.subject?.exposeText() ?? "-")"
+        case .refused: "refused"
+        case .trouble(let trouble): "trouble \(trouble)"
+        }
+    }
+}

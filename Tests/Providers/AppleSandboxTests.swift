@@ -1,0 +1,285 @@
+import Engine
+import FoundationEssentials
+import Lifecycle
+import Sandbox
+import Testing
+import Vault
+
+@testable import Providers
+
+/// A provider against the stand-in, over real TLS and with the real signer.
+enum SandboxHarness {
+    static func with(
+        _ apple: AppleConfiguration = AppleConfiguration(clientIDs: [
+            AppleHarness.clientID, "com.example.web",
+        ]),
+        change: (inout AppleProviderSettings) -> Void = { _ in },
+        keyPEM: String? = nil,
+        offset: Duration = .zero,
+        body: (AppleProvider, RunningSandbox) async throws -> Void
+    ) async throws {
+        var configuration = SandboxConfiguration()
+        configuration.apple = apple
+        let sandbox = try await SandboxServer.start(configuration: configuration)
+        var settings = AppleProviderSettings(
+            name: ProviderName("apple"),
+            teamID: apple.teamID,
+            keyID: apple.keyID,
+            clientIDs: apple.clientIDs,
+            baseURL: sandbox.baseURL,
+            caFile: sandbox.authorityFile
+        )
+        settings.http.timeoutTotal = .seconds(5)
+        change(&settings)
+        let signer = try SigningKey(
+            pem: Secret(keyPEM ?? sandbox.appleKeyPEM),
+            credential: "apple-key.p8",
+            algorithm: .es256
+        )
+        let now: @Sendable () -> WallTime = {
+            WallTime(unixMilliseconds: Int64(Date().timeIntervalSince1970 * 1000)) + offset
+        }
+        do {
+            try await AppleHarness.with(settings, signer: signer, now: now) { provider in
+                try await body(provider, sandbox)
+            }
+        } catch {
+            try await sandbox.shutdown()
+            throw error
+        }
+        try await sandbox.shutdown()
+    }
+
+    static var unlimited: AppleConfiguration {
+        var apple = AppleConfiguration(clientIDs: [AppleHarness.clientID, "com.example.web"])
+        apple.refreshLimit = .off
+        return apple
+    }
+
+    static func tokens(_ answer: ExchangeAnswer) -> ExchangedTokens? {
+        guard case .exchanged(let tokens) = answer else { return nil }
+        return tokens
+    }
+}
+
+@Suite("Sign in with Apple against the stand-in")
+struct AppleSandboxTests {
+    @Test("a code becomes tokens, the token is live, is revoked, and is dead")
+    func wholeLife() async throws {
+        try await SandboxHarness.with(SandboxHarness.unlimited) { provider, sandbox in
+            let signIn = try sandbox.signIn(user: "ann", clientID: AppleHarness.clientID)
+            let code = AppleHarness.credential(.authorizationCode, signIn.code)
+            let tokens = try #require(SandboxHarness.tokens(await provider.exchange(code)))
+            #expect(tokens.subject?.exposeText() == signIn.subject)
+            #expect(tokens.accessToken != nil)
+            #expect(tokens.accessTokenLifetime == .seconds(3600))
+            let refresh = AppleHarness.credential(
+                .refreshToken,
+                try #require(tokens.refreshToken).exposeText()
+            )
+            #expect(await provider.exchange(code).summary == "refused")
+            #expect(await provider.check(refresh) == .live)
+            #expect(sandbox.grantState(user: "ann") == .live)
+            #expect(await provider.revoke(refresh) == .success)
+            #expect(sandbox.grantState(user: "ann") == .revoked)
+            #expect(await provider.check(refresh) == .dead)
+            #expect(await provider.revoke(refresh) == .success)
+            #expect(sandbox.log().map(\.outcome).filter { $0 == .revoked }.count == 1)
+        }
+    }
+
+    @Test("an access token revokes too")
+    func accessToken() async throws {
+        try await SandboxHarness.with { provider, sandbox in
+            let signIn = try sandbox.signIn(user: "ann", clientID: AppleHarness.clientID)
+            let code = AppleHarness.credential(.authorizationCode, signIn.code)
+            let tokens = try #require(SandboxHarness.tokens(await provider.exchange(code)))
+            let access = AppleHarness.credential(
+                .accessToken,
+                try #require(tokens.accessToken).exposeText()
+            )
+            #expect(await provider.revoke(access) == .success)
+            #expect(sandbox.grantState(user: "ann") == .revoked)
+        }
+    }
+
+    @Test("a code is refused when it is too old or another client's, and kept to its redirect URI")
+    func refusedCodes() async throws {
+        try await SandboxHarness.with { provider, sandbox in
+            let old = try sandbox.signIn(
+                user: "old",
+                clientID: AppleHarness.clientID,
+                age: .seconds(301)
+            )
+            let web = try sandbox.signIn(
+                user: "web",
+                clientID: "com.example.web",
+                redirectURI: "https://example.com/cb?a=b&c"
+            )
+            let refused = [
+                AppleHarness.credential(.authorizationCode, old.code),
+                AppleHarness.credential(.authorizationCode, web.code),
+                AppleHarness.credential(
+                    .authorizationCode,
+                    web.code,
+                    clientID: "com.example.web",
+                    redirectURI: "https://example.com/other"
+                ),
+                AppleHarness.credential(.authorizationCode, "garbage"),
+            ]
+            for code in refused { #expect(await provider.exchange(code).summary == "refused") }
+            let right = AppleHarness.credential(
+                .authorizationCode,
+                web.code,
+                clientID: "com.example.web",
+                redirectURI: "https://example.com/cb?a=b&c"
+            )
+            #expect(SandboxHarness.tokens(await provider.exchange(right)) != nil)
+        }
+    }
+
+    @Test("a token of another client is dead, and a second check in a day is throttled")
+    func checks() async throws {
+        try await SandboxHarness.with { provider, sandbox in
+            let token = try #require(
+                try sandbox.issueRefreshTokens(count: 1, clientID: AppleHarness.clientID).first
+            )
+            let mine = AppleHarness.credential(.refreshToken, token.refreshToken)
+            let other = AppleHarness.credential(
+                .refreshToken,
+                token.refreshToken,
+                clientID: "com.example.web"
+            )
+            #expect(await provider.check(other) == .dead)
+            #expect(await provider.check(mine) == .live)
+            #expect(await provider.check(mine) == .trouble(.throttled(retryAfter: nil)))
+            #expect(await provider.revoke(other) == .trouble(.unusable))
+            #expect(sandbox.grantState(user: token.user) == .live)
+        }
+    }
+
+    @Test(
+        "a fault is trouble and never an answer, and the next call is fine",
+        arguments: [
+            (FaultKind.timeout, Trouble.lost), (.reset, .lost), (.responseLost, .lost),
+            (.throttled, .throttled(retryAfter: .seconds(1))),
+            (.unavailable, .throttled(retryAfter: .seconds(1))), (.serverError, .unusable),
+            (.html, .unusable), (.truncated, .lost), (.wrongContentType, .unusable),
+        ]
+    )
+    func faults(_ fault: FaultKind, trouble: Trouble) async throws {
+        let change: (inout AppleProviderSettings) -> Void = { settings in
+            // Only the silent one has to run into the deadline.
+            if fault == .timeout { settings.http.timeoutTotal = .milliseconds(500) }
+        }
+        try await SandboxHarness.with(SandboxHarness.unlimited, change: change) {
+            provider,
+            sandbox in
+            let token = try #require(
+                try sandbox.issueRefreshTokens(count: 1, clientID: AppleHarness.clientID).first
+            )
+            let refresh = AppleHarness.credential(.refreshToken, token.refreshToken)
+            sandbox.inject(fault, at: .token)
+            #expect(await provider.check(refresh) == .trouble(trouble))
+            #expect(await provider.check(refresh) == .live)
+            let signIn = try sandbox.signIn(user: "code", clientID: AppleHarness.clientID)
+            let code = AppleHarness.credential(.authorizationCode, signIn.code)
+            sandbox.inject(fault, at: .token)
+            #expect(await provider.exchange(code).summary == "trouble \(trouble)")
+            let isSpent = await provider.exchange(code).summary == "refused"
+            #expect(isSpent == fault.acts)
+        }
+    }
+
+    @Test(
+        "no fault at revoke is a success but the right answer in the wrong dress",
+        arguments: [
+            FaultKind.reset, .responseLost, .throttled, .unavailable, .serverError, .html,
+        ]
+    )
+    func revokeFaults(_ fault: FaultKind) async throws {
+        try await SandboxHarness.with { provider, sandbox in
+            let token = try #require(
+                try sandbox.issueRefreshTokens(count: 1, clientID: AppleHarness.clientID).first
+            )
+            let refresh = AppleHarness.credential(.refreshToken, token.refreshToken)
+            sandbox.inject(fault, at: .revoke)
+            #expect(await provider.revoke(refresh) != .success)
+            #expect((sandbox.grantState(user: token.user) == .revoked) == fault.acts)
+            #expect(await provider.revoke(refresh) == .success)
+            #expect(sandbox.grantState(user: token.user) == .revoked)
+        }
+    }
+
+    @Test("a clock that is 20 s ahead of Apple's does no harm")
+    func clockAhead() async throws {
+        try await SandboxHarness.with(offset: .seconds(20)) { provider, _ in
+            #expect(await provider.diagnose() == nil)
+        }
+    }
+
+    @Test("a fresh sign-in is verified with the published keys, and a new key is found")
+    func verify() async throws {
+        try await SandboxHarness.with { provider, sandbox in
+            let first = try sandbox.signIn(user: "ann", clientID: AppleHarness.clientID)
+            let order = SignIn(
+                clientID: AppleHarness.clientID,
+                idToken: Secret(first.idToken),
+                rawNonce: Secret(first.rawNonce)
+            )
+            let verified = try await provider.verify(order)
+            #expect(verified.subject.exposeText() == first.subject)
+            let wrong = SignIn(
+                clientID: AppleHarness.clientID,
+                idToken: Secret(first.idToken),
+                rawNonce: Secret("another")
+            )
+            #expect(await SignInTests.kind(provider, wrong) == .nonceMismatch)
+            let other = SignIn(
+                clientID: "com.example.web",
+                idToken: Secret(first.idToken),
+                rawNonce: Secret(first.rawNonce)
+            )
+            #expect(await SignInTests.kind(provider, other) == .wrongAudience)
+        }
+    }
+
+    @Test("a diagnosis names a wrong key, team or client as a matter of set-up")
+    func diagnose() async throws {
+        try await SandboxHarness.with { provider, sandbox in
+            #expect(await provider.diagnose() == nil)
+            #expect(sandbox.log().filter { $0.endpoint == .token }.count == 2)
+            sandbox.inject(.html, at: .keys)
+            #expect(await provider.diagnose() == .unusable)
+        }
+        try await SandboxHarness.with(keyPEM: Fixtures.serverKey) { provider, _ in
+            #expect(await provider.diagnose() == .misconfigured)
+        }
+        let wrongs: [@Sendable (inout AppleProviderSettings) -> Void] = [
+            { $0 = Self.copy($0, teamID: "WRONG12345") },
+            { $0 = Self.copy($0, keyID: "WRONG12345") },
+            { $0 = Self.copy($0, clientIDs: [AppleHarness.clientID, "com.example.unknown"]) },
+        ]
+        for wrong in wrongs {
+            try await SandboxHarness.with(change: wrong) { provider, _ in
+                #expect(await provider.diagnose() == .misconfigured)
+            }
+        }
+    }
+
+    private static func copy(
+        _ settings: AppleProviderSettings,
+        teamID: String? = nil,
+        keyID: String? = nil,
+        clientIDs: [String]? = nil
+    ) -> AppleProviderSettings {
+        AppleProviderSettings(
+            name: settings.http.name,
+            teamID: teamID ?? settings.teamID,
+            keyID: keyID ?? settings.keyID,
+            clientIDs: clientIDs ?? settings.clientIDs,
+            baseURL: settings.http.baseURL,
+            caFile: settings.http.caFile
+        )
+    }
+}

@@ -1,0 +1,118 @@
+import Lifecycle
+import Testing
+
+@testable import Providers
+
+@Suite("Encodings")
+struct EncodingTests {
+    @Test(
+        "a form holds any bytes and none of them is structure",
+        arguments: 0..<64 as Range<UInt64>
+    )
+    func formRoundTrip(_ seed: UInt64) throws {
+        var dice = SeededGenerator(seed: seed)
+        let value = (0..<200).map { _ in UInt8.random(in: 0...255, using: &dice) }
+        var form = FormBody()
+        form.add("client_id", "a")
+        form.add("token", Secret(value))
+        let allowed = Set(
+            "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~%".utf8
+        )
+        let encoded = form.bytes.dropFirst("client_id=a&token=".utf8.count)
+        #expect(encoded.allSatisfy { allowed.contains($0) })
+        var decoded: [UInt8] = []
+        var rest = encoded
+        while let byte = rest.popFirst() {
+            guard byte == UInt8(ascii: "%") else {
+                decoded.append(byte)
+                continue
+            }
+            decoded.append(
+                try #require(UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16))
+            )
+            rest = rest.dropFirst(2)
+        }
+        #expect(decoded == value)
+    }
+
+    @Test("base64url comes back, and only its one spelling is read")
+    func base64URL() {
+        for count in 0..<70 {
+            let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 * 37 + count) }
+            var text: [UInt8] = []
+            Base64URL.append(bytes, to: &text)
+            #expect(Base64URL.decode(text) == bytes)
+        }
+        for text in ["A", "AB", "AAB", "AA==", "A+AA", "A/AA", "AA A", "AAAAé", "AAAA\n"] {
+            #expect(Base64URL.decode(Array(text.utf8)) == nil)
+        }
+        #expect(Base64URL.decode(Array("_-8".utf8)) == [0xff, 0xef])
+    }
+
+    @Test(
+        "SHA-256 gives the digests of FIPS 180-4 and of every padding length",
+        arguments: [
+            ("", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"),
+            ("abc", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"),
+            (
+                "abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq",
+                "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1"
+            ),
+            (
+                String(repeating: "a", count: 55),
+                "9f4390f8d30c2dd92ec9f095b65e2b9ae9b0a925a5258e241c9f1e910f734318"
+            ),
+            (
+                String(repeating: "a", count: 64),
+                "ffe054fe7ae0cb6dc65c3af9b61d5209f439851db43d0ba5997337df154668eb"
+            ),
+            (
+                String(repeating: "a", count: 1000),
+                "41edece42d63e8d9bf515a9ba6932e1c20cbc9f5a5d134645adb5db1b9737ea3"
+            ),
+        ]
+    )
+    func sha256(_ message: String, digest: String) {
+        let bytes = Array(message.utf8)
+        #expect(String(decoding: SHA256Digest.hexadecimal(bytes), as: UTF8.self) == digest)
+    }
+
+    @Test(
+        "JSON is read strictly",
+        arguments: [
+            "", "{", "}", "[1,]", "{\"a\":1,}", "{a:1}", "{\"a\" 1}", "01", "1.", "-", "1e",
+            "1e999", "tru",
+            "\"\\x\"", "\"\\ud800\"", "\"\\ud800\\u0041\"", "\"\\u12\"", "\"a\nb\"", "\"a", "[1] 2",
+            "{\"a\":1,\"a\":2}", "{\"a\":1,\"\\u0061\":2}", "NaN", "+1", "'a'",
+            String(repeating: "[", count: 17) + String(repeating: "]", count: 17),
+        ]
+    )
+    func malformedJSON(_ text: String) {
+        #expect(JSONValue(Array(text.utf8)) == nil)
+    }
+
+    @Test("JSON text comes out as it was meant")
+    func json() throws {
+        let text = #" {"a" : ["\u0041\n\ud83d\ude00é", -1.5e2, true, null, {}], "b":0} "#
+        let value = try #require(JSONValue(Array(text.utf8)))
+        #expect(value["a"]?.array?[0].string == "A\n😀é")
+        #expect(value["a"]?.array?[1].number == -150)
+        #expect(value["b"]?.number == 0)
+        let deep = String(repeating: "[", count: 16) + String(repeating: "]", count: 16)
+        #expect(JSONValue(Array(deep.utf8)) != nil)
+    }
+
+    @Test("neither a form nor an answer shows what it holds")
+    func redaction() {
+        var form = FormBody()
+        form.add("token", Secret("canary"))
+        let reply = ProviderReply(status: 400, body: Array("canary".utf8))
+        var texts = ["\(form)", String(reflecting: form), "\(reply)", String(reflecting: reply)]
+        for value in [form as Any, reply as Any] {
+            var text = ""
+            dump(value, to: &text)
+            texts.append(text)
+        }
+        #expect(!texts.contains { $0.contains("canary") || $0.contains("99, 97, 110") })
+    }
+}
