@@ -1,6 +1,8 @@
 /// Loads a configuration: the one path for start, reload and `--check-config`.
 package enum ConfigurationLoader {
-    /// The longest line that is read. Without a bound a line of dots alone could nest so deep that
+    /// The longest line that is read.
+    ///
+    /// Without a bound a line of dots alone could nest so deep that
     /// taking the parsed document apart overflows the stack.
     static let lineByteCountMax = 4096
 
@@ -34,13 +36,8 @@ package enum ConfigurationLoader {
         }
         let text = try text(bytes, file: file)
         let scanner = KeyScanner(bytes)
-        if let line = scanner.tooDeepLine {
-            throw refused(
-                .tooDeep,
-                line: line,
-                file,
-                "keys and lists nest deeper than \(KeyScanner.depthMax) levels here"
-            )
+        if let problem = scanner.problem {
+            throw refused(problem.kind, line: problem.line, file, problem.cause)
         }
         let root: [String: TOMLNode]
         do {

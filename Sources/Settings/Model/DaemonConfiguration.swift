@@ -1,6 +1,8 @@
 package import Lifecycle
 
-/// A whole, valid configuration. Holds no secrets, only names of credentials.
+/// A whole, valid configuration.
+///
+/// Holds no secrets, only names of credentials.
 package struct DaemonConfiguration: Hashable, Sendable {
     package let requests: RequestConfiguration
     package let vault: VaultConfiguration

@@ -1,6 +1,8 @@
 package import Lifecycle
 
-/// The values of a provider's `kind`. A new family is a case here, rows in the table, and a reader.
+/// The values of a provider's `kind`.
+///
+/// A new family is a case here, rows in the table, and a reader.
 package enum ProviderFamily: String, Sendable, CaseIterable {
     case apple, oauth2
 
@@ -71,7 +73,9 @@ package struct AppleProviderConfiguration: Hashable, Sendable {
     package let baseURL: String
 }
 
-/// What only `kind = "oauth2"` has. At least one of `issuer` and `revocationURL` is there.
+/// What only `kind = "oauth2"` has.
+///
+/// At least one of `issuer` and `revocationURL` is there.
 package struct OAuth2ProviderConfiguration: Hashable, Sendable {
     package let issuer: String?
     package let revocationURL: String?

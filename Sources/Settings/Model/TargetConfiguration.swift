@@ -1,6 +1,8 @@
 package import Lifecycle
 
-/// The values of a target's `kind`. A new family is a case here, rows in the table, and a reader.
+/// The values of a target's `kind`.
+///
+/// A new family is a case here, rows in the table, and a reader.
 package enum TargetFamily: String, Sendable, CaseIterable {
     case sqlite
 }

@@ -1,10 +1,18 @@
-/// Finds the lines of keys in a TOML document (TOML 1.0.0), and refuses what would nest too deep.
+/// Finds the lines of keys in a TOML document (TOML 1.0.0), before the real parser sees it.
 ///
-/// Lenient: it runs before the real parser, which decides what is valid. Where the document is not, the
-/// scan gives up on the line, and only positions get worse.
+/// The parser decides what is valid, except where it must not be asked: it aborts the process for some
+/// malformed headers and numbers, and recurses without a bound for dotted keys. So keys, brackets and
+/// plain values are checked here; strings are only skipped. Floats and dates are refused as well, because
+/// no setting takes one.
 struct KeyScanner {
-    /// The deepest nesting that is read; a configuration needs 7. The parser recurses without a bound
-    /// for dotted keys, so that a line of a million dots would end the process.
+    /// The first thing that the parser must not see; the scan stops there.
+    struct Problem: Error, Hashable {
+        let kind: ConfigurationProblem.Kind
+        let line: Int
+        let cause: String
+    }
+
+    /// The deepest nesting that is read; a configuration needs 7.
     static let depthMax = 16
 
     private let bytes: [UInt8]
@@ -13,23 +21,45 @@ struct KeyScanner {
     private var section: [KeyStep] = []
     private var arrayCounts: [[KeyStep]: Int] = [:]
     private(set) var locations = KeyLocations()
-    /// Set when the nesting limit was passed; the scan stops there.
-    private(set) var tooDeepLine: Int?
+    private(set) var problem: Problem?
 
-    /// Scans the whole document.
+    /// Scans the document up to its end or its first problem.
     init(_ bytes: [UInt8]) {
         self.bytes = bytes
         if bytes.starts(with: [0xef, 0xbb, 0xbf]) { position = 3 }
-        while tooDeepLine == nil {
-            skipBlank(newlines: true)
-            guard let byte = peek else { break }
-            if byte == UInt8(ascii: "[") {
-                scanHeader()
-            } else {
-                scanPair(in: section)
-            }
-            skipLine()
+        do {
+            try scanDocument()
+        } catch {
+            problem = error
         }
+    }
+
+    private mutating func scanDocument() throws(Problem) {
+        while true {
+            skipBlank(newlines: true)
+            guard let byte = peek else { return }
+            if byte == UInt8(ascii: "[") {
+                try scanHeader()
+            } else {
+                try scanPair(in: section)
+            }
+            skipBlank(newlines: false)
+            guard peek == nil || peek == 0x0a || peek == UInt8(ascii: "#") else {
+                throw syntax("there is something after the end; one key or header per line")
+            }
+        }
+    }
+
+    private func syntax(_ cause: String) -> Problem {
+        Problem(kind: .syntax, line: line, cause: cause)
+    }
+
+    private func tooDeep() -> Problem {
+        Problem(
+            kind: .tooDeep,
+            line: line,
+            cause: "keys and lists nest deeper than \(Self.depthMax) levels here"
+        )
     }
 
     private var peek: UInt8? { position < bytes.count ? bytes[position] : nil }
@@ -57,64 +87,59 @@ struct KeyScanner {
             }
         }
     }
-
-    private mutating func skipLine() {
-        while let byte = peek, byte != 0x0a { advance() }
-    }
 }
 
 // MARK: - Headers and keys
 
 extension KeyScanner {
-    private mutating func scanHeader() {
+    private mutating func scanHeader() throws(Problem) {
         let isArray = looking(at: "[[")
         position += isArray ? 2 : 1
-        let start = line
-        let names = scanKey()
-        guard !names.isEmpty, tooDeepLine == nil else { return }
+        let names = try scanKey()
+        guard looking(at: isArray ? "]]" : "]") else {
+            throw syntax("the header has no closing \(isArray ? "]]" : "]")")
+        }
+        position += isArray ? 2 : 1
         var path: [KeyStep] = []
         for (offset, name) in names.enumerated() {
             path.append(.key(name))
-            locations.note(path, line: start)
+            locations.note(path, line: line)
             let isLast = offset == names.count - 1
             if isLast && isArray { arrayCounts[path, default: 0] += 1 }
             if let count = arrayCounts[path] { path.append(.index(count - 1)) }
         }
-        locations.note(path, line: start)
+        guard path.count <= Self.depthMax else { throw tooDeep() }
+        locations.note(path, line: line)
         section = path
     }
 
-    private mutating func scanPair(in parent: [KeyStep]) {
-        let start = line
-        let names = scanKey()
-        guard !names.isEmpty, parent.count + names.count <= Self.depthMax else {
-            if !names.isEmpty { tooDeepLine = start }
-            return
-        }
+    private mutating func scanPair(in parent: [KeyStep]) throws(Problem) {
+        let names = try scanKey()
+        guard parent.count + names.count <= Self.depthMax else { throw tooDeep() }
         var path = parent
         for name in names {
             path.append(.key(name))
-            locations.note(path, line: start)
+            locations.note(path, line: line)
         }
-        skipBlank(newlines: false)
-        guard peek == UInt8(ascii: "=") else { return }
+        guard peek == UInt8(ascii: "=") else { throw syntax("write KEY = VALUE") }
         advance()
-        scanValue(at: path)
+        try scanValue(at: path)
     }
 
-    /// Reads a dotted key; empty when there is none.
-    private mutating func scanKey() -> [String] {
+    /// Reads a dotted key and the blanks after it; at least one name.
+    private mutating func scanKey() throws(Problem) -> [String] {
         var names: [String] = []
-        while tooDeepLine == nil {
+        while true {
             skipBlank(newlines: false)
-            guard let name = scanName() else { return names }
+            guard let name = scanName() else {
+                throw syntax("a key is missing; keys are letters, digits, '_' and '-'")
+            }
             names.append(name)
-            if names.count > Self.depthMax { tooDeepLine = line }
+            guard names.count <= Self.depthMax else { throw tooDeep() }
             skipBlank(newlines: false)
             guard peek == UInt8(ascii: ".") else { return names }
             advance()
         }
-        return []
     }
 
     private mutating func scanName() -> String? {
@@ -142,52 +167,78 @@ extension KeyScanner {
 // MARK: - Values
 
 extension KeyScanner {
-    private mutating func scanValue(at path: [KeyStep]) {
-        guard path.count <= Self.depthMax else {
-            tooDeepLine = line
-            return
-        }
+    private mutating func scanValue(at path: [KeyStep]) throws(Problem) {
+        guard path.count <= Self.depthMax else { throw tooDeep() }
         skipBlank(newlines: false)
         switch peek {
         case UInt8(ascii: "\""), UInt8(ascii: "'"): skipString()
-        case UInt8(ascii: "["): scanArray(at: path)
-        case UInt8(ascii: "{"): scanInlineTable(at: path)
-        default:
-            while let byte = peek, !",]}#\n".utf8.contains(byte) { advance() }
+        case UInt8(ascii: "["): try scanArray(at: path)
+        case UInt8(ascii: "{"): try scanInlineTable(at: path)
+        default: try scanPlainValue()
         }
     }
 
-    private mutating func scanArray(at path: [KeyStep]) {
+    /// A whole number or a boolean.
+    private mutating func scanPlainValue() throws(Problem) {
+        let start = position
+        while let byte = peek, !",]}#\n\r \t".utf8.contains(byte) { advance() }
+        let token = bytes[start..<position]
+        guard !Self.isWholeNumber(token), !token.elementsEqual("true".utf8),
+            !token.elementsEqual("false".utf8)
+        else { return }
+        throw syntax(
+            "the value is neither a text in quotes, a whole number, true, false, a list nor { … }"
+        )
+    }
+
+    /// `[+-]?(0|[1-9](_?[0-9])*)`.
+    private static func isWholeNumber(_ token: ArraySlice<UInt8>) -> Bool {
+        let hasSign = token.first == UInt8(ascii: "+") || token.first == UInt8(ascii: "-")
+        let digits = hasSign ? token.dropFirst() : token
+        guard let first = digits.first, (0x30...0x39).contains(first) else { return false }
+        guard digits.count == 1 || first != 0x30 else { return false }
+        var isAfterDigit = false
+        for byte in digits {
+            let isDigit = (0x30...0x39).contains(byte)
+            guard isDigit || (byte == UInt8(ascii: "_") && isAfterDigit) else { return false }
+            isAfterDigit = isDigit
+        }
+        return isAfterDigit
+    }
+
+    private mutating func scanArray(at path: [KeyStep]) throws(Problem) {
         advance()
         var index = 0
-        while tooDeepLine == nil {
+        while true {
             skipBlank(newlines: true)
-            guard let byte = peek else { return }
+            guard let byte = peek else { throw syntax("a list has no closing ]") }
             if byte == UInt8(ascii: "]") { return advance() }
             locations.note(path + [.index(index)], line: line)
-            scanValue(at: path + [.index(index)])
+            try scanValue(at: path + [.index(index)])
             index += 1
             skipBlank(newlines: true)
             if peek == UInt8(ascii: ",") {
                 advance()
             } else if peek != UInt8(ascii: "]") {
-                return
+                throw syntax("a list needs ',' between entries and ']' at its end")
             }
         }
     }
 
-    private mutating func scanInlineTable(at path: [KeyStep]) {
+    private mutating func scanInlineTable(at path: [KeyStep]) throws(Problem) {
         advance()
-        while tooDeepLine == nil {
+        while true {
             skipBlank(newlines: false)
-            guard let byte = peek else { return }
+            guard let byte = peek else { throw syntax("a { has no closing }") }
             if byte == UInt8(ascii: "}") { return advance() }
-            scanPair(in: path)
+            try scanPair(in: path)
             skipBlank(newlines: false)
             if peek == UInt8(ascii: ",") {
                 advance()
             } else if peek != UInt8(ascii: "}") {
-                return
+                throw syntax(
+                    "{ … } needs ',' between its keys and '}' at its end, on the same line"
+                )
             }
         }
     }

@@ -34,6 +34,7 @@ extension TOMLNode {
     ///
     /// - Parameter text: Without NUL, which the library would take for the end, and not nested deeper
     ///   than ``KeyScanner/depthMax``.
+    /// - Returns: The keys at the top and their values.
     /// - Throws: ``TOMLSyntaxError`` for the first thing that is not TOML.
     static func parse(_ text: String) throws(TOMLSyntaxError) -> [String: TOMLNode] {
         do {

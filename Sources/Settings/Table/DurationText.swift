@@ -39,6 +39,7 @@ package enum DurationText {
     /// The shortest text that reads back as `duration`, without weeks: `7d`, `1h30m`, `0s`.
     ///
     /// - Parameter duration: Not negative; parts below a millisecond are dropped.
+    /// - Returns: Text for ``parse(_:)``.
     package static func format(_ duration: Duration) -> String {
         var (seconds, attoseconds) = duration.components
         guard seconds >= 0, attoseconds >= 0 else { return "0s" }

@@ -1,0 +1,170 @@
+import Lifecycle
+import Testing
+
+@testable import Settings
+
+@Suite("A good configuration loads")
+struct LoadingTests {
+    @Test("the Apple and SQLite example loads clean")
+    func example() throws {
+        let bytes = try ProjectFiles.bytes("Config/examples/apple-sqlite.toml")
+        let configuration = try ConfigurationLoader.parse(bytes, file: "apple-sqlite.toml")
+        #expect(configuration.cautions.isEmpty)
+        #expect(configuration.requests.gracePeriod == .seconds(86_400))
+        let provider = try #require(configuration.providers.first)
+        #expect(provider.name == ProviderName("apple"))
+        #expect(provider.clientIDs == ["com.example.app", "com.example.web"])
+        #expect(
+            provider.kind
+                == .apple(
+                    AppleProviderConfiguration(
+                        teamID: "ABCDE12345",
+                        keyID: "KEY1234567",
+                        privateKeyCredential: "apple-key.p8",
+                        baseURL: "https://appleid.apple.com"
+                    )
+                )
+        )
+        guard case .sqlite(let sqlite)? = configuration.targets.first?.kind else { return }
+        #expect(sqlite.path == "/srv/app/app.db")
+        #expect(sqlite.tables.map(\.table) == ["posts", "invoices", "fraud_reports", "users"])
+        #expect(
+            sqlite.tables[0].createdAt == CreatedAtColumn(column: "created", unit: .unixSeconds)
+        )
+        #expect(
+            sqlite.tables[1].action
+                == .anonymize(
+                    [
+                        ColumnChange(column: "email", replacement: .hash),
+                        ColumnChange(column: "name", replacement: .constant("deleted user")),
+                        ColumnChange(column: "phone", replacement: .null),
+                    ],
+                    keepReason: "tax law, 10 years"
+                )
+        )
+        #expect(sqlite.tables[2].action == .keep(reason: "pending legal claims"))
+        #expect(sqlite.tables[2].idType == .integer)
+    }
+
+    @Test("an empty file gives the defaults and warns that nothing is erased")
+    func empty() throws {
+        let configuration = try Sample.load("")
+        #expect(configuration.requests.gracePeriod == .zero)
+        #expect(configuration.requests.deadline == .seconds(30 * 86_400))
+        #expect(configuration.requests.maxDeletionsPerHour == 1000)
+        #expect(configuration.requests.withoutIdentities == .proceed)
+        #expect(configuration.vault.keyCredential == "vault-key")
+        #expect(configuration.journal.level == .info)
+        #expect(configuration.cautions.count == 2)
+    }
+
+    @Test("a provider has the documented defaults")
+    func providerDefaults() throws {
+        let provider = try #require(try Sample.load(Sample.provider).providers.first)
+        #expect(provider.onUnrevocable == .proceed)
+        #expect(provider.revocationDeadline == .seconds(7 * 86_400))
+        #expect(provider.concurrency == 64)
+        #expect(provider.ratePerSecond == nil)
+        #expect(provider.connection.timeoutConnect == .seconds(5))
+        #expect(provider.connection.timeoutTotal == .seconds(30))
+        #expect(provider.connection.caFile == nil)
+    }
+
+    @Test("plain http on this machine loads when it is allowed, with a warning")
+    func plainHTTP() throws {
+        let configuration = try Sample.load(
+            Sample.provider + "allow_plain_http = true\nbase_url = \"http://127.0.0.1:8443/\"\n"
+        )
+        guard case .apple(let apple)? = configuration.providers.first?.kind else { return }
+        #expect(apple.baseURL == "http://127.0.0.1:8443")
+        #expect(configuration.cautions.contains { $0.contains("unencrypted") })
+    }
+
+    @Test("an oauth2 provider needs an issuer or a revocation endpoint")
+    func oauth2() throws {
+        let start = "[[provider]]\nname = \"sso\"\nkind = \"oauth2\"\nclient_ids = [\"app\"]\n"
+        #expect(Sample.message(start).contains("provider.sso.issuer (missing_key)"))
+        let configuration = try Sample.load(
+            start
+                + "issuer = \"https://sso.example.com/realms/a\"\nclient_secret_credential = \"s\"\n"
+        )
+        #expect(
+            configuration.requiredCredentials == [
+                RequiredCredential(name: "vault-key", usedBy: "vault.key_credential"),
+                RequiredCredential(name: "s", usedBy: "provider.sso.client_secret_credential"),
+            ]
+        )
+    }
+
+    @Test("every way that TOML offers to write the same thing loads the same")
+    func spellings() throws {
+        let plain = try Sample.load(Sample.target)
+        let inline = """
+            target = [{ name = "app-db", "kind" = 'sqlite', path = \"""/srv/app.db\""", table = [
+              { table = "posts", column = "author_id", action = "delete" }, # one
+            ] }]
+            """
+        #expect(try Sample.load(inline) == plain)
+        #expect(try Sample.load("\u{feff}" + Sample.target.replacing("\n", with: "\r\n")) == plain)
+    }
+
+    @Test("the effective configuration loads to an equal configuration")
+    func effective() throws {
+        let bytes = try ProjectFiles.bytes("Config/examples/apple-sqlite.toml")
+        let texts = [
+            String(decoding: bytes, as: UTF8.self), "",
+            Sample.target.replacing(
+                "\"delete\"",
+                with: "\"anonymize\"\nkeep_reason = \"a \\\"b\\\"\""
+            )
+                + "[target.table.set.\"odd \\\"name.x\"]\nstrategy = \"truncate\"\nlength = 3\n",
+        ]
+        for text in texts {
+            let configuration = try Sample.load(text)
+            let rendered = EffectiveConfiguration.render(configuration)
+            #expect(try Sample.load(rendered) == configuration, "\(rendered)")
+            #expect(rendered.contains("deadline = \"30d\""))
+        }
+    }
+}
+
+@Suite("A reload tells what it cannot apply")
+struct ReloadTests {
+    private static let base = Sample.provider + Sample.target
+
+    @Test("a change of what is read at run time blocks nothing")
+    func harmless() throws {
+        let new =
+            "[requests]\ngrace_period = \"1d\"\n"
+            + Self.base.replacing("author_id", with: "writer") + "id_type = \"integer\"\n"
+        #expect(try ReloadBlockers.find(from: Sample.load(Self.base), to: Sample.load(new)).isEmpty)
+    }
+
+    @Test(
+        "a change of what is read at start is named",
+        arguments: [
+            ("ABCDE12345", "ABCDE99999", "provider.apple.team_id"),
+            ("/srv/app.db", "/srv/b.db", "target.app-db.path"),
+            ("apple-key.p8", "other.p8", "provider.apple.private_key_credential"),
+            ("name = \"apple\"", "name = \"apple2\"", nil),
+        ] as [(String, String, String?)]
+    )
+    func blocked(old: String, new: String, key: String?) throws {
+        let changed = try Sample.load(Self.base.replacing(old, with: new))
+        let blockers = ReloadBlockers.find(from: try Sample.load(Self.base), to: changed)
+        #expect(blockers.map(\.key) == [key].compactMap { $0 })
+    }
+
+    @Test("a provider with a new credential needs a restart")
+    func newCredential() throws {
+        let added =
+            Self.base
+            + Sample.provider.replacing("\"apple\"\nkind", with: "\"b\"\nkind")
+            .replacing("apple-key.p8", with: "b.p8")
+        let blockers = try ReloadBlockers.find(
+            from: Sample.load(Self.base),
+            to: Sample.load(added)
+        )
+        #expect(blockers.map(\.key) == ["provider.b.private_key_credential"])
+    }
+}

@@ -1,0 +1,76 @@
+import Testing
+
+@testable import Settings
+
+@Suite("The documentation says what the table of settings says")
+struct ReferenceTests {
+    @Test("the example file is the one that the table generates")
+    func exampleFile() throws {
+        #expect(try ProjectFiles.text("Config/expunged.toml") == SettingsReference.exampleFile())
+    }
+
+    @Test("the example file with every key commented out gives the defaults of an empty file")
+    func exampleFileIsAllDefaults() throws {
+        let example = try Sample.load(SettingsReference.exampleFile())
+        #expect(try example == Sample.load(""))
+    }
+
+    @Test(
+        "every general key of the example file means its default when it is uncommented",
+        arguments: SettingScope.allCases.filter(\.isSingle)
+    )
+    func uncommented(scope: SettingScope) throws {
+        for setting in SettingsTable.settings(in: scope) {
+            let text = "\(scope.header)\n\(setting.name) = \(setting.sample.toml)\n"
+            #expect(try Sample.load(text) == Sample.load(""), "\(setting.key)")
+        }
+    }
+
+    @Test("the example file mentions every key once per section")
+    func exampleMentionsEveryKey() {
+        let lines = SettingsReference.exampleFile().split(separator: "\n")
+        let keys = lines.filter { $0.hasPrefix("#") && !$0.hasPrefix("# ") && $0.contains(" = ") }
+        #expect(keys.count == SettingsTable.all.count)
+    }
+
+    @Test("expunged.conf(5) has the entry of every setting, and no other")
+    func manual() throws {
+        let page = try ProjectFiles.text("docs/man/expunged.conf.5")
+        for setting in SettingsTable.all {
+            #expect(page.contains(SettingsReference.manualEntry(setting)), "\(setting.key)")
+        }
+        let items = page.split(separator: "\n").filter { $0.hasPrefix(".It Cm ") }
+        #expect(items.map { String($0.dropFirst(7)) } == SettingsTable.all.map(\.key))
+    }
+
+    @Test("keys are unique within a section and written in lower case")
+    func keys() {
+        #expect(Set(SettingsTable.all.map(\.key)).count == SettingsTable.all.count)
+        for setting in SettingsTable.all {
+            let letters = Set("abcdefghijklmnopqrstuvwxyz0123456789_")
+            #expect(setting.name.allSatisfy(letters.contains), "\(setting.key)")
+        }
+    }
+
+    @Test("every default and example passes the rule of its own key")
+    func samplesAreGood() {
+        for setting in SettingsTable.all {
+            let place = SectionPlace(scope: setting.scope, path: [], label: "x")
+            var log = ProblemLog(file: "t", locations: KeyLocations())
+            let node = Self.node(setting.sample)
+            let section = SectionReader(place: place, family: nil)
+                .read([setting.name: node], log: &log)
+            #expect(section.values[setting.name] == setting.sample, "\(setting.key)")
+        }
+    }
+
+    private static func node(_ value: SettingValue) -> TOMLNode {
+        switch value {
+        case .text(let text): .text(text)
+        case .texts(let texts): .array(texts.map(TOMLNode.text))
+        case .duration(let duration): .text(DurationText.format(duration))
+        case .count(let count): .integer(count)
+        case .boolean(let value): .boolean(value)
+        }
+    }
+}
