@@ -1,0 +1,63 @@
+/// Which modules each target may import.
+///
+/// An adapter never imports another; each outside library has one or two homes, so that it can be
+/// replaced or audited there.
+enum ImportTable {
+    /// Modules of the system and the standard library; `Foundation` as a whole needs an allowance.
+    static func anywhere(isTest: Bool) -> Set<String> {
+        let system: Set = ["FoundationEssentials", "Glibc", "Synchronization"]
+        return isTest ? system.union(["Testing"]) : system
+    }
+
+    private static let server: Set = ["Hummingbird", "HummingbirdCore", "HTTPTypes"]
+    private static let network: Set = ["NIOCore", "NIOPosix", "NIOHTTP1"]
+    private static let adapters: Set = [
+        "Storage", "Vault", "Providers", "Targets", "Settings", "Systemd", "ControlServer",
+    ]
+
+    static let sources: [String: Set<String>] = [
+        "Lifecycle": [],
+        "Engine": ["Lifecycle", "DequeModule", "Logging"],
+        "Storage": [
+            "Engine", "Lifecycle", "CSQLiteGuard", "CLinux", "GRDB", "GRDBSQLite", "Logging",
+        ],
+        "Vault": ["Engine", "Lifecycle", "COpenSSL"],
+        "Providers": [
+            "Engine", "Lifecycle", "AsyncHTTPClient", "JWTKit", "NIOCore", "NIOHTTP1", "NIOSSL",
+            "Logging",
+        ],
+        "Targets": ["Engine", "Lifecycle", "CSQLiteGuard", "GRDB", "GRDBSQLite"],
+        "Settings": ["Lifecycle", "TOMLKit"],
+        "Systemd": ["Lifecycle", "CSystemd", "CLinux", "Logging"],
+        "Control": ["Lifecycle"],
+        "ControlServer": server.union(network).union([
+            "Control", "Engine", "Lifecycle", "CLinux", "Logging", "ServiceLifecycle",
+        ]),
+        "ControlClient": ["Control", "Lifecycle", "AsyncHTTPClient", "NIOCore", "NIOHTTP1"],
+        "Sandbox": server.union(network).union(["COpenSSL", "NIOSSL", "Logging"]),
+        "Daemon": adapters.union([
+            "Lifecycle", "Engine", "Control", "CLinux", "Logging", "ServiceLifecycle",
+            "UnixSignals",
+        ]),
+        "expunged": ["Daemon"],
+        "expungectl": ["Control", "ControlClient", "Lifecycle", "ArgumentParser"],
+        "expunged-sandbox": ["Sandbox", "ArgumentParser"],
+    ]
+
+    /// A suite sees its own target, what that may see, and what the table of `Package.swift` adds.
+    static let tests: [String: Set<String>] = {
+        var table = sources.mapValues { $0 }
+        for (target, modules) in sources { table[target] = modules.union([target]) }
+        let additions: [String: Set<String>] = [
+            "Providers": ["Sandbox", "Vault", "NIOPosix"],
+            "Control": ["ControlServer", "ControlClient", "Logging"],
+            "Sandbox": ["AsyncHTTPClient"],
+            "Simulation": ["Engine", "Lifecycle"],
+            "EndToEnd": [
+                "Lifecycle", "Sandbox", "Control", "ControlClient", "GRDB", "Subprocess",
+            ],
+            "Tidy": [],
+        ]
+        return table.merging(additions) { $0.union($1) }
+    }()
+}
