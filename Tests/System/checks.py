@@ -1,0 +1,58 @@
+"""Counts what held and what did not."""
+
+import sys
+import time
+import traceback
+
+
+class Checks:
+    """Prints PASS or FAIL per check; a scenario that dies is one failure and the others go on."""
+
+    def __init__(self):
+        self.passed = 0
+        self.failed = 0
+
+    def check(self, text, holds, detail=""):
+        """Notes whether something held; `detail` is shown only when it did not."""
+        if holds:
+            self.passed += 1
+            print(f"PASS {text}", flush=True)
+        else:
+            self.failed += 1
+            print(f"FAIL {text}", flush=True)
+            for line in str(detail).strip().splitlines()[-25:]:
+                print(f"     {line}", flush=True)
+        return bool(holds)
+
+    def equal(self, text, found, expected):
+        return self.check(text, found == expected, f"expected {expected!r}, found {found!r}")
+
+    def scenario(self, name, body):
+        """Runs one scenario and says how long it took."""
+        print(f"---- {name}", flush=True)
+        start = time.monotonic()
+        try:
+            body()
+        except Exception as error:  # A broken scenario is a failed check, not the end of the run.
+            traceback.print_exc(file=sys.stdout)
+            self.check(name, False, error)
+        print(f"     {time.monotonic() - start:.1f} s", flush=True)
+
+
+class TimedOut(Exception):
+    pass
+
+
+def wait_for(what, condition, timeout=30.0, pause=0.05):
+    """Asks again until `condition` answers something true, and answers that.
+
+    The other side is a real service manager in another process: there is nothing to await.
+    """
+    end = time.monotonic() + timeout
+    while True:
+        answer = condition()
+        if answer:
+            return answer
+        if time.monotonic() > end:
+            raise TimedOut(f"waited {timeout:.0f} s for {what}")
+        time.sleep(pause)

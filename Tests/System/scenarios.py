@@ -1,0 +1,317 @@
+"""What the service must do on a real systemd, one scenario per method."""
+
+import os
+import subprocess
+import tempfile
+import time
+
+from checks import wait_for
+from provider import Provider
+from service import APP_DB, SPOOL, UNIT, Service
+from static import EXPOSURE_MAX, exposure
+
+# In fast motion: this many watchdog periods are an hour of the unit's 30 s.
+IDLE_PERIODS = 120
+
+
+class Scenarios:
+    """Runs in order: the later ones use what the first installs."""
+
+    def __init__(self, checks, machine, source):
+        self.checks = checks
+        self.machine = machine
+        self.source = source
+        self.service = None
+
+    def run(self, only):
+        provider = Provider(os.path.join(self.source, ".build/release/expunged-sandbox"))
+        self.provider = provider
+        self.service = Service(self.machine, provider, self.source)
+        try:
+            failed = self.checks.failed
+            self.checks.scenario("installation", self.installation)
+            if self.checks.failed > failed:
+                return
+            for name in (
+                "socket_activation", "permissions", "spool", "socket", "journal", "reload", "kill",
+                "exposure", "outage", "idle", "stuck_writer", "secrecy", "uninstall",
+            ):
+                if only in name:
+                    self.checks.scenario(name.replace("_", " "), getattr(self, name))
+                    provider.fail(rate=0)
+        finally:
+            if self.checks.failed:
+                print(self.machine.run(
+                    "journalctl", "-u", UNIT, "-n", "60", "--no-pager", check=False).stdout)
+            provider.stop()
+
+    def installation(self):
+        self.service.install()
+        stat = self.machine.run(
+            "stat", "-c", "%n %a %U %G", "/etc/expunged/credentials", "/etc/expunged/expunged.toml",
+            "/var/lib/expunged", "/var/lib/expunged/spool", SPOOL).stdout.splitlines()
+        self.checks.equal("files have the owners and modes of the design", stat, [
+            "/etc/expunged/credentials 700 root root",
+            "/etc/expunged/expunged.toml 644 root root",
+            "/var/lib/expunged 711 expunged expunged",
+            "/var/lib/expunged/spool 2770 expunged expunged-submit",
+            f"{SPOOL} 660 expunged expunged-submit",
+        ])
+        verify = self.machine.run(
+            "systemd-analyze", "verify", "--man=no", UNIT, "expunged-control.socket",
+            "expunged-submit.socket", check=False)
+        self.checks.equal("systemd-analyze verify of the installed units", verify.stderr, "")
+        again = self.machine.run(
+            "make", "-s", "-C", "/src", "-f", "systemd/install.mk", "install", timeout=120)
+        self.checks.equal("installing again succeeds", again.returncode, 0)
+        kept = self.machine.run("grep", "-c", "app-db", "/etc/expunged/expunged.toml").stdout
+        self.checks.equal("installing again keeps the configuration", kept.strip(), "1")
+
+    def socket_activation(self):
+        self.machine.systemctl("enable", UNIT)
+        wanted = self.machine.systemctl("is-enabled", "expunged-control.socket").stdout.strip()
+        self.checks.equal("enabling the service enables its sockets", wanted, "enabled")
+        self.machine.systemctl("start", "expunged-control.socket", "expunged-submit.socket")
+        self.checks.equal(
+            "the service waits for a connection", self.machine.show(UNIT, "ActiveState"),
+            "inactive")
+        status, body = self.service.http("GET", "/v1/status")
+        self.checks.equal("the first call starts the service and is answered", status, 200)
+        self.checks.check("the service is active", self.service.is_active(), body)
+        self.checks.check(
+            "it says how it is", self.machine.show(UNIT, "StatusText") != "",
+            self.machine.show(UNIT, "StatusText"))
+        self.checks.equal(
+            "it says that it started", len(self.service.events("Service started")), 1)
+        answer = self.service.expungectl("status")
+        self.checks.check(
+            "an operator asks for the status", answer.returncode == 0,
+            answer.stdout + answer.stderr)
+        noise = [
+            entry["MESSAGE"] for entry in self.machine.journal(f"_SYSTEMD_UNIT={UNIT}")
+            if "thread priority" in str(entry["MESSAGE"])
+        ]
+        self.checks.equal("the sandbox causes no complaint in the journal", noise, [])
+
+    def permissions(self):
+        for user, socket, may in (
+            ("app", "submit", True), ("app", "control", False), ("operator", "control", True),
+            ("operator", "submit", False), ("stranger", "submit", False),
+            ("stranger", "control", False),
+        ):
+            status, _ = self.service.http("GET", "/v1/status", user=user, socket=socket)
+            self.checks.equal(
+                f"{user} {'may' if may else 'may not'} use {socket}.sock", status == 200, may)
+        for path in ("/var/lib/expunged/state.db", SPOOL):
+            answer = self.machine.run("cat", path, user="stranger", check=False)
+            self.checks.check(f"a stranger cannot read {path}", answer.returncode != 0)
+        answer = self.machine.run("cat", "/var/lib/expunged/state.db", user="app", check=False)
+        self.checks.check("an application cannot read the state", answer.returncode != 0)
+
+    def spool(self):
+        user = self.service.add_user()
+        credential = self.service.spool_sign_in(user)
+        scrubbed = wait_for("the code to be sealed", lambda: self.service.sql(SPOOL, f"""
+            SELECT state FROM credentials
+            WHERE id = {credential} AND state <> 'submitted' AND secret IS NULL"""))
+        self.checks.equal("a code in the spool is sealed and scrubbed", scrubbed, "sealed")
+        row = self.service.spool_delete(user)
+        state, detail, self.request = self.service.spool_end(row)
+        self.checks.equal("a row in the spool is carried out", (state, detail), ("completed", ""))
+        self.checks.equal("the user's rows are gone", self.service.rows(user), 0)
+        named = self.service.sql(SPOOL, f"SELECT user_id FROM requests WHERE id = {row}")
+        self.checks.equal(
+            "the spool forgets the user", named, f"erased:{self.request}")
+        self.checks.equal("the provider revoked", self.revocations(user), 1)
+
+    def socket(self):
+        user = self.service.add_user()
+        status, body = self.service.http_sign_in(user)
+        self.checks.equal("a code is stored over the socket", status, 202)
+        status, body = self.service.http_delete(user, key=f"key-{user}")
+        self.checks.equal("a deletion is accepted over the socket", status, 202)
+        status, again = self.service.http_delete(user, key=f"key-{user}")
+        self.checks.equal("the same key is the same request", again.get("id"), body.get("id"))
+        body = self.service.http_end(body["id"])
+        verdicts = [identity["verdict"] for identity in body["identities"]]
+        self.checks.equal("it ends completed", body["state"], "completed")
+        self.checks.check(
+            "its identity has a verdict of success", verdicts in (["proven"], ["accepted"]), body)
+        self.checks.equal("the user's rows are gone", self.service.rows(user), 0)
+
+    def journal(self):
+        entries = self.machine.journal(f"EXPUNGED_REQUEST_ID={self.request}")
+        ends = [
+            entry for entry in entries
+            if entry.get("MESSAGE_ID") == self.service.message_id("Request completed")
+        ]
+        self.checks.equal("the outcome is found by the request's id", len(ends), 1)
+        self.checks.equal(
+            "with its identifier and priority",
+            [(entry["SYSLOG_IDENTIFIER"], entry["PRIORITY"]) for entry in ends],
+            [("expunged", "5")])
+        verdicts = {entry.get("EXPUNGED_VERDICT") for entry in entries} - {None}
+        self.checks.check("the verdict is a field", verdicts <= {"proven", "accepted"} and verdicts,
+                          entries)
+        text = self.machine.run(
+            "journalctl", "-x", "--no-pager", f"EXPUNGED_REQUEST_ID={self.request}").stdout
+        self.checks.check(
+            "journalctl -x shows the catalog's text",
+            f"Subject: Request completed ({self.request})" in text and "What to do:" in text, text)
+
+    def reload(self):
+        pid = self.service.pid
+        self.service.configure(deadline="20d")
+        answer = self.machine.systemctl("reload", UNIT, check=False)
+        self.checks.equal("a good configuration is reloaded", answer.returncode, 0)
+        wait_for("the event", lambda: self.service.events("Configuration reloaded"), 10)
+        self.service.configure(extra="\n[nonsense]\nkey = 1\n")
+        answer = self.machine.systemctl("reload", UNIT, check=False)
+        self.checks.check("a bad configuration is refused", answer.returncode != 0)
+        said = self.machine.run("journalctl", "-u", UNIT, "-n", "20", "--no-pager").stdout
+        self.checks.check("the journal names the key", "nonsense" in said, said)
+        self.checks.equal("the same process goes on", self.service.pid, pid)
+        status, _ = self.service.http("GET", "/v1/status")
+        self.checks.equal("it still answers", status, 200)
+        self.service.configure()
+        self.machine.systemctl("reload", UNIT)
+
+    def kill(self):
+        users = [self.service.add_user() for _ in range(12)]
+        for user in users:
+            self.service.http_sign_in(user)
+        self.provider.fail(rate=1, kinds=["delay"], endpoints=["revoke"], delay_ms=2000)
+        waiting = self.machine.start(
+            "expungectl", "delete-account", users[0], "--wait", user="operator",
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        rows = [self.service.spool_delete(user) for user in users[1:]]
+        wait_for("work in the middle", lambda: "revoking" in {
+            self.service.spool_row(row)[0] for row in rows}, 20)
+        restarts, pid = self.service.restarts, self.service.pid
+        place = f"/proc/{self.machine.host_pid(pid)}"
+        self.machine.run("kill", "-KILL", str(pid))
+        wait_for("the process to end", lambda: not os.path.exists(place), 10)
+        status, _ = self.service.http("GET", "/v1/status")
+        self.checks.equal("a client that comes while nobody runs is answered", status, 200)
+        states = [self.service.spool_end(row, 90)[0] for row in rows]
+        self.checks.equal("every request is finished after the restart", set(states), {"completed"})
+        self.checks.equal("systemd restarted it once", self.service.restarts, restarts + 1)
+        output, _ = waiting.communicate(timeout=60)
+        self.checks.check(
+            "expungectl --wait survives the restart", waiting.returncode == 0, output)
+        self.checks.equal(
+            "no row is left", sum(self.service.rows(user) for user in users), 0)
+        self.checks.check(
+            "every grant was revoked",
+            all(self.revocations(user) >= 1 for user in users),
+            [self.revocations(user) for user in users])
+        self.checks.check(
+            "the unclean stop is told", self.service.events("Recovered from an unclean stop"))
+
+    def exposure(self):
+        text = self.machine.run(
+            "systemd-analyze", "security", "--no-pager", UNIT, check=False).stdout
+        score = exposure(text)
+        self.checks.check(
+            f"exposure of the running unit is {score}, at most {EXPOSURE_MAX}",
+            score is not None and score <= EXPOSURE_MAX, text)
+        status = open(f"/proc/{self.machine.host_pid(self.service.pid)}/status").read()
+        for line in ("NoNewPrivs:\t1", "Seccomp:\t2", "CapEff:\t0000000000000000"):
+            self.checks.check(f"the process has {' '.join(line.split())}", line in status, status)
+
+    def watch(self, period):
+        """Sets another watchdog period; the service is restarted for it."""
+        text = f"[Service]\nWatchdogSec={period}\n" if period else ""
+        self.machine.write(f"/etc/systemd/system/{UNIT}.d/watchdog.conf", text)
+        self.machine.systemctl("daemon-reload")
+        self.machine.systemctl("restart", UNIT)
+
+    def outage(self):
+        user = self.service.add_user()
+        self.service.http_sign_in(user)
+        self.watch("3s")
+        self.provider.fail(rate=1, kinds=["unavailable", "reset", "timeout"])
+        restarts, pid = self.service.restarts, self.service.pid
+        row = self.service.spool_delete(user)
+        # Ten watchdog periods with work that cannot go on.
+        time.sleep(30)
+        self.checks.equal(
+            "an outage of the provider triggers no watchdog", (self.service.restarts,
+                                                              self.service.pid), (restarts, pid))
+        self.checks.check(
+            "nothing was purged meanwhile", self.service.rows(user) == 5, self.service.rows(user))
+        self.provider.fail(rate=0)
+        state = self.service.spool_end(row, 120)[0]
+        self.checks.equal("the request ends when the provider is back", state, "completed")
+
+    def idle(self):
+        self.watch("1s")
+        restarts, pid = self.service.restarts, self.service.pid
+        time.sleep(IDLE_PERIODS)
+        self.checks.equal(
+            f"{IDLE_PERIODS} idle watchdog periods trigger nothing",
+            (self.service.restarts, self.service.pid), (restarts, pid))
+        self.watch(None)
+
+    def stuck_writer(self):
+        user = self.service.add_user()
+        self.service.http_sign_in(user)
+        self.watch("6s")
+        restarts = self.service.restarts
+        pid = self.machine.host_pid(self.service.pid)
+        with tempfile.NamedTemporaryFile("r") as log:
+            # Only the writer calls fdatasync; everything else goes on at its own speed.
+            strace = subprocess.Popen(
+                ["strace", "-f", "-qq", "-o", log.name, "-e", "trace=fdatasync", "-e",
+                 "inject=fdatasync:delay_enter=120000000", "-p", str(pid)])
+            try:
+                wait_for("strace to hold every thread", lambda: is_traced(pid), 10)
+                status, _ = self.service.http(
+                    "POST", "/v1/requests", {"kind": "delete_account", "user_id": user},
+                    key=f"stuck-{user}", timeout=5)
+                self.checks.equal("nothing is acknowledged before it is durable", status, 0)
+                wait_for("the watchdog", lambda: self.service.restarts > restarts, 60)
+                self.checks.check("the watchdog ends a process whose writer is stuck", True)
+            finally:
+                strace.terminate()
+                strace.wait(20)
+        said = self.machine.run("journalctl", "-u", UNIT, "--no-pager", "-g", "Watchdog").stdout
+        self.checks.check("systemd says so", "Watchdog timeout" in said, said)
+        status, body = self.service.http_delete(user, key=f"stuck-{user}")
+        self.checks.equal("after the restart the same submission is taken", status, 202)
+        self.checks.equal(
+            "and carried out", self.service.http_end(body["id"])["state"], "completed")
+        self.watch(None)
+
+    def secrecy(self):
+        text = self.machine.run("journalctl", "-o", "export", "--no-pager", timeout=120).stdout
+        text += self.machine.run("journalctl", "--no-pager", "-o", "short", timeout=120).stdout
+        secrets = self.service.users + self.provider.secrets
+        found = [secret[:8] + "…" for secret in secrets if secret in text]
+        self.checks.equal(
+            f"none of {len(secrets)} user ids, codes and keys is in the journal", found, [])
+        with open(self.machine.root + "/var/lib/expunged/spool/queue.db", "rb") as file:
+            spool = file.read()
+        found = [user for user in self.service.users if user.encode() in spool]
+        self.checks.equal("none of the deleted users is in the spool's file", found, [])
+
+    def uninstall(self):
+        self.machine.run("make", "-s", "-C", "/src", "-f", "systemd/install.mk", "uninstall")
+        for path in ("/usr/sbin/expunged", "/usr/lib/systemd/system/expunged.service"):
+            self.checks.check(
+                f"{path} is gone", not os.path.exists(self.machine.root + path))
+        for path in ("/var/lib/expunged/state.db", "/etc/expunged/expunged.toml", APP_DB):
+            self.checks.check(f"{path} is kept", os.path.exists(self.machine.root + path))
+
+    def revocations(self, user):
+        """How many revocations of this user the provider carried out, by its own books."""
+        return sum(grant["state"] == "revoked" for grant in self.provider.grants(user))
+
+
+def is_traced(pid):
+    """Whether every thread of a process has a tracer."""
+    for task in os.listdir(f"/proc/{pid}/task"):
+        with open(f"/proc/{pid}/task/{task}/status") as file:
+            if "TracerPid:\t0\n" in file.read():
+                return False
+    return True

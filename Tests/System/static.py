@@ -1,0 +1,69 @@
+"""What systemd says about our files without running them."""
+
+import os
+import re
+import subprocess
+import tempfile
+
+UNITS = ("expunged.service", "expunged-control.socket", "expunged-submit.socket")
+EXPOSURE_MAX = 1.2
+
+
+def exposure(text):
+    """The score in the last line of systemd-analyze security."""
+    found = re.search(r"Overall exposure level for \S+: ([0-9.]+)", text)
+    return float(found.group(1)) if found else None
+
+
+def check_files(checks, source):
+    """Units, users, directories and catalog, each read by the program that will read it."""
+    units = os.path.join(source, "systemd")
+    verify = subprocess.run(
+        ["systemd-analyze", "verify", "--man=no", *[os.path.join(units, unit) for unit in UNITS]],
+        capture_output=True, text=True)
+    # The program is installed only in the container, where the same is asked again.
+    complaints = [
+        line for line in verify.stderr.splitlines() if "is not executable: No such file" not in line
+    ]
+    checks.equal("systemd-analyze verify has no complaint", complaints, [])
+
+    security = subprocess.run(
+        ["systemd-analyze", "security", "--offline=true", "--no-pager",
+         os.path.join(units, "expunged.service")], capture_output=True, text=True)
+    score = exposure(security.stdout)
+    checks.check(
+        f"exposure of the unit file is {score}, at most {EXPOSURE_MAX}",
+        score is not None and score <= EXPOSURE_MAX, security.stdout)
+
+    with tempfile.TemporaryDirectory() as root:
+        os.makedirs(f"{root}/etc")
+        users = subprocess.run(
+            ["systemd-sysusers", f"--root={root}", os.path.join(units, "expunged.sysusers")],
+            capture_output=True, text=True)
+        checks.check("systemd-sysusers reads the users", users.returncode == 0, users.stderr)
+        with open(f"{root}/etc/group") as file:
+            members = [line for line in file if line.startswith("expunged-submit:")]
+        checks.check(
+            "the service is a member of expunged-submit", members[0].strip().endswith(":expunged"),
+            members)
+        directories = subprocess.run(
+            ["systemd-tmpfiles", f"--root={root}", "--create",
+             os.path.join(units, "expunged.tmpfiles")], capture_output=True, text=True)
+        mode = os.stat(f"{root}/var/lib/expunged/spool").st_mode & 0o7777
+        checks.check(
+            f"systemd-tmpfiles makes the spool's directory {mode:o}",
+            directories.returncode == 0 and mode == 0o2770, directories.stderr)
+
+    with tempfile.TemporaryDirectory() as root:
+        place = os.path.join(root, "usr/lib/systemd/catalog")
+        os.makedirs(place)
+        with open(os.path.join(units, "expunged.catalog")) as file:
+            text = file.read()
+        with open(os.path.join(place, "expunged.catalog"), "w") as file:
+            file.write(text)
+        os.makedirs(os.path.join(root, "var/lib/systemd/catalog"))
+        made = subprocess.run(
+            ["journalctl", f"--root={root}", "--update-catalog"], capture_output=True, text=True)
+        checks.check(
+            "journalctl compiles the catalog", made.returncode == 0 and made.stderr.strip() == "",
+            made.stderr)
