@@ -1,0 +1,261 @@
+package import Control
+package import Lifecycle
+
+/// One method per operation.
+extension ControlClient {
+    /// Hands in a request.
+    ///
+    /// - Parameters:
+    ///   - submission: What is asked for.
+    ///   - idempotencyKey: The same for every try of the same intention.
+    /// - Returns: The request, durable.
+    /// - Throws: ``ControlClientError``.
+    package func submit(
+        _ submission: Submission,
+        idempotencyKey: String
+    )
+        async throws(ControlClientError) -> WireRequest
+    {
+        try await value(
+            Call(
+                operation: .submitRequest,
+                body: submission.body,
+                idempotencyKey: idempotencyKey
+            )
+        )
+    }
+
+    /// Lists requests.
+    ///
+    /// - Throws: ``ControlClientError``.
+    package func list(
+        _ filter: RequestFilter
+    ) async throws(ControlClientError)
+        -> WireList<WireRequest>
+    {
+        try await value(Call(operation: .listRequests, query: filter.query))
+    }
+
+    /// Shows one request.
+    ///
+    /// - Throws: ``ControlClientError``.
+    package func show(_ id: RequestID) async throws(ControlClientError) -> WireRequest {
+        try await value(Call(operation: .showRequest, values: [id.description]))
+    }
+
+    /// Does an operator's verb to a request.
+    ///
+    /// - Throws: ``ControlClientError``.
+    package func act(
+        _ action: RequestAction,
+        on id: RequestID
+    ) async throws(ControlClientError)
+        -> WireRequest
+    {
+        let values = [id.description]
+        return switch action {
+        case .cancel: try await value(Call(operation: .cancelRequest, values: values))
+        case .retry: try await value(Call(operation: .retryRequest, values: values))
+        case .release: try await value(Call(operation: .releaseRequest, values: values))
+        case .hold(let reason):
+            try await value(
+                Call(
+                    operation: .holdRequest,
+                    values: values,
+                    body: ReasonInput(reason: reason).body
+                )
+            )
+        case .abandon(let reason, let provider):
+            try await value(
+                Call(
+                    operation: .abandonRequest,
+                    values: values,
+                    body: ReasonInput(reason: reason, provider: provider).body
+                )
+            )
+        }
+    }
+
+    /// Brings a fresh sign-in; never repeated, since a code works once.
+    ///
+    /// - Throws: ``ControlClientError``.
+    package func reauthorize(
+        _ id: RequestID,
+        with input: ReauthorizeInput
+    )
+        async throws(ControlClientError) -> WireRequest
+    {
+        try await value(
+            Call(operation: .reauthorizeRequest, values: [id.description], body: input.body)
+        )
+    }
+
+    /// The receipt of a request.
+    ///
+    /// - Throws: ``ControlClientError``.
+    package func receipt(_ id: RequestID) async throws(ControlClientError) -> JSONValue {
+        let body = try await bytes(Call(operation: .showReceipt, values: [id.description]))
+        do {
+            return try JSONReader.read(body, depthMax: 64)
+        } catch {
+            throw failure(.malformedAnswer)
+        }
+    }
+
+    /// Stores a credential.
+    ///
+    /// - Throws: ``ControlClientError``.
+    package func putCredential(
+        _ input: CredentialInput,
+        user: UserID,
+        provider: ProviderName
+    )
+        async throws(ControlClientError) -> WireStoredCredential
+    {
+        try await value(
+            Call(
+                operation: .putCredential,
+                values: [user.exposeText(), provider.rawValue],
+                body: input.body
+            )
+        )
+    }
+
+    /// The identities of a user.
+    ///
+    /// - Throws: ``ControlClientError``.
+    package func identities(
+        of user: UserID
+    ) async throws(ControlClientError)
+        -> WireList<WireIdentity>
+    {
+        try await value(Call(operation: .listIdentities, values: [user.exposeText()]))
+    }
+
+    /// Forgets one identity.
+    ///
+    /// - Throws: ``ControlClientError``.
+    package func forgetIdentity(
+        _ identity: IdentityID,
+        of user: UserID
+    )
+        async throws(ControlClientError)
+    {
+        try await bytes(
+            Call(
+                operation: .forgetIdentity,
+                values: [user.exposeText(), identity.description]
+            )
+        )
+    }
+
+    /// Puts a legal hold on a user.
+    ///
+    /// - Throws: ``ControlClientError``.
+    package func holdUser(
+        _ user: UserID,
+        reason: String?
+    ) async throws(ControlClientError)
+        -> WireUserHold
+    {
+        try await value(
+            Call(
+                operation: .holdUser,
+                values: [user.exposeText()],
+                body: ReasonInput(reason: reason).body
+            )
+        )
+    }
+
+    /// Lifts the legal hold on a user.
+    ///
+    /// - Throws: ``ControlClientError``.
+    package func releaseUser(_ user: UserID) async throws(ControlClientError) -> WireUserHold {
+        try await value(Call(operation: .releaseUser, values: [user.exposeText()]))
+    }
+
+    /// Health of the providers.
+    ///
+    /// - Throws: ``ControlClientError``.
+    package func providers() async throws(ControlClientError) -> WireList<WireHealth> {
+        try await value(Call(operation: .listProviders))
+    }
+
+    /// Pauses, resumes or checks a provider.
+    ///
+    /// - Throws: ``ControlClientError``.
+    package func control(
+        _ action: ComponentAction,
+        provider: ProviderName
+    )
+        async throws(ControlClientError) -> WireHealth
+    {
+        let operation: Operation =
+            switch action {
+            case .pause: .pauseProvider
+            case .resume: .resumeProvider
+            case .check: .checkProvider
+            }
+        return try await value(Call(operation: operation, values: [provider.rawValue]))
+    }
+
+    /// Health of the targets.
+    ///
+    /// - Throws: ``ControlClientError``.
+    package func targets() async throws(ControlClientError) -> WireList<WireHealth> {
+        try await value(Call(operation: .listTargets))
+    }
+
+    /// Pauses, resumes or checks a target.
+    ///
+    /// - Throws: ``ControlClientError``.
+    package func control(
+        _ action: ComponentAction,
+        target: TargetName
+    )
+        async throws(ControlClientError) -> WireHealth
+    {
+        let operation: Operation =
+            switch action {
+            case .pause: .pauseTarget
+            case .resume: .resumeTarget
+            case .check: .checkTarget
+            }
+        return try await value(Call(operation: operation, values: [target.rawValue]))
+    }
+
+    /// Stops or starts the intake.
+    ///
+    /// - Throws: ``ControlClientError``.
+    package func setIntake(isPaused: Bool) async throws(ControlClientError) -> WireStatus {
+        try await value(Call(operation: isPaused ? .pauseIntake : .resumeIntake))
+    }
+
+    /// Opens the mass-deletion guard once; never repeated, since it counts.
+    ///
+    /// - Throws: ``ControlClientError``.
+    package func overrideGuard() async throws(ControlClientError) -> WireGuard {
+        try await value(Call(operation: .overrideGuard))
+    }
+
+    /// Reads the configuration again.
+    ///
+    /// - Throws: ``ControlClientError``.
+    package func reload() async throws(ControlClientError) -> WireReload {
+        try await value(Call(operation: .reloadConfiguration))
+    }
+
+    /// How the daemon is doing.
+    ///
+    /// - Throws: ``ControlClientError``.
+    package func status() async throws(ControlClientError) -> WireStatus {
+        try await value(Call(operation: .status))
+    }
+
+    /// The metrics as OpenMetrics text.
+    ///
+    /// - Throws: ``ControlClientError``.
+    package func metrics() async throws(ControlClientError) -> String {
+        String(decoding: try await bytes(Call(operation: .metrics)), as: UTF8.self)
+    }
+}

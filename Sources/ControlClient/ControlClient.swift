@@ -1,0 +1,183 @@
+import AsyncHTTPClient
+import Control
+import FoundationEssentials
+import Glibc
+import NIOCore
+import NIOHTTP1
+
+/// Calls the control API over a Unix socket.
+///
+/// A call that may be repeated is repeated while the daemon restarts, with the same idempotency key
+/// where there is one; a call that may not (a fresh sign-in works once, an override counts) is not.
+package struct ControlClient: Sendable {
+    private let http: HTTPClient
+    package let socketPath: String
+    let limits: ClientLimits
+    private let clock: any Clock<Duration>
+
+    /// Runs `body` with a client and closes its connections afterwards.
+    ///
+    /// - Parameters:
+    ///   - socketPath: The daemon's submit or control socket.
+    ///   - limits: Bounds in time.
+    ///   - clock: Measures the waits between tries.
+    ///   - body: Uses the client, and must not keep it.
+    /// - Returns: Whatever `body` returns.
+    /// - Throws: Whatever `body` throws.
+    package static func with<R: Sendable>(
+        socketPath: String,
+        limits: ClientLimits = ClientLimits(),
+        clock: any Clock<Duration> = ContinuousClock(),
+        _ body: (ControlClient) async throws -> R
+    ) async throws -> R {
+        var configuration = HTTPClient.Configuration()
+        configuration.redirectConfiguration = .disallow
+        configuration.httpVersion = .http1Only
+        configuration.timeout.connect = .seconds(5)
+        configuration.connectionPool.retryConnectionEstablishment = false
+        let http = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+        let client = ControlClient(
+            http: http,
+            socketPath: socketPath,
+            limits: limits,
+            clock: clock
+        )
+        let result: Result<R, any Error>
+        do {
+            result = .success(try await body(client))
+        } catch {
+            result = .failure(error)
+        }
+        try await http.shutdown()
+        return try result.get()
+    }
+
+    /// What one call sends.
+    struct Call {
+        let operation: Operation
+        var values: [String] = []
+        var query = ""
+        var body: [UInt8]?
+        var idempotencyKey: String?
+
+        var isRepeatable: Bool {
+            operation != .reauthorizeRequest && operation != .overrideGuard
+        }
+    }
+
+    /// Makes a call and reads the JSON of its answer.
+    func value<Value: Decodable>(_ call: Call) async throws(ControlClientError) -> Value {
+        let body = try await bytes(call)
+        do {
+            return try JSONDecoder().decode(Value.self, from: Data(body))
+        } catch {
+            throw failure(.malformedAnswer)
+        }
+    }
+
+    /// Makes a call and returns the body of its success.
+    @discardableResult
+    func bytes(_ call: Call) async throws(ControlClientError) -> [UInt8] {
+        let started = ContinuousClock.now
+        var delay = limits.retryDelayMin
+        while true {
+            do throws(ControlClientError) {
+                return try await once(call)
+            } catch {
+                let isOver = started.duration(to: .now) + delay > limits.reconnectTimeout
+                guard call.isRepeatable, error.isPassing, !isOver else { throw error }
+                try await pause(delay)
+                delay = min(delay * 2, limits.retryDelayMax)
+            }
+        }
+    }
+
+    func pause(_ delay: Duration) async throws(ControlClientError) {
+        do {
+            try await clock.sleep(for: delay)
+        } catch {
+            throw failure(.unreachable)  // Cancelled: nobody waits for the answer any more.
+        }
+    }
+
+    private func once(_ call: Call) async throws(ControlClientError) -> [UInt8] {
+        let response = try await send(call, deadline: .now() + TimeAmount(limits.callTimeout))
+        let body: ByteBuffer
+        do {
+            body = try await response.body.collect(upTo: ControlLimits.answerByteCountMax)
+        } catch {
+            throw failure(kind(of: error))
+        }
+        return Array(body.readableBytesView)
+    }
+
+    /// Sends a call and returns its answer once the head is there and says success.
+    func send(
+        _ call: Call,
+        deadline: NIODeadline
+    ) async throws(ControlClientError)
+        -> HTTPClientResponse
+    {
+        let route = RouteTable.route(call.operation)
+        let query = call.query.isEmpty ? "" : "?" + call.query
+        let url = "http+unix://\(PathText.encode(socketPath))\(route.path(call.values))\(query)"
+        var request = HTTPClientRequest(url: url)
+        request.method = HTTPMethod(rawValue: route.method.rawValue)
+        request.headers.add(name: "host", value: "expunged")
+        if let body = call.body {
+            request.headers.add(name: "content-type", value: "application/json")
+            request.body = .bytes(body)
+        }
+        if let key = call.idempotencyKey {
+            request.headers.add(name: "idempotency-key", value: key)
+        }
+        let response: HTTPClientResponse
+        do {
+            response = try await http.execute(request, deadline: deadline)
+        } catch {
+            throw failure(kind(of: error))
+        }
+        guard response.status.code == UInt(route.successStatus) else {
+            throw await problem(response)
+        }
+        return response
+    }
+
+    private func problem(_ response: HTTPClientResponse) async -> ControlClientError {
+        do {
+            let body = try await response.body.collect(upTo: ControlLimits.answerByteCountMax)
+            let data = Data(body.readableBytesView)
+            return failure(.refused(try JSONDecoder().decode(WireProblem.self, from: data)))
+        } catch {
+            return failure(.malformedAnswer)
+        }
+    }
+
+    func failure(_ kind: ControlClientError.Kind) -> ControlClientError {
+        ControlClientError(kind: kind, socketPath: socketPath)
+    }
+
+    private func kind(of error: any Error) -> ControlClientError.Kind {
+        switch error {
+        case let error as IOError where error.errnoCode == EACCES || error.errnoCode == EPERM:
+            .permissionDenied
+        case let error as HTTPClientError
+        where error == .deadlineExceeded || error == .connectTimeout:
+            .timedOut
+        case is HTTPParserError, is NIOTooManyBytesError: .malformedAnswer
+        default: .unreachable
+        }
+    }
+}
+
+extension ControlClientError {
+    /// Whether the same call may succeed once the daemon is back.
+    var isPassing: Bool {
+        switch kind {
+        case .unreachable: true
+        case .refused(let problem):
+            problem.code == .known(.unavailable) || problem.code == .known(.tooManyConnections)
+        case .permissionDenied, .timedOut, .malformedAnswer: false
+        }
+    }
+}
