@@ -81,4 +81,6 @@ package protocol KeyedHasher: Sendable {
 package enum HashDomain: String, Sendable, CaseIterable {
     case user, subject, credential, idempotencyKey = "idempotency_key", spoolRow = "spool_row"
     case signIn = "sign_in"
+    /// A value that a target replaces by its hash.
+    case mask
 }

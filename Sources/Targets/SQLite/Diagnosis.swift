@@ -1,0 +1,150 @@
+internal import CSQLiteGuard
+internal import GRDB
+internal import GRDBSQLite
+internal import Lifecycle
+
+/// Holds the rules against the live schema and the stored values.
+enum Diagnosis {
+    /// What one look at the database found.
+    struct Findings: Sendable {
+        var problems: [String] = []
+        var advice: [String] = []
+        var plan: PurgePlan?
+    }
+
+    /// Makes the plan of the present schema, or refuses.
+    ///
+    /// - Throws: ``TargetError`` with `planRefused` when anything forbids to purge.
+    static func plan(
+        _ db: Database,
+        rules: [TableRule],
+        now: WallTime,
+        target: TargetName
+    ) throws -> PurgePlan {
+        guard let plan = try run(db, rules: rules, now: now).plan else {
+            throw TargetError(kind: .planRefused, target: target)
+        }
+        return plan
+    }
+
+    /// Checks schema, statements and stored values in one read transaction.
+    static func run(_ db: Database, rules: [TableRule], now: WallTime) throws -> Findings {
+        unsafe csqliteguard_deadline_begin(
+            db.sqliteConnection,
+            TargetLimits.diagnosisDeadline.milliseconds
+        )
+        defer { unsafe csqliteguard_deadline_end(db.sqliteConnection) }
+        try db.execute(sql: "BEGIN")
+        defer { _ = unsafe sqlite3_exec(db.sqliteConnection, "ROLLBACK", nil, nil, nil) }
+        let schema = try LiveSchema(db)
+        var maker = PlanMaker(rules: rules, schema: schema)
+        let plan = maker.make()
+        var findings = Findings(problems: maker.problems, advice: maker.advice)
+        guard let plan else { return findings }
+        for table in plan.tables { prepare(table, db, &findings) }
+        for table in plan.tables {
+            guard let shape = schema.table(table.table) else { continue }
+            do {
+                try checkStoredIDs(table.rule, shape, db, &findings)
+                try checkTimes(table.rule, shape, db, now, &findings)
+            } catch let error as DatabaseError where error.resultCode == .SQLITE_INTERRUPT {
+                findings.advice.append(
+                    "table '\(table.table)' is too large to check its stored values in time"
+                )
+            }
+        }
+        if findings.problems.isEmpty { findings.plan = plan }
+        return findings
+    }
+
+    /// Compiling also compiles the application's triggers, so that a function or collation that
+    /// only the application has shows here and not in the middle of a purge.
+    private static func prepare(_ table: TablePlan, _ db: Database, _ findings: inout Findings) {
+        let statements = [
+            table.countSQL, table.workSQL, table.chunkSQL, table.cursorSQL, table.fencedSQL,
+            table.remainingSQL,
+        ]
+        for sql in statements.compactMap({ $0 }) {
+            do {
+                _ = try db.cachedStatement(sql: sql)
+            } catch {
+                let reason = (error as? DatabaseError)?.message ?? "unknown"
+                findings.problems.append(
+                    "table '\(table.table)' cannot be worked on with the present schema: \(reason)"
+                )
+                return
+            }
+        }
+    }
+
+    /// Values of another type than the rule's would be passed over silently.
+    ///
+    /// The storage classes sort as NULL, numbers, text, blobs (sqlite.org/datatype3.html, 4.1), so
+    /// an index answers at once.
+    private static func checkStoredIDs(
+        _ rule: TableRule,
+        _ shape: TableShape,
+        _ db: Database,
+        _ findings: inout Findings
+    ) throws {
+        let table = FenceSQL.quoted(shape.name)
+        let column = FenceSQL.quoted(rule.column)
+        let strangers: [(kind: String, condition: String)] =
+            switch rule.idType {
+            case .text: [("a number", "\(column) < ''"), ("a blob", "\(column) >= x''")]
+            case .integer:
+                [("text", "\(column) >= '' AND \(column) < x''"), ("a blob", "\(column) >= x''")]
+            case .blob:
+                [("a number", "\(column) < ''"), ("text", "\(column) >= '' AND \(column) < x''")]
+            }
+        for (kind, condition) in strangers {
+            let sql = "SELECT 1 FROM \(table) WHERE \(condition) LIMIT 1"
+            guard try Int.fetchOne(db, sql: sql) != nil else { continue }
+            findings.problems.append(
+                "column '\(rule.column)' of table '\(shape.name)' holds \(kind), which id_type"
+                    + " \"\(rule.idType.rawValue)\" never matches"
+            )
+        }
+    }
+
+    /// A unit that does not fit would fence everything or nothing.
+    private static func checkTimes(
+        _ rule: TableRule,
+        _ shape: TableShape,
+        _ db: Database,
+        _ now: WallTime,
+        _ findings: inout Findings
+    ) throws {
+        guard let creation = rule.creation else { return }
+        let table = FenceSQL.quoted(shape.name)
+        let column = FenceSQL.quoted(creation.column)
+        let newest = shape.rowIDName.map { " ORDER BY \(table).\($0) DESC" } ?? ""
+        // Between the two bounds means: readable, after 1990, not in the future.
+        let inner = """
+            SELECT \(FenceSQL.isFenced(creation, of: shape.name)) AS plausible FROM \(table) \
+            WHERE \(column) IS NOT NULL\(newest) LIMIT \(TargetLimits.sampleRows)
+            """
+        let statement = try db.makeStatement(
+            sql: "SELECT count(*), sum(plausible) FROM (\(inner)), (SELECT ?1)"
+        )
+        let horizon = now + TargetLimits.clockSkew
+        let year1990 = Int64(631_152_000_000)
+        let row = try Row.fetchOne(
+            statement,
+            arguments: [nil, year1990, horizon.unixMilliseconds]
+        )
+        let count: Int = row?[0] ?? 0
+        let plausible: Int = row?[1] ?? 0
+        if count > 0 && plausible == 0 {
+            findings.problems.append(
+                "column '\(creation.column)' of table '\(shape.name)' holds no plausible time in"
+                    + " \(creation.unit.rawValue)"
+            )
+        } else if plausible < count {
+            findings.advice.append(
+                "column '\(creation.column)' of table '\(shape.name)' holds values that are no"
+                    + " plausible time; such rows count as old"
+            )
+        }
+    }
+}

@@ -1,0 +1,57 @@
+/// The SQL of the time fence.
+///
+/// A row is *fenced* (left alone) when its creation time is readable, later than the order's fence
+/// and not beyond the horizon. A row without a readable time (`NULL`, garbage, the far future) is
+/// *undated* and treated as old: most such rows are older than the column, and the user asked for
+/// erasure, so leaving them would be an erasure that quietly did not happen.
+enum FenceSQL {
+    /// 1 for a fenced row, else 0, never `NULL`.
+    static func isFenced(_ creation: CreationColumn, of table: String) -> String {
+        let column = "\(quoted(table)).\(quoted(creation.column))"
+        return "(\(isTime(column, creation.unit)) AND ifnull(\(later(column, creation.unit)), 0)"
+            + " AND ifnull(\(notBeyond(column, creation.unit)), 0))"
+    }
+
+    /// 1 for an undated row, else 0, never `NULL`.
+    static func isUndated(_ creation: CreationColumn, of table: String) -> String {
+        let column = "\(quoted(table)).\(quoted(creation.column))"
+        return "(NOT (\(isTime(column, creation.unit))"
+            + " AND ifnull(\(notBeyond(column, creation.unit)), 0)))"
+    }
+
+    /// An identifier in SQL (sqlite.org/lang_keywords.html).
+    static func quoted(_ identifier: String) -> String {
+        "\""
+            + identifier.split(separator: "\"", omittingEmptySubsequences: false)
+            .joined(separator: "\"\"") + "\""
+    }
+
+    /// The stored type fits.
+    ///
+    /// The pattern keeps `now`, a bare clock time and day numbers out of
+    /// julianday() (sqlite.org/lang_datefunc.html).
+    private static func isTime(_ column: String, _ unit: CreationColumn.Unit) -> String {
+        switch unit {
+        case .unixSeconds, .unixMilliseconds: "typeof(\(column)) IN ('integer', 'real')"
+        case .iso8601:
+            "typeof(\(column)) = 'text' AND \(column) GLOB '[0-9][0-9][0-9][0-9]-[0-9][0-9]-*'"
+        }
+    }
+
+    private static func later(_ column: String, _ unit: CreationColumn.Unit) -> String {
+        switch unit {
+        case .unixSeconds: "\(column) > ?2 / 1000.0"
+        case .unixMilliseconds: "\(column) > ?2"
+        // julianday() is exact to the millisecond; half of one absorbs the rounding of doubles.
+        case .iso8601: "julianday(\(column)) > 2440587.5 + (?2 + 0.5) / 86400000.0"
+        }
+    }
+
+    private static func notBeyond(_ column: String, _ unit: CreationColumn.Unit) -> String {
+        switch unit {
+        case .unixSeconds: "\(column) <= ?3 / 1000.0"
+        case .unixMilliseconds: "\(column) <= ?3"
+        case .iso8601: "julianday(\(column)) <= 2440587.5 + (?3 + 0.5) / 86400000.0"
+        }
+    }
+}

@@ -1,0 +1,64 @@
+/// The SQL of anonymization: how a column is masked, and how a masked one is recognised.
+struct MaskSQL {
+    /// The SQL functions that a target registers on its connection.
+    enum Function {
+        static let hash = "expunged_hash"
+        static let random = "expunged_random"
+    }
+
+    /// What every hash and random mask starts with.
+    static let marker = "erased:"
+    /// Bytes of hash or randomness behind the marker, written in hexadecimal.
+    static let digestBytes = 16
+
+    /// The part behind SET: `"column" = expression`, separated by commas.
+    private(set) var assignments = ""
+    /// 1 when every column of a row is masked, else 0.
+    private(set) var isMasked = ""
+    /// Bound from ``PreparedQuery/Place/constants`` on.
+    private(set) var constants: [BoundValue] = []
+
+    init(_ masks: [ColumnMask], table: String) {
+        for mask in masks { add(mask, table: table) }
+    }
+
+    private mutating func add(_ mask: ColumnMask, table: String) {
+        let column = FenceSQL.quoted(mask.column)
+        let value: String
+        let test: String
+        switch mask.strategy {
+        case .null: (value, test) = ("NULL", "\(column) IS NULL")
+        case .text(let text):
+            let place = bind(.text(Array(text.utf8)))
+            (value, test) = (place, "\(column) IS \(place)")
+        case .integer(let number):
+            let place = bind(.integer(number))
+            (value, test) = (place, "\(column) IS \(place)")
+        case .hash:
+            // The label keeps equal values of two columns apart.
+            let label = bind(.text(Array("\(table).\(mask.column)".utf8)))
+            (value, test) = ("\(Function.hash)(\(column), \(label))", Self.hasMarker(column))
+        case .random: (value, test) = ("\(Function.random)(\(column))", Self.hasMarker(column))
+        case .truncate(let length):
+            let place = bind(.integer(Int64(length)))
+            (value, test) = (
+                "substr(\(column), 1, \(place))",
+                "(\(column) IS NULL OR length(\(column)) <= \(place))"
+            )
+        }
+        assignments += (assignments.isEmpty ? "" : ", ") + "\(column) = \(value)"
+        isMasked += (isMasked.isEmpty ? "" : " AND ") + test
+    }
+
+    private mutating func bind(_ value: BoundValue) -> String {
+        constants.append(value)
+        return "?\(Int(PreparedQuery.Place.constants) + constants.count - 1)"
+    }
+
+    private static func hasMarker(_ column: String) -> String {
+        let length = marker.count + digestBytes * 2
+        return "(\(column) IS NULL OR (typeof(\(column)) = 'text' AND length(\(column)) = \(length)"
+            + " AND \(column) GLOB '\(marker)*'"
+            + " AND substr(\(column), \(marker.count + 1)) NOT GLOB '*[^0-9a-f]*'))"
+    }
+}

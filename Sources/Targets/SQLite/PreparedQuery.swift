@@ -1,0 +1,125 @@
+internal import GRDB
+internal import GRDBSQLite
+internal import Lifecycle
+
+/// A value bound to a parameter.
+enum BoundValue: Hashable, Sendable {
+    case text([UInt8])
+    case integer(Int64)
+    case blob([UInt8])
+}
+
+/// One cached statement, bound and stepped without GRDB's per-call work.
+///
+/// Confined to the closure of one database access; `statement` keeps `handle` alive.
+/// Parameters have fixed places in every statement of a target, see ``Place``.
+@safe struct PreparedQuery {
+    /// The places of parameters; a statement may leave any of them out.
+    enum Place {
+        static let user: Int32 = 1
+        static let fence: Int32 = 2
+        static let horizon: Int32 = 3
+        static let cursor: Int32 = 4
+        /// Masks' constants and labels, from here on.
+        static let constants: Int32 = 5
+    }
+
+    private let statement: Statement
+    private let handle: OpaquePointer
+    private let parameterCount: Int32
+    private let target: TargetName
+
+    /// Takes the statement from the connection's cache, or prepares it.
+    init(_ sql: String, constants: [BoundValue] = [], on db: Database, target: TargetName) throws {
+        statement = try db.cachedStatement(sql: sql)
+        unsafe handle = statement.sqliteStatement
+        parameterCount = unsafe sqlite3_bind_parameter_count(handle)
+        self.target = target
+        for (offset, value) in constants.enumerated() {
+            try bind(value, at: Place.constants + Int32(offset))
+        }
+    }
+
+    /// Binds one value; a place the statement does not have is skipped.
+    func bind(_ value: BoundValue, at place: Int32) throws(TargetError) {
+        guard place <= parameterCount else { return }
+        let transient = unsafe unsafeBitCast(-1, to: sqlite3_destructor_type.self)
+        let code =
+            switch value {
+            case .integer(let number): unsafe sqlite3_bind_int64(handle, place, number)
+            case .text(let bytes):
+                unsafe bytes.withUnsafeBytes { buffer in
+                    unsafe sqlite3_bind_text(
+                        handle,
+                        place,
+                        buffer.baseAddress?.assumingMemoryBound(to: CChar.self),
+                        Int32(buffer.count),
+                        transient
+                    )
+                }
+            case .blob(let bytes):
+                unsafe bytes.withUnsafeBytes { buffer in
+                    unsafe sqlite3_bind_blob(
+                        handle,
+                        place,
+                        buffer.baseAddress,
+                        Int32(buffer.count),
+                        transient
+                    )
+                }
+            }
+        guard code == SQLITE_OK else { throw TargetError(resultCode: code, target: target) }
+    }
+
+    /// Binds the user, the fence and the horizon of an order.
+    func bind(_ user: BoundValue, _ times: OrderTimes) throws(TargetError) {
+        try bind(user, at: Place.user)
+        try bind(.integer(times.fence), at: Place.fence)
+        try bind(.integer(times.horizon), at: Place.horizon)
+    }
+
+    /// Steps to the end and tells how many rows changed directly.
+    func run(on db: Database) throws(TargetError) -> Int {
+        defer { _ = unsafe sqlite3_reset(handle) }
+        while try step() {}
+        return Int(unsafe sqlite3_changes(db.sqliteConnection))
+    }
+
+    /// Reads the first row as integers, `NULL` as 0; `nil` when there is no row.
+    func integers() throws(TargetError) -> (Int64, Int64, Int64)? {
+        defer { _ = unsafe sqlite3_reset(handle) }
+        guard try step() else { return nil }
+        return unsafe (
+            sqlite3_column_int64(handle, 0), sqlite3_column_int64(handle, 1),
+            sqlite3_column_int64(handle, 2)
+        )
+    }
+
+    /// Overwrites the bound user id, which would otherwise stay in the statement cache.
+    func forgetUser() {
+        guard parameterCount >= Place.user else { return }
+        _ = unsafe sqlite3_bind_null(handle, Place.user)
+    }
+
+    private func step() throws(TargetError) -> Bool {
+        let code = unsafe sqlite3_step(handle)
+        switch code & 0xff {
+        case SQLITE_ROW: return true
+        case SQLITE_DONE: return false
+        default:
+            let extended = unsafe sqlite3_extended_errcode(sqlite3_db_handle(handle))
+            throw TargetError(
+                resultCode: extended & 0xff == code & 0xff ? extended : code,
+                target: target
+            )
+        }
+    }
+}
+
+/// The two times that a row's creation time is compared with, in milliseconds since 1970.
+struct OrderTimes: Sendable {
+    /// Rows made later than this are left alone.
+    let fence: Int64
+    /// A time beyond this is not believed.
+    let horizon: Int64
+}

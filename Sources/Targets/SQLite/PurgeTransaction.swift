@@ -1,0 +1,252 @@
+internal import CSQLiteGuard
+internal import Engine
+internal import GRDB
+internal import GRDBSQLite
+internal import Lifecycle
+
+/// Runs one write transaction: as many orders, or as many chunks of one, as fit the time.
+///
+/// Lives inside the closure of one database access. Every way out ends the transaction.
+struct PurgeTransaction {
+    let db: Database
+    let plan: PurgePlan
+    let orders: [PurgeOrder]
+    let target: TargetName
+    let clock: TargetClock
+    private let tables: [TableQueries]
+
+    init(
+        _ db: Database,
+        plan: PurgePlan,
+        orders: [PurgeOrder],
+        target: TargetName,
+        clock: TargetClock
+    ) throws {
+        self.db = db
+        self.plan = plan
+        self.orders = orders
+        self.target = target
+        self.clock = clock
+        tables = try plan.tables.map { try TableQueries($0, on: db, target: target) }
+    }
+
+    /// Does the next piece of `progress` and commits it.
+    ///
+    /// - Throws: ``TargetError`` for what concerns the whole database; nothing is committed then.
+    func run(_ progress: PurgeProgress) throws(TargetError) -> PurgeProgress {
+        unsafe csqliteguard_deadline_begin(
+            db.sqliteConnection,
+            TargetLimits.statementDeadline.milliseconds
+        )
+        defer {
+            unsafe csqliteguard_deadline_end(db.sqliteConnection)
+            for table in tables { table.forgetUser() }
+        }
+        try execute("BEGIN IMMEDIATE")
+        do {
+            try ConnectionChecks.requireSamePlan(plan, db, target)
+            let start = clock.uptime()
+            var after = progress
+            after.skipAnswered()
+            while after.next < orders.count {
+                let isOrderDone = try take(&after, since: start)
+                after.skipAnswered()
+                if !isOrderDone || after.isolation == .single || isTimeUp(since: start) { break }
+            }
+            return try commit(after, from: progress)
+        } catch {
+            rollBack()
+            guard error.concernsOneOrder, progress.isolation != .single else { throw error }
+            return isolating(progress)
+        }
+    }
+
+    // MARK: Orders
+
+    /// Works on the order at `progress.next`; false when time ran out in the middle of it.
+    private func take(
+        _ progress: inout PurgeProgress,
+        since start: Duration
+    ) throws(TargetError) -> Bool {
+        let index = progress.next
+        guard progress.isolation != .optimistic else {
+            return try work(&progress, since: start)
+        }
+        try execute("SAVEPOINT expunged_order")
+        do {
+            let isDone = try work(&progress, since: start)
+            try execute("RELEASE expunged_order")
+            return isDone
+        } catch {
+            // A trigger with RAISE(ROLLBACK) has already ended the transaction for everyone.
+            guard error.concernsOneOrder, db.isInsideTransaction else {
+                if error.concernsOneOrder, progress.isolation == .single {
+                    try execute("BEGIN IMMEDIATE")
+                    return fail(&progress, index, error)
+                }
+                throw error
+            }
+            try execute("ROLLBACK TO expunged_order")
+            try execute("RELEASE expunged_order")
+            return fail(&progress, index, error)
+        }
+    }
+
+    private func fail(_ progress: inout PurgeProgress, _ index: Int, _ error: TargetError) -> Bool {
+        progress.answers[index] = .trouble(error.trouble)
+        progress.resume = nil
+        return true
+    }
+
+    private func work(
+        _ progress: inout PurgeProgress,
+        since start: Duration
+    ) throws(TargetError) -> Bool {
+        let order = orders[progress.next]
+        let times = OrderTimes(
+            fence: order.fence.unixMilliseconds,
+            horizon: (clock.wall() + TargetLimits.clockSkew).unixMilliseconds
+        )
+        var resume = progress.resume ?? PurgeProgress.Resume()
+        while resume.tableIndex < tables.count {
+            let table = tables[resume.tableIndex]
+            guard let key = table.plan.rule.idType.key(for: order.user) else {
+                let action = table.plan.action + ", no such id"
+                resume.counts.entries.append(
+                    .init(name: table.plan.table, action: action, rowCount: 0)
+                )
+                resume.tableIndex += 1
+                continue
+            }
+            try table.bind(key, times)
+            let isTableDone = try advance(table, key, times, &resume, since: start)
+            if !isTableDone {
+                progress.resume = resume
+                return false
+            }
+        }
+        progress.resume = nil
+        progress.answers[progress.next] = .done(resume.counts)
+        return true
+    }
+
+    // MARK: Tables
+
+    private func advance(
+        _ table: TableQueries,
+        _ key: BoundValue,
+        _ times: OrderTimes,
+        _ resume: inout PurgeProgress.Resume,
+        since start: Duration
+    ) throws(TargetError) -> Bool {
+        if resume.chunkCount == 0 {
+            let (found, fenced, undated) = try table.count.integers() ?? (0, 0, 0)
+            if table.plan.rule.action == .keep || found <= TargetLimits.chunkRows {
+                let isIdle = table.plan.rule.action == .keep || found == fenced
+                let changed = isIdle ? 0 : try table.work.run(on: db)
+                resume.rowCount = table.plan.rule.action == .keep ? Int(found) : changed
+                resume.undatedCount = isIdle ? 0 : Int(undated)
+                close(
+                    table,
+                    fenced: isIdle && table.plan.rule.action == .keep ? 0 : Int(fenced),
+                    &resume
+                )
+                return true
+            }
+        }
+        let chunks = try ChunkQueries(table.plan, on: db, target: target)
+        defer { chunks.forgetUser() }
+        try chunks.bind(key, times)
+        while true {
+            let changed = try chunks.next(on: db, cursor: &resume.cursor)
+            resume.chunkCount += 1
+            resume.rowCount += changed
+            if changed == 0 {
+                let fenced = try chunks.fenced?.integers()?.0 ?? 0
+                close(table, fenced: Int(fenced), &resume)
+                return true
+            }
+            guard resume.chunkCount < TargetLimits.chunks else {
+                throw TargetError(kind: .constraint, target: target)
+            }
+            if isTimeUp(since: start) { return false }
+        }
+    }
+
+    /// Writes a table's entries; rows without a readable time get one of their own.
+    private func close(
+        _ table: TableQueries,
+        fenced: Int,
+        _ resume: inout PurgeProgress.Resume
+    ) {
+        let undated = min(resume.undatedCount, resume.rowCount)
+        resume.counts.entries.append(
+            .init(
+                name: table.plan.table,
+                action: table.plan.action,
+                rowCount: resume.rowCount - undated,
+                fencedCount: fenced
+            )
+        )
+        if undated > 0 {
+            resume.counts.entries.append(
+                .init(
+                    name: table.plan.table,
+                    action: table.plan.action + ", undated rows",
+                    rowCount: undated
+                )
+            )
+        }
+        let counts = resume.counts
+        let tableIndex = resume.tableIndex + 1
+        resume = PurgeProgress.Resume()
+        resume.counts = counts
+        resume.tableIndex = tableIndex
+    }
+
+    // MARK: Transaction
+
+    private func commit(
+        _ after: PurgeProgress,
+        from before: PurgeProgress
+    ) throws(TargetError) -> PurgeProgress {
+        do {
+            try execute("COMMIT")
+        } catch {
+            rollBack()
+            guard error.concernsOneOrder else { throw error }
+            guard before.isolation == .single else { return isolating(before, .single) }
+            var failed = before
+            failed.skipAnswered()
+            _ = fail(&failed, failed.next, error)
+            return failed
+        }
+        try ConnectionChecks.requireSameFile(db, target)
+        return after
+    }
+
+    /// The same progress, to be tried again with the next stronger isolation.
+    private func isolating(
+        _ progress: PurgeProgress,
+        _ isolation: PurgeProgress.Isolation? = nil
+    ) -> PurgeProgress {
+        var progress = progress
+        progress.isolation =
+            isolation ?? (progress.isolation == .optimistic ? .savepoints : .single)
+        return progress
+    }
+
+    private func isTimeUp(since start: Duration) -> Bool {
+        clock.uptime() - start >= TargetLimits.transactionSoft
+    }
+
+    private func rollBack() {
+        guard db.isInsideTransaction else { return }
+        // A failed ROLLBACK means that SQLite has already rolled back.
+        _ = unsafe sqlite3_exec(db.sqliteConnection, "ROLLBACK", nil, nil, nil)
+    }
+
+    private func execute(_ sql: String) throws(TargetError) {
+        try ConnectionChecks.execute(sql, db, target)
+    }
+}

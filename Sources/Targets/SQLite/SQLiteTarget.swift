@@ -1,0 +1,186 @@
+internal import CSQLiteGuard
+package import Engine
+internal import GRDB
+package import Lifecycle
+
+/// A SQLite database of the application, purged in short transactions beside its owner.
+///
+/// Every problem is an answer. A constraint or trigger that stops one order is that order's trouble
+/// alone; what concerns the database ends the call for the orders not yet answered.
+package actor SQLiteTarget: PurgeTarget {
+    package nonisolated let name: TargetName
+    private let configuration: SQLiteTargetPlan
+    private let hasher: any KeyedHasher
+    private let clock: TargetClock
+    private let guardBaseline: UInt64
+
+    private var queue: DatabaseQueue?
+    private var plan: PurgePlan?
+    /// How long the write lock was held since the last gap, and when it was let go.
+    private var held = Duration.zero
+    private var releasedAt = Duration.zero
+
+    /// - Parameters:
+    ///   - plan: What to do with which tables.
+    ///   - hasher: Makes the masks of the strategy `hash`.
+    ///   - clock: Time and randomness.
+    package init(plan: SQLiteTargetPlan, hasher: any KeyedHasher, clock: TargetClock) {
+        name = plan.name
+        configuration = plan
+        self.hasher = hasher
+        self.clock = clock
+        guardBaseline = unsafe csqliteguard_refusals(plan.path)
+    }
+
+    // MARK: PurgeTarget
+
+    package func purge(_ orders: [PurgeOrder]) async -> [PurgeAnswer] {
+        var progress = PurgeProgress(orderCount: orders.count)
+        var schemaTries = 0
+        while !progress.isFinished {
+            do {
+                let (queue, plan) = try await ready()
+                try await rest(isResuming: progress.resume != nil)
+                let before = progress
+                let (target, clock) = (name, clock)
+                let begin = clock.uptime()
+                progress = try await queue.writeWithoutTransaction { db in
+                    try PurgeTransaction(
+                        db,
+                        plan: plan,
+                        orders: orders,
+                        target: target,
+                        clock: clock
+                    )
+                    .run(before)
+                }
+                noteHeld(since: begin)
+            } catch {
+                let error = TargetError(error, target: name)
+                forget(after: error)
+                schemaTries += 1
+                guard error.kind == .schemaChanged, schemaTries <= TargetLimits.schemaRetries
+                else {
+                    return progress.answers(
+                        elseBegun: error.trouble,
+                        elseUntouched: error.kind == .cancelled ? .unreachable : error.trouble
+                    )
+                }
+            }
+        }
+        return progress.answers(elseBegun: .lost, elseUntouched: .lost)
+    }
+
+    package func verify(_ orders: [PurgeOrder]) async -> [VerifyAnswer] {
+        var answers: [VerifyAnswer] = []
+        var schemaTries = 0
+        while answers.count < orders.count {
+            do {
+                let (queue, plan) = try await ready()
+                let rest = orders[answers.count...]
+                let (target, clock) = (name, clock)
+                answers += try await queue.writeWithoutTransaction { db in
+                    try VerifyTransaction(db: db, plan: plan, target: target, clock: clock)
+                        .run(rest)
+                }
+            } catch {
+                let error = TargetError(error, target: name)
+                forget(after: error)
+                schemaTries += 1
+                guard error.kind == .schemaChanged, schemaTries <= TargetLimits.schemaRetries
+                else {
+                    let missing = orders.count - answers.count
+                    return answers + Array(repeating: .trouble(error.trouble), count: missing)
+                }
+            }
+        }
+        return answers
+    }
+
+    package func diagnose() async -> [String] {
+        await inspect().problems
+    }
+
+    /// Checks everything at once.
+    ///
+    /// - Returns: What forbids to purge (also ``diagnose()``), and what an operator should know.
+    package func inspect() async -> (problems: [String], advice: [String]) {
+        var (problems, advice) = DirectoryCheck.inspect(path: configuration.path)
+        do {
+            let queue = try connect()
+            let (rules, clock) = (configuration.rules, clock)
+            let found = try await queue.writeWithoutTransaction { db in
+                try Diagnosis.run(db, rules: rules, now: clock.wall())
+            }
+            problems += found.problems
+            advice += found.advice
+        } catch {
+            let error = TargetError(error, target: name)
+            forget(after: error)
+            problems.append(error.description)
+        }
+        let refusals = unsafe csqliteguard_refusals(configuration.path)
+        if refusals > guardBaseline {
+            let kind = unsafe String(
+                cString: csqliteguard_refusal_name(csqliteguard_last_refusal(configuration.path))
+            )
+            problems.append(
+                "\(refusals - guardBaseline) accesses beside '\(configuration.path)' were refused,"
+                    + " the last one: \(kind)"
+            )
+        }
+        return (problems, advice)
+    }
+
+    /// Closes the connection; the next call opens it again.
+    package func close() {
+        plan = nil
+        queue = nil
+    }
+
+    // MARK: Connection
+
+    private func connect() throws -> DatabaseQueue {
+        if let queue { return queue }
+        let opened = try TargetConnection.open(configuration, hasher: hasher, clock: clock)
+        queue = opened
+        return opened
+    }
+
+    /// The connection and a plan; the transaction checks that the plan still fits the schema.
+    private func ready() async throws -> (DatabaseQueue, PurgePlan) {
+        let queue = try connect()
+        if let plan { return (queue, plan) }
+        let (rules, name, clock) = (configuration.rules, name, clock)
+        let made = try await queue.writeWithoutTransaction { db in
+            try Diagnosis.plan(db, rules: rules, now: clock.wall(), target: name)
+        }
+        plan = made
+        return (queue, made)
+    }
+
+    private func forget(after error: TargetError) {
+        plan = nil
+        if error.endsConnection { queue = nil }
+    }
+
+    // MARK: Gaps for other writers
+
+    private func rest(isResuming: Bool) async throws {
+        if isResuming {
+            try await clock.rest(TargetLimits.restBetweenChunks)
+            held = .zero
+        } else if held >= TargetLimits.transaction {
+            let gap = clock.uptime() - releasedAt
+            if gap < TargetLimits.rest { try await clock.rest(TargetLimits.rest - gap) }
+            held = .zero
+        }
+    }
+
+    private func noteHeld(since begin: Duration) {
+        let now = clock.uptime()
+        if begin - releasedAt >= TargetLimits.rest { held = .zero }
+        held += now - begin
+        releasedAt = now
+    }
+}

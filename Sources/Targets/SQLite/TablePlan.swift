@@ -1,0 +1,119 @@
+/// One rule, compiled to the statements that carry it out.
+struct TablePlan: Sendable {
+    let rule: TableRule
+    /// As the schema spells it; the receipt's name.
+    let table: String
+    /// What the receipt says, such as `delete, fence: none`.
+    let action: String
+    /// Rows that want work, fenced ones, undated ones; counts up to one chunk and one row.
+    let countSQL: String
+    /// Works on all rows at once; only when ``countSQL`` saw no more than one chunk.
+    let workSQL: String
+    /// Works on one chunk.
+    let chunkSQL: String
+    /// The lowest row of the next chunk, for tables where worked rows do not leave the set.
+    let cursorSQL: String?
+    /// Fenced rows, after all chunks.
+    let fencedSQL: String?
+    /// What is left, asked in another form than the work; `nil` for kept rows.
+    let remainingSQL: String?
+    let constants: [BoundValue]
+
+    /// Compiles a rule that has been checked against `shape`.
+    ///
+    /// - Parameters:
+    ///   - rule: What to do.
+    ///   - shape: The live table.
+    ///   - fence: The condition that protects a row, or `nil` when nothing does.
+    ///   - isSelfReferencing: A foreign key of the table refers to itself: later rows, mostly the
+    ///     children, go first.
+    init(rule: TableRule, shape: TableShape, fence: String?, isSelfReferencing: Bool) {
+        self.rule = rule
+        table = shape.name
+        action = Self.actionText(rule)
+        let table = FenceSQL.quoted(shape.name)
+        let masks: MaskSQL? =
+            if case .anonymize(let columns) = rule.action {
+                MaskSQL(columns, table: shape.name)
+            } else {
+                nil
+            }
+        constants = masks?.constants ?? []
+        let match = Self.match(rule, shape)
+        let todo = masks.map { " AND NOT (\($0.isMasked))" } ?? ""
+        let open = fence.map { " AND NOT \($0)" } ?? ""
+        let undated = rule.creation.map { FenceSQL.isUndated($0, of: shape.name) } ?? "0"
+        let limit = rule.action == .keep ? "" : " LIMIT \(TargetLimits.chunkRows + 1)"
+        countSQL = """
+            SELECT count(*), sum(f), sum(u AND NOT f) FROM (SELECT \(fence ?? "0") AS f, \
+            \(undated) AS u FROM \(table) WHERE \(match)\(todo)\(limit))
+            """
+        let verb = masks.map { "UPDATE \(table) SET \($0.assignments)" } ?? "DELETE FROM \(table)"
+        let work = match + todo + open
+        workSQL = "\(verb) WHERE \(work)"
+        let key = Self.rowKey(shape)
+        let hasCursor = masks != nil && shape.rowIDName != nil
+        let isOrdered = hasCursor || (isSelfReferencing && shape.rowIDName != nil)
+        let chunk =
+            "FROM \(table) WHERE \(work)" + (hasCursor ? " AND \(key) < ?4" : "")
+            + (isOrdered ? " ORDER BY \(key) DESC" : "") + " LIMIT \(TargetLimits.chunkRows)"
+        chunkSQL = "\(verb) WHERE (\(key)) IN (SELECT \(key) \(chunk))"
+        cursorSQL =
+            hasCursor ? "SELECT min(k), count(*), 0 FROM (SELECT \(key) AS k \(chunk))" : nil
+        fencedSQL = fence.map {
+            """
+            SELECT count(*), 0, 0 FROM (SELECT 1 FROM \(table) WHERE \(match)\(todo) AND \($0) \
+            LIMIT \(TargetLimits.remainingRows))
+            """
+        }
+        remainingSQL =
+            rule.action == .keep
+            ? nil
+            : """
+            SELECT count(*), 0, 0 FROM (SELECT 1 FROM \(table) WHERE \(Self.check(rule, shape))\
+            \(todo)\(open) LIMIT \(TargetLimits.remainingRows))
+            """
+    }
+
+    /// Finds the user's rows: by index whatever its collation, then byte for byte and by type.
+    private static func match(_ rule: TableRule, _ shape: TableShape) -> String {
+        let column = "\(FenceSQL.quoted(shape.name)).\(FenceSQL.quoted(rule.column))"
+        let isBinary = shape.column(rule.column)?.isBinary ?? false
+        let exact = isBinary || rule.idType != .text ? "" : " AND \(column) = ?1 COLLATE BINARY"
+        return "\(column) = ?1 AND typeof(\(column)) = '\(rule.idType.rawValue)'\(exact)"
+    }
+
+    /// Finds them again: candidates through a subquery, then by their bytes.
+    private static func check(_ rule: TableRule, _ shape: TableShape) -> String {
+        let column = "\(FenceSQL.quoted(shape.name)).\(FenceSQL.quoted(rule.column))"
+        let candidates = "\(column) IN (SELECT ?1)"
+        return switch rule.idType {
+        case .text: "\(candidates) AND CAST(\(column) AS BLOB) = CAST(?1 AS BLOB)"
+        case .integer: "\(candidates) AND CAST(\(column) AS TEXT) = CAST(?1 AS TEXT)"
+        case .blob: "\(candidates) AND hex(\(column)) = hex(?1)"
+        }
+    }
+
+    /// What names a row: the rowid, or the primary key of a table without one.
+    private static func rowKey(_ shape: TableShape) -> String {
+        if let name = shape.rowIDName { return "\(FenceSQL.quoted(shape.name)).\(name)" }
+        return shape.primaryKey.map { FenceSQL.quoted($0.name) }.joined(separator: ", ")
+    }
+
+    private static func actionText(_ rule: TableRule) -> String {
+        let verb =
+            switch rule.action {
+            case .delete: "delete"
+            case .anonymize: "anonymize"
+            case .keep: "keep"
+            }
+        let reason = rule.reason.map { ": \($0)" } ?? ""
+        return verb + reason + (rule.creation == nil && rule.action != .keep ? ", fence: none" : "")
+    }
+}
+
+/// All rules of a target in the order of work, for one version of the schema.
+struct PurgePlan: Sendable {
+    let schemaVersion: Int64
+    let tables: [TablePlan]
+}

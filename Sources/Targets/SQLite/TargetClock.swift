@@ -1,0 +1,40 @@
+package import Lifecycle
+
+/// Time and randomness of a target, injected so that tests own them.
+package struct TargetClock: Sendable {
+    /// Civil time: decides whether a row's creation time can be believed.
+    package let wall: @Sendable () -> WallTime
+    /// Monotonic time since any fixed point: bounds transactions.
+    package let uptime: @Sendable () -> Duration
+    /// Lets other writers in between two transactions.
+    package let rest: @Sendable (Duration) async throws -> Void
+    /// 64 random bits for the `random` mask.
+    package let entropy: @Sendable () -> UInt64
+
+    package init(
+        wall: @escaping @Sendable () -> WallTime,
+        uptime: @escaping @Sendable () -> Duration,
+        rest: @escaping @Sendable (Duration) async throws -> Void,
+        entropy: @escaping @Sendable () -> UInt64
+    ) {
+        self.wall = wall
+        self.uptime = uptime
+        self.rest = rest
+        self.entropy = entropy
+    }
+
+    /// The machine's clocks; civil time is the caller's, as everywhere in the service.
+    package static func system(wall: @escaping @Sendable () -> WallTime) -> TargetClock {
+        let clock = ContinuousClock()
+        let start = clock.now
+        return TargetClock(
+            wall: wall,
+            uptime: { start.duration(to: clock.now) },
+            rest: { try await clock.sleep(for: $0) },
+            entropy: {
+                var generator = SystemRandomNumberGenerator()
+                return generator.next()
+            }
+        )
+    }
+}

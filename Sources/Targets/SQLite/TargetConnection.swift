@@ -1,0 +1,107 @@
+internal import CSQLiteGuard
+internal import Engine
+internal import GRDB
+internal import GRDBSQLite
+internal import Lifecycle
+
+/// Opens the application's database the way a file of others must be opened.
+enum TargetConnection {
+    /// The first SQLite whose checkpoints are safe beside other writers (the WAL-reset bug,
+    /// sqlite.org/wal.html).
+    private static let safeCheckpointVersion: Int32 = 3_051_003
+
+    /// Opens and hardens the one connection of a target; never creates the file.
+    static func open(
+        _ plan: SQLiteTargetPlan,
+        hasher: any KeyedHasher,
+        clock: TargetClock
+    ) throws -> DatabaseQueue {
+        let code = csqliteguard_install()
+        guard code == SQLITE_OK else { throw TargetError(resultCode: code, target: plan.name) }
+        _ = unsafe csqliteguard_never_create(plan.path)
+        var configuration = Configuration()
+        configuration.label = "expunged.target"
+        // GRDB takes seconds as a floating-point number.
+        configuration.busyMode = .timeout(Double(TargetLimits.busyTimeout.milliseconds) / 1000)
+        configuration.foreignKeysEnabled = true
+        configuration.publicStatementArguments = false
+        let runsTriggers = plan.runsTriggers
+        let name = plan.name
+        configuration.prepareDatabase { db in
+            try prepare(db, runsTriggers: runsTriggers, name: name)
+            for function in maskFunctions(hasher, clock) { db.add(function: function) }
+        }
+        return try DatabaseQueue(path: plan.path, configuration: configuration)
+    }
+
+    private static func prepare(_ db: Database, runsTriggers: Bool, name: TargetName) throws {
+        let allowed: Int32 = runsTriggers ? 1 : 0
+        // Triggers of the application may read its views.
+        var code = unsafe csqliteguard_harden(db.sqliteConnection, allowed, allowed)
+        guard code == SQLITE_OK else { throw TargetError(resultCode: code, target: name) }
+        code = unsafe csqliteguard_no_checkpoint_on_close(db.sqliteConnection)
+        guard code == SQLITE_OK else { throw TargetError(resultCode: code, target: name) }
+        // EXTRA: without it, a power cut can bring a rollback journal back and undo the deletion
+        // (sqlite.org/pragma.html#pragma_synchronous). mmap: a file cut short would kill us.
+        try db.execute(
+            sql: """
+                PRAGMA secure_delete = ON;
+                PRAGMA synchronous = EXTRA;
+                PRAGMA temp_store = MEMORY;
+                PRAGMA mmap_size = 0;
+                PRAGMA cell_size_check = ON;
+                PRAGMA cache_size = -\(TargetLimits.cacheKibibytes);
+                """
+        )
+        if sqlite3_libversion_number() < safeCheckpointVersion {
+            // The application's own connection checkpoints instead.
+            try db.execute(sql: "PRAGMA wal_autocheckpoint = 0")
+        }
+        guard unsafe sqlite3_db_readonly(db.sqliteConnection, "main") == 0 else {
+            throw TargetError(resultCode: SQLITE_READONLY, target: name)
+        }
+    }
+
+    /// `expunged_hash(value, label)` and `expunged_random(value)`; `NULL` stays `NULL`.
+    private static func maskFunctions(
+        _ hasher: any KeyedHasher,
+        _ clock: TargetClock
+    ) -> [DatabaseFunction] {
+        let hash = DatabaseFunction(MaskSQL.Function.hash, argumentCount: 2, pure: true) { values in
+            guard let text = text(values[0]), let label = String.fromDatabaseValue(values[1]) else {
+                return nil
+            }
+            let digest = hasher.hash("\(label)\u{0}\(text)", domain: .mask)
+            return MaskSQL.marker + hexadecimal(digest.prefix(MaskSQL.digestBytes))
+        }
+        let random = DatabaseFunction(MaskSQL.Function.random, argumentCount: 1) { values in
+            guard !values[0].isNull else { return nil }
+            let halves = [clock.entropy(), clock.entropy()]
+            let bytes = halves.flatMap { half in
+                (0..<8).map { UInt8(truncatingIfNeeded: half >> ($0 * 8)) }
+            }
+            return MaskSQL.marker + hexadecimal(bytes[...])
+        }
+        return [hash, random]
+    }
+
+    private static func text(_ value: DatabaseValue) -> String? {
+        switch value.storage {
+        case .null: nil
+        case .int64(let number): String(number)
+        case .double(let number): String(number)
+        case .string(let text): text
+        case .blob(let data): "x'" + hexadecimal(Array(data)[...])
+        }
+    }
+
+    private static func hexadecimal(_ bytes: ArraySlice<UInt8>) -> String {
+        let digits = Array("0123456789abcdef".utf8)
+        var text: [UInt8] = []
+        for byte in bytes {
+            text.append(digits[Int(byte >> 4)])
+            text.append(digits[Int(byte & 15)])
+        }
+        return String(decoding: text, as: UTF8.self)
+    }
+}

@@ -1,0 +1,108 @@
+internal import GRDB
+internal import GRDBSQLite
+package import Lifecycle
+
+/// Why a SQLite target could not do its work.
+///
+/// Carries a result code, never a value of a row.
+package struct TargetError: Error, Sendable, CustomStringConvertible {
+    /// The closed set of causes.
+    package enum Kind: String, Sendable, CaseIterable {
+        /// Another process held the database for the whole busy timeout.
+        case busy
+        /// Disk full, I/O error or no memory.
+        case storage
+        /// A constraint or a trigger of the application forbids the change.
+        case constraint
+        /// A statement ran longer than allowed.
+        case interrupted
+        /// The calling task was cancelled.
+        case cancelled
+        /// The file at the path is another one than the one that is open.
+        case moved
+        /// The schema changed since the plan was made.
+        case schemaChanged = "schema_changed"
+        /// The rules do not fit the schema.
+        case planRefused = "plan_refused"
+        /// The guarded VFS refused an access (a planted journal, a link).
+        case refused
+        /// Not a database, damaged, missing, not permitted, or SQL the database does not accept.
+        case unfit
+    }
+
+    package let kind: Kind
+    package let target: TargetName
+    /// SQLite's extended result code; 0 when SQLite was not asked.
+    package let resultCode: Int32
+
+    package init(kind: Kind, target: TargetName, resultCode: Int32 = 0) {
+        self.kind = kind
+        self.target = target
+        self.resultCode = resultCode
+    }
+
+    /// `SQLITE_READONLY_DBMOVED`, whose macro Swift does not import.
+    private static let movedCode = SQLITE_READONLY | 4 << 8
+
+    /// Classifies a result code (sqlite.org/rescode.html).
+    init(resultCode: Int32, target: TargetName) {
+        let kind: Kind =
+            switch resultCode & 0xff {
+            case SQLITE_BUSY, SQLITE_LOCKED, SQLITE_PROTOCOL: .busy
+            case SQLITE_FULL, SQLITE_IOERR, SQLITE_NOMEM: .storage
+            case SQLITE_CONSTRAINT: .constraint
+            case SQLITE_INTERRUPT: Task.isCancelled ? .cancelled : .interrupted
+            case SQLITE_SCHEMA: .schemaChanged
+            case SQLITE_PERM: .refused
+            default: resultCode == Self.movedCode ? .moved : .unfit
+            }
+        self.init(kind: kind, target: target, resultCode: resultCode)
+    }
+
+    /// Classifies whatever a connection threw.
+    init(_ error: any Error, target: TargetName) {
+        switch error {
+        case let error as TargetError: self = error
+        case let error as DatabaseError:
+            self.init(resultCode: error.extendedResultCode.rawValue, target: target)
+        case is CancellationError: self.init(kind: .cancelled, target: target)
+        default: self.init(kind: .unfit, target: target)
+        }
+    }
+
+    /// What the error means for the order that met it.
+    ///
+    /// A constraint is not a wrong set-up: one user's rows can violate it, and pausing the target
+    /// for everyone on that ground would let a user stop all deletions.
+    package var trouble: Trouble {
+        switch kind {
+        case .busy, .schemaChanged: .throttled(retryAfter: nil)
+        case .storage, .constraint, .interrupted: .unusable
+        case .moved, .cancelled: .lost
+        case .planRefused, .refused, .unfit: .misconfigured
+        }
+    }
+
+    /// Whether the error belongs to one order, so that its neighbours may still succeed.
+    var concernsOneOrder: Bool {
+        switch kind {
+        case .constraint, .interrupted: true
+        case .busy, .storage, .cancelled, .moved, .schemaChanged, .planRefused, .refused,
+            .unfit:
+            false
+        }
+    }
+
+    /// Whether the connection is given up, so that the next call opens the file afresh.
+    var endsConnection: Bool {
+        switch kind {
+        case .storage, .moved, .refused, .unfit: true
+        case .busy, .constraint, .interrupted, .cancelled, .schemaChanged, .planRefused: false
+        }
+    }
+
+    package var description: String {
+        let cause = resultCode == 0 ? "" : ": SQLite result \(resultCode)"
+        return "cannot purge target at '\(target)' (\(kind.rawValue))\(cause)"
+    }
+}

@@ -1,0 +1,52 @@
+/// Bounds of a SQLite target, each with its reason.
+package enum TargetLimits {
+    /// Longest write transaction without its commit.
+    ///
+    /// The application's writers wait no longer than this for one of ours.
+    package static let transaction = Duration.milliseconds(25)
+
+    /// Stop taking more work here, so that the last piece and the commit fit in ``transaction``.
+    package static let transactionSoft = Duration.milliseconds(20)
+
+    /// Gap after ``transaction`` of holding the lock without one.
+    ///
+    /// SQLite's busy handler sleeps up to
+    /// 100 ms between tries and is not queued, so back-to-back transactions would starve it.
+    package static let rest = Duration.milliseconds(5)
+
+    /// Gap between the transactions of one user who has more rows than fit one: nobody waits for
+    /// it, and with 20 ms of work a try of a waiting writer succeeds one time in three.
+    package static let restBetweenChunks = Duration.milliseconds(10)
+
+    /// Rows per statement; 500 rows with three indexes take a few milliseconds.
+    package static let chunkRows = 500
+
+    /// Chunks of one table and user before we call it endless (a trigger that undoes our change).
+    package static let chunks = 200_000
+
+    /// How long SQLite waits for another writer before the answer is "throttled".
+    package static let busyTimeout = Duration.seconds(2)
+
+    /// Longest run of our statements in one transaction, whatever the application's triggers do;
+    /// enough to read a table of ten million rows that has no index.
+    package static let statementDeadline = Duration.seconds(5)
+
+    /// Longest check of the stored types of all tables; beyond it the check is skipped and said so.
+    package static let diagnosisDeadline = Duration.seconds(5)
+
+    /// Rows read to see whether a creation column holds plausible times.
+    package static let sampleRows = 1000
+
+    /// A creation time later than now by more than this is not believed: nobody creates rows in the
+    /// future, and a fence that believed it would keep such rows for ever.
+    package static let clockSkew = Duration.seconds(86_400)
+
+    /// Times the plan is rebuilt in one call because the application changed its schema meanwhile.
+    package static let schemaRetries = 3
+
+    /// Remaining rows counted per table; "at least so many" is enough to go back to purging.
+    package static let remainingRows = 10_000
+
+    /// Page cache of one target, in KiB.
+    package static let cacheKibibytes = 16_384
+}

@@ -1,0 +1,44 @@
+internal import Lifecycle
+
+extension IDType {
+    /// The user id as this kind of column stores it; `nil` when no row can hold it.
+    ///
+    /// Only one spelling of an id is accepted, so that two users of the service never mean one row.
+    func key(for user: UserID) -> BoundValue? {
+        let bytes = Array(user.exposeText().utf8)
+        switch self {
+        case .text: return .text(bytes)
+        case .integer:
+            let text = user.exposeText()
+            guard let number = Int64(text), String(number) == text else { return nil }
+            return .integer(number)
+        case .blob: return Self.decodeHexadecimal(bytes).map { .blob($0) }
+        }
+    }
+
+    private static func decodeHexadecimal(_ text: [UInt8]) -> [UInt8]? {
+        var digits = text
+        if digits.count == 36 {
+            let dashes = [8, 13, 18, 23]
+            guard dashes.allSatisfy({ digits[$0] == UInt8(ascii: "-") }) else { return nil }
+            for index in dashes.reversed() { digits.remove(at: index) }
+        }
+        guard digits.count.isMultiple(of: 2) else { return nil }
+        var bytes: [UInt8] = []
+        for index in stride(from: 0, to: digits.count, by: 2) {
+            guard let high = nibble(digits[index]), let low = nibble(digits[index + 1]) else {
+                return nil
+            }
+            bytes.append(high << 4 | low)
+        }
+        return bytes
+    }
+
+    private static func nibble(_ digit: UInt8) -> UInt8? {
+        switch digit {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10
+        default: nil
+        }
+    }
+}
