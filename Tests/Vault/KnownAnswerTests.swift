@@ -56,6 +56,56 @@ struct KnownAnswerTests {
         #expect(try mac.code(for: Array(message.utf8)) == bytes(code))
     }
 
+    /// Computed by an independent program from the description in Vault's documentation: what is
+    /// stored today must open in every later version.
+    @Test("the sealed formats and the derived keys are those of version 1")
+    func formats() throws {
+        let key = try VaultKey(text: Secret(VaultKeyTests.text), name: "vault-key")
+        #expect(key.id == "a768498a5c1cf729")
+        let entropy = FakeEntropy([
+            Array(0x40..<0x68), Array(0x10..<0x1c), Array(0x20..<0x2c),
+        ])
+        let vault = SealedVault(keyring: VaultKeyring(active: key), entropy: entropy)
+        let wrapped = try vault.makeUserKey(userHash: Sample.userHash)
+        #expect(
+            wrapped.bytes
+                == bytes(
+                    """
+                    01101112131415161718191a1b9eee7ca36a52933c2f0dd1421477afde9e6c29
+                    cd13a3aec1a6242edd169833dbe8b07012ab6e145f9821967c931e20f3e70be4
+                    a222e4b07d
+                    """
+                )
+        )
+        let sealed = try vault.seal(
+            Secret("refresh-token"),
+            under: wrapped,
+            context: Sample.context()
+        )
+        #expect(
+            sealed
+                == bytes(
+                    """
+                    01202122232425262728292a2be6591c96071b6d0f564ca0647645d0e9352ac3
+                    f059b4b9032aa9fdf11d
+                    """
+                )
+        )
+    }
+
+    @Test("keyed hashes and the fingerprint are those of version 1")
+    func hashes() throws {
+        let hasher = try HMACHasher(key: Secret((1...32).map { UInt8($0) }))
+        #expect(
+            hasher.hash("alice", domain: .user)
+                == bytes("7cddb8c960bad2e366a7674ba3d856f8218e70472e157f62494948bfb08a834f")
+        )
+        #expect(
+            hasher.fingerprint
+                == bytes("2e1710ccc1ddfdd5d5dcda51d0099dbe55f4532a68768ae2a625cfbaa5f13069")
+        )
+    }
+
     @Test("base64 gives the texts of RFC 4648 §10")
     func base64() throws {
         for (plain, text) in [
