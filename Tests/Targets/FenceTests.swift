@@ -1,0 +1,187 @@
+import Engine
+import GRDB
+import Lifecycle
+import Testing
+
+@testable import Targets
+
+@Suite("The time fence of a SQLite target") struct FenceTests {
+    /// The time 2025-06-01T00:00:00.500Z.
+    let fence = WallTime(unixMilliseconds: 1_748_736_000_500)
+
+    @Test("rows newer than the fence stay, are counted, and are not missed by the verification")
+    func seconds() async throws {
+        let app = try AppDatabase(
+            """
+            CREATE TABLE p(u TEXT, made INTEGER, note TEXT);
+            INSERT INTO p VALUES ('a', 1748735999, 'old'), ('a', 1748736000, 'same second'),
+              ('a', 1748736001, 'new'), ('a', 1748736000.6, 'new'), ('b', 1, 'other');
+            """
+        )
+        let target = app.target(
+            TableRule(
+                table: "p",
+                column: "u",
+                action: .delete,
+                creation: CreationColumn(column: "made", unit: .unixSeconds)
+            )
+        )
+        #expect(await target.verify([order("a", fence: fence)]) == [.remaining(2)])
+        #expect(await target.purge([order("a", fence: fence)]).map(\.text) == ["p delete 2+2"])
+        #expect(await target.verify([order("a", fence: fence)]) == [.clean])
+        #expect(
+            try app.texts("SELECT note FROM p").sorted() == ["\"new\"", "\"new\"", "\"other\""]
+        )
+        #expect(await target.verify([order("a", fence: present)]) == [.remaining(2)])
+    }
+
+    @Test("milliseconds and ISO 8601 are read to the millisecond, in any offset")
+    func otherUnits() async throws {
+        let app = try AppDatabase(
+            """
+            CREATE TABLE m(u TEXT, made INTEGER);
+            INSERT INTO m VALUES ('a', 1748736000500), ('a', 1748736000501);
+            CREATE TABLE i(u TEXT, made TEXT);
+            INSERT INTO i VALUES ('a', '2025-06-01T00:00:00.500Z'), ('a', '2025-06-01 00:00:00.501'),
+              ('a', '2025-06-01T02:00:00.499+02:00'), ('a', '2025-05-31T23:00:00-02:00'),
+              ('a', '2025-06-01');
+            """
+        )
+        let target = app.target(
+            TableRule(
+                table: "m",
+                column: "u",
+                action: .delete,
+                creation: CreationColumn(column: "made", unit: .unixMilliseconds)
+            ),
+            TableRule(
+                table: "i",
+                column: "u",
+                action: .delete,
+                creation: CreationColumn(column: "made", unit: .iso8601)
+            )
+        )
+        #expect(
+            await target.purge([order("a", fence: fence)]).map(\.text)
+                == ["m delete 1+1; i delete 3+2"]
+        )
+        #expect(await target.verify([order("a", fence: fence)]) == [.clean])
+        #expect(
+            try app.texts("SELECT made FROM i ORDER BY rowid")
+                == ["\"2025-06-01 00:00:00.501\"", "\"2025-05-31T23:00:00-02:00\""]
+        )
+    }
+
+    @Test("rows without a time that can be believed count as old and are listed apart")
+    func undated() async throws {
+        let app = try AppDatabase(
+            """
+            CREATE TABLE p(u TEXT, made TEXT);
+            INSERT INTO p VALUES ('a', '2025-01-01T00:00:00Z'), ('a', NULL), ('a', 'now'), ('a', 'soon'),
+              ('a', '2460000.5'), ('a', 2460000.5), ('a', '9000-01-01T00:00:00Z'),
+              ('a', '2025-12-01T00:00:00Z');
+            """
+        )
+        let target = app.target(
+            TableRule(
+                table: "p",
+                column: "u",
+                action: .delete,
+                creation: CreationColumn(column: "made", unit: .iso8601)
+            )
+        )
+        #expect(
+            await target.purge([order("a", fence: fence)]).map(\.text)
+                == ["p delete 1+1; p delete, undated rows 6"]
+        )
+        #expect(await target.verify([order("a", fence: fence)]) == [.clean])
+        #expect(try app.texts("SELECT made FROM p") == ["\"2025-12-01T00:00:00Z\""])
+    }
+
+    @Test("a unit that does not fit the stored values is a problem")
+    func wrongUnit() async throws {
+        let app = try AppDatabase(
+            """
+            CREATE TABLE p(u TEXT, s INTEGER, ms INTEGER, iso TEXT);
+            INSERT INTO p VALUES ('a', 1748736000, 1748736000500, '2025-06-01T00:00:00Z');
+            """
+        )
+        func problems(_ column: String, _ unit: CreationColumn.Unit) async -> Int {
+            let creation = CreationColumn(column: column, unit: unit)
+            let rule = TableRule(table: "p", column: "u", action: .delete, creation: creation)
+            return await app.target(rule).diagnose().count
+        }
+        #expect(await problems("s", .unixSeconds) == 0)
+        #expect(await problems("ms", .unixMilliseconds) == 0)
+        #expect(await problems("iso", .iso8601) == 0)
+        #expect(await problems("s", .unixMilliseconds) == 1)
+        #expect(await problems("ms", .unixSeconds) == 1)
+        #expect(await problems("s", .iso8601) == 1)
+        #expect(await problems("iso", .unixSeconds) == 1)
+        #expect(await problems("none", .unixSeconds) == 1)
+    }
+
+    @Test("an old row stays while a newer row refers to it, also two tables away")
+    func newerChild() async throws {
+        let app = try AppDatabase(
+            """
+            CREATE TABLE users(id TEXT PRIMARY KEY, name TEXT);
+            CREATE TABLE threads(id INTEGER PRIMARY KEY, owner TEXT REFERENCES users(id));
+            CREATE TABLE posts(id INTEGER PRIMARY KEY, u TEXT, made INTEGER,
+              thread INTEGER REFERENCES threads(id) ON DELETE CASCADE);
+            INSERT INTO users VALUES ('a', 'A'), ('b', 'B');
+            INSERT INTO threads VALUES (1, 'a'), (2, 'a'), (3, 'b');
+            INSERT INTO posts VALUES (1, 'a', 1700000000, 1), (2, 'a', 1760000000, 1),
+              (3, 'a', 1700000000, 2), (4, 'b', 1700000000, 3);
+            """
+        )
+        let target = app.target(
+            TableRule(table: "users", column: "id", action: .delete),
+            TableRule(table: "threads", column: "owner", action: .delete),
+            TableRule(
+                table: "posts",
+                column: "u",
+                action: .delete,
+                creation: CreationColumn(column: "made", unit: .unixSeconds)
+            )
+        )
+        #expect(
+            await target.purge([order("a", fence: fence)]).map(\.text) == [
+                "posts delete 2+1; threads delete, fence: none 1+1; users delete, fence: none 0+1"
+            ]
+        )
+        #expect(await target.verify([order("a", fence: fence)]) == [.clean])
+        #expect(
+            await target.purge([order("a", fence: present)]).map(\.text) == [
+                "posts delete 1; threads delete, fence: none 1; users delete, fence: none 1"
+            ]
+        )
+        #expect(try app.texts("SELECT id FROM users") == ["\"b\""])
+        #expect(try app.integer("SELECT count(*) FROM posts") == 1)
+    }
+
+    @Test("fenced rows of a user with many rows survive every chunk")
+    func fenceInChunks() async throws {
+        let app = try AppDatabase(
+            """
+            CREATE TABLE p(id INTEGER PRIMARY KEY, u TEXT, made INTEGER); CREATE INDEX pu ON p(u);
+            WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < 4000)
+            INSERT INTO p(u, made) SELECT 'a', iif(i % 4 = 0, 1760000000, 1700000000) FROM c;
+            """
+        )
+        let target = app.target(
+            TableRule(
+                table: "p",
+                column: "u",
+                action: .delete,
+                creation: CreationColumn(column: "made", unit: .unixSeconds)
+            ),
+            clock: .hasty()
+        )
+        #expect(
+            await target.purge([order("a", fence: fence)]).map(\.text) == ["p delete 3000+1000"]
+        )
+        #expect(await target.verify([order("a", fence: fence)]) == [.clean])
+        #expect(try app.integer("SELECT count(*) FROM p WHERE made = 1760000000") == 1000)
+    }
+}
