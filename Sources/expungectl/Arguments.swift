@@ -1,0 +1,57 @@
+import ArgumentParser
+import Control
+import Lifecycle
+
+/// The identifier of a request on the command line.
+struct RequestArgument: ExpressibleByArgument {
+    let id: RequestID
+
+    init?(argument: String) {
+        guard let id = RequestID(argument) else { return nil }
+        self.id = id
+    }
+}
+
+/// A user id on the command line.
+struct UserArgument: ExpressibleByArgument {
+    let user: UserID
+
+    init?(argument: String) {
+        guard let user = UserID(argument) else { return nil }
+        self.user = user
+    }
+}
+
+/// The configured name of a provider or target on the command line.
+struct NameArgument: ExpressibleByArgument {
+    let name: String
+
+    init?(argument: String) {
+        guard let name = PathText.componentName(argument) else { return nil }
+        self.name = name
+    }
+}
+
+/// A state on the command line.
+struct StateArgument: ExpressibleByArgument {
+    let state: WireState
+
+    init?(argument: String) {
+        guard let state = WireState(rawValue: argument) else { return nil }
+        self.state = state
+    }
+
+    static var allValueStrings: [String] { WireState.allCases.map(\.rawValue) }
+}
+
+/// A kind of credential on the command line.
+struct CredentialKindArgument: ExpressibleByArgument {
+    let kind: CredentialKind
+
+    init?(argument: String) {
+        guard let kind = CredentialKind(rawValue: argument) else { return nil }
+        self.kind = kind
+    }
+
+    static var allValueStrings: [String] { CredentialKind.allCases.map(\.rawValue) }
+}

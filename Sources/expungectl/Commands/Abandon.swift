@@ -1,0 +1,28 @@
+import ArgumentParser
+import Control
+import ControlClient
+import Lifecycle
+
+struct Abandon: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Give up on revoking; the receipt says abandoned, never revoked."
+    )
+
+    @Argument(help: "The request.")
+    var id: RequestArgument
+    @Option(name: .long, help: "Why; kept on the receipt, so no personal data.")
+    var reason: String
+    @Option(name: .long, help: "Give up on this provider alone.")
+    var provider: NameArgument?
+    @OptionGroup var global: GlobalOptions
+
+    func run() async throws {
+        let request = try await global.withClient { client in
+            try await client.act(
+                .abandon(reason: reason, provider: provider.map { ProviderName($0.name) }),
+                on: id.id
+            )
+        }
+        try global.print(request, RequestReport.list([request]))
+    }
+}

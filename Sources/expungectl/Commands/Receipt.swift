@@ -1,0 +1,24 @@
+import ArgumentParser
+import Control
+import ControlClient
+import Lifecycle
+
+struct Receipt: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Print the receipt of a completed request, as JSON."
+    )
+
+    @Argument(help: "The request.")
+    var id: RequestArgument
+    @OptionGroup var global: GlobalOptions
+
+    func run() async throws {
+        let receipt = try await global.withClient { try await $0.receipt(id.id) }
+        Console.write(receipt.indentedText.trimmingNewline)
+    }
+}
+
+extension String {
+    /// The text without the newline at its end, which the console adds.
+    fileprivate var trimmingNewline: String { hasSuffix("\n") ? String(dropLast()) : self }
+}

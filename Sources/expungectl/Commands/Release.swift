@@ -1,0 +1,32 @@
+import ArgumentParser
+import Control
+import ControlClient
+import Lifecycle
+
+struct Release: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Lift the hold on a request or on a user."
+    )
+
+    @Argument(help: "The request.")
+    var id: RequestArgument?
+    @Option(name: .long, help: "A user instead of a request.")
+    var user: UserArgument?
+    @OptionGroup var global: GlobalOptions
+
+    func validate() throws {
+        guard (id == nil) != (user == nil) else {
+            throw ValidationError("name either a request or a --user")
+        }
+    }
+
+    func run() async throws {
+        if let id {
+            let request = try await global.withClient { try await $0.act(.release, on: id.id) }
+            try global.print(request, RequestReport.list([request]))
+        } else if let user {
+            let hold = try await global.withClient { try await $0.releaseUser(user.user) }
+            try global.print(hold, hold.isHeld ? "still held" : "released")
+        }
+    }
+}

@@ -1,0 +1,36 @@
+/// How the program ends; documented in `--help` and in expungectl(1), which a test compares.
+enum EndCode: Int32, Error, CaseIterable {
+    case success = 0
+    case failure = 1
+    case usage = 2
+    case notFound = 3
+    case conflict = 4
+    case unreachable = 5
+    case parked = 10
+    case rejected = 11
+    case cancelled = 12
+
+    /// What it means, in a few words.
+    var summary: String {
+        switch self {
+        case .success: "done; with --wait: the request completed"
+        case .failure: "something failed; stderr says what"
+        case .usage: "wrong usage"
+        case .notFound: "no such request, identity, provider or target"
+        case .conflict: "not possible in this state"
+        case .unreachable: "the daemon cannot be reached"
+        case .parked: "with --wait: the request is parked and waits for somebody"
+        case .rejected: "with --wait: the request was rejected"
+        case .cancelled: "with --wait: the request was cancelled"
+        }
+    }
+
+    static var documentation: String {
+        let lines = allCases.map { code in
+            let number = String(code.rawValue)
+            return "  " + String(repeating: " ", count: 2 - number.count) + number + "  "
+                + code.summary
+        }
+        return "Exit codes:\n" + lines.joined(separator: "\n")
+    }
+}

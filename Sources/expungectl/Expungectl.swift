@@ -1,0 +1,67 @@
+import ArgumentParser
+import ControlClient
+
+/// The operator's client of the control API.
+@main
+struct Expungectl: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "expungectl",
+        abstract: "Hand account deletions to expunged and follow them to their end.",
+        discussion: EndCode.documentation,
+        version: "expungectl 0.1.0",
+        groupedSubcommands: [
+            CommandGroup(
+                name: "Requests:",
+                subcommands: [
+                    DeleteAccount.self, RevokeTokens.self, ListRequests.self, Show.self,
+                    Cancel.self, Retry.self, Hold.self, Release.self, Abandon.self,
+                    Reauthorize.self, Receipt.self, Events.self,
+                ]
+            ),
+            CommandGroup(
+                name: "Users:",
+                subcommands: [Identities.self, StoreCredential.self, Forget.self]
+            ),
+            CommandGroup(
+                name: "Daemon:",
+                subcommands: [
+                    Status.self, Providers.self, Targets.self, Intake.self, Guard.self,
+                    Reload.self, Metrics.self,
+                ]
+            ),
+        ]
+    )
+
+    /// Runs one command; every way to end has its documented code.
+    static func main() async {
+        do {
+            var command = try parseAsRoot()
+            if var command = command as? any AsyncParsableCommand {
+                try await command.run()
+            } else {
+                try command.run()
+            }
+        } catch let error as EndCode {
+            Console.exit(error)
+        } catch let error as ControlClientError {
+            Console.fail(error)
+        } catch let error as InputFileError {
+            Console.fail("\(error)", hint: nil, code: .failure)
+        } catch {
+            end(parsing: error)
+        }
+    }
+
+    /// Help and completion scripts go to stdout and succeed; everything else is wrong usage.
+    private static func end(parsing error: any Error) {
+        let message = fullMessage(for: error)
+        guard exitCode(for: error) != .success else {
+            Console.write(message)
+            return Console.exit(.success)
+        }
+        Console.writeError(
+            message.hasPrefix("Error: ") ? "error: " + message.dropFirst(7) : message
+        )
+        Console.exit(.usage)
+    }
+}

@@ -1,0 +1,48 @@
+import Control
+import Glibc
+import Lifecycle
+
+/// Why a file with a secret cannot be used.
+struct InputFileError: Error, CustomStringConvertible {
+    /// What is wrong with it.
+    enum Kind: String {
+        case unreadable
+        case empty
+        case tooLarge = "too large"
+    }
+
+    let kind: Kind
+    let path: String
+
+    var description: String { "cannot read secret at '\(path)' (\(kind.rawValue))" }
+}
+
+/// Reads secrets from files or standard input: an argument would be seen by everybody (proc(5)).
+enum InputFile {
+    /// Reads one secret, without a newline at its end.
+    ///
+    /// - Parameter path: A file, or `-` for standard input.
+    /// - Returns: The secret, 1 to 8192 bytes.
+    /// - Throws: ``InputFileError``.
+    static func secret(_ path: String) throws(InputFileError) -> Secret {
+        let descriptor = path == "-" ? STDIN_FILENO : unsafe open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw InputFileError(kind: .unreadable, path: path) }
+        defer { if path != "-" { close(descriptor) } }
+        var bytes: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 4096)
+        while true {
+            let count = unsafe read(descriptor, &chunk, chunk.count)
+            if count < 0 && errno == EINTR { continue }
+            guard count >= 0 else { throw InputFileError(kind: .unreadable, path: path) }
+            guard count > 0 else { break }
+            bytes.append(contentsOf: chunk[..<count])
+            guard bytes.count <= ControlLimits.secretByteCountMax + 2 else {
+                throw InputFileError(kind: .tooLarge, path: path)
+            }
+        }
+        if bytes.last == UInt8(ascii: "\n") { bytes.removeLast() }
+        if bytes.last == UInt8(ascii: "\r") { bytes.removeLast() }
+        guard !bytes.isEmpty else { throw InputFileError(kind: .empty, path: path) }
+        return Secret(bytes)
+    }
+}

@@ -1,0 +1,60 @@
+import Control
+import Lifecycle
+
+/// Providers, targets and the daemon as people read them.
+enum HealthReport {
+    /// A table of providers or targets.
+    static func list(_ items: [WireHealth]) -> String {
+        var table = Table("NAME", "KIND", "STATE", "IN FLIGHT", "WAITING", "NEXT TRY", "LAST ERROR")
+        for item in items {
+            table.add(
+                item.name,
+                item.kind,
+                item.detail.map { "\(item.state) (\($0))" } ?? "\(item.state)",
+                "\(item.inFlight)/\(item.concurrency)",
+                "\(item.waiting)",
+                item.retryAt?.rfc3339,
+                item.lastError
+            )
+        }
+        return table.text
+    }
+
+    /// One provider or target with what a check found.
+    static func one(_ item: WireHealth) -> String {
+        ([list([item])] + item.findings.map { Table.harmless("finding: \($0)") })
+            .joined(separator: "\n")
+    }
+
+    /// The daemon.
+    static func status(_ status: WireStatus) -> String {
+        var facts = Table("version", Table.harmless(status.version))
+        facts.add("state", status.state.description)
+        facts.add("started", status.startedAt.rfc3339)
+        facts.add("intake", status.isIntakePaused ? "paused" : "open")
+        facts.add("vault", status.isVaultSealed ? "sealed" : "open")
+        facts.add("guard", guardLine(status.guardState))
+        facts.add("requests", counts(status.requests))
+        facts.add("parked", counts(status.parked))
+        facts.add("oldest open", status.oldestOpenAt?.rfc3339)
+        facts.add("alarms", status.alarms.isEmpty ? "none" : status.alarms.joined(separator: ", "))
+        return facts.text
+    }
+
+    /// The mass-deletion guard.
+    static func guardLine(_ state: WireGuard) -> String {
+        var line = state.isOpen ? "open" : "closed"
+        line += ", \(state.deletionsLastHour) of \(state.deletionsPerHourMax) in the last hour"
+        line += ", \(state.waiting) waiting"
+        if let remaining = state.overrideRemaining, let time = state.overrideExpiresAt {
+            line += ", override for \(remaining) until \(time.rfc3339)"
+        }
+        return line
+    }
+
+    private static func counts(_ counts: [String: Int]) -> String {
+        let parts = counts.filter { $0.value > 0 }.sorted { $0.key < $1.key }
+        return parts.isEmpty
+            ? "none" : parts.map { "\($0.value) \($0.key)" }.joined(separator: ", ")
+    }
+}

@@ -1,0 +1,99 @@
+import ArgumentParser
+import Control
+import ControlClient
+import Lifecycle
+
+/// What both ways to hand in a request take, and how they are carried out.
+struct SubmitOptions: ParsableArguments {
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "An option of the request: grace_s, reason or account_created_at.",
+            valueName: "key=value"
+        )
+    )
+    var option: [String] = []
+
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "The same key finds the same request again (default: a new one).",
+            valueName: "key"
+        )
+    )
+    var idempotencyKey: String?
+
+    @Flag(name: .long, help: "Wait for the end, and end with its exit code.")
+    var wait = false
+
+    /// How long a waiting client looks for a daemon that is restarting.
+    private static let waitReconnectTimeout = Duration.seconds(120)
+
+    /// Hands the request in, prints it, and waits if asked to.
+    func submit(
+        _ kind: RequestKind,
+        user: UserID,
+        providers: [String],
+        _ global: GlobalOptions
+    ) async throws {
+        var members = try option.map(Self.member)
+        if !providers.isEmpty {
+            members.append(.init("providers", .array(providers.map { .string($0) })))
+        }
+        let options: RequestOptions
+        do {
+            options = try RequestOptions(members: members, kind: kind)
+        } catch {
+            throw ValidationError(error.detail)
+        }
+        let submission = Submission(kind: kind, user: user, options: options)
+        let key = idempotencyKey ?? Self.freshKey()
+        let timeout = wait ? Self.waitReconnectTimeout : .seconds(2)
+        let request = try await global.withClient(reconnectTimeout: timeout) { client in
+            let request = try await client.submit(submission, idempotencyKey: key)
+            guard wait else { return request }
+            return try await client.waitForEnd(request.id, onChange: Self.narrate(global))
+        }
+        try global.print(
+            request,
+            wait ? RequestReport.full(request) : request.id.description
+        )
+        if wait, let code = Self.endCode(request) { throw code }
+    }
+
+    /// Says live, on a terminal, what happens.
+    private static func narrate(_ global: GlobalOptions) -> (WireRequest) -> Void {
+        guard Console.isTerminal, !global.json else { return { _ in } }
+        return { request in
+            let line = "\(request.updatedAt.rfc3339)  \(RequestReport.state(request))"
+            Console.writeError(Table.harmless(line))
+        }
+    }
+
+    private static func endCode(_ request: WireRequest) -> EndCode? {
+        switch request.state.known {
+        case .parked: .parked
+        case .rejected: .rejected
+        case .cancelled: .cancelled
+        case .completed: nil
+        case .submitted, .accepted, .scheduled, .revoking, .purging, .verifying, nil: .failure
+        }
+    }
+
+    private static func member(_ text: String) throws -> JSONValue.Member {
+        guard let index = text.firstIndex(of: "=") else {
+            throw ValidationError("an --option needs the form key=value")
+        }
+        let name = String(text[..<index])
+        let value = String(text[text.index(after: index)...])
+        if name == "grace_s", let seconds = Int64(value) {
+            return JSONValue.Member(name, .integer(seconds))
+        }
+        return JSONValue.Member(name, .string(value))
+    }
+
+    private static func freshKey() -> String {
+        var entropy = SystemRandomNumberGenerator()
+        return "expungectl-\(entropy.next(upperBound: UInt64.max))-\(entropy.next() as UInt64)"
+    }
+}
