@@ -1,7 +1,9 @@
 import Lifecycle
 
 /// An id token taken apart (RFC 7515 §3.1, RFC 7519), nothing about it believed yet.
-struct IDToken: Sendable {
+///
+/// Holds a subject and an e-mail address, so every textual view is redacted.
+struct IDToken: Sendable, CustomStringConvertible, CustomReflectable {
     /// The longest one taken; the spool allows as much for a secret.
     static let sizeMax = 8192
 
@@ -30,6 +32,9 @@ struct IDToken: Sendable {
         keyID = header["kid"]?.string
         signedPart = Array(text[..<parts[1].endIndex])
     }
+
+    var description: String { "[redacted]" }
+    var customMirror: Mirror { Mirror(self, children: []) }
 
     var issuer: String? { claims["iss"]?.string }
 

@@ -1,8 +1,8 @@
-/// Strictly parsed JSON (RFC 8259) from a peer that is not trusted.
+/// Strictly parsed JSON (RFC 8259) from a peer that is not trusted; redacted, since it may hold tokens.
 ///
 /// Refused as a whole: invalid UTF-8, duplicate member names (two readers could disagree on which one
 /// counts), more than 16 levels, anything after the value.
-indirect enum JSONValue: Sendable {
+indirect enum JSONValue: Sendable, CustomStringConvertible, CustomReflectable {
     case object([String: JSONValue])
     case array([JSONValue])
     case string(String)
@@ -16,8 +16,7 @@ indirect enum JSONValue: Sendable {
     /// Parses `bytes`; `nil` when they are not acceptable JSON.
     init?(_ bytes: [UInt8]) {
         // Checked once here, so that slices at ASCII delimiters are valid too.
-        guard let text = String(validating: bytes, as: UTF8.self) else { return nil }
-        _ = text
+        guard String(validating: bytes, as: UTF8.self) != nil else { return nil }
         var parser = JSONParser(bytes)
         do {
             self = try parser.document()
@@ -25,6 +24,9 @@ indirect enum JSONValue: Sendable {
             return nil
         }
     }
+
+    var description: String { "[redacted]" }
+    var customMirror: Mirror { Mirror(self, children: []) }
 
     subscript(name: String) -> JSONValue? {
         guard case .object(let members) = self else { return nil }

@@ -161,16 +161,19 @@ struct AppleSandboxTests {
     @Test(
         "a fault is trouble and never an answer, and the next call is fine",
         arguments: [
-            (FaultKind.timeout, Trouble.lost), (.reset, .lost), (.responseLost, .lost),
-            (.throttled, .throttled(retryAfter: .seconds(1))),
-            (.unavailable, .throttled(retryAfter: .seconds(1))), (.serverError, .unusable),
-            (.html, .unusable), (.truncated, .lost), (.wrongContentType, .unusable),
+            [(FaultKind.timeout, Trouble.lost)],
+            [
+                (.reset, .lost), (.responseLost, .lost),
+                (.throttled, .throttled(retryAfter: .seconds(1))),
+                (.unavailable, .throttled(retryAfter: .seconds(1))), (.serverError, .unusable),
+                (.html, .unusable), (.truncated, .lost), (.wrongContentType, .unusable),
+            ],
         ]
     )
-    func faults(_ fault: FaultKind, trouble: Trouble) async throws {
+    func faults(_ cases: [(kind: FaultKind, trouble: Trouble)]) async throws {
         let change: (inout AppleProviderSettings) -> Void = { settings in
             // Only the silent one has to run into the deadline.
-            if fault == .timeout { settings.http.timeoutTotal = .milliseconds(500) }
+            if cases[0].kind == .timeout { settings.http.timeoutTotal = .milliseconds(500) }
         }
         try await SandboxHarness.with(SandboxHarness.unlimited, change: change) {
             provider,
@@ -179,35 +182,63 @@ struct AppleSandboxTests {
                 try sandbox.issueRefreshTokens(count: 1, clientID: AppleHarness.clientID).first
             )
             let refresh = AppleHarness.credential(.refreshToken, token.refreshToken)
-            sandbox.inject(fault, at: .token)
-            #expect(await provider.check(refresh) == .trouble(trouble))
-            #expect(await provider.check(refresh) == .live)
-            let signIn = try sandbox.signIn(user: "code", clientID: AppleHarness.clientID)
-            let code = AppleHarness.credential(.authorizationCode, signIn.code)
-            sandbox.inject(fault, at: .token)
-            #expect(await provider.exchange(code).summary == "trouble \(trouble)")
-            let isSpent = await provider.exchange(code).summary == "refused"
-            #expect(isSpent == fault.acts)
+            for (kind, trouble) in cases {
+                sandbox.inject(kind, at: .token)
+                #expect(await provider.check(refresh) == .trouble(trouble))
+                #expect(await provider.check(refresh) == .live)
+                let signIn = try sandbox.signIn(user: "code", clientID: AppleHarness.clientID)
+                let code = AppleHarness.credential(.authorizationCode, signIn.code)
+                sandbox.inject(kind, at: .token)
+                #expect(await provider.exchange(code).summary == "trouble \(trouble)")
+                let isSpent = await provider.exchange(code).summary == "refused"
+                #expect(isSpent == kind.acts)
+            }
+        }
+    }
+
+    @Test("no fault at revoke is a success")
+    func revokeFaults() async throws {
+        let kinds = [
+            FaultKind.reset, .responseLost, .throttled, .unavailable, .serverError, .html,
+        ]
+        try await SandboxHarness.with { provider, sandbox in
+            let tokens = try sandbox.issueRefreshTokens(
+                count: kinds.count,
+                clientID: AppleHarness.clientID
+            )
+            for (kind, token) in zip(kinds, tokens) {
+                let refresh = AppleHarness.credential(.refreshToken, token.refreshToken)
+                sandbox.inject(kind, at: .revoke)
+                #expect(await provider.revoke(refresh) != .success)
+                #expect((sandbox.grantState(user: token.user) == .revoked) == kind.acts)
+                #expect(await provider.revoke(refresh) == .success)
+                #expect(sandbox.grantState(user: token.user) == .revoked)
+            }
         }
     }
 
     @Test(
-        "no fault at revoke is a success but the right answer in the wrong dress",
-        arguments: [
-            FaultKind.reset, .responseLost, .throttled, .unavailable, .serverError, .html,
-        ]
+        "with every fifth call failing, a success is always true and a live token never dead",
+        arguments: 0..<3 as Range<UInt64>
     )
-    func revokeFaults(_ fault: FaultKind) async throws {
-        try await SandboxHarness.with { provider, sandbox in
-            let token = try #require(
-                try sandbox.issueRefreshTokens(count: 1, clientID: AppleHarness.clientID).first
+    func randomFaults(_ seed: UInt64) async throws {
+        try await SandboxHarness.with(SandboxHarness.unlimited) { provider, sandbox in
+            let tokens = try sandbox.issueRefreshTokens(count: 60, clientID: AppleHarness.clientID)
+            let kinds = FaultKind.allCases.filter { $0 != .timeout && $0 != .delay }
+            sandbox.inject(
+                FaultPlan(rate: 0.2, kinds: kinds, endpoints: [.token, .revoke], seed: seed)
             )
-            let refresh = AppleHarness.credential(.refreshToken, token.refreshToken)
-            sandbox.inject(fault, at: .revoke)
-            #expect(await provider.revoke(refresh) != .success)
-            #expect((sandbox.grantState(user: token.user) == .revoked) == fault.acts)
-            #expect(await provider.revoke(refresh) == .success)
-            #expect(sandbox.grantState(user: token.user) == .revoked)
+            for token in tokens {
+                let refresh = AppleHarness.credential(.refreshToken, token.refreshToken)
+                #expect(await provider.check(refresh) != .dead)
+                // 20 failures in a row have a chance of 1 in 10^14.
+                for _ in 0..<20 where await provider.revoke(refresh) == .success {
+                    #expect(sandbox.grantState(user: token.user) == .revoked)
+                    break
+                }
+                #expect(sandbox.grantState(user: token.user) == .revoked)
+                #expect(await provider.check(refresh) != .live)
+            }
         }
     }
 

@@ -102,17 +102,26 @@ struct EncodingTests {
         #expect(JSONValue(Array(deep.utf8)) != nil)
     }
 
-    @Test("neither a form nor an answer shows what it holds")
-    func redaction() {
+    @Test("nothing that holds a token, a body or a claim shows it")
+    func redaction() throws {
         var form = FormBody()
         form.add("token", Secret("canary"))
-        let reply = ProviderReply(status: 400, body: Array("canary".utf8))
-        var texts = ["\(form)", String(reflecting: form), "\(reply)", String(reflecting: reply)]
-        for value in [form as Any, reply as Any] {
-            var text = ""
-            dump(value, to: &text)
-            texts.append(text)
+        let json = try #require(
+            JSONValue(Array(#"{"access_token":"canary","refresh_token":"canary"}"#.utf8))
+        )
+        let idToken = try IDTokenMint.token(claims: IDTokenMint.claims(["email": #""canary""#]))
+        let values: [Any] = [
+            form, ProviderReply(status: 400, body: Array("canary".utf8)), json,
+            try #require(TokenGrant(json)), try #require(IDToken(Secret(idToken))),
+            AppleHarness.credential(.refreshToken, "canary"),
+        ]
+        let bytes = "99, 97, 110"
+        for value in values {
+            var dumped = ""
+            dump(value, to: &dumped)
+            for text in ["\(value)", String(reflecting: value), dumped] {
+                #expect(!text.contains("canary") && !text.contains(bytes))
+            }
         }
-        #expect(!texts.contains { $0.contains("canary") || $0.contains("99, 97, 110") })
     }
 }
