@@ -5,7 +5,8 @@ package import Engine
 package protocol Entropy: Sendable {
     /// Makes `count` unpredictable bytes.
     ///
-    /// - Throws: ``Engine/VaultError`` of kind `library` when there are none; nothing is sealed then.
+    /// - Throws: ``Engine/VaultError`` of kind `library` when there are none; nothing is sealed
+    ///   then.
     func bytes(_ count: Int) throws(VaultError) -> [UInt8]
 }
 

@@ -17,7 +17,8 @@ package struct HMACHasher: KeyedHasher {
         fingerprint = try mac.code(for: Array("key fingerprint\0".utf8))
     }
 
-    /// Hashes `text`; the domain's name and a NUL go first, so that no text of one domain is one of another.
+    /// Hashes `text`; the domain's name and a NUL go first, so that no text of one domain is one of
+    /// another.
     ///
     /// - Returns: 32 bytes.
     package func hash(_ text: String, domain: HashDomain) -> [UInt8] {

@@ -79,8 +79,8 @@ struct KeyFile: ~Copyable {
 
     /// Gives a file its final name, unless that name is taken; durable on return.
     ///
-    /// A link and an unlink, because rename(2) would replace; after a crash between the two the file
-    /// has both names until the first is removed.
+    /// A link and an unlink, because rename(2) would replace; after a crash between the two the
+    /// file has both names until the first is removed.
     ///
     /// - Returns: False when the name is taken.
     func rename(_ name: String, to final: String) throws(VaultSetupError) -> Bool {

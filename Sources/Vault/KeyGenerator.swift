@@ -9,7 +9,8 @@ package enum KeyGenerator {
     ///   - path: The file, made with mode 0600 and durable on return.
     ///   - entropy: Makes the key.
     /// - Returns: The key's id, to be shown; not secret.
-    /// - Throws: ``VaultSetupError`` when the file exists, cannot be written, or there is no entropy.
+    /// - Throws: ``VaultSetupError`` when the file exists, cannot be written, or there is no
+    ///   entropy.
     package static func makeVaultKey(
         at path: String,
         entropy: any Entropy = LibraryEntropy()

@@ -11,9 +11,11 @@ struct KeyStore: ~Copyable {
     }
 
     private let store: OpaquePointer
-    /// Backs the store; a PEM of ours is at most this long (an RSA key of 16,384 bits needs 13 KiB).
+    /// Backs the store; a PEM of ours is at most this long (an RSA key of 16,384 bits needs 13
+    /// KiB).
     private static let memoryByteCountMax = 65_536
-    /// An empty or endless store must not keep us: a key file has a key and perhaps its certificates.
+    /// An empty or endless store must not keep us: a key file has a key and perhaps its
+    /// certificates.
     private static let objectCountMax = 16
 
     /// Reads PEM or DER from memory.

@@ -2,12 +2,13 @@ package import Engine
 package import Lifecycle
 internal import Synchronization
 
-/// Seals credentials in two layers: a vault key wraps one data key per user, which seals the user's values.
+/// Seals credentials in two layers: a vault key wraps one data key per user, which seals the user's
+/// values.
 ///
-/// Destroying a wrapped data key makes all values of its user unopenable, also in old backups of them.
-/// Without a keyring the vault is sealed: every call fails with `sealed` until a restart with the key.
-/// A data key has a random id of its own inside the wrapping; values are bound to that id, so they
-/// still open after ``rewrap(_:userHash:)``.
+/// Destroying a wrapped data key makes all values of its user unopenable, also in old backups of
+/// them. Without a keyring the vault is sealed: every call fails with `sealed` until a restart with
+/// the key. A data key has a random id of its own inside the wrapping; values are bound to that id,
+/// so they still open after ``rewrap(_:userHash:)``.
 package final class SealedVault: CredentialVault {
     /// How many data keys one vault key may wrap: with random 96-bit nonces the chance that two are
     /// equal stays below 2^-48, far under the 2^-32 that NIST SP 800-38D §8.3 asks for.
@@ -21,9 +22,10 @@ package final class SealedVault: CredentialVault {
 
     /// - Parameters:
     ///   - keyring: `nil` for sealed mode.
-    ///   - wrapsBefore: How many data keys the active vault key has wrapped so far. The caller keeps
-    ///     this number beside the key's id, adds one in the transaction that stores a wrapped key, and
-    ///     never takes one off. A wrap whose transaction failed was seen by nobody and may be forgotten.
+    ///   - wrapsBefore: How many data keys the active vault key has wrapped so far. The caller
+    ///     keeps this number beside the key's id, adds one in the transaction that stores a wrapped
+    ///     key, and never takes one off. A wrap whose transaction failed was seen by nobody and may
+    ///     be forgotten.
     ///   - entropy: Makes data keys and nonces.
     package init(
         keyring: VaultKeyring?,
@@ -56,7 +58,8 @@ package final class SealedVault: CredentialVault {
 
     /// Seals one value under a user's data key.
     ///
-    /// - Throws: `sealed`, `unknownKey`, `broken` when `key` is not this user's, `library` without entropy.
+    /// - Throws: `sealed`, `unknownKey`, `broken` when `key` is not this user's, `library` without
+    ///   entropy.
     package func seal(
         _ secret: Secret,
         under key: WrappedKey,
@@ -75,7 +78,8 @@ package final class SealedVault: CredentialVault {
 
     /// Opens one value.
     ///
-    /// - Throws: `sealed`, `unknownKey`, or `broken` when key, context or any bit is not what was sealed.
+    /// - Throws: `sealed`, `unknownKey`, or `broken` when key, context or any bit is not what was
+    ///   sealed.
     package func open(
         _ sealed: [UInt8],
         under key: WrappedKey,
@@ -115,7 +119,8 @@ extension SealedVault {
         with key: VaultKey,
         userHash: [UInt8]
     ) throws(VaultError) -> WrappedKey {
-        // Counted before the nonce is drawn: a failing wrap may cost one too many, never one too few.
+        // Counted before the nonce is drawn: a failing wrap may cost one too many, never one too
+        // few.
         let isWithinBound = wraps.withLock { count in
             guard count < Self.wrapCountMax else { return false }
             count += 1

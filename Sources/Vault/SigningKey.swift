@@ -37,7 +37,8 @@ package struct SigningKey: MessageSigner {
     ///   - uri: `file:` or a scheme of an OpenSSL provider that the system's configuration loads.
     ///     Must hold no PIN: it is named in errors without its query.
     ///   - algorithm: What the key is for; its type and size must fit.
-    /// - Throws: ``VaultSetupError`` when the URI leads to anything but one private key of the right kind.
+    /// - Throws: ``VaultSetupError`` when the URI leads to anything but one private key of the
+    ///   right kind.
     package init(uri: String, algorithm: SigningAlgorithm) throws(VaultSetupError) {
         let place = String(uri.prefix { $0 != "?" })
         try self.init(
@@ -69,8 +70,8 @@ package struct SigningKey: MessageSigner {
 
     /// Signs `message` with SHA-256.
     ///
-    /// - Returns: ES256: r and s, 32 bytes each (RFC 7518 §3.4); RS256: the signature as long as the
-    ///   modulus (RFC 7518 §3.3).
+    /// - Returns: ES256: r and s, 32 bytes each (RFC 7518 §3.4); RS256: the signature as long as
+    ///   the modulus (RFC 7518 §3.3).
     /// - Throws: ``Engine/VaultError`` of kind `library` when libcrypto or the token fails.
     package func sign(_ message: [UInt8]) throws(VaultError) -> [UInt8] {
         guard let signature = digestSign(message) else {
@@ -85,7 +86,8 @@ package struct SigningKey: MessageSigner {
 }
 
 extension SigningKey {
-    /// 16,384-bit RSA, the largest that libcrypto takes for verifying; more room than any key needs.
+    /// 16,384-bit RSA, the largest that libcrypto takes for verifying; more room than any key
+    /// needs.
     private static let signatureByteCountMax = 2_048
     /// The bytes of one coordinate of P-256.
     private static let coordinateByteCount: Int32 = 32

@@ -10,7 +10,8 @@ package struct VaultKey: Sendable {
     /// Derived from the key for wrapping alone, so that no other use shares a key with it.
     let wrapping: Secret
 
-    /// Reads the text of a credential; white space anywhere and a missing `=` at the end are allowed.
+    /// Reads the text of a credential; white space anywhere and a missing `=` at the end are
+    /// allowed.
     ///
     /// - Parameters:
     ///   - text: The credential's content; secret.

@@ -4,7 +4,8 @@ struct Catalog {
     let events: [(name: String, id: String)]
     /// The ids of the catalog and the subject of each.
     let entries: [(id: String, subject: String)]
-    /// Lines of the catalog that are wider than 76 columns, from 1; `journalctl -x` indents the text.
+    /// Lines of the catalog that are wider than 76 columns, from 1; `journalctl -x` indents the
+    /// text.
     let wideLines: [Int]
 
     init(eventSource: String, catalog: String) {

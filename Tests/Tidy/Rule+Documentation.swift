@@ -1,8 +1,9 @@
 extension Rule {
     /// What another target uses has a doc comment.
     ///
-    /// Left out is what a comment could only repeat: stored properties (their type's comment speaks of
-    /// them), initializers that cannot fail, and witnesses of the protocols of the standard library.
+    /// Left out is what a comment could only repeat: stored properties (their type's comment speaks
+    /// of them), initializers that cannot fail, and witnesses of the protocols of the standard
+    /// library.
     static let documentation = Rule("documentation") { file in
         packageDeclarations(in: file).compactMap { line, declaration in
             guard file.doc(aboveLine: line).isEmpty, needsDocumentation(declaration) else {

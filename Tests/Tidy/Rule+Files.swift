@@ -42,7 +42,8 @@ extension Rule {
         return [(1, isScript ? "a script must be executable" : "only a script may be executable")]
     }
 
-    /// No blanks at the end of a line, no tabs in Swift, no carriage returns, one line feed at the end.
+    /// No blanks at the end of a line, no tabs in Swift, no carriage returns, one line feed at the
+    /// end.
     static let blanks = Rule("blanks") { file in
         var found: [(line: Int, advice: String)] = []
         for needle in [" \n", "\t\n", "\r"] {

@@ -15,7 +15,7 @@ extension Rule {
             var name = words[index + 1]
             if Self.importKinds.contains(name), index + 2 < words.count { name = words[index + 2] }
             let module = String(name.prefix { $0 != "." })
-            guard !allowed.contains(module),
+            guard !allowed.contains(module), module != "Foundation",
                 !ImportTable.anywhere(isTest: file.isTest).contains(module)
             else { return nil }
             return (line, "\(target) may not import \(module); see DESIGN, shape of the code")

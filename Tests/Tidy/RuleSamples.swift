@@ -240,7 +240,7 @@ extension RuleTests {
         ),
         RuleSample(
             "build-product",
-            bad: SourceFile("Tests/EndToEnd/A.swift", "let a = \".build/debug/expunged\"\n"),
+            bad: SourceFile("Sources/Daemon/A.swift", "let a = \".build/debug/expunged\"\n"),
             good: SourceFile("Makefile", "cp .build/release/expunged $@\n")
         ),
         RuleSample(

@@ -1,6 +1,7 @@
 import Glibc
 
-/// One text file of the project, indexed for searching by bytes; regular expressions are too slow here.
+/// One text file of the project, indexed for searching by bytes; regular expressions are too slow
+/// here.
 struct SourceFile: Sendable {
     /// Relative to the root of the project.
     let path: String

@@ -7,7 +7,8 @@ import Testing
 
 @Suite("Known answers")
 struct KnownAnswerTests {
-    /// McGrew and Viega, "The Galois/Counter Mode of Operation", test case 16 (in NIST's submission).
+    /// McGrew and Viega, "The Galois/Counter Mode of Operation", test case 16 (in NIST's
+    /// submission).
     @Test("AES-256-GCM gives the published ciphertext and tag")
     func galoisCounterMode() throws {
         let key = bytes("feffe9928665731c6d6a8f9467308308 feffe9928665731c6d6a8f9467308308")
