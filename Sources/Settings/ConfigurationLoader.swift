@@ -1,11 +1,5 @@
 /// Loads a configuration: the one path for start, reload and `--check-config`.
 package enum ConfigurationLoader {
-    /// The longest line that is read.
-    ///
-    /// Without a bound a line of dots alone could nest so deep that
-    /// taking the parsed document apart overflows the stack.
-    static let lineByteCountMax = 4096
-
     /// Reads and checks a file.
     ///
     /// - Parameter path: The file; also what messages call it.
@@ -26,12 +20,12 @@ package enum ConfigurationLoader {
         _ bytes: [UInt8],
         file: String
     ) throws(ConfigurationError) -> DaemonConfiguration {
-        guard bytes.count <= ConfigurationFile.byteCountMax else {
+        guard bytes.count <= SettingsLimits.byteCountMax else {
             throw refused(
                 .tooLarge,
                 line: nil,
                 file,
-                "it must not be larger than \(ConfigurationFile.byteCountMax) bytes"
+                "it must not be larger than \(SettingsLimits.byteCountMax) bytes"
             )
         }
         let text = try text(bytes, file: file)
@@ -53,12 +47,13 @@ package enum ConfigurationLoader {
     private static func text(_ bytes: [UInt8], file: String) throws(ConfigurationError) -> String {
         let lines = bytes.split(separator: 0x0a, omittingEmptySubsequences: false)
         for (index, line) in lines.enumerated() {
-            guard line.count <= lineByteCountMax else {
+            guard line.count <= SettingsLimits.lineByteCountMax else {
                 throw refused(
                     .tooLarge,
                     line: index + 1,
                     file,
-                    "the line is longer than \(lineByteCountMax) bytes; lists may span lines"
+                    "the line is longer than \(SettingsLimits.lineByteCountMax) bytes; "
+                        + "lists may span lines"
                 )
             }
             guard let text = String(validating: line, as: UTF8.self) else {

@@ -1,6 +1,7 @@
 /// Writes a configuration out as it applies, defaults included.
 package enum EffectiveConfiguration {
-    /// Renders every section and key in the order of the table; the text loads to an equal configuration.
+    /// Renders every section and key in the order of the table; the text loads to an equal
+    /// configuration.
     ///
     /// There is nothing to hide: a configuration holds names of credentials, never their content.
     package static func render(_ configuration: DaemonConfiguration) -> String {

@@ -4,13 +4,14 @@ package struct ReloadBlocker: Hashable, Sendable, CustomStringConvertible {
     package let key: String
     package let reason: String
 
+    /// One line for the journal and the control API.
     package var description: String { "cannot apply \(key) by reload (restart_needed): \(reason)" }
 }
 
 /// Finds what a reload cannot apply.
 ///
-/// Directories and sockets are not in the configuration, so they can never differ here: they come from
-/// the command line, the environment and systemd.
+/// Directories and sockets are not in the configuration, so they can never differ here: they come
+/// from the command line, the environment and systemd.
 package enum ReloadBlockers {
     /// Compares two configurations.
     ///

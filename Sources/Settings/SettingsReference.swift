@@ -1,15 +1,15 @@
 /// The table of settings as documentation.
 ///
-/// `Config/expunged.toml` is exactly ``exampleFile()``; expunged.conf(5) is written by hand and holds
-/// ``manualEntry(_:)`` of every setting. Tests compare both.
+/// `Config/expunged.toml` is exactly ``exampleFile()``; expunged.conf(5) is written by hand and
+/// holds ``manualEntry(_:)`` of every setting. Tests compare both.
 package enum SettingsReference {
     private static let preamble = """
         # Configuration of expunged(8). expunged.conf(5) says more about it.
         #
-        # Every key is here, commented out, at its default; a key without a default shows an example.
+        # Every key is here, commented out, at its default; one without a default shows an example.
         # Durations need a unit: ms, s, m, h, d, w, largest first ("30s", "7d", "1h30m").
-        # An unknown key stops the start. There are no secrets in this file, only names of credentials:
-        # the credential NAME is the file NAME in /etc/expunged/credentials.
+        # An unknown key stops the start. This file holds no secrets, only names of credentials: the
+        # credential NAME is the file NAME in /etc/expunged/credentials.
         #
         # Check a change with   expunged --check-config /etc/expunged/expunged.toml
         # and apply it with     systemctl reload expunged
@@ -69,7 +69,8 @@ package enum SettingsReference {
         return lines
     }
 
-    /// A line of text for mdoc(7): a backslash begins an escape, and a leading dot or quote a macro.
+    /// A line of text for mdoc(7): a backslash begins an escape, and a leading dot or quote a
+    /// macro.
     private static func escaped(_ line: String) -> String {
         if line == ".br" { return ".Pp" }
         let escaped = line.replacing("\\", with: "\\e")

@@ -62,7 +62,8 @@ struct ConfigurationFileTests {
         let file = scratch.write("a.toml", "", mode: 0o664)
         var status = stat()
         unsafe stat(file, &status)
-        // Run as root, the file is root's and the caller is not; run as a user, it is the user's own.
+        // Run as root, the file is root's and the caller is not; run as a user, it is the user's
+        // own.
         let isOwn = status.st_uid != 0
         let caller = isOwn ? status.st_uid : 4711
         let expected: ConfigurationProblem.Kind? = isOwn ? nil : .unsafePermissions
@@ -109,7 +110,7 @@ struct ConfigurationFileTests {
 
     @Test("a file larger than 1 MiB is refused")
     func tooLarge() {
-        let text = String(repeating: "#\n", count: ConfigurationFile.byteCountMax / 2)
+        let text = String(repeating: "#\n", count: SettingsLimits.byteCountMax / 2)
         let file = scratch.write("a.toml", text + "#")
         #expect(kind(ConfigurationFile(path: file)) == .tooLarge)
         #expect(throws: Never.self) { try Sample.load(text) }
@@ -124,6 +125,16 @@ struct ConfigurationFileTests {
             (String(repeating: "a.", count: 500_000) + "a = 1", "t.toml:1: ", "too_large"),
             ("\n\na = \"\\u0000\"", "t.toml:3: ", "not_utf8"),
             ("\n\u{0}", "t.toml:2: ", "not_utf8"),
+            ("\n[=]", "t.toml:2: ", "syntax"),
+            ("\n[.a]", "t.toml:2: ", "syntax"),
+            ("\n[[#]]", "t.toml:2: ", "syntax"),
+            ("\n= 1", "t.toml:2: ", "syntax"),
+            ("\na = 0x", "t.toml:2: ", "syntax"),
+            ("\na = 1.5e", "t.toml:2: ", "syntax"),
+            ("\na = -inf", "t.toml:2: ", "syntax"),
+            ("\na = 1__0", "t.toml:2: ", "syntax"),
+            ("\na = text", "t.toml:2: ", "syntax"),
+            ("\na = 1979-05-27", "t.toml:2: ", "syntax"),
         ]
     )
     func hostile(text: String, place: String, kind: String) {

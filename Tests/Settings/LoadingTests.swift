@@ -25,7 +25,10 @@ struct LoadingTests {
                     )
                 )
         )
-        guard case .sqlite(let sqlite)? = configuration.targets.first?.kind else { return }
+        guard case .sqlite(let sqlite)? = configuration.targets.first?.kind else {
+            Issue.record("no sqlite target")
+            return
+        }
         #expect(sqlite.path == "/srv/app/app.db")
         #expect(sqlite.tables.map(\.table) == ["posts", "invoices", "fraud_reports", "users"])
         #expect(
@@ -36,7 +39,7 @@ struct LoadingTests {
                 == .anonymize(
                     [
                         ColumnChange(column: "email", replacement: .hash),
-                        ColumnChange(column: "name", replacement: .constant("deleted user")),
+                        ColumnChange(column: "name", replacement: .text("deleted user")),
                         ColumnChange(column: "phone", replacement: .null),
                     ],
                     keepReason: "tax law, 10 years"
@@ -75,7 +78,10 @@ struct LoadingTests {
         let configuration = try Sample.load(
             Sample.provider + "allow_plain_http = true\nbase_url = \"http://127.0.0.1:8443/\"\n"
         )
-        guard case .apple(let apple)? = configuration.providers.first?.kind else { return }
+        guard case .apple(let apple)? = configuration.providers.first?.kind else {
+            Issue.record("no Apple provider")
+            return
+        }
         #expect(apple.baseURL == "http://127.0.0.1:8443")
         #expect(configuration.cautions.contains { $0.contains("unencrypted") })
     }
@@ -86,7 +92,7 @@ struct LoadingTests {
         #expect(Sample.message(start).contains("provider.sso.issuer (missing_key)"))
         let configuration = try Sample.load(
             start
-                + "issuer = \"https://sso.example.com/realms/a\"\nclient_secret_credential = \"s\"\n"
+                + "issuer = \"https://sso.example/realms/a\"\nclient_secret_credential = \"s\"\n"
         )
         #expect(
             configuration.requiredCredentials == [
@@ -94,6 +100,27 @@ struct LoadingTests {
                 RequiredCredential(name: "s", usedBy: "provider.sso.client_secret_credential"),
             ]
         )
+    }
+
+    @Test("a constant is a text or a whole number, and triggers can be switched off")
+    func constants() throws {
+        let text = Sample.target
+            .replacing("path =", with: "run_triggers = false\npath =")
+            .replacing("\"delete\"", with: "\"anonymize\"\nkeep_reason = \"tax\"")
+        let columns = """
+            set = { a = { strategy = "constant", value = -7 }, \
+            b = { strategy = "constant", value = "" } }
+            """
+        guard case .sqlite(let sqlite)? = try Sample.load(text + columns).targets.first?.kind else {
+            Issue.record("no sqlite target")
+            return
+        }
+        #expect(!sqlite.runsTriggers)
+        let changes = [
+            ColumnChange(column: "a", replacement: .integer(-7)),
+            ColumnChange(column: "b", replacement: .text("")),
+        ]
+        #expect(sqlite.tables.first?.action == .anonymize(changes, keepReason: "tax"))
     }
 
     @Test("every way that TOML offers to write the same thing loads the same")

@@ -46,7 +46,7 @@ package struct DaemonConfiguration: Hashable, Sendable {
         }
         for provider in providers where provider.connection.allowsPlainHTTP {
             cautions.append(
-                "provider '\(provider.name)' allows plain http: tokens travel unencrypted on this machine"
+                "provider '\(provider.name)' allows plain http: tokens travel unencrypted"
             )
         }
         return cautions
@@ -85,7 +85,8 @@ package struct JournalConfiguration: Hashable, Sendable {
     package let level: JournalLevel
 }
 
-/// How important a message must be to be written; names as in syslog(3), `info` and not `informational`.
+/// How important a message must be to be written; names as in syslog(3), `info` and not
+/// `informational`.
 package enum JournalLevel: String, Sendable, CaseIterable {
     case debug, info, notice, warning, error
 }

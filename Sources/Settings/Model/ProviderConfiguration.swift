@@ -44,6 +44,7 @@ package enum ProviderKind: Hashable, Sendable {
     case apple(AppleProviderConfiguration)
     case oauth2(OAuth2ProviderConfiguration)
 
+    /// The value of `kind`.
     package var family: ProviderFamily {
         switch self {
         case .apple: .apple
@@ -86,7 +87,8 @@ package struct OAuth2ProviderConfiguration: Hashable, Sendable {
     package let clientAuthentication: ClientAuthentication
 }
 
-/// How a client shows its secret; names as registered for RFC 8414 `token_endpoint_auth_methods_supported`.
+/// How a client shows its secret; names as registered for RFC 8414
+/// `token_endpoint_auth_methods_supported`.
 package enum ClientAuthentication: String, Sendable, CaseIterable {
     case basic = "client_secret_basic"
     case post = "client_secret_post"

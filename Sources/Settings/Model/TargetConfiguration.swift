@@ -22,6 +22,8 @@ package enum TargetKind: Hashable, Sendable {
 package struct SQLiteTargetConfiguration: Hashable, Sendable {
     /// Absolute.
     package let path: String
+    /// Whether the application's own triggers run when its rows change.
+    package let runsTriggers: Bool
     /// Not empty, in the order of purging; no (table, column) twice.
     package let tables: [TableConfiguration]
 }
@@ -31,31 +33,10 @@ package struct TableConfiguration: Hashable, Sendable {
     package let table: String
     /// The column that holds the user id.
     package let column: String
-    package let action: TableAction
+    package let action: Action
     package let idType: IDType
     /// `nil`: no fence, which the receipt says.
     package let createdAt: CreatedAtColumn?
-}
-
-/// What happens to a user's rows of one table.
-package enum TableAction: Hashable, Sendable {
-    /// The values of `action`.
-    package enum Name: String, Sendable, CaseIterable {
-        case delete, anonymize, keep
-    }
-
-    case delete
-    /// The changes are not empty and sorted by column.
-    case anonymize([ColumnChange], keepReason: String)
-    case keep(reason: String)
-
-    package var name: Name {
-        switch self {
-        case .delete: .delete
-        case .anonymize: .anonymize
-        case .keep: .keep
-        }
-    }
 }
 
 /// What replaces the value of one column.
@@ -68,7 +49,10 @@ package struct ColumnChange: Hashable, Sendable {
     /// A strategy with what it needs.
     package enum Replacement: Hashable, Sendable {
         case null
-        case constant(String)
+        /// The constant, when it is a text.
+        case text(String)
+        /// The constant, when it is a number.
+        case integer(Int64)
         case hash
         case random
         /// Keeps this many characters.
@@ -77,11 +61,6 @@ package struct ColumnChange: Hashable, Sendable {
 
     package let column: String
     package let replacement: Replacement
-}
-
-/// How a column stores user ids; `id_type`.
-package enum IDType: String, Sendable, CaseIterable {
-    case text, integer, blob
 }
 
 /// What a creation column holds; `created_at_unit`.
@@ -95,4 +74,33 @@ package enum CreatedAtUnit: String, Sendable, CaseIterable {
 package struct CreatedAtColumn: Hashable, Sendable {
     package let column: String
     package let unit: CreatedAtUnit
+}
+
+extension TableConfiguration {
+    /// What happens to a user's rows of one table.
+    package enum Action: Hashable, Sendable {
+        /// The values of `action`.
+        package enum Name: String, Sendable, CaseIterable {
+            case delete, anonymize, keep
+        }
+
+        case delete
+        /// The changes are not empty and sorted by column.
+        case anonymize([ColumnChange], keepReason: String)
+        case keep(reason: String)
+
+        /// The value of `action`.
+        package var name: Name {
+            switch self {
+            case .delete: .delete
+            case .anonymize: .anonymize
+            case .keep: .keep
+            }
+        }
+    }
+
+    /// How a column stores user ids; `id_type`.
+    package enum IDType: String, Sendable, CaseIterable {
+        case text, integer, blob
+    }
 }

@@ -1,13 +1,11 @@
 import Glibc
 
-/// Reads the bytes of a configuration file, if nobody but root and the caller can have written them.
+/// Reads the bytes of a configuration file, if nobody but root and the caller can have written
+/// them.
 ///
-/// A configuration decides where tokens go and which rows are deleted, so a file that others can write
-/// is refused like any hostile input.
+/// A configuration decides where tokens go and which rows are deleted, so a file that others can
+/// write is refused like any hostile input.
 struct ConfigurationFile {
-    /// The largest file that is read: a thousand tables need a tenth of it.
-    static let byteCountMax = 1 << 20
-
     private let path: String
     /// The effective user id of the caller.
     private let callerUID: uid_t
@@ -51,7 +49,7 @@ struct ConfigurationFile {
                     + "run chmod go-w on it"
             )
         }
-        guard status.st_size <= Self.byteCountMax else { throw tooLarge }
+        guard status.st_size <= SettingsLimits.byteCountMax else { throw tooLarge }
     }
 
     private func readAll(_ descriptor: CInt) throws(ConfigurationError) -> [UInt8] {
@@ -64,12 +62,12 @@ struct ConfigurationFile {
             if count == 0 { return bytes }
             bytes += chunk[..<count]
             // The size was checked, but the file may grow while it is read.
-            guard bytes.count <= Self.byteCountMax else { throw tooLarge }
+            guard bytes.count <= SettingsLimits.byteCountMax else { throw tooLarge }
         }
     }
 
     private var tooLarge: ConfigurationError {
-        refused(.tooLarge, "it must not be larger than \(Self.byteCountMax) bytes")
+        refused(.tooLarge, "it must not be larger than \(SettingsLimits.byteCountMax) bytes")
     }
 
     private func openingFailed(_ code: CInt) -> ConfigurationError {

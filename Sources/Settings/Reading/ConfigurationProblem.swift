@@ -31,6 +31,7 @@ package struct ConfigurationProblem: Hashable, Sendable, CustomStringConvertible
     package let value: String?
     package let cause: String
 
+    /// One line: where, what, why, and what to do.
     package var description: String {
         let place = line.map { "\(file):\($0)" } ?? file
         let object = key ?? "this file"
@@ -41,9 +42,6 @@ package struct ConfigurationProblem: Hashable, Sendable, CustomStringConvertible
 
 /// Why a configuration was refused: every problem at once.
 package struct ConfigurationError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The most problems that are listed; a file with more is of another kind altogether.
-    static let problemsMax = 200
-
     /// Sorted by line, never empty.
     package let problems: [ConfigurationProblem]
     /// Problems beyond the ones listed.
@@ -53,8 +51,8 @@ package struct ConfigurationError: Error, Hashable, Sendable, CustomStringConver
         let sorted = problems.enumerated().sorted {
             ($0.element.line ?? 0, $0.offset) < ($1.element.line ?? 0, $1.offset)
         }
-        self.problems = sorted.prefix(Self.problemsMax).map(\.element)
-        omittedCount = max(0, problems.count - Self.problemsMax)
+        self.problems = sorted.prefix(SettingsLimits.problemsMax).map(\.element)
+        omittedCount = max(0, problems.count - SettingsLimits.problemsMax)
     }
 
     /// One line per problem.

@@ -31,6 +31,7 @@ extension ConfigurationReader {
                     kind: .sqlite(
                         SQLiteTargetConfiguration(
                             path: section.text("path") ?? "",
+                            runsTriggers: section.flag("run_triggers"),
                             tables: tables
                         )
                     )
@@ -67,7 +68,8 @@ extension ConfigurationReader {
             append(section)
             let changes = readChanges(entries["set"], of: place)
             if let table = section.text("table"), let column = section.text("column") {
-                // SQLite compares names without regard to ASCII case (sqlite.org/lang_keywords.html).
+                // SQLite compares names without regard to ASCII case
+                // (sqlite.org/lang_keywords.html).
                 let pair = "\(table)\u{0}\(column)".lowercased()
                 if let first = lines[pair] {
                     log.report(
@@ -93,7 +95,7 @@ extension ConfigurationReader {
         changes: [ColumnChange],
         hasSet: Bool
     ) -> TableConfiguration {
-        let name: TableAction.Name? = section.choice("action")
+        let name: TableConfiguration.Action.Name? = section.choice("action")
         if let name {
             checkReason(section, of: name, at: place)
             if name == .anonymize && !hasSet {
@@ -113,7 +115,7 @@ extension ConfigurationReader {
             }
         }
         let reason = section.text("keep_reason") ?? ""
-        let action: TableAction =
+        let action: TableConfiguration.Action =
             switch name ?? .keep {
             case .delete: .delete
             case .anonymize: .anonymize(changes, keepReason: reason)
@@ -130,7 +132,7 @@ extension ConfigurationReader {
 
     private mutating func checkReason(
         _ section: SettingsSection,
-        of name: TableAction.Name,
+        of name: TableConfiguration.Action.Name,
         at place: SectionPlace
     ) {
         let isGiven = isWritten("keep_reason", in: section, at: place)
@@ -216,7 +218,7 @@ extension ConfigurationReader {
                 .tooMany,
                 "set",
                 in: parent,
-                "there are \(columns.count) columns, and at most \(SettingScope.column.countMax) are read"
+                "there are \(columns.count), and at most \(SettingScope.column.countMax) are read"
             )
             return []
         }
@@ -268,14 +270,17 @@ extension ConfigurationReader {
         checkOwner("length", of: .truncate, strategy: strategy, section, at: place)
         switch strategy {
         case .null: return .null
-        case .constant: return .constant(section.text("value") ?? "")
+        case .constant:
+            return section.count("value").map { .integer(Int64($0)) }
+                ?? .text(section.text("value") ?? "")
         case .hash: return .hash
         case .random: return .random
         case .truncate: return .truncate(length: section.count("length") ?? 0)
         }
     }
 
-    /// `value` belongs to one strategy and `length` to another; each is needed there and refused elsewhere.
+    /// `value` belongs to one strategy and `length` to another; each is needed there and refused
+    /// elsewhere.
     private mutating func checkOwner(
         _ name: String,
         of owner: ColumnChange.Strategy,

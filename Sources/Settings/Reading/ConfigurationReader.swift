@@ -2,8 +2,8 @@ import Lifecycle
 
 /// Turns a parsed document into a configuration, and notes everything that is wrong on the way.
 ///
-/// Values that are missing or bad get a neutral stand-in, so that one pass finds every problem; with any
-/// problem the result is thrown away.
+/// Values that are missing or bad get a neutral stand-in, so that one pass finds every problem;
+/// with any problem the result is thrown away.
 struct ConfigurationReader {
     private let root: [String: TOMLNode]
     var log: ProblemLog

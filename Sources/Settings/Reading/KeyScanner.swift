@@ -1,9 +1,9 @@
 /// Finds the lines of keys in a TOML document (TOML 1.0.0), before the real parser sees it.
 ///
-/// The parser decides what is valid, except where it must not be asked: it aborts the process for some
-/// malformed headers and numbers, and recurses without a bound for dotted keys. So keys, brackets and
-/// plain values are checked here; strings are only skipped. Floats and dates are refused as well, because
-/// no setting takes one.
+/// The parser decides what is valid, except where it must not be asked: it aborts the process for
+/// some malformed headers and numbers, and recurses without a bound for dotted keys. So keys,
+/// brackets and plain values are checked here; strings are only skipped. Floats and dates are
+/// refused as well, because no setting takes one.
 struct KeyScanner {
     /// The first thing that the parser must not see; the scan stops there.
     struct Problem: Error, Hashable {
@@ -11,9 +11,6 @@ struct KeyScanner {
         let line: Int
         let cause: String
     }
-
-    /// The deepest nesting that is read; a configuration needs 7.
-    static let depthMax = 16
 
     private let bytes: [UInt8]
     private var position = 0
@@ -58,7 +55,7 @@ struct KeyScanner {
         Problem(
             kind: .tooDeep,
             line: line,
-            cause: "keys and lists nest deeper than \(Self.depthMax) levels here"
+            cause: "keys and lists nest deeper than \(SettingsLimits.depthMax) levels here"
         )
     }
 
@@ -108,14 +105,14 @@ extension KeyScanner {
             if isLast && isArray { arrayCounts[path, default: 0] += 1 }
             if let count = arrayCounts[path] { path.append(.index(count - 1)) }
         }
-        guard path.count <= Self.depthMax else { throw tooDeep() }
+        guard path.count <= SettingsLimits.depthMax else { throw tooDeep() }
         locations.note(path, line: line)
         section = path
     }
 
     private mutating func scanPair(in parent: [KeyStep]) throws(Problem) {
         let names = try scanKey()
-        guard parent.count + names.count <= Self.depthMax else { throw tooDeep() }
+        guard parent.count + names.count <= SettingsLimits.depthMax else { throw tooDeep() }
         var path = parent
         for name in names {
             path.append(.key(name))
@@ -135,7 +132,7 @@ extension KeyScanner {
                 throw syntax("a key is missing; keys are letters, digits, '_' and '-'")
             }
             names.append(name)
-            guard names.count <= Self.depthMax else { throw tooDeep() }
+            guard names.count <= SettingsLimits.depthMax else { throw tooDeep() }
             skipBlank(newlines: false)
             guard peek == UInt8(ascii: ".") else { return names }
             advance()
@@ -168,7 +165,7 @@ extension KeyScanner {
 
 extension KeyScanner {
     private mutating func scanValue(at path: [KeyStep]) throws(Problem) {
-        guard path.count <= Self.depthMax else { throw tooDeep() }
+        guard path.count <= SettingsLimits.depthMax else { throw tooDeep() }
         skipBlank(newlines: false)
         switch peek {
         case UInt8(ascii: "\""), UInt8(ascii: "'"): skipString()

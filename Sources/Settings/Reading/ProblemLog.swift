@@ -5,7 +5,7 @@ struct ProblemLog: Sendable {
     private(set) var problems: [ConfigurationProblem] = []
 
     /// Whether more problems would not be listed anyway, so that advice is not worth its time.
-    var isFull: Bool { problems.count >= ConfigurationError.problemsMax }
+    var isFull: Bool { problems.count >= SettingsLimits.problemsMax }
 
     init(file: String, locations: KeyLocations) {
         self.file = file

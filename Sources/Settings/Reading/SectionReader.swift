@@ -110,6 +110,13 @@ extension SectionReader {
         switch (setting.type, node) {
         case (.boolean, .boolean(let value)):
             return .boolean(value)
+        case (.constant, .integer(let number)):
+            return .count(number)
+        case (.constant, .text(let text)):
+            guard text.unicodeScalars.count <= 1024 else {
+                return refuse(.malformed, setting, text, log: &log)
+            }
+            return .text(text)
         case (.count(let range, _), .integer(let count)):
             guard range.contains(count) else {
                 return refuse(.outOfRange, setting, String(count), log: &log)

@@ -32,8 +32,8 @@ struct TOMLSyntaxError: Error {
 extension TOMLNode {
     /// Parses a document.
     ///
-    /// - Parameter text: Without NUL, which the library would take for the end, and not nested deeper
-    ///   than ``KeyScanner/depthMax``.
+    /// - Parameter text: Without NUL, which the library would take for the end, and accepted by
+    ///   ``KeyScanner``.
     /// - Returns: The keys at the top and their values.
     /// - Throws: ``TOMLSyntaxError`` for the first thing that is not TOML.
     static func parse(_ text: String) throws(TOMLSyntaxError) -> [String: TOMLNode] {

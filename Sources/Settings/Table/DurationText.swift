@@ -1,7 +1,7 @@
 /// Durations as operators write them: `30s`, `7d`, `1h30m`.
 ///
-/// Units are ms, s, m, h, d and w, largest first, each at most once; a number without a unit is refused,
-/// because nobody remembers which unit a bare `30` was.
+/// Units are ms, s, m, h, d and w, largest first, each at most once; a number without a unit is
+/// refused, because nobody remembers which unit a bare `30` was.
 package enum DurationText {
     private static let units: [(name: String, milliseconds: Int64)] = [
         ("w", 604_800_000), ("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1000),

@@ -1,7 +1,7 @@
 /// The few parts of an http or https URL that a configuration may have (RFC 3986 §3).
 ///
-/// Written out by hand, because a lenient parser would accept user names, spaces and fragments, and a
-/// token must go to no host but the one that an operator can read in the file.
+/// Written out by hand, because a lenient parser would accept user names, spaces and fragments,
+/// and a token must go to no host but the one that an operator can read in the file.
 package struct EndpointURL: Hashable, Sendable {
     package let isEncrypted: Bool
     /// As written; an IPv6 address without its brackets.
@@ -75,7 +75,8 @@ package struct EndpointURL: Hashable, Sendable {
         }
     }
 
-    /// Unreserved characters, the delimiters that may stand in a path, and what frames host and port.
+    /// Unreserved characters, the delimiters that may stand in a path, and what frames host and
+    /// port.
     private static func isAllowed(_ byte: UInt8) -> Bool {
         switch byte {
         case 0x30...0x39, 0x41...0x5a, 0x61...0x7a: true

@@ -1,7 +1,7 @@
 /// One row of the table of settings: everything there is to say about one key.
 ///
-/// The reader, `Config/expunged.toml`, expunged.conf(5) and the effective configuration all come from it
-/// or are compared with it.
+/// The reader, `Config/expunged.toml`, expunged.conf(5) and the effective configuration all come
+/// from it or are compared with it.
 package struct Setting: Hashable, Sendable {
     /// Whether a key must be given, may be left out, or has a default.
     package enum Presence: Hashable, Sendable {

@@ -7,6 +7,8 @@ package enum SettingType: Hashable, Sendable {
     case duration(ClosedRange<Duration>)
     case count(ClosedRange<Int>, unit: String)
     case boolean
+    /// A text or a whole number, for a column of the application.
+    case constant
 
     /// The type's name in the documentation.
     package var name: String {
@@ -17,6 +19,7 @@ package enum SettingType: Hashable, Sendable {
         case .duration: "duration"
         case .count: "count"
         case .boolean: "boolean"
+        case .constant: "constant"
         }
     }
 
@@ -31,6 +34,7 @@ package enum SettingType: Hashable, Sendable {
             "\(DurationText.format(range.lowerBound)) to \(DurationText.format(range.upperBound))"
         case .count(let range, let unit): "\(range.lowerBound) to \(range.upperBound) \(unit)"
         case .boolean: "true or false"
+        case .constant: "a text of at most 1024 characters or a whole number"
         }
     }
 

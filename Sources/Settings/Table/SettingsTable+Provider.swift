@@ -10,8 +10,8 @@ extension SettingsTable {
             .text(.name),
             .required(example: .text("apple")),
             """
-            The provider's name in requests, the spool, the journal and metrics. Identities are stored \
-            under it: renaming a provider strands them.
+            The provider's name in requests, the spool, the journal and metrics. Identities are \
+            stored under it: renaming a provider strands them.
             """
         ),
         Setting(
@@ -20,8 +20,8 @@ extension SettingsTable {
             .choice(ProviderFamily.allCases.map(\.rawValue)),
             .required(example: .text(ProviderFamily.apple.rawValue)),
             """
-            The family of the provider: "apple" is Sign in with Apple, "oauth2" is any provider with \
-            token revocation as in RFC 7009.
+            The family of the provider: "apple" is Sign in with Apple, "oauth2" is any provider \
+            with token revocation as in RFC 7009.
             """
         ).atRestart(),
         Setting(
@@ -30,8 +30,8 @@ extension SettingsTable {
             .texts(.clientID, 1...64),
             .required(example: .texts(["com.example.app", "com.example.web"])),
             """
-            Every client id that credentials were issued to. For Apple: the bundle ids of the apps and \
-            the Services IDs of the web sites.
+            Every client id that credentials were issued to. For Apple: the bundle ids of the apps \
+            and the Services IDs of the web sites.
             """
         ),
         Setting(
@@ -40,9 +40,9 @@ extension SettingsTable {
             .choice(OnUnrevocable.allCases.map(\.rawValue)),
             .defaultsTo(.text(OnUnrevocable.proceed.rawValue)),
             """
-            What happens when no usable credential is left: "park" waits for a fresh sign-in for as \
-            long as it takes, "proceed" waits until revocation_deadline and then erases all the same; \
-            the receipt says NOT revoked.
+            What happens when no usable credential is left: "park" waits for a fresh sign-in for \
+            as long as it takes, "proceed" waits until revocation_deadline and then erases all the \
+            same; the receipt says NOT revoked.
             """
         ),
         Setting(
@@ -51,8 +51,8 @@ extension SettingsTable {
             .duration(.zero ... .days(365)),
             .defaultsTo(.duration(.days(7))),
             """
-            How long "proceed" waits for a fresh sign-in. The clock starts when the last credential \
-            turns out to be unusable; an outage never starts it.
+            How long "proceed" waits for a fresh sign-in. The clock starts when the last \
+            credential turns out to be unusable; an outage never starts it.
             """
         ),
         Setting(
@@ -89,8 +89,8 @@ extension SettingsTable {
             .text(.path),
             .optional(example: .text("/etc/expunged/ca.pem")),
             """
-            Certificates in PEM form that are trusted for this provider instead of the system's: for a \
-            stand-in or a provider of your own.
+            Certificates in PEM form that are trusted for this provider instead of the system's: \
+            for a stand-in or a provider of your own.
             """
         ),
         Setting(
@@ -99,8 +99,8 @@ extension SettingsTable {
             .boolean,
             .defaultsTo(.boolean(false)),
             """
-            Accept http instead of https for a host on this machine (127.0.0.0/8, ::1, localhost). For \
-            tests only.
+            Accept http instead of https for a host on this machine (127.0.0.0/8, ::1, localhost). \
+            For tests only.
             """
         ),
     ]
@@ -112,8 +112,8 @@ extension SettingsTable {
             .text(.appleID),
             .required(example: .text("ABCDE12345")),
             """
-            The team that the client ids belong to. Identities are stored under it, and a refresh token \
-            works with no other team.
+            The team that the client ids belong to. Identities are stored under it, and a refresh \
+            token works with no other team.
             """
         ).only("apple").atRestart(),
         Setting(
@@ -149,8 +149,8 @@ extension SettingsTable {
             .text(.url),
             .optional(example: .text("https://sso.example.com")),
             """
-            The issuer, whose metadata names the endpoints (RFC 8414). Needed unless revocation_url is \
-            given.
+            The issuer, whose metadata names the endpoints (RFC 8414). Needed unless \
+            revocation_url is given.
             """
         ).only("oauth2"),
         Setting(
@@ -166,8 +166,8 @@ extension SettingsTable {
             .text(.url),
             .optional(example: .text("https://sso.example.com/oauth2/introspect")),
             """
-            The introspection endpoint (RFC 7662), which proves that a token is gone. Discovered from \
-            the issuer unless given.
+            The introspection endpoint (RFC 7662), which proves that a token is gone. Discovered \
+            from the issuer unless given.
             """
         ).only("oauth2"),
         Setting(
@@ -176,8 +176,8 @@ extension SettingsTable {
             .text(.url),
             .optional(example: .text("https://sso.example.com/oauth2/token")),
             """
-            The token endpoint, where authorization codes are exchanged (RFC 6749). Discovered from the \
-            issuer unless given.
+            The token endpoint, where authorization codes are exchanged (RFC 6749). Discovered \
+            from the issuer unless given.
             """
         ).only("oauth2"),
         Setting(
@@ -192,7 +192,7 @@ extension SettingsTable {
             "client_authentication",
             .choice(ClientAuthentication.allCases.map(\.rawValue)),
             .defaultsTo(.text(ClientAuthentication.basic.rawValue)),
-            "How the client secret is sent (RFC 6749 section 2.3.1). Without a secret it says nothing."
+            "How the client secret is sent (RFC 6749 section 2.3.1). Not used without a secret."
         ).only("oauth2"),
     ]
 }

@@ -22,8 +22,19 @@ extension SettingsTable {
             .text(.path),
             .required(example: .text("/srv/app/app.db")),
             """
-            The database file. The daemon must be allowed to write it and its directory, in the file \
-            system and in the unit (ReadWritePaths=).
+            The database file. The daemon must be allowed to write it and its directory, in the \
+            file system and in the unit (ReadWritePaths=).
+            """
+        ).only("sqlite").atRestart(),
+        Setting(
+            .target,
+            "run_triggers",
+            .boolean,
+            .defaultsTo(.boolean(true)),
+            """
+            Whether the application's own triggers run when its rows change. Without them a \
+            full-text index or a counter that triggers keep goes wrong silently, and the \
+            index keeps the text.
             """
         ).only("sqlite").atRestart(),
     ]
@@ -46,11 +57,11 @@ extension SettingsTable {
         Setting(
             .table,
             "action",
-            .choice(TableAction.Name.allCases.map(\.rawValue)),
-            .required(example: .text(TableAction.Name.delete.rawValue)),
+            .choice(TableConfiguration.Action.Name.allCases.map(\.rawValue)),
+            .required(example: .text(TableConfiguration.Action.Name.delete.rawValue)),
             """
-            What happens to the user's rows: "delete" removes them, "anonymize" overwrites the columns \
-            of set, "keep" leaves them and lists them on the receipt.
+            What happens to the user's rows: "delete" removes them, "anonymize" overwrites the \
+            columns of set, "keep" leaves them and lists them on the receipt.
             """
         ),
         Setting(
@@ -65,11 +76,11 @@ extension SettingsTable {
         Setting(
             .table,
             "id_type",
-            .choice(IDType.allCases.map(\.rawValue)),
-            .defaultsTo(.text(IDType.text.rawValue)),
+            .choice(TableConfiguration.IDType.allCases.map(\.rawValue)),
+            .defaultsTo(.text(TableConfiguration.IDType.text.rawValue)),
             """
-            How the column stores the user id. Checked against the schema and the stored values: in \
-            SQLite a text '042' can equal the number 42.
+            How the column stores the user id. Checked against the schema and the stored values: \
+            in SQLite a text '042' can equal the number 42.
             """
         ),
         Setting(
@@ -78,8 +89,8 @@ extension SettingsTable {
             .text(.identifier),
             .optional(example: .text("created")),
             """
-            The column that says when a row was made. With it, rows newer than the request are left \
-            alone and counted; without it the receipt says fence: none.
+            The column that says when a row was made. With it, rows newer than the request are \
+            left alone and counted; without it the receipt says fence: none.
             """
         ),
         Setting(
@@ -98,16 +109,16 @@ extension SettingsTable {
             .choice(ColumnChange.Strategy.allCases.map(\.rawValue)),
             .required(example: .text(ColumnChange.Strategy.null.rawValue)),
             """
-            What replaces the value: NULL, a constant, a keyed hash (equal values stay equal), a random \
-            text, or the first characters of the value.
+            What replaces the value: NULL, a constant, a keyed hash (equal values stay equal), a \
+            random text, or the first characters of the value.
             """
         ),
         Setting(
             .column,
             "value",
-            .text(.sentence),
+            .constant,
             .optional(example: .text("deleted user")),
-            "The text that \"constant\" writes. Needed for it, refused otherwise."
+            "The text or whole number that \"constant\" writes. Needed for it, refused otherwise."
         ),
         Setting(
             .column,

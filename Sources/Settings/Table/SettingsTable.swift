@@ -19,8 +19,8 @@ package enum SettingsTable {
             .duration(.zero ... .days(90)),
             .defaultsTo(.duration(.zero)),
             """
-            How long a new account deletion waits before anything happens; it can be cancelled until \
-            then. A request may ask for more, never for less.
+            How long a new account deletion waits before anything happens; it can be cancelled \
+            until then. A request may ask for more, never for less.
             """
         ),
         Setting(
@@ -29,8 +29,8 @@ package enum SettingsTable {
             .duration(.seconds(3600) ... .days(365)),
             .defaultsTo(.duration(.days(30))),
             """
-            The statutory clock of a request. An open request raises an alarm 7 days before and again \
-            when it has passed; it is never dropped.
+            The statutory clock of a request. An open request raises an alarm 7 days before and \
+            again when it has passed; it is never dropped.
             """
         ),
         Setting(
@@ -49,8 +49,8 @@ package enum SettingsTable {
             .choice(WithoutIdentities.allCases.map(\.rawValue)),
             .defaultsTo(.text(WithoutIdentities.proceed.rawValue)),
             """
-            What happens to an account deletion whose user has no known identity: go on and say so on \
-            the receipt, or wait for an operator.
+            What happens to an account deletion whose user has no known identity: go on and say so \
+            on the receipt, or wait for an operator.
             """
         ),
         Setting(
@@ -59,8 +59,8 @@ package enum SettingsTable {
             .text(.credential),
             .defaultsTo(.text("vault-key")),
             """
-            The credential that holds the vault key: 32 random bytes in base64. Without it the daemon \
-            runs sealed and does nothing but take requests.
+            The credential that holds the vault key: 32 random bytes in base64. Without it the \
+            daemon runs sealed and does nothing but take requests.
             """
         ).secret().atRestart(),
         Setting(

@@ -68,7 +68,8 @@ package enum TextRule: String, Hashable, Sendable, CaseIterable {
     private static func isUpper(_ byte: UInt8) -> Bool { (0x41...0x5a).contains(byte) }
     private static func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }
 
-    /// No C0 or C1 control characters and no line separators: such a text would forge lines in a log.
+    /// No C0 or C1 control characters and no line separators: such a text would forge lines in a
+    /// log.
     private static func isPrintable(_ text: String) -> Bool {
         text.unicodeScalars.allSatisfy { scalar in
             scalar.value >= 0x20 && !(0x7f...0x9f).contains(scalar.value)
