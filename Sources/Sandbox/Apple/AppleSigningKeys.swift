@@ -29,12 +29,18 @@ final class AppleSigningKeys: Sendable {
 
     private let entries: Mutex<[Entry]>
 
-    init() throws(SandboxError) {
+    /// The keys that every sandbox of a process starts with: making an RSA key takes a tenth of a
+    /// second, and a test suite starts dozens of sandboxes.
+    private static let atStart: Result<[Entry], SandboxError> = Result { () throws(SandboxError) in
         var made: [Entry] = []
-        for _ in 0..<Self.countAtStart {
-            made.append(try Self.makeEntry())
+        for _ in 0..<countAtStart {
+            made.append(try makeEntry())
         }
-        entries = Mutex(made)
+        return made
+    }
+
+    init() throws(SandboxError) {
+        entries = Mutex(try Self.atStart.get())
     }
 
     /// Adds a key that signs from now on, and drops the oldest beyond four.

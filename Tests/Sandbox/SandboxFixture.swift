@@ -1,0 +1,157 @@
+import AsyncHTTPClient
+import FoundationEssentials
+import NIOCore
+import NIOHTTP1
+import NIOSSL
+import Sandbox
+
+/// A running sandbox and a client that trusts its certificate authority.
+struct SandboxFixture: Sendable {
+    /// What came back from a call.
+    struct Answer: Sendable {
+        let status: UInt
+        let headers: HTTPHeaders
+        let body: String
+
+        /// The string members of a JSON body.
+        var json: [String: String] {
+            get throws {
+                try JSONDecoder().decode([String: Loose].self, from: Data(body.utf8))
+                    .mapValues(\.text)
+            }
+        }
+    }
+
+    /// A JSON value, as text.
+    struct Loose: Decodable {
+        let text: String
+
+        init(from decoder: any Decoder) throws {
+            let value = try decoder.singleValueContainer()
+            if let flag = try? value.decode(Bool.self) {
+                text = "\(flag)"
+            } else if let number = try? value.decode(Int64.self) {
+                text = "\(number)"
+            } else {
+                text = "'\(try value.decode(String.self))'"
+            }
+        }
+    }
+
+    static let clientID = "com.example.app"
+    static let otherClientID = "com.example.web"
+
+    let sandbox: RunningSandbox
+    let client: HTTPClient
+
+    static func with(
+        _ change: (inout SandboxConfiguration) -> Void = { _ in },
+        body: (SandboxFixture) async throws -> Void
+    ) async throws {
+        var configuration = SandboxConfiguration()
+        configuration.apple.clientIDs = [clientID, otherClientID]
+        change(&configuration)
+        let sandbox = try await SandboxServer.start(configuration: configuration)
+        var tls = TLSConfiguration.makeClientConfiguration()
+        tls.trustRoots = .file(sandbox.authorityFile)
+        let client = HTTPClient(configuration: HTTPClient.Configuration(tlsConfiguration: tls))
+        let fixture = SandboxFixture(sandbox: sandbox, client: client)
+        do {
+            try await body(fixture)
+        } catch {
+            try await client.shutdown()
+            try await sandbox.shutdown()
+            throw error
+        }
+        try await client.shutdown()
+        try await sandbox.shutdown()
+    }
+
+    func send(
+        _ method: HTTPMethod,
+        _ path: String,
+        body: String? = nil,
+        type: String = "application/x-www-form-urlencoded",
+        timeout: TimeAmount = .seconds(10)
+    ) async throws -> Answer {
+        var request = HTTPClientRequest(url: sandbox.baseURL + path)
+        request.method = method
+        if let body {
+            request.headers.add(name: "content-type", value: type)
+            request.body = .bytes(Array(body.utf8))
+        }
+        let response = try await client.execute(request, timeout: timeout)
+        let bytes = try await response.body.collect(upTo: 1 << 26)
+        return Answer(
+            status: response.status.code,
+            headers: response.headers,
+            body: String(buffer: bytes)
+        )
+    }
+
+    /// Posts a form with a good client secret.
+    func call(
+        _ path: String,
+        _ fields: [String: String],
+        clientID: String = clientID,
+        secret: String? = nil,
+        timeout: TimeAmount = .seconds(10)
+    ) async throws -> Answer {
+        var form = fields
+        form["client_id"] = clientID
+        form["client_secret"] = try secret ?? self.secret(clientID)
+        return try await send(.POST, path, body: Self.encoded(form), timeout: timeout)
+    }
+
+    func exchange(
+        _ code: String,
+        clientID: String = clientID,
+        redirectURI: String? = nil
+    ) async throws -> Answer {
+        var fields = ["grant_type": "authorization_code", "code": code]
+        fields["redirect_uri"] = redirectURI
+        return try await call("/auth/token", fields, clientID: clientID)
+    }
+
+    func refresh(_ token: String, clientID: String = clientID) async throws -> Answer {
+        try await call(
+            "/auth/token",
+            ["grant_type": "refresh_token", "refresh_token": token],
+            clientID: clientID
+        )
+    }
+
+    func revoke(_ token: String, clientID: String = clientID) async throws -> Answer {
+        try await call(
+            "/auth/revoke",
+            ["token": token, "token_type_hint": "refresh_token"],
+            clientID: clientID
+        )
+    }
+
+    func secret(
+        _ clientID: String = clientID,
+        keyID: String = "KEY1234567",
+        changing claims: (inout AppleClientSecret.Claims) -> Void = { _ in }
+    ) throws -> String {
+        try AppleClientSecret.make(
+            clientID: clientID,
+            teamID: "ABCDE12345",
+            keyID: keyID,
+            keyPEM: sandbox.appleKeyPEM,
+            changing: claims
+        )
+    }
+
+    static func encoded(_ form: [String: String]) -> String {
+        form.map { name, value in
+            let text = value.utf8.map { byte in
+                let scalar = Unicode.Scalar(byte)
+                return byte < 128 && scalar.properties.isAlphabetic
+                    ? String(scalar) : (byte < 16 ? "%0" : "%") + String(byte, radix: 16)
+            }
+            return "\(name)=\(text.joined())"
+        }
+        .joined(separator: "&")
+    }
+}
