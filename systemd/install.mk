@@ -66,8 +66,7 @@ install-system:
 	    systemd-sysusers $(SYSUSERSDIR)/expunged.conf; \
 	    systemd-tmpfiles --create $(TMPFILESDIR)/expunged.conf; \
 	    setpriv --reuid=expunged --regid=expunged --init-groups env STATE_DIRECTORY=/var/lib/expunged \
-	        RUNTIME_DIRECTORY=/run/expunged $(SBINDIR)/expunged --init-spool \
-	        --config $(SYSCONFDIR)/expunged/expunged.toml; \
+	        $(SBINDIR)/expunged --init-spool --config $(SYSCONFDIR)/expunged/expunged.toml; \
 	    journalctl --update-catalog; \
 	    systemctl daemon-reload; \
 	    echo "installed; edit $(SYSCONFDIR)/expunged/expunged.toml, then: systemctl enable --now expunged.service"; \

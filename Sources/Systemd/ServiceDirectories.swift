@@ -23,8 +23,8 @@ package struct ServiceDirectories: Sendable, Equatable {
 
     /// Private state and, below it, the spool.
     package let state: String
-    /// The sockets, when we bind them ourselves.
-    package let runtime: String
+    /// Where we bind the sockets ourselves; `nil` under our unit, where systemd binds them.
+    package let runtime: String?
     /// The secrets; without it the daemon starts in sealed mode.
     package let credentials: CredentialDirectory?
     /// Files that outlive the state, such as ledger anchors; optional.
@@ -36,24 +36,16 @@ package struct ServiceDirectories: Sendable, Equatable {
     ///   - environment: The process environment: `$STATE_DIRECTORY`, `$RUNTIME_DIRECTORY`,
     ///     `$CREDENTIALS_DIRECTORY`, `$LOGS_DIRECTORY`; of a colon-separated list the first counts.
     ///   - overrides: What the command line says.
-    /// - Throws: ``SystemdError`` of kind `missing` when state or runtime directory is named nowhere,
+    /// - Throws: ``SystemdError`` of kind `missing` when the state directory is named nowhere,
     ///   `malformedName` when a path is not absolute where systemd named it.
     package init(
         environment: [String: String],
         overrides: Overrides = Overrides()
     ) throws(SystemdError) {
-        state = try Self.required(
-            overrides.state,
-            "STATE_DIRECTORY",
-            option: "--state-directory",
-            environment
-        )
-        runtime = try Self.required(
-            overrides.runtime,
-            "RUNTIME_DIRECTORY",
-            option: "--runtime-directory",
-            environment
-        )
+        guard let state = try Self.optional(overrides.state, "STATE_DIRECTORY", environment)
+        else { throw Self.missing("$STATE_DIRECTORY", option: "--state-directory") }
+        self.state = state
+        runtime = try Self.optional(overrides.runtime, "RUNTIME_DIRECTORY", environment)
         let secrets = try Self.optional(
             overrides.credentials,
             "CREDENTIALS_DIRECTORY",
@@ -63,17 +55,22 @@ package struct ServiceDirectories: Sendable, Equatable {
         logs = try Self.optional(overrides.logs, "LOGS_DIRECTORY", environment)
     }
 
-    private static func required(
-        _ override: String?,
-        _ variable: String,
-        option: String,
-        _ environment: [String: String]
-    ) throws(SystemdError) -> String {
-        if let path = try optional(override, variable, environment) { return path }
-        throw SystemdError(
+    /// The directory in which we bind the sockets ourselves.
+    ///
+    /// - Returns: ``runtime``.
+    /// - Throws: ``SystemdError`` of kind `missing` when it is named nowhere.
+    package func requireRuntime() throws(SystemdError) -> String {
+        guard let runtime else {
+            throw Self.missing("$RUNTIME_DIRECTORY", option: "--runtime-directory")
+        }
+        return runtime
+    }
+
+    private static func missing(_ variable: String, option: String) -> SystemdError {
+        SystemdError(
             .missing,
             cannot: "find a directory",
-            at: "$\(variable)",
+            at: variable,
             because: "it is not set; outside systemd, give \(option) DIRECTORY"
         )
     }

@@ -95,8 +95,8 @@ class Scenarios:
 
     def permissions(self):
         for user, socket, may in (
-            ("app", "submit", True), ("app", "control", False), ("operator", "control", True),
-            ("operator", "submit", False), ("stranger", "submit", False),
+            ("app", "submit", True), ("app", "control", False), ("opal", "control", True),
+            ("opal", "submit", False), ("stranger", "submit", False),
             ("stranger", "control", False),
         ):
             status, _ = self.service.http("GET", "/v1/status", user=user, socket=socket)
@@ -107,6 +107,14 @@ class Scenarios:
             self.checks.check(f"a stranger cannot read {path}", answer.returncode != 0)
         answer = self.machine.run("cat", "/var/lib/expunged/state.db", user="app", check=False)
         self.checks.check("an application cannot read the state", answer.returncode != 0)
+
+        sockets = self.machine.run(
+            "stat", "-c", "%n %a %U %G", "/run/expunged", "/run/expunged/control.sock",
+            "/run/expunged/submit.sock").stdout.splitlines()
+        self.checks.equal("the sockets belong to their groups, in a directory of root", sockets, [
+            "/run/expunged 755 root root", "/run/expunged/control.sock 660 root expunged-operator",
+            "/run/expunged/submit.sock 660 root expunged-submit",
+        ])
 
     def spool(self):
         user = self.service.add_user()
@@ -182,7 +190,7 @@ class Scenarios:
             self.service.http_sign_in(user)
         self.provider.fail(rate=1, kinds=["delay"], endpoints=["revoke"], delay_ms=2000)
         waiting = self.machine.start(
-            "expungectl", "delete-account", users[0], "--wait", user="operator",
+            "expungectl", "delete-account", users[0], "--wait", user="opal",
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         rows = [self.service.spool_delete(user) for user in users[1:]]
         wait_for("work in the middle", lambda: "revoking" in {

@@ -15,8 +15,8 @@ SETTLED = ("completed", "rejected", "cancelled", "parked")
 
 USERS = """u app - "An application" /srv/app
 m app expunged-submit
-u operator - "An operator"
-m operator expunged-operator
+u opal - "An operator"
+m opal expunged-operator
 u stranger - "Somebody else"
 m expunged app
 """
@@ -189,7 +189,7 @@ class Service:
 
     # The operator
 
-    def expungectl(self, *arguments, user="operator", timeout=60):
+    def expungectl(self, *arguments, user="opal", timeout=60):
         return self.machine.run("expungectl", *arguments, user=user, check=False, timeout=timeout)
 
     @property

@@ -32,19 +32,21 @@ struct ServiceDirectoriesTests {
         #expect(directories.logs == "l")
     }
 
-    @Test("state and runtime are needed, the others not")
+    @Test("the state is needed; the runtime only by who asks for it")
     func missing() throws {
-        let least = try ServiceDirectories(
-            environment: [:],
-            overrides: .init(state: "s", runtime: "r")
-        )
+        let least = try ServiceDirectories(environment: ["STATE_DIRECTORY": "/s"])
         #expect(least.credentials == nil)
         #expect(least.logs == nil)
-        let error = try #require(throws: SystemdError.self) {
-            try ServiceDirectories(environment: ["STATE_DIRECTORY": "/s"])
+        #expect(least.runtime == nil)
+        let noRuntime = try #require(throws: SystemdError.self) { try least.requireRuntime() }
+        #expect("\(noRuntime)".contains("--runtime-directory"))
+        let noState = try #require(throws: SystemdError.self) {
+            try ServiceDirectories(environment: ["RUNTIME_DIRECTORY": "/r"])
         }
-        #expect("\(error)".contains("$RUNTIME_DIRECTORY"))
-        #expect("\(error)".contains("--runtime-directory"))
+        #expect("\(noState)".contains("$STATE_DIRECTORY"))
+        #expect(
+            try ServiceDirectories(environment: environment).requireRuntime() == "/run/expunged"
+        )
     }
 
     @Test("a variable with a relative path is refused")
