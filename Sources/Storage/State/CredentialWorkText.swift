@@ -1,0 +1,62 @@
+import Lifecycle
+
+/// The credentials of a revocation as one column: they are always read and written together.
+///
+/// One credential is `id kind step flags live refresh`, credentials are separated by `;`. Flags are `L` (was
+/// live) and `P` (needs proof), a missing value is `-`: `12 refresh_token revoking L 1789000000000 -`.
+enum CredentialWorkText {
+    static func encode(_ credentials: [CredentialWork]) -> String {
+        var text = ""
+        text.reserveCapacity(credentials.count * 64)
+        for credential in credentials {
+            if !text.isEmpty { text += ";" }
+            text += String(credential.id.rowID)
+            text += " "
+            text += credential.kind.rawValue
+            text += " "
+            text += credential.step.rawValue
+            text += " "
+            switch (credential.wasLive, credential.needsProof) {
+            case (true, true): text += "LP"
+            case (true, false): text += "L"
+            case (false, true): text += "P"
+            case (false, false): text += "-"
+            }
+            append(credential.lastLiveAt, to: &text)
+            append(credential.lastRefreshAt, to: &text)
+        }
+        return text
+    }
+
+    /// - Throws: ``StorageError`` of kind `malformed`.
+    static func decode(_ text: String) throws -> [CredentialWork] {
+        try text.utf8.split(separator: UInt8(ascii: ";")).map { part in
+            let fields = part.split(separator: UInt8(ascii: " ")).map { String(Substring($0)) }
+            guard fields.count == 6, let id = Int64(fields[0]),
+                let kind = CredentialKind(rawValue: fields[1]),
+                let step = CredentialStep(rawValue: fields[2]), let live = time(fields[4]),
+                let refresh = time(fields[5])
+            else { throw SQLRow.malformed("credentials") }
+            return CredentialWork(
+                id: CredentialID(rowID: id),
+                kind: kind,
+                step: step,
+                wasLive: fields[3].contains("L"),
+                needsProof: fields[3].contains("P"),
+                lastLiveAt: live,
+                lastRefreshAt: refresh
+            )
+        }
+    }
+
+    private static func append(_ time: WallTime?, to text: inout String) {
+        text += " "
+        text += time.map { String($0.unixMilliseconds) } ?? "-"
+    }
+
+    /// - Returns: `nil` for what is neither a time nor missing.
+    private static func time(_ text: String) -> WallTime?? {
+        guard text != "-" else { return .some(nil) }
+        return Int64(text).map { .some(WallTime(unixMilliseconds: $0)) }
+    }
+}

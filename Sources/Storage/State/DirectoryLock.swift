@@ -1,0 +1,48 @@
+import CLinux
+import Glibc
+
+/// An exclusive lock on a directory's lock file; held until the last owner goes away.
+///
+/// The lock belongs to the open file description (`F_OFD_SETLK`, fcntl(2)), so the kernel drops it with
+/// the process, however it ends, and no clean-up is ever needed. The file itself stays.
+final class DirectoryLock: Sendable {
+    private let descriptor: Int32
+
+    /// Takes the lock without waiting.
+    ///
+    /// - Parameter path: The lock file; created with mode 0600.
+    /// - Throws: ``StorageError`` of kind `inUse` when another process has it, else `unopenable`.
+    init(path: String) throws(StorageError) {
+        let flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW
+        let opened = unsafe open(path, flags, 0o600)
+        guard opened >= 0 else {
+            throw StorageError(
+                .unopenable,
+                "open the lock file",
+                at: path,
+                cause: "errno \(errno)"
+            )
+        }
+        let result = clinux_lock_file(opened)
+        guard result == 0 else {
+            close(opened)
+            guard result == -EAGAIN || result == -EACCES else {
+                throw StorageError(
+                    .unopenable,
+                    "lock the directory",
+                    at: path,
+                    cause: "errno \(-result)"
+                )
+            }
+            throw StorageError(
+                .inUse,
+                "lock the directory",
+                at: path,
+                cause: "another process uses it"
+            )
+        }
+        descriptor = opened
+    }
+
+    deinit { close(descriptor) }
+}

@@ -1,0 +1,179 @@
+import Engine
+import GRDB
+import Lifecycle
+
+/// One row of `requests`, as far as it is not part of the state machine's own value.
+struct RequestRow {
+    var request: Request
+    let user: UserID?
+    let userHash: [UInt8]
+    let generation: Int
+    let options: SubmissionOptions
+    let origin: RequestRecord.Origin
+    let endSequence: Int?
+    let revision: Int
+    let updatedAt: WallTime
+
+    /// What ``init(_:)`` reads, in its order.
+    static let columns = """
+        id, kind, user_id, user_hash, generation, grace_s, providers, reason, account_created_at,
+        origin, origin_uid, origin_role, created_at, accepted_at, not_before, deadline_at,
+        phase, park_reason, park_until, due_at, purge_started_at, ended_at, end_detail, end_sequence,
+        crash_count, is_held, revision, updated_at
+        """
+
+    /// Reads a row without its revocations and purges.
+    ///
+    /// - Throws: ``StorageError`` of kind `malformed`.
+    init(_ row: SQLRow) throws {
+        options = SubmissionOptions(
+            graceSeconds: row.intOrNil(5),
+            providers: try ProviderNamesText.decode(row.textOrNil(6)),
+            reason: row.textOrNil(7),
+            accountCreatedAt: row.timeOrNil(8)
+        )
+        request = Request(
+            id: try row.requestID(0),
+            kind: try row.choice(1, as: RequestKind.self),
+            createdAt: row.time(12),
+            acceptedAt: row.time(13),
+            notBefore: row.time(14),
+            deadlineAt: row.time(15),
+            providerFilter: options.providers,
+            identities: [],
+            targets: []
+        )
+        request.phase = try Self.phase(row)
+        request.dueAt = row.timeOrNil(19)
+        request.purgeStartedAt = row.timeOrNil(20)
+        request.endedAt = row.timeOrNil(21)
+        request.endDetail = row.textOrNil(22)
+        request.crashCount = row.int(24)
+        request.isHeld = row.bool(25)
+        user = row.textOrNil(2).flatMap { UserID($0) }
+        userHash = row.blob(3)
+        generation = row.int(4)
+        origin =
+            row.text(9) == "control"
+            ? .control(uid: UInt32(truncatingIfNeeded: row.int(10)), role: row.text(11)) : .spool
+        endSequence = row.intOrNil(23)
+        revision = row.int(26)
+        updatedAt = row.time(27)
+    }
+
+    private static func phase(_ row: SQLRow) throws -> Phase {
+        let name = row.text(16)
+        if let stage = Stage(rawValue: name) {
+            guard let reason = try row.choiceOrNil(17, as: ParkReason.self) else {
+                return .open(stage)
+            }
+            return .parked(stage, reason, until: row.timeOrNil(18))
+        }
+        switch name {
+        case "completed": return .completed
+        case "cancelled": return .cancelled
+        default: throw SQLRow.malformed("phase")
+        }
+    }
+
+    /// Reads the revocations and purges of the request.
+    ///
+    /// - Throws: `DatabaseError`, or ``StorageError`` of kind `malformed`.
+    mutating func loadWork(_ database: Database) throws {
+        request.revocations = try Self.revocations(of: request.id, database)
+        guard request.kind == .deleteAccount else { return }
+        request.purges = try Self.purges(of: request.id, database)
+    }
+
+    private static func revocations(of id: RequestID, _ database: Database) throws -> [Revocation] {
+        try database.all(
+            """
+            SELECT identity_id, provider, client_id, is_shared, credentials, verdict, attempts, failures,
+              retry_at, waiting_since, started_at, ended_at, last_trouble
+            FROM revocations WHERE request_id = ? ORDER BY position
+            """,
+            .id(id.value)
+        ) { row in
+            var revocation = Revocation(
+                IdentitySnapshot(
+                    identity: try row.identityID(0),
+                    provider: ProviderName(row.text(1)),
+                    clientID: row.text(2),
+                    isShared: row.bool(3),
+                    credentials: try CredentialWorkText.decode(row.text(4))
+                )
+            )
+            revocation.verdict = try row.choiceOrNil(5, as: Verdict.self)
+            revocation.attempts = row.int(6)
+            revocation.failures = row.int(7)
+            revocation.retryAt = row.timeOrNil(8)
+            revocation.waitingSince = row.timeOrNil(9)
+            revocation.startedAt = row.timeOrNil(10)
+            revocation.endedAt = row.timeOrNil(11)
+            revocation.lastTrouble = row.textOrNil(12)
+            return revocation
+        }
+    }
+
+    private static func purges(of id: RequestID, _ database: Database) throws -> [PurgeWork] {
+        try database.all(
+            """
+            SELECT target, step, counts, attempts, failures, retry_at, started_at, ended_at, last_trouble
+            FROM purges WHERE request_id = ? ORDER BY position
+            """,
+            .id(id.value)
+        ) { row in
+            var purge = PurgeWork(target: TargetName(row.text(0)))
+            purge.step = try row.choice(1, as: PurgeWork.Step.self)
+            purge.counts = try PurgeCountsText.decode(row.text(2))
+            purge.attempts = row.int(3)
+            purge.failures = row.int(4)
+            purge.retryAt = row.timeOrNil(5)
+            purge.startedAt = row.timeOrNil(6)
+            purge.endedAt = row.timeOrNil(7)
+            purge.lastTrouble = row.textOrNil(8)
+            return purge
+        }
+    }
+}
+
+extension RequestRow {
+    /// An open request with its credentials; `nil` when it has ended or never was.
+    ///
+    /// - Throws: `DatabaseError`, or ``StorageError`` of kind `malformed`.
+    static func loadOpen(_ id: RequestID, _ database: Database) throws -> LoadedRequest? {
+        let found = try database.first(
+            "SELECT \(columns) FROM requests WHERE id = ? AND ended_at IS NULL",
+            .id(id.value)
+        ) { try RequestRow($0) }
+        guard var row = found else { return nil }
+        try row.loadWork(database)
+        guard let user = row.user else { throw SQLRow.malformed("user_id") }
+        let isRevoking = row.request.phase.stage.map { $0 <= .revoking } ?? false
+        let known = isRevoking ? try VaultIdentity.all(of: row.userHash, database) : []
+        return LoadedRequest(
+            request: row.request,
+            user: user,
+            userHash: row.userHash,
+            credentials: VaultIdentity.credentials(of: known),
+            unseen: known.map(\.snapshot).filter { row.request.hasNotSeen($0) }
+        )
+    }
+}
+
+extension Request {
+    /// Whether the vault knows something about an identity that the request does not.
+    fileprivate func hasNotSeen(_ snapshot: IdentitySnapshot) -> Bool {
+        guard providerFilter?.contains(snapshot.provider) ?? true else { return false }
+        guard let known = revocations.first(where: { $0.identity == snapshot.identity }) else {
+            return true
+        }
+        guard known.isShared == snapshot.isShared else { return true }
+        return snapshot.credentials.contains { credential in
+            guard let work = known.credentials.first(where: { $0.id == credential.id }) else {
+                return true
+            }
+            return work.step == .codePending && credential.step != .codePending
+        }
+    }
+}

@@ -1,0 +1,345 @@
+import Engine
+import GRDB
+import Lifecycle
+
+/// Writes requests: the whole of a new one, and of a known one what differs.
+struct RequestWriter {
+    let database: Database
+
+    /// ``Lifecycle/Request/endDetail`` of a `revoke_tokens` that a `delete_account` has taken over.
+    static let absorbed = "absorbed"
+
+    /// Inserts a new request with its revocations and purges.
+    ///
+    /// - Throws: `DatabaseError`; a constraint when the user has an open `delete_account`.
+    func insert(_ loaded: LoadedRequest, of submission: Submission, generation: Int) throws {
+        let request = loaded.request
+        let options = submission.options
+        var uid = SQLValue.null
+        var role = SQLValue.null
+        var spoolRowCount = 1
+        if case .control(let callerUID, let callerRole) = submission.origin {
+            (uid, role, spoolRowCount) = (.int(Int64(callerUID)), .text(callerRole), 0)
+        }
+        try database.run(
+            """
+            INSERT INTO requests (id, kind, user_id, user_hash, generation, grace_s, providers, reason,
+              account_created_at, origin, origin_uid, origin_role, created_at, accepted_at, not_before,
+              deadline_at, phase, due_at, lane, open_revocations, is_held, spool_rows, updated_at)
+            VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)
+            """,
+            .id(request.id.value),
+            .text(request.kind.rawValue),
+            .text(loaded.user.exposeText()),
+            .blob(loaded.userHash),
+            .int(generation),
+            options.graceSeconds.map { .int($0) } ?? .null,
+            .text(ProviderNamesText.encode(options.providers)),
+            .text(options.reason),
+            .time(options.accountCreatedAt),
+            .text(spoolRowCount == 0 ? "control" : "spool"),
+            uid,
+            role,
+            .time(request.createdAt),
+            .time(request.acceptedAt),
+            .time(request.notBefore),
+            .time(request.deadlineAt),
+            .text(request.phase.columnText),
+            .time(request.dueAt),
+            .text(request.lane?.rawValue ?? ""),
+            .int(request.openRevocationCount),
+            .bool(request.isHeld),
+            .int(spoolRowCount),
+            .time(request.acceptedAt)
+        )
+        for (position, revocation) in request.revocations.enumerated() {
+            try insert(revocation, at: position, of: request.id)
+        }
+        for (position, purge) in request.purges.enumerated() {
+            try insert(purge, at: position, of: request.id)
+        }
+    }
+
+    /// Writes what differs; does nothing for a request that has ended in the meantime (absorbed).
+    ///
+    /// - Returns: Whether the request ended with it.
+    /// - Throws: `DatabaseError`; a constraint when a purge would begin before every verdict.
+    func save(_ now: Request, was: Request, at time: WallTime) throws -> Bool {
+        let isVisible =
+            now.phase.wireState != was.phase.wireState
+            || now.phase.parkReason != was.phase.parkReason
+        guard !now.phase.isEnded else {
+            guard try end(now, at: time) else { return false }
+            try saveWork(now, was: was)
+            return true
+        }
+        let until: WallTime? =
+            if case .parked(_, _, let until) = now.phase { until } else { nil }
+        let changed = try database.run(
+            """
+            UPDATE requests SET phase = ?, park_reason = ?, park_until = ?, due_at = ?,
+              lane = ?, open_revocations = ?, purge_started_at = ?, crash_count = ?, is_held = ?, is_active = ?,
+              revision = revision + ?, updated_at = ?
+            WHERE id = ? AND ended_at IS NULL
+            """,
+            .text(now.phase.columnText),
+            .text(now.phase.parkReason?.rawValue),
+            .time(until),
+            .time(now.dueAt),
+            .text(now.lane?.rawValue ?? ""),
+            .int(now.openRevocationCount),
+            .time(now.purgeStartedAt),
+            .int(now.crashCount),
+            .bool(now.isHeld),
+            .bool(now.isBusy),
+            .bool(isVisible),
+            .time(time),
+            .id(now.id.value)
+        )
+        if changed > 0 { try saveWork(now, was: was) }
+        return false
+    }
+
+    private func saveWork(_ now: Request, was: Request) throws {
+        for (position, revocation) in now.revocations.enumerated() {
+            guard position < was.revocations.count else {
+                try insert(revocation, at: position, of: now.id)
+                try saveTimes(revocation.credentials, was: [])
+                continue
+            }
+            let before = was.revocations[position]
+            guard revocation.differsOnDisk(from: before) else { continue }
+            try update(revocation, at: position, of: now.id)
+            try saveTimes(revocation.credentials, was: before.credentials)
+        }
+        for (position, purge) in now.purges.enumerated() {
+            guard purge.differsOnDisk(from: was.purges[position]) else { continue }
+            try update(purge, at: position, of: now.id)
+        }
+        if let startedAt = now.purgeStartedAt, was.purgeStartedAt == nil {
+            try database.run(
+                "INSERT INTO purge_log VALUES (?, 1) ON CONFLICT DO UPDATE SET count = count + 1",
+                .int(startedAt.unixMilliseconds / 1000)
+            )
+        }
+    }
+
+    /// The vault's own record of when a token was last seen alive; it never goes back.
+    private func saveTimes(_ credentials: [CredentialWork], was: [CredentialWork]) throws {
+        for (index, credential) in credentials.enumerated() {
+            let before = index < was.count ? was[index] : nil
+            guard
+                credential.lastLiveAt != before?.lastLiveAt
+                    || credential.lastRefreshAt != before?.lastRefreshAt
+            else { continue }
+            try database.run(
+                """
+                UPDATE credentials SET last_live_at = max(ifnull(?1, last_live_at), ifnull(last_live_at, ?1)),
+                  last_refresh_at = max(ifnull(?2, last_refresh_at), ifnull(last_refresh_at, ?2))
+                WHERE id = ?3
+                """,
+                .time(credential.lastLiveAt),
+                .time(credential.lastRefreshAt),
+                .int(credential.id.rowID)
+            )
+        }
+    }
+}
+
+// MARK: - The end
+
+extension RequestWriter {
+    /// - Returns: `false` when it had ended before.
+    private func end(_ request: Request, at time: WallTime) throws -> Bool {
+        let isCompleted = request.phase == .completed
+        let sequence = try database.first(
+            isCompleted
+                ? "UPDATE totals SET completed = completed + 1 RETURNING completed + cancelled"
+                : "UPDATE totals SET cancelled = cancelled + 1 RETURNING completed + cancelled"
+        ) { $0.int(0) }
+        let ended = try database.first(
+            """
+            UPDATE requests SET phase = ?, park_reason = NULL, park_until = NULL, due_at = NULL,
+              open_revocations = ?, purge_started_at = ?, crash_count = ?, is_held = ?, is_active = 0,
+              revision = revision + 1, updated_at = ?, user_id = NULL, ended_at = ?, end_detail = ?,
+              end_sequence = ?
+            WHERE id = ? AND ended_at IS NULL RETURNING user_hash, generation
+            """,
+            .text(request.phase.columnText),
+            .int(request.openRevocationCount),
+            .time(request.purgeStartedAt),
+            .int(request.crashCount),
+            .bool(request.isHeld),
+            .time(time),
+            .time(request.endedAt ?? time),
+            .text(request.endDetail),
+            .int(sequence ?? 0),
+            .id(request.id.value)
+        ) { (userHash: $0.blob(0), generation: $0.int(1)) }
+        guard let ended else {
+            try database.run(
+                isCompleted
+                    ? "UPDATE totals SET completed = completed - 1"
+                    : "UPDATE totals SET cancelled = cancelled - 1"
+            )
+            return false
+        }
+        if isCompleted, request.kind == .deleteAccount {
+            // The cascade takes the identities and credentials along with the key.
+            try database.run("DELETE FROM users WHERE user_hash = ?", .blob(ended.userHash))
+            try database.run(
+                "INSERT INTO tombstones VALUES (?, ?, ?, ?)",
+                .blob(ended.userHash),
+                .int(ended.generation),
+                .time(request.endedAt ?? time),
+                .id(request.id.value)
+            )
+        } else {
+            try destroyUsedCredentials(of: request)
+        }
+        return true
+    }
+
+    /// Destroys what can never be used again of an account that lives on.
+    ///
+    /// That is the credentials of identities with a verdict, and the identities whose link is cut. Otherwise a later deletion would wait for a
+    /// credential of a link that is no more. An absorbed request leaves everything to its successor.
+    private func destroyUsedCredentials(of request: Request) throws {
+        guard request.endDetail != Self.absorbed else { return }
+        for revocation in request.revocations {
+            guard let verdict = revocation.verdict else { continue }
+            for credential in revocation.credentials where credential.kind != .authorizationCode {
+                try database.run("DELETE FROM credentials WHERE id = ?", .int(credential.id.rowID))
+            }
+            guard verdict.isRevoked, verdict != .nothingToRevoke else { continue }
+            try database.run(
+                """
+                DELETE FROM identities WHERE id = ?1 AND NOT EXISTS
+                  (SELECT 1 FROM credentials WHERE identity_id = ?1 AND sealed_secret IS NOT NULL)
+                """,
+                .id(revocation.identity.value)
+            )
+        }
+    }
+}
+
+// MARK: - Revocations and purges
+
+extension RequestWriter {
+    private func insert(_ revocation: Revocation, at position: Int, of id: RequestID) throws {
+        try database.run(
+            """
+            INSERT INTO revocations (request_id, position, identity_id, provider, client_id, is_shared,
+              credentials, verdict, attempts, failures, retry_at, waiting_since, started_at, ended_at,
+              last_trouble)
+            VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)
+            """,
+            .id(id.value),
+            .int(position),
+            .id(revocation.identity.value),
+            .text(revocation.provider.rawValue),
+            .text(revocation.clientID),
+            .bool(revocation.isShared),
+            .text(CredentialWorkText.encode(revocation.credentials)),
+            .text(revocation.verdict?.rawValue),
+            .int(revocation.attempts),
+            .int(revocation.failures),
+            .time(revocation.retryAt),
+            .time(revocation.waitingSince),
+            .time(revocation.startedAt),
+            .time(revocation.endedAt),
+            .text(revocation.lastTrouble)
+        )
+    }
+
+    private func update(_ revocation: Revocation, at position: Int, of id: RequestID) throws {
+        try database.run(
+            """
+            UPDATE revocations SET is_shared = ?, credentials = ?, verdict = ?, attempts = ?, failures = ?,
+              retry_at = ?, waiting_since = ?, started_at = ?, ended_at = ?, last_trouble = ?
+            WHERE request_id = ? AND position = ?
+            """,
+            .bool(revocation.isShared),
+            .text(CredentialWorkText.encode(revocation.credentials)),
+            .text(revocation.verdict?.rawValue),
+            .int(revocation.attempts),
+            .int(revocation.failures),
+            .time(revocation.retryAt),
+            .time(revocation.waitingSince),
+            .time(revocation.startedAt),
+            .time(revocation.endedAt),
+            .text(revocation.lastTrouble),
+            .id(id.value),
+            .int(position)
+        )
+    }
+
+    private func insert(_ purge: PurgeWork, at position: Int, of id: RequestID) throws {
+        try database.run(
+            """
+            INSERT INTO purges (request_id, position, target, step, counts, attempts, failures, retry_at,
+              started_at, ended_at, last_trouble)
+            VALUES (?,?,?,?,?,?,?,?,?,?,?)
+            """,
+            .id(id.value),
+            .int(position),
+            .text(purge.target.rawValue),
+            .text(purge.step.rawValue),
+            .text(PurgeCountsText.encode(purge.counts)),
+            .int(purge.attempts),
+            .int(purge.failures),
+            .time(purge.retryAt),
+            .time(purge.startedAt),
+            .time(purge.endedAt),
+            .text(purge.lastTrouble)
+        )
+    }
+
+    private func update(_ purge: PurgeWork, at position: Int, of id: RequestID) throws {
+        try database.run(
+            """
+            UPDATE purges SET step = ?, counts = ?, attempts = ?, failures = ?, retry_at = ?,
+              started_at = ?, ended_at = ?, last_trouble = ?
+            WHERE request_id = ? AND position = ?
+            """,
+            .text(purge.step.rawValue),
+            .text(PurgeCountsText.encode(purge.counts)),
+            .int(purge.attempts),
+            .int(purge.failures),
+            .time(purge.retryAt),
+            .time(purge.startedAt),
+            .time(purge.endedAt),
+            .text(purge.lastTrouble),
+            .id(id.value),
+            .int(position)
+        )
+    }
+}
+
+extension Phase {
+    /// The column `phase`; a parked request keeps its stage there.
+    fileprivate var columnText: String {
+        switch self {
+        case .open(let stage), .parked(let stage, _, _): stage.rawValue
+        case .completed: "completed"
+        case .cancelled: "cancelled"
+        }
+    }
+}
+
+extension Revocation {
+    /// Whether anything but `isBusy` differs, which is not stored.
+    fileprivate func differsOnDisk(from other: Revocation) -> Bool {
+        var same = other
+        same.isBusy = isBusy
+        return self != same
+    }
+}
+
+extension PurgeWork {
+    fileprivate func differsOnDisk(from other: PurgeWork) -> Bool {
+        var same = other
+        same.isBusy = isBusy
+        return self != same
+    }
+}

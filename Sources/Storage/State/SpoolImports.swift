@@ -1,0 +1,101 @@
+import Engine
+import GRDB
+import Lifecycle
+
+/// What each row of each spool became; makes the import exactly once.
+struct SpoolImports {
+    /// A table of the spool.
+    enum Source: String {
+        case requests, credentials
+    }
+
+    /// What became of a row.
+    enum Outcome: Equatable {
+        case request(RequestID)
+        case rejected(String)
+        /// A credential that is in the vault, or was.
+        case stored
+    }
+
+    let database: Database
+    let source: Source
+
+    /// - Throws: `DatabaseError`, or ``StorageError`` of kind `malformed`.
+    func find(_ row: SpoolRow) throws -> Outcome? {
+        try database.first(
+            """
+            SELECT request_id, reject_reason FROM imports
+            WHERE spool_id = ? AND source = ? AND row_id = ? AND fingerprint = ?
+            """,
+            .text(row.spoolID),
+            .text(source.rawValue),
+            .int(row.rowID),
+            .blob(row.fingerprint)
+        ) { found in
+            if !found.isNull(0) { return .request(try found.requestID(0)) }
+            return found.textOrNil(1).map { .rejected($0) } ?? .stored
+        }
+    }
+
+    /// Whether the same row id was imported with another content.
+    ///
+    /// - Throws: `DatabaseError`.
+    func hasOther(_ row: SpoolRow) throws -> Bool {
+        try database.first(
+            """
+            SELECT 1 FROM imports
+            WHERE spool_id = ? AND source = ? AND row_id = ? AND fingerprint <> ? LIMIT 1
+            """,
+            .text(row.spoolID),
+            .text(source.rawValue),
+            .int(row.rowID),
+            .blob(row.fingerprint)
+        ) { _ in true } ?? false
+    }
+
+    /// Records an import.
+    ///
+    /// Earlier contents of the same row are gone from the file: nothing is mirrored to
+    /// them any more.
+    ///
+    /// - Throws: `DatabaseError`.
+    func add(_ row: SpoolRow, _ outcome: Outcome, at now: WallTime) throws {
+        try database.run(
+            """
+            UPDATE imports SET is_current = 0, is_unmirrored = 0
+            WHERE spool_id = ? AND source = ? AND row_id = ?
+            """,
+            .text(row.spoolID),
+            .text(source.rawValue),
+            .int(row.rowID)
+        )
+        var request = SQLValue.null
+        var reason = SQLValue.null
+        switch outcome {
+        case .request(let id): request = .id(id.value)
+        case .rejected(let text): reason = .text(text)
+        case .stored: break
+        }
+        let isUnmirrored: Bool
+        if case .rejected = outcome {
+            isUnmirrored = source == .requests
+        } else {
+            isUnmirrored = false
+        }
+        try database.run(
+            """
+            INSERT INTO imports (spool_id, source, row_id, fingerprint, request_id, reject_reason,
+              is_unmirrored, imported_at)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+            """,
+            .text(row.spoolID),
+            .text(source.rawValue),
+            .int(row.rowID),
+            .blob(row.fingerprint),
+            request,
+            reason,
+            .bool(isUnmirrored),
+            .time(now)
+        )
+    }
+}

@@ -1,0 +1,275 @@
+package import Engine
+import GRDB
+package import Lifecycle
+
+extension StateDatabase: CredentialIntake {
+    /// The user's data key; `nil` when there is none yet.
+    ///
+    /// - Throws: ``StorageError``, or `CancellationError` in a cancelled task.
+    package func userKey(_ userHash: [UInt8]) async throws -> WrappedKey? {
+        try await read { try CredentialWriter.userKey(userHash, $0) }
+    }
+
+    /// Stores credentials in order, all in one commit.
+    ///
+    /// - Throws: ``StorageError``: nothing was stored, nothing may be acknowledged.
+    package func storeCredentials(
+        _ credentials: [NewCredential],
+        now: WallTime,
+        newID: @escaping @Sendable () -> IdentityID
+    ) async throws -> [CredentialOutcome] {
+        try await writer.perform { database in
+            let writer = CredentialWriter(database: database, now: now, newID: newID)
+            return try credentials.map { try writer.take($0) }
+        }
+    }
+
+    /// How many data keys were ever stored; the vault key must be rotated before 2^24.
+    ///
+    /// - Throws: ``StorageError``, or `CancellationError` in a cancelled task.
+    package func wrapCount() async throws -> Int {
+        try await read { database in
+            try database.first("SELECT value FROM meta WHERE key = 'wrap_count'") { row in
+                Int(row.text(0)) ?? 0
+            } ?? 0
+        }
+    }
+
+    /// Records a fresh sign-in, once.
+    ///
+    /// - Parameters:
+    ///   - fingerprint: Names the id token.
+    ///   - expiresAt: Until when the token would be accepted; it is forgotten a day later.
+    /// - Returns: `false` when it was used before.
+    /// - Throws: ``StorageError``: nothing was recorded.
+    package func recordSignIn(fingerprint: [UInt8], expiresAt: WallTime) async throws -> Bool {
+        let yesterday = now() - .seconds(86_400)
+        return try await writer.perform { database in
+            try database.run("DELETE FROM sign_ins WHERE expires_at < ?", .time(yesterday))
+            return try database.run(
+                "INSERT OR IGNORE INTO sign_ins VALUES (?, ?)",
+                .blob(fingerprint),
+                .time(expiresAt)
+            ) > 0
+        }
+    }
+}
+
+/// Stores sealed credentials inside one transaction.
+private struct CredentialWriter {
+    let database: Database
+    let now: WallTime
+    let newID: @Sendable () -> IdentityID
+
+    private struct Identity {
+        let id: IdentityID
+        let subjectHash: [UInt8]?
+    }
+
+    static func userKey(_ userHash: [UInt8], _ database: Database) throws -> WrappedKey? {
+        try database.first(
+            "SELECT wrapped_key, key_id FROM users WHERE user_hash = ?",
+            .blob(userHash)
+        ) { WrappedKey(bytes: $0.blob(0), keyID: $0.text(1)) }
+    }
+
+    func take(_ new: NewCredential) throws -> CredentialOutcome {
+        let imports = SpoolImports(database: database, source: .credentials)
+        if let row = new.spoolRow, let known = try imports.find(row) {
+            guard case .rejected(let text) = known else { return .importedBefore }
+            return CredentialRejectReason(rawValue: text).map { .rejected($0) } ?? .importedBefore
+        }
+        let outcome = try store(new)
+        guard let row = new.spoolRow else { return outcome }
+        switch outcome {
+        case .stored: try imports.add(row, .stored, at: now)
+        case .rejected(let reason): try imports.add(row, .rejected(reason.rawValue), at: now)
+        case .otherKey, .importedBefore: break
+        }
+        return outcome
+    }
+
+    private func store(_ new: NewCredential) throws -> CredentialOutcome {
+        if try isDeletionPastRevoking(new.userHash) { return .rejected(.deletionInProgress) }
+        if let key = try Self.userKey(new.userHash, database), key != new.userKey {
+            return .otherKey(key)
+        }
+        let known = try find(new)
+        if let pinned = known?.subjectHash, let subject = new.subject, subject.hash != pinned {
+            return .rejected(.subjectMismatch)
+        }
+        if let known, let duplicate = try credential(of: known.id, new.fingerprint) {
+            let isFirst = try pin(new.subject, to: known)
+            return try stored(new, known.id, duplicate, isDuplicate: true, isFirstSeen: isFirst)
+        }
+        if let known, try tokenCount(of: known.id) >= Limits.credentialsPerIdentityMax {
+            return .rejected(.tooManyCredentials)
+        }
+        let identity = try known ?? insertIdentity(new)
+        let isFirst = try known != nil && pin(new.subject, to: identity)
+        let credential = try insert(new, into: identity.id)
+        return try stored(new, identity.id, credential, isDuplicate: false, isFirstSeen: isFirst)
+    }
+
+    /// From purging on nothing joins any more: the secret would outlive the account.
+    private func isDeletionPastRevoking(_ userHash: [UInt8]) throws -> Bool {
+        try database.first(
+            """
+            SELECT 1 FROM requests WHERE user_hash = ? AND kind = 'delete_account' AND ended_at IS NULL
+              AND phase IN ('purging', 'verifying')
+            """,
+            .blob(userHash)
+        ) { _ in true } ?? false
+    }
+
+    private func find(_ new: NewCredential) throws -> Identity? {
+        try database.first(
+            """
+            SELECT id, subject_hash FROM identities
+            WHERE user_hash = ? AND provider = ? AND client_id = ?
+            """,
+            .blob(new.userHash),
+            .text(new.provider.rawValue),
+            .text(new.clientID)
+        ) { Identity(id: try $0.identityID(0), subjectHash: $0.blobOrNil(1)) }
+    }
+
+    private func credential(of identity: IdentityID, _ fingerprint: [UInt8]) throws -> CredentialID?
+    {
+        try database.first(
+            "SELECT id FROM credentials WHERE identity_id = ? AND fingerprint = ?",
+            .id(identity.value),
+            .blob(fingerprint)
+        ) { CredentialID(rowID: Int64($0.int(0))) }
+    }
+
+    /// Spent codes and expired access tokens do not count.
+    private func tokenCount(of identity: IdentityID) throws -> Int {
+        try database.first(
+            """
+            SELECT count(*) FROM credentials WHERE identity_id = ? AND sealed_secret IS NOT NULL
+              AND (expires_at IS NULL OR expires_at > ?)
+            """,
+            .id(identity.value),
+            .time(now)
+        ) { $0.int(0) } ?? 0
+    }
+
+    private func insertIdentity(_ new: NewCredential) throws -> Identity {
+        let isNewUser = try database.run(
+            "INSERT OR IGNORE INTO users VALUES (?, ?, ?)",
+            .blob(new.userHash),
+            .blob(new.userKey.bytes),
+            .text(new.userKey.keyID)
+        )
+        if isNewUser > 0 {
+            try database.run(
+                """
+                INSERT INTO meta VALUES ('wrap_count', '1')
+                ON CONFLICT DO UPDATE SET value = CAST(CAST(value AS INTEGER) + 1 AS TEXT)
+                """
+            )
+        }
+        let id = newID()
+        try database.run(
+            """
+            INSERT INTO identities (id, user_hash, provider, client_id, subject_hash, subject_nonce,
+              sealed_subject, created_at, updated_at)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?8)
+            """,
+            .id(id.value),
+            .blob(new.userHash),
+            .text(new.provider.rawValue),
+            .text(new.clientID),
+            .blob(new.subject?.hash),
+            .blob(new.subject?.rowNonce),
+            .blob(new.subject?.sealed),
+            .time(now)
+        )
+        return Identity(id: id, subjectHash: new.subject?.hash)
+    }
+
+    /// - Returns: Whether an identity that had no subject has one now.
+    private func pin(_ subject: LearnedSubject?, to identity: Identity) throws -> Bool {
+        guard let subject, identity.subjectHash == nil else { return false }
+        try database.run(
+            """
+            UPDATE identities SET subject_hash = ?1, subject_nonce = ?2, sealed_subject = ?3,
+              subject_first_seen_at = ?4, updated_at = ?4
+            WHERE id = ?5
+            """,
+            .blob(subject.hash),
+            .blob(subject.rowNonce),
+            .blob(subject.sealed),
+            .time(now),
+            .id(identity.id.value)
+        )
+        return true
+    }
+
+    private func insert(_ new: NewCredential, into identity: IdentityID) throws -> CredentialID {
+        let isCode = new.kind == .authorizationCode
+        try database.run(
+            """
+            INSERT INTO credentials (identity_id, kind, row_nonce, sealed_secret, sealed_code_verifier,
+              redirect_uri, fingerprint, created_at, expires_at, code_phase)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            """,
+            .id(identity.value),
+            .text(new.kind.rawValue),
+            .blob(new.rowNonce),
+            .blob(new.sealedSecret),
+            .blob(new.sealedCodeVerifier),
+            .text(new.redirectURI),
+            .blob(new.fingerprint),
+            .time(min(new.createdAt, now)),
+            .time(new.expiresAt),
+            isCode ? .text("pending") : .null
+        )
+        let id = CredentialID(rowID: database.lastInsertedRowID)
+        try database.run(
+            "UPDATE identities SET updated_at = ? WHERE id = ?",
+            .time(now),
+            .id(identity.value)
+        )
+        return id
+    }
+
+    private func stored(
+        _ new: NewCredential,
+        _ identity: IdentityID,
+        _ credential: CredentialID,
+        isDuplicate: Bool,
+        isFirstSeen: Bool
+    ) throws -> CredentialOutcome {
+        guard let news = try IdentityNews.tell(identity, of: new.userHash, at: now, database) else {
+            throw SQLRow.malformed("identity")
+        }
+        let shared = news.snapshot.isShared ? try sharedNews(with: identity) : []
+        return .stored(
+            StoredCredential(
+                identity: identity,
+                credential: credential,
+                isDuplicate: isDuplicate,
+                isSubjectFirstSeen: isFirstSeen,
+                exchange: try LoadedExchange.find(credential, database),
+                news: news,
+                sharedNews: shared
+            )
+        )
+    }
+
+    private func sharedNews(with identity: IdentityID) throws -> [IdentityNews] {
+        let others = try database.all(
+            """
+            SELECT o.id, o.user_hash FROM identities i JOIN identities o
+              ON o.provider = i.provider AND o.subject_hash = i.subject_hash AND o.id <> i.id
+            WHERE i.id = ? AND i.subject_hash IS NOT NULL AND o.user_hash <> i.user_hash LIMIT 100
+            """,
+            .id(identity.value)
+        ) { (id: try $0.identityID(0), userHash: $0.blob(1)) }
+        return try others.compactMap {
+            try IdentityNews.tell($0.id, of: $0.userHash, at: now, database)
+        }.filter { !$0.openRequests.isEmpty }
+    }
+}

@@ -1,0 +1,124 @@
+import Engine
+import GRDB
+package import Lifecycle
+
+/// One identity of a user, without anything secret or personal.
+package struct IdentityRecord: Hashable, Sendable {
+    package let id: IdentityID
+    package let provider: ProviderName
+    package let clientID: String
+    package let hasSubject: Bool
+    /// A sign-in after the first credential pinned the subject.
+    package let subjectFirstSeenAt: WallTime?
+    /// An exchange told another subject than the pinned one.
+    package let subjectMismatchAt: WallTime?
+    /// Stored credentials that can be used, spent codes not among them.
+    package let credentialCount: Int
+    package let hasPendingCode: Bool
+    /// The latest successful token answer for any of them.
+    package let lastLiveAt: WallTime?
+    package let updatedAt: WallTime
+}
+
+/// What became of an identity that was to be forgotten.
+package enum ForgetOutcome: Hashable, Sendable {
+    case forgotten
+    case unknown
+    /// An open request still works on it.
+    case inUse(RequestID)
+}
+
+extension StateDatabase {
+    /// The identities of a user, the oldest first.
+    ///
+    /// - Throws: ``StorageError``, or `CancellationError` in a cancelled task.
+    package func identities(_ userHash: [UInt8]) async throws -> [IdentityRecord] {
+        try await read { database in
+            try database.all(
+                """
+                SELECT i.id, i.provider, i.client_id, i.subject_hash IS NOT NULL,
+                  i.subject_first_seen_at, i.subject_mismatch_at,
+                  count(c.id) FILTER (WHERE c.sealed_secret IS NOT NULL),
+                  count(c.id) FILTER (WHERE c.code_phase IN ('pending', 'exchanging')),
+                  max(c.last_live_at), i.updated_at
+                FROM identities i LEFT JOIN credentials c ON c.identity_id = i.id
+                WHERE i.user_hash = ? GROUP BY i.id ORDER BY i.id
+                """,
+                .blob(userHash)
+            ) { row in
+                IdentityRecord(
+                    id: try row.identityID(0),
+                    provider: ProviderName(row.text(1)),
+                    clientID: row.text(2),
+                    hasSubject: row.bool(3),
+                    subjectFirstSeenAt: row.timeOrNil(4),
+                    subjectMismatchAt: row.timeOrNil(5),
+                    credentialCount: row.int(6),
+                    hasPendingCode: row.int(7) > 0,
+                    lastLiveAt: row.timeOrNil(8),
+                    updatedAt: row.time(9)
+                )
+            }
+        }
+    }
+
+    /// The keyed hash of the subject of an identity; `nil` when none is known.
+    ///
+    /// - Throws: ``StorageError``, or `CancellationError` in a cancelled task.
+    package func subjectHash(of identity: IdentityID) async throws -> [UInt8]? {
+        try await read { database in
+            try database.first(
+                "SELECT subject_hash FROM identities WHERE id = ?",
+                .id(identity.value)
+            ) { $0.blobOrNil(0) } ?? nil
+        }
+    }
+
+    /// Destroys an identity of a user with all its credentials, and the data key with the last one.
+    ///
+    /// - Throws: ``StorageError``: nothing was destroyed.
+    package func forgetIdentity(
+        _ identity: IdentityID,
+        of userHash: [UInt8]
+    ) async throws -> ForgetOutcome {
+        let outcome = try await writer.perform { database -> ForgetOutcome in
+            let user = try database.first(
+                """
+                SELECT r.id FROM revocations v JOIN requests r ON r.id = v.request_id
+                WHERE r.user_hash = ? AND r.ended_at IS NULL AND v.identity_id = ? LIMIT 1
+                """,
+                .blob(userHash),
+                .id(identity.value)
+            ) { try $0.requestID(0) }
+            if let user { return .inUse(user) }
+            let count = try database.run(
+                "DELETE FROM identities WHERE id = ? AND user_hash = ?",
+                .id(identity.value),
+                .blob(userHash)
+            )
+            guard count > 0 else { return .unknown }
+            try database.run(
+                """
+                DELETE FROM users WHERE user_hash = ?1
+                  AND NOT EXISTS (SELECT 1 FROM identities WHERE user_hash = ?1)
+                """,
+                .blob(userHash)
+            )
+            return .forgotten
+        }
+        if outcome == .forgotten { scrubSignal.yield() }
+        return outcome
+    }
+
+    /// Whether the user id was erased before, and when last.
+    ///
+    /// - Throws: ``StorageError``, or `CancellationError` in a cancelled task.
+    package func erasedAt(_ userHash: [UInt8]) async throws -> WallTime? {
+        try await read { database in
+            try database.first(
+                "SELECT erased_at FROM tombstones WHERE user_hash = ? ORDER BY generation DESC LIMIT 1",
+                .blob(userHash)
+            ) { $0.time(0) }
+        }
+    }
+}

@@ -1,0 +1,225 @@
+package import Engine
+import GRDB
+package import Lifecycle
+
+extension StateDatabase: RequestIntake {
+    /// Takes submissions in order, all in one commit.
+    ///
+    /// - Throws: ``StorageError``: nothing was taken, nothing may be acknowledged.
+    package func accept(
+        _ submissions: [Submission],
+        policy: IntakePolicy,
+        now: WallTime,
+        newID: @escaping @Sendable () -> RequestID
+    ) async throws -> [SubmissionOutcome] {
+        try await writer.perform { database in
+            var intake = Intake(database: database, policy: policy, now: now, newID: newID)
+            return try submissions.map { try intake.take($0) }
+        }
+    }
+
+    /// Remembers rows of a spool that break its public schema, so that each is refused once and mirrored.
+    ///
+    /// - Throws: ``StorageError``: nothing was recorded.
+    package func refuse(_ rows: [RefusedRow], now: WallTime) async throws {
+        try await writer.perform { database in
+            let imports = SpoolImports(database: database, source: .requests)
+            for refused in rows where try imports.find(refused.row) == nil {
+                try imports.add(refused.row, .rejected(refused.reason.rawValue), at: now)
+            }
+        }
+    }
+
+    /// Whether the spool ever held another row under this row's id: the file was recreated or restored.
+    ///
+    /// - Throws: ``StorageError``, or `CancellationError` in a cancelled task.
+    package func isRecreated(_ row: SpoolRow) async throws -> Bool {
+        try await read { try SpoolImports(database: $0, source: .requests).hasOther(row) }
+    }
+}
+
+/// Decides about submissions inside one transaction.
+private struct Intake {
+    let database: Database
+    let policy: IntakePolicy
+    let now: WallTime
+    let newID: @Sendable () -> RequestID
+
+    /// An open request of the same user.
+    private struct OpenRequest {
+        let id: RequestID
+        let kind: RequestKind
+        let options: SubmissionOptions
+    }
+
+    mutating func take(_ submission: Submission) throws -> SubmissionOutcome {
+        let imports = SpoolImports(database: database, source: .requests)
+        if case .spool(let row) = submission.origin, let known = try imports.find(row) {
+            return try outcome(of: known)
+        }
+        if let key = submission.idempotency, let known = try find(key) { return known }
+        let outcome = try decide(submission)
+        if case .spool(let row) = submission.origin {
+            try record(outcome, of: row, imports)
+        }
+        if let key = submission.idempotency, let id = outcome.requestID { try remember(key, id) }
+        return outcome
+    }
+
+    private func decide(_ submission: Submission) throws -> SubmissionOutcome {
+        let open = try openRequests(of: submission.userHash)
+        let deletion = open.first { $0.kind == .deleteAccount }
+        switch submission.kind {
+        case .deleteAccount:
+            guard let deletion else { break }
+            return deletion.options == submission.options
+                ? .same(deletion.id) : .rejected(.alreadyOpen)
+        case .revokeTokens:
+            guard deletion == nil else { return .rejected(.deletionInProgress) }
+            if let twin = open.first(where: { $0.options == submission.options }) {
+                return .same(twin.id)
+            }
+        }
+        let absorbed = submission.kind == .deleteAccount ? open.map(\.id) : []
+        for id in absorbed { try absorb(id) }
+        return .accepted(try insert(submission), absorbing: absorbed)
+    }
+
+    private func openRequests(of userHash: [UInt8]) throws -> [OpenRequest] {
+        try database.all(
+            """
+            SELECT id, kind, grace_s, providers, reason, account_created_at
+            FROM requests INDEXED BY requests_user WHERE user_hash = ? AND ended_at IS NULL
+            """,
+            .blob(userHash)
+        ) { row in
+            OpenRequest(
+                id: try row.requestID(0),
+                kind: try row.choice(1, as: RequestKind.self),
+                options: SubmissionOptions(
+                    graceSeconds: row.intOrNil(2),
+                    providers: try ProviderNamesText.decode(row.textOrNil(3)),
+                    reason: row.textOrNil(4),
+                    accountCreatedAt: row.timeOrNil(5)
+                )
+            )
+        }
+    }
+
+    private func insert(_ submission: Submission) throws -> LoadedRequest {
+        let facts = try database.first(
+            """
+            SELECT ifnull((SELECT max(generation) FROM tombstones WHERE user_hash = ?1), 0),
+              EXISTS (SELECT 1 FROM user_holds WHERE user_hash = ?1)
+            """,
+            .blob(submission.userHash)
+        ) { (generation: $0.int(0) + 1, isHeld: $0.bool(1)) }
+        let known = try VaultIdentity.all(of: submission.userHash, database)
+        let grace = max(policy.gracePeriod, .seconds(submission.options.graceSeconds ?? 0))
+        let createdAt = min(submission.createdAt, now)
+        var request = Request(
+            id: newID(),
+            kind: submission.kind,
+            createdAt: createdAt,
+            acceptedAt: now,
+            notBefore: now + grace,
+            deadlineAt: createdAt + policy.deadline,
+            providerFilter: submission.options.providers,
+            identities: known.map(\.snapshot),
+            targets: policy.targets
+        )
+        request.isHeld = facts?.isHeld ?? false
+        let loaded = LoadedRequest(
+            request: request,
+            user: submission.user,
+            userHash: submission.userHash,
+            credentials: VaultIdentity.credentials(of: known)
+        )
+        try RequestWriter(database: database).insert(
+            loaded,
+            of: submission,
+            generation: facts?.generation ?? 1
+        )
+        return loaded
+    }
+
+    /// Ends an open `revoke_tokens`: the new `delete_account` revokes the same credentials and more.
+    private func absorb(_ id: RequestID) throws {
+        guard let loaded = try RequestRow.loadOpen(id, database) else { return }
+        var request = loaded.request
+        request.phase = .cancelled
+        request.endedAt = now
+        request.dueAt = nil
+        request.endDetail = RequestWriter.absorbed
+        _ = try RequestWriter(database: database).save(request, was: loaded.request, at: now)
+    }
+
+    // MARK: Exactly once
+
+    private func outcome(of known: SpoolImports.Outcome) throws -> SubmissionOutcome {
+        switch known {
+        case .request(let id):
+            return .same(id)
+        case .rejected(let text):
+            guard let reason = RejectReason(rawValue: text) else {
+                throw SQLRow.malformed("reject_reason")
+            }
+            return .rejected(reason)
+        case .stored:
+            throw SQLRow.malformed("imports")
+        }
+    }
+
+    private func record(
+        _ outcome: SubmissionOutcome,
+        of row: SpoolRow,
+        _ imports: SpoolImports
+    ) throws {
+        switch outcome {
+        case .accepted(let loaded, _):
+            try imports.add(row, .request(loaded.request.id), at: now)
+        case .same(let id):
+            try imports.add(row, .request(id), at: now)
+            // One more row to mirror into, and that at once.
+            try database.run(
+                "UPDATE requests SET spool_rows = spool_rows + 1, revision = revision + 1 WHERE id = ?",
+                .id(id.value)
+            )
+        case .rejected(let reason):
+            try imports.add(row, .rejected(reason.rawValue), at: now)
+        }
+    }
+
+    private func find(_ key: IdempotencyKey) throws -> SubmissionOutcome? {
+        try database.first(
+            "SELECT request_id, body_fingerprint FROM idempotency WHERE scope = ? AND key_hash = ?",
+            .text(key.scope),
+            .blob(key.keyHash)
+        ) { row in
+            row.blob(1) == key.bodyFingerprint
+                ? .same(try row.requestID(0)) : .rejected(.idempotencyConflict)
+        }
+    }
+
+    private func remember(_ key: IdempotencyKey, _ id: RequestID) throws {
+        try database.run(
+            "INSERT INTO idempotency VALUES (?, ?, ?, ?, ?)",
+            .text(key.scope),
+            .blob(key.keyHash),
+            .id(id.value),
+            .blob(key.bodyFingerprint),
+            .time(now)
+        )
+    }
+}
+
+extension SubmissionOutcome {
+    /// The request that it became or joined.
+    fileprivate var requestID: RequestID? {
+        switch self {
+        case .accepted(let loaded, _): loaded.request.id
+        case .same(let id): id
+        case .rejected: nil
+        }
+    }
+}

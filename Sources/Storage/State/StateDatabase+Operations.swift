@@ -1,0 +1,155 @@
+import GRDB
+package import Lifecycle
+
+/// A legal hold on a user and the open requests that it stops.
+package struct UserHold: Hashable, Sendable {
+    /// `nil` when there is none.
+    package let since: WallTime?
+    package let openRequests: [RequestID]
+}
+
+/// A one-shot, counted, expiring release of the mass-deletion guard.
+package struct GuardOverride: Hashable, Sendable {
+    package let id: Int64
+    package let remaining: Int
+    package let expiresAt: WallTime
+    /// Who asked for it.
+    package let uid: UInt32
+}
+
+extension StateDatabase {
+    /// Puts a user on hold; requests that are made later begin on hold.
+    ///
+    /// - Returns: The hold; the engine holds its open requests next.
+    /// - Throws: ``StorageError``: nothing was recorded.
+    package func holdUser(_ userHash: [UInt8], at now: WallTime) async throws -> UserHold {
+        try await writer.perform { database in
+            try database.run(
+                "INSERT OR IGNORE INTO user_holds VALUES (?, ?)",
+                .blob(userHash),
+                .time(now)
+            )
+            return try Self.hold(userHash, database)
+        }
+    }
+
+    /// Ends the hold on a user.
+    ///
+    /// - Returns: The open requests to release, and since when the hold was there.
+    /// - Throws: ``StorageError``: nothing was recorded.
+    package func releaseUser(_ userHash: [UInt8]) async throws -> UserHold {
+        try await writer.perform { database in
+            let hold = try Self.hold(userHash, database)
+            try database.run("DELETE FROM user_holds WHERE user_hash = ?", .blob(userHash))
+            return hold
+        }
+    }
+
+    /// The hold on a user, if any, and the user's open requests.
+    ///
+    /// - Throws: ``StorageError``, or `CancellationError` in a cancelled task.
+    package func userHold(_ userHash: [UInt8]) async throws -> UserHold {
+        try await read { try Self.hold(userHash, $0) }
+    }
+
+    private static func hold(_ userHash: [UInt8], _ database: Database) throws -> UserHold {
+        UserHold(
+            since: try database.first(
+                "SELECT since FROM user_holds WHERE user_hash = ?",
+                .blob(userHash)
+            ) { $0.time(0) },
+            openRequests: try database.all(
+                """
+                SELECT id FROM requests INDEXED BY requests_user
+                WHERE user_hash = ? AND ended_at IS NULL ORDER BY id
+                """,
+                .blob(userHash)
+            ) { try $0.requestID(0) }
+        )
+    }
+
+    /// Records an override of the guard; it replaces the one before.
+    ///
+    /// - Throws: ``StorageError``: nothing was recorded.
+    package func addGuardOverride(
+        count: Int,
+        until expiresAt: WallTime,
+        uid: UInt32,
+        at now: WallTime
+    ) async throws {
+        try await writer.perform { database in
+            try database.run(
+                "UPDATE guard_overrides SET expires_at = ?1 WHERE expires_at > ?1",
+                .time(now)
+            )
+            try database.run(
+                """
+                INSERT INTO guard_overrides (allowed, created_at, expires_at, uid) VALUES (?, ?, ?, ?)
+                """,
+                .int(count),
+                .time(now),
+                .time(expiresAt),
+                .int(Int64(uid))
+            )
+        }
+    }
+
+    /// The override in force, if any is left.
+    ///
+    /// - Throws: ``StorageError``, or `CancellationError` in a cancelled task.
+    package func guardOverride(at now: WallTime) async throws -> GuardOverride? {
+        try await read { database in
+            try database.first(
+                """
+                SELECT id, allowed - used, expires_at, uid FROM guard_overrides
+                WHERE expires_at > ? AND used < allowed ORDER BY id DESC LIMIT 1
+                """,
+                .time(now)
+            ) { row in
+                GuardOverride(
+                    id: Int64(row.int(0)),
+                    remaining: row.int(1),
+                    expiresAt: row.time(2),
+                    uid: UInt32(truncatingIfNeeded: row.int(3))
+                )
+            }
+        }
+    }
+
+    /// Spends a part of an override; spending more than is left spends it all.
+    ///
+    /// - Throws: ``StorageError``: nothing was recorded.
+    package func useGuardOverride(_ id: Int64, count: Int) async throws {
+        _ = try await writer.perform { database in
+            try database.run(
+                "UPDATE guard_overrides SET used = min(allowed, used + ?) WHERE id = ?",
+                .int(count),
+                .int(id)
+            )
+        }
+    }
+
+    /// A small fact that outlives the process, such as the fingerprint of the hash key.
+    ///
+    /// - Throws: ``StorageError``, or `CancellationError` in a cancelled task.
+    package func note(_ name: String) async throws -> String? {
+        try await read { database in
+            try database.first("SELECT value FROM meta WHERE key = ?", .text("note:" + name)) {
+                $0.text(0)
+            }
+        }
+    }
+
+    /// Records a small fact; never personal, never secret.
+    ///
+    /// - Throws: ``StorageError``: nothing was recorded.
+    package func setNote(_ name: String, to value: String) async throws {
+        _ = try await writer.perform { database in
+            try database.run(
+                "INSERT INTO meta VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value",
+                .text("note:" + name),
+                .text(value)
+            )
+        }
+    }
+}

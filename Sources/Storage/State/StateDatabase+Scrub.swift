@@ -1,0 +1,61 @@
+import GRDB
+import Lifecycle
+
+/// Removing what was deleted from our own files.
+///
+/// `secure_delete` overwrites deleted content in the pages, but the old pages stay in the database until
+/// a checkpoint and in the WAL until it is truncated. So after an ending the WAL is checkpointed with
+/// TRUNCATE, for all endings of half a second at once, and the receipt says when that was.
+extension StateDatabase {
+    /// From an ending to its scrub; two of them keep the promise of one second.
+    package static let scrubDelay = Duration.milliseconds(500)
+
+    /// Scrubs after endings until the task is cancelled or the database is closed.
+    ///
+    /// - Throws: ``StorageError`` when the file cannot be written any more.
+    package func runScrubs() async throws {
+        for await _ in scrubSignals {
+            try await Task.sleep(for: Self.scrubDelay)
+            do {
+                try await scrub()
+            } catch let error as StorageError where error.kind == .busy || error.kind == .diskFull {
+                scrubSignal.yield()
+            }
+        }
+    }
+
+    /// Copies everything into the database, empties the WAL and records that.
+    ///
+    /// - Returns: How many requests had ended by then.
+    /// - Throws: ``StorageError`` of kind `busy` when a reader held its snapshot for too long.
+    @discardableResult
+    package func scrub() async throws -> Int {
+        let place = path
+        let ended = try await writer.performAlone { database in
+            let ended = try database.first("SELECT completed + cancelled FROM totals") { $0.int(0) }
+            do {
+                _ = try database.checkpoint(.truncate)
+            } catch {
+                throw StorageError(error, "scrub the state", at: place)
+            }
+            return ended ?? 0
+        }
+        let at = now()
+        try await writer.perform { database in
+            try database.run(
+                """
+                INSERT INTO scrubs SELECT ?1, ?2
+                WHERE ?1 > ifnull((SELECT max(through) FROM scrubs), 0)
+                """,
+                .int(ended),
+                .time(at)
+            )
+            // The guard looks back one hour.
+            try database.run(
+                "DELETE FROM purge_log WHERE second < ?",
+                .int(at.unixMilliseconds / 1000 - 7200)
+            )
+        }
+        return ended
+    }
+}

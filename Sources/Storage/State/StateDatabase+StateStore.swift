@@ -1,0 +1,163 @@
+package import Engine
+import GRDB
+package import Lifecycle
+
+extension StateDatabase: StateStore {
+    /// Requests whose due time has come, the longest due first.
+    ///
+    /// Each lane is a range of the index, so that a million requests of a closed lane cost nothing here.
+    ///
+    /// - Throws: ``StorageError``, or `CancellationError` in a cancelled task.
+    package func dueRequests(
+        at now: WallTime,
+        limit: Int,
+        excluding excluded: Set<RequestID>,
+        closedLanes: Set<ProviderName>
+    ) async throws -> DueRequests {
+        try await read { database in
+            var due: [(id: RequestID, dueAt: WallTime)] = []
+            var nextDueAt: WallTime?
+            for lane in try DueLanes.all(database) where !closedLanes.contains(ProviderName(lane)) {
+                due += try DueLanes.due(lane, at: now, limit: limit, excluding: excluded, database)
+                guard let next = try DueLanes.next(lane, after: now, database) else { continue }
+                nextDueAt = min(nextDueAt ?? next, next)
+            }
+            due.sort { ($0.dueAt, $0.id) < ($1.dueAt, $1.id) }
+            let requests = try due.prefix(limit).compactMap {
+                try RequestRow.loadOpen($0.id, database)
+            }
+            return DueRequests(requests: requests, nextDueAt: nextDueAt)
+        }
+    }
+
+    /// Open requests by id; ended and unknown ones are left out.
+    ///
+    /// - Throws: ``StorageError``, or `CancellationError` in a cancelled task.
+    package func openRequests(_ ids: [RequestID]) async throws -> [LoadedRequest] {
+        try await read { database in
+            try ids.compactMap { try RequestRow.loadOpen($0, database) }
+        }
+    }
+
+    /// Exchanges that are not final, oldest code first.
+    ///
+    /// - Throws: ``StorageError``, or `CancellationError` in a cancelled task.
+    package func openExchanges(limit: Int) async throws -> [LoadedExchange] {
+        try await read { database in
+            let ids = try database.all(
+                """
+                SELECT id FROM credentials WHERE code_phase IN ('pending', 'exchanging')
+                ORDER BY created_at LIMIT ?
+                """,
+                .int(limit)
+            ) { CredentialID(rowID: Int64($0.int(0))) }
+            return try ids.compactMap { try LoadedExchange.find($0, database) }
+        }
+    }
+
+    /// What is paused, and why.
+    ///
+    /// - Throws: ``StorageError``, or `CancellationError` in a cancelled task.
+    package func pauses() async throws -> StoredPauses {
+        try await read { database in
+            var pauses = StoredPauses()
+            try database.each("SELECT kind, name, reason FROM pauses") { row in
+                if row.text(0) == "provider" {
+                    pauses.providers[ProviderName(row.text(1))] = row.text(2)
+                } else {
+                    pauses.targets[TargetName(row.text(1))] = row.text(2)
+                }
+            }
+            return pauses
+        }
+    }
+
+    /// Purges begun since `since`, to the second.
+    ///
+    /// - Throws: ``StorageError``, or `CancellationError` in a cancelled task.
+    package func purgeCount(since: WallTime) async throws -> Int {
+        try await read { database in
+            try database.first(
+                "SELECT ifnull(sum(count), 0) FROM purge_log WHERE second >= ?",
+                .int(since.unixMilliseconds / 1000)
+            ) { $0.int(0) } ?? 0
+        }
+    }
+
+    /// Commits a batch of changes; all or none.
+    ///
+    /// - Throws: ``StorageError``; after `commitFailed` the process must end.
+    package func commit(_ changes: [StateChange]) async throws -> [IdentityNews?] {
+        let (news, hasEnded) = try await writer.perform { database in
+            var news: [IdentityNews?] = []
+            news.reserveCapacity(changes.count)
+            var hasEnded = false
+            for change in changes {
+                if case .save(let now, let was, let time) = change {
+                    let isEnd = try RequestWriter(database: database).save(now, was: was, at: time)
+                    hasEnded = hasEnded || isEnd
+                    news.append(nil)
+                } else {
+                    news.append(try Self.apply(change, database))
+                }
+            }
+            return (news, hasEnded)
+        }
+        if hasEnded { scrubSignal.yield() }
+        return news
+    }
+
+    private static func apply(_ change: StateChange, _ database: Database) throws -> IdentityNews? {
+        switch change {
+        case .save:
+            break
+        case .saveExchange(let exchange, let time):
+            return try ExchangeWriter(database: database).save(exchange, at: time)
+        case .storeTokens(let exchange, let tokens, let subject, let time):
+            return try ExchangeWriter(database: database).store(
+                tokens,
+                subject,
+                of: exchange,
+                at: time
+            )
+        case .pauseProvider(let name, let reason, let time):
+            try pause("provider", name.rawValue, reason, time, database)
+        case .pauseTarget(let name, let reason, let time):
+            try pause("target", name.rawValue, reason, time, database)
+        case .resumeProvider(let name):
+            try resume("provider", name.rawValue, database)
+        case .resumeTarget(let name):
+            try resume("target", name.rawValue, database)
+        case .wake(let reason, let time):
+            try database.run(
+                """
+                UPDATE requests INDEXED BY requests_parked SET due_at = min(ifnull(due_at, ?1), ?1)
+                WHERE park_reason = ?2 AND park_reason IS NOT NULL AND ended_at IS NULL
+                """,
+                .time(time),
+                .text(reason.rawValue)
+            )
+        }
+        return nil
+    }
+
+    private static func pause(
+        _ kind: String,
+        _ name: String,
+        _ reason: String,
+        _ time: WallTime,
+        _ database: Database
+    ) throws {
+        try database.run(
+            "INSERT INTO pauses VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET reason = excluded.reason",
+            .text(kind),
+            .text(name),
+            .text(reason),
+            .time(time)
+        )
+    }
+
+    private static func resume(_ kind: String, _ name: String, _ database: Database) throws {
+        try database.run("DELETE FROM pauses WHERE kind = ? AND name = ?", .text(kind), .text(name))
+    }
+}

@@ -1,0 +1,233 @@
+import FoundationEssentials
+import GRDB
+import Glibc
+package import Lifecycle
+
+/// The private, durable state of one daemon: `state.db`.
+///
+/// One process (a lock file), one writing connection (``StateWriter``), read-only readers. WAL with
+/// `synchronous=FULL`, so that a commit is on disk when its caller goes on (sqlite.org/pragma.html,
+/// "synchronous"). All writes of a batch are one fdatasync.
+package final class StateDatabase: Sendable {
+    /// The real path of the file.
+    package let path: String
+    /// Whether the last process ended without ``close()``; the file was checked then.
+    package let wasUncleanStop: Bool
+    /// Commits mutations; the verbs of this type use it.
+    package let writer: StateWriter
+
+    private let pool: DatabasePool
+    private let lock: DirectoryLock
+    let now: @Sendable () -> WallTime
+    let scrubSignal: AsyncStream<Void>.Continuation
+    let scrubSignals: AsyncStream<Void>
+
+    /// How long a connection waits for a lock: the TRUNCATE of a scrub for a reader, mostly.
+    package static let busyTimeout = Duration.milliseconds(250)
+    /// Connections that read at once; each costs up to 2 MiB of page cache.
+    package static let readerCountMax = 3
+
+    /// Opens or makes the database and takes the directory's lock.
+    ///
+    /// After an unclean stop the file is checked (`PRAGMA quick_check`). A damaged or newer file is left as
+    /// it is, and the error says which: starting with an empty state instead would forget requests.
+    ///
+    /// - Parameters:
+    ///   - path: The file, in a directory that exists and belongs to us.
+    ///   - now: Wall time.
+    ///   - willCommit: Called right before each COMMIT, for fault injection.
+    /// - Returns: The database, migrated to this version.
+    /// - Throws: ``StorageError``: `inUse`, `unopenable`, `newerSchema`, `corrupt`, `diskFull`.
+    package static func open(
+        path: String,
+        now: @escaping @Sendable () -> WallTime,
+        willCommit: @escaping @Sendable () throws -> Void = {}
+    ) throws(StorageError) -> StateDatabase {
+        let path = try realPath(path)
+        let lock = try DirectoryLock(path: path + ".lock")
+        do {
+            try makePrivateFile(path)
+            let pool = try DatabasePool(path: path, configuration: configuration)
+            let wasUncleanStop = try pool.writeWithoutTransaction { database in
+                try setUpWriter(database)
+                return try checkAfterUncleanStop(database, path: path)
+            }
+            try StateSchema.migrator.migrate(pool)
+            try pool.writeWithoutTransaction { database in
+                if wasUncleanStop { try makeWaitingDue(database, at: now()) }
+                try markStop(database, isClean: false)
+            }
+            return StateDatabase(
+                path: path,
+                wasUncleanStop: wasUncleanStop,
+                lock: lock,
+                now: now,
+                writer: StateWriter(pool: pool, willCommit: willCommit),
+                pool: pool
+            )
+        } catch {
+            throw StorageError(error, "open the state", at: path)
+        }
+    }
+
+    private init(
+        path: String,
+        wasUncleanStop: Bool,
+        lock: DirectoryLock,
+        now: @escaping @Sendable () -> WallTime,
+        writer: StateWriter,
+        pool: DatabasePool
+    ) {
+        self.path = path
+        self.wasUncleanStop = wasUncleanStop
+        self.lock = lock
+        self.now = now
+        self.writer = writer
+        self.pool = pool
+        (scrubSignals, scrubSignal) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+        // What ended before a crash may not have been scrubbed.
+        scrubSignal.yield()
+    }
+
+    /// Waits for what is queued, scrubs, marks the stop as clean and gives the directory back.
+    ///
+    /// - Throws: ``StorageError`` when the last steps failed; the next start checks the file then.
+    package func close() async throws {
+        scrubSignal.finish()
+        try await writer.perform { try Self.markStop($0, isClean: true) }
+        writer.refuse(StorageError(.closed, "use the state", at: path))
+        do {
+            // The last connection to close checkpoints and removes the WAL (sqlite.org/wal.html, §2).
+            try pool.close()
+        } catch {
+            throw StorageError(error, "close the state", at: path)
+        }
+    }
+
+    /// Reads in one snapshot.
+    ///
+    /// Keep it short: a scrub waits for it, for at most ``busyTimeout``.
+    ///
+    /// - Throws: ``StorageError``, or `CancellationError` in a cancelled task.
+    func read<T: Sendable>(_ body: @escaping @Sendable (Database) throws -> T) async throws -> T {
+        do {
+            return try await pool.read(body)
+        } catch let error as DatabaseError {
+            throw StorageError(error, "read the state", at: path)
+        }
+    }
+}
+
+// MARK: - Opening
+
+extension StateDatabase {
+    private static var configuration: Configuration {
+        var configuration = Configuration()
+        configuration.label = "state"
+        configuration.busyMode = .timeout(0.25)
+        configuration.maximumReaderCount = readerCountMax
+        // A transaction that cannot be rolled back poisons the writer instead of trapping.
+        configuration.allowsUnsafeTransactions = true
+        configuration.prepareDatabase { database in
+            try database.execute(sql: "PRAGMA temp_store = MEMORY")
+            try database.execute(sql: "PRAGMA trusted_schema = OFF")
+            guard !database.configuration.readonly else { return }
+            // Deleted content is overwritten; with TRUNCATE nothing is left (reference 1.2 of the tests).
+            try database.execute(sql: "PRAGMA secure_delete = ON")
+            // The writer checkpoints; with this limit the size of the WAL says how much is in it.
+            try database.execute(sql: "PRAGMA wal_autocheckpoint = 0")
+            try database.execute(sql: "PRAGMA journal_size_limit = 0")
+            // 16 MiB: the hot ends of the indexes.
+            try database.execute(sql: "PRAGMA cache_size = -16384")
+        }
+        return configuration
+    }
+
+    /// GRDB sets `synchronous = NORMAL` when a pool opens, after `prepareDatabase`.
+    private static func setUpWriter(_ database: Database) throws {
+        try database.execute(sql: "PRAGMA synchronous = FULL")
+        let expected = [("synchronous", 2), ("foreign_keys", 1), ("secure_delete", 1)]
+        for (name, value) in expected {
+            guard try Int.fetchOne(database, sql: "PRAGMA \(name)") == value else {
+                throw StorageError(.unopenable, "set up the state", at: name)
+            }
+        }
+    }
+
+    /// - Returns: Whether the last stop was unclean.
+    private static func checkAfterUncleanStop(_ database: Database, path: String) throws -> Bool {
+        let id = try Int.fetchOne(database, sql: "PRAGMA application_id") ?? 0
+        guard id == 0 || id == StateSchema.applicationID else {
+            throw StorageError(.unopenable, "open the state", at: path, cause: "not a state file")
+        }
+        guard try database.tableExists("meta") else { return false }
+        let isClean = try String.fetchOne(
+            database,
+            sql: "SELECT value FROM meta WHERE key = 'clean_stop'"
+        )
+        if isClean != "1" {
+            let finding = try String.fetchOne(database, sql: "PRAGMA quick_check(1)")
+            guard finding == "ok" else {
+                throw StorageError(
+                    .corrupt,
+                    "check the state",
+                    at: path,
+                    cause: "restore a backup or move the file away; it was not changed"
+                )
+            }
+        }
+        guard try !StateSchema.migrator.hasBeenSuperseded(database) else {
+            throw StorageError(.newerSchema, "open the state", at: path)
+        }
+        return isClean != "1"
+    }
+
+    private static func markStop(_ database: Database, isClean: Bool) throws {
+        try database.run(
+            "INSERT INTO meta VALUES ('clean_stop', ?) ON CONFLICT DO UPDATE SET value = excluded.value",
+            .text(isClean ? "1" : "0")
+        )
+    }
+
+    /// News about an identity may have been committed right before the crash, unseen by its request.
+    private static func makeWaitingDue(_ database: Database, at now: WallTime) throws {
+        try database.run(
+            """
+            UPDATE requests SET due_at = ? WHERE ended_at IS NULL AND due_at IS NULL
+              AND phase IN ('accepted', 'scheduled', 'revoking')
+              AND ifnull(park_reason, '') IN ('', 'needs_reauthentication', 'shared_identity')
+            """,
+            .time(now)
+        )
+    }
+
+    /// Symbolic links are resolved here and nowhere later.
+    private static func realPath(_ path: String) throws(StorageError) -> String {
+        let parts = path.split(separator: "/", omittingEmptySubsequences: true)
+        guard let name = parts.last else { throw StorageError(.unopenable, "open", at: path) }
+        let directory =
+            parts.count == 1 && !path.hasPrefix("/")
+            ? "." : String(path.dropLast(name.count))
+        guard let resolved = unsafe realpath(directory, nil) else {
+            throw StorageError(.unopenable, "find the directory", at: path, cause: "errno \(errno)")
+        }
+        defer { unsafe free(resolved) }
+        return unsafe String(cString: resolved) + "/" + name
+    }
+
+    /// Makes the file ours alone; SQLite gives the WAL the same mode.
+    ///
+    /// Closing the descriptor before SQLite opens the file
+    /// drops no lock (sqlite.org/howtocorrupt.html, §2.2).
+    private static func makePrivateFile(_ path: String) throws(StorageError) {
+        let flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW
+        let descriptor = unsafe Glibc.open(path, flags, 0o600)
+        guard descriptor >= 0 else {
+            throw StorageError(.unopenable, "open the state", at: path, cause: "errno \(errno)")
+        }
+        defer { Glibc.close(descriptor) }
+        guard fchmod(descriptor, 0o600) == 0 else {
+            throw StorageError(.unopenable, "protect the state", at: path, cause: "errno \(errno)")
+        }
+    }
+}

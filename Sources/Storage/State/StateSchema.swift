@@ -1,0 +1,232 @@
+import GRDB
+
+/// The tables of `state.db`, as migrations that only ever grow.
+///
+/// Identifiers are 16-byte blobs, times are milliseconds since 1970, booleans are 0 or 1. The only
+/// column that ever holds a plain user id is `requests.user_id`, and only while the request is open.
+enum StateSchema {
+    /// `PRAGMA application_id`: "exst".
+    static let applicationID = 0x6578_7374
+
+    static var migrator: DatabaseMigrator {
+        var migrator = DatabaseMigrator()
+        migrator.registerMigration("1 state") { database in
+            try database.execute(sql: "PRAGMA application_id = \(applicationID)")
+            for table in [vault, requests, work, intake, operations] {
+                try database.execute(sql: table)
+            }
+        }
+        return migrator
+    }
+
+    /// Destroying a row of `users` destroys the data key and, by the cascade, all that it sealed.
+    private static let vault = """
+        CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
+        CREATE TABLE users (
+          user_hash   BLOB PRIMARY KEY CHECK (length(user_hash) = 32),
+          wrapped_key BLOB NOT NULL,
+          key_id      TEXT NOT NULL
+        ) STRICT, WITHOUT ROWID;
+        CREATE TABLE identities (
+          id             BLOB PRIMARY KEY CHECK (length(id) = 16),
+          user_hash      BLOB NOT NULL REFERENCES users (user_hash) ON DELETE CASCADE,
+          provider       TEXT NOT NULL,
+          client_id      TEXT NOT NULL,
+          subject_hash   BLOB,
+          subject_nonce  BLOB,
+          sealed_subject BLOB,
+          subject_first_seen_at INTEGER,
+          subject_mismatch_at   INTEGER,
+          created_at     INTEGER NOT NULL,
+          updated_at     INTEGER NOT NULL,
+          UNIQUE (user_hash, provider, client_id)
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX identities_subject ON identities (provider, subject_hash)
+          WHERE subject_hash IS NOT NULL;
+        CREATE TABLE credentials (
+          id              INTEGER PRIMARY KEY AUTOINCREMENT,
+          identity_id     BLOB NOT NULL REFERENCES identities (id) ON DELETE CASCADE,
+          kind            TEXT NOT NULL CHECK (kind IN
+            ('authorization_code', 'refresh_token', 'access_token', 'id_token')),
+          row_nonce       BLOB NOT NULL,
+          sealed_secret   BLOB,
+          sealed_code_verifier BLOB,
+          redirect_uri    TEXT,
+          fingerprint     BLOB NOT NULL,
+          created_at      INTEGER NOT NULL,
+          last_live_at    INTEGER,
+          last_refresh_at INTEGER,
+          expires_at      INTEGER,
+          code_phase      TEXT CHECK (code_phase IN
+            ('pending', 'exchanging', 'exchanged', 'refused', 'unknown', 'expired')),
+          code_failures   INTEGER NOT NULL DEFAULT 0,
+          UNIQUE (identity_id, fingerprint),
+          CHECK ((kind = 'authorization_code') = (code_phase IS NOT NULL)),
+          CHECK ((sealed_secret IS NULL) =
+            (ifnull(code_phase, '') IN ('exchanged', 'refused', 'unknown', 'expired')))
+        ) STRICT;
+        CREATE INDEX credentials_open_codes ON credentials (created_at)
+          WHERE code_phase IN ('pending', 'exchanging');
+        """
+
+    /// The last CHECK of `requests` is invariant I-3: no purge before every verdict.
+    private static let requests = """
+        CREATE TABLE requests (
+          id           BLOB PRIMARY KEY CHECK (length(id) = 16),
+          kind         TEXT NOT NULL CHECK (kind IN ('delete_account', 'revoke_tokens')),
+          user_id      TEXT CHECK ((user_id IS NULL) = (ended_at IS NOT NULL)),
+          user_hash    BLOB NOT NULL CHECK (length(user_hash) = 32),
+          generation   INTEGER NOT NULL CHECK (generation > 0),
+          grace_s      INTEGER,
+          providers    TEXT,
+          reason       TEXT,
+          account_created_at INTEGER,
+          origin       TEXT NOT NULL CHECK (origin IN ('control', 'spool')),
+          origin_uid   INTEGER,
+          origin_role  TEXT,
+          created_at   INTEGER NOT NULL,
+          accepted_at  INTEGER NOT NULL,
+          not_before   INTEGER NOT NULL,
+          deadline_at  INTEGER NOT NULL,
+          phase        TEXT NOT NULL CHECK (phase IN ('accepted', 'scheduled', 'revoking', 'purging',
+                         'verifying', 'completed', 'cancelled')),
+          park_reason  TEXT,
+          park_until   INTEGER,
+          due_at       INTEGER,
+          lane         TEXT NOT NULL,
+          open_revocations INTEGER NOT NULL CHECK (open_revocations >= 0),
+          purge_started_at INTEGER,
+          ended_at     INTEGER CHECK ((ended_at IS NOT NULL) = (phase IN ('completed', 'cancelled'))),
+          end_detail   TEXT,
+          end_sequence INTEGER,
+          crash_count  INTEGER NOT NULL DEFAULT 0,
+          is_held      INTEGER NOT NULL DEFAULT 0,
+          is_active    INTEGER NOT NULL DEFAULT 0,
+          revision     INTEGER NOT NULL DEFAULT 1,
+          mirrored_revision INTEGER NOT NULL DEFAULT 0,
+          spool_rows   INTEGER NOT NULL DEFAULT 0,
+          updated_at   INTEGER NOT NULL,
+          CHECK (NOT (kind = 'delete_account' AND open_revocations > 0
+            AND phase IN ('purging', 'verifying', 'completed')))
+        ) STRICT, WITHOUT ROWID;
+        CREATE UNIQUE INDEX requests_one_open_deletion ON requests (user_hash)
+          WHERE kind = 'delete_account' AND ended_at IS NULL;
+        CREATE INDEX requests_user ON requests (user_hash);
+        CREATE INDEX requests_due ON requests (lane, due_at, phase, park_reason, is_active)
+          WHERE ended_at IS NULL;
+        CREATE INDEX requests_parked ON requests (park_reason)
+          WHERE park_reason IS NOT NULL AND ended_at IS NULL;
+        CREATE INDEX requests_unmirrored ON requests (id)
+          WHERE spool_rows > 0 AND mirrored_revision < revision;
+        """
+
+    private static let work = """
+        CREATE TABLE revocations (
+          request_id    BLOB NOT NULL REFERENCES requests (id) ON DELETE CASCADE,
+          position      INTEGER NOT NULL,
+          identity_id   BLOB NOT NULL,
+          provider      TEXT NOT NULL,
+          client_id     TEXT NOT NULL,
+          is_shared     INTEGER NOT NULL,
+          credentials   TEXT NOT NULL,
+          verdict       TEXT,
+          attempts      INTEGER NOT NULL,
+          failures      INTEGER NOT NULL,
+          retry_at      INTEGER,
+          waiting_since INTEGER,
+          started_at    INTEGER,
+          ended_at      INTEGER,
+          last_trouble  TEXT,
+          PRIMARY KEY (request_id, position)
+        ) STRICT, WITHOUT ROWID;
+        CREATE TABLE purges (
+          request_id   BLOB NOT NULL REFERENCES requests (id) ON DELETE CASCADE,
+          position     INTEGER NOT NULL,
+          target       TEXT NOT NULL,
+          step         TEXT NOT NULL CHECK (step IN ('waiting', 'purged', 'verified')),
+          counts       TEXT NOT NULL,
+          attempts     INTEGER NOT NULL,
+          failures     INTEGER NOT NULL,
+          retry_at     INTEGER,
+          started_at   INTEGER,
+          ended_at     INTEGER,
+          last_trouble TEXT,
+          PRIMARY KEY (request_id, position)
+        ) STRICT, WITHOUT ROWID;
+        CREATE TABLE tombstones (
+          user_hash  BLOB NOT NULL,
+          generation INTEGER NOT NULL,
+          erased_at  INTEGER NOT NULL,
+          request_id BLOB NOT NULL,
+          PRIMARY KEY (user_hash, generation)
+        ) STRICT, WITHOUT ROWID;
+        """
+
+    /// `imports` is what makes the spool exactly once; a row that was recreated has another fingerprint.
+    private static let intake = """
+        CREATE TABLE idempotency (
+          scope            TEXT NOT NULL,
+          key_hash         BLOB NOT NULL,
+          request_id       BLOB NOT NULL,
+          body_fingerprint BLOB NOT NULL,
+          created_at       INTEGER NOT NULL,
+          PRIMARY KEY (scope, key_hash)
+        ) STRICT, WITHOUT ROWID;
+        CREATE TABLE imports (
+          spool_id      TEXT NOT NULL,
+          source        TEXT NOT NULL CHECK (source IN ('requests', 'credentials')),
+          row_id        INTEGER NOT NULL,
+          fingerprint   BLOB NOT NULL,
+          request_id    BLOB,
+          reject_reason TEXT,
+          is_current    INTEGER NOT NULL DEFAULT 1,
+          is_unmirrored INTEGER NOT NULL DEFAULT 0,
+          imported_at   INTEGER NOT NULL,
+          PRIMARY KEY (spool_id, source, row_id, fingerprint)
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX imports_request ON imports (request_id) WHERE request_id IS NOT NULL;
+        CREATE INDEX imports_unmirrored ON imports (imported_at) WHERE is_unmirrored = 1;
+        CREATE TABLE sign_ins (
+          fingerprint BLOB PRIMARY KEY,
+          expires_at  INTEGER NOT NULL
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX sign_ins_expiry ON sign_ins (expires_at);
+        """
+
+    /// `totals` counts ended requests, `scrubs` says until which of them our own files are clean.
+    private static let operations = """
+        CREATE TABLE pauses (
+          kind   TEXT NOT NULL CHECK (kind IN ('provider', 'target')),
+          name   TEXT NOT NULL,
+          reason TEXT NOT NULL,
+          since  INTEGER NOT NULL,
+          PRIMARY KEY (kind, name)
+        ) STRICT, WITHOUT ROWID;
+        CREATE TABLE user_holds (
+          user_hash BLOB PRIMARY KEY,
+          since     INTEGER NOT NULL
+        ) STRICT, WITHOUT ROWID;
+        CREATE TABLE guard_overrides (
+          id         INTEGER PRIMARY KEY AUTOINCREMENT,
+          allowed    INTEGER NOT NULL CHECK (allowed > 0),
+          used       INTEGER NOT NULL DEFAULT 0 CHECK (used BETWEEN 0 AND allowed),
+          created_at INTEGER NOT NULL,
+          expires_at INTEGER NOT NULL,
+          uid        INTEGER NOT NULL
+        ) STRICT;
+        CREATE TABLE purge_log (
+          second INTEGER PRIMARY KEY,
+          count  INTEGER NOT NULL
+        ) STRICT;
+        CREATE TABLE totals (
+          id        INTEGER PRIMARY KEY CHECK (id = 1),
+          completed INTEGER NOT NULL,
+          cancelled INTEGER NOT NULL
+        ) STRICT;
+        INSERT INTO totals VALUES (1, 0, 0);
+        CREATE TABLE scrubs (
+          through INTEGER PRIMARY KEY,
+          at      INTEGER NOT NULL
+        ) STRICT;
+        """
+}

@@ -1,0 +1,264 @@
+package import GRDB
+import Synchronization
+
+/// The only writer of `state.db`: commits whatever mutations wait together (group commit).
+///
+/// ```
+/// perform ──▶ waiting (bounded) ──▶ BEGIN IMMEDIATE, a SAVEPOINT per mutation, COMMIT ──▶ resume callers
+/// ```
+///
+/// A mutation that throws is rolled back alone and throws to its own caller. A caller that is cancelled
+/// waits on: its mutation belongs to the batch. Nothing is resumed before the commit is on disk. After a
+/// failed commit or an I/O error nobody knows what is on disk, so the writer refuses everything from
+/// then on and the process must end.
+///
+/// A full disk is different: SQLite answers `SQLITE_FULL` when a write fails, that is before the sync and
+/// with an incomplete commit frame, so after a successful rollback the batch provably did not happen
+/// (sqlite.org/walformat.html, "WAL Frame Checksum"). Its callers get `diskFull`, and later ones are tried.
+package final class StateWriter: Sendable {
+    /// Bounds of the writer.
+    package enum Bounds {
+        /// Mutations that may wait; far more than any number of connections and lanes can have open.
+        package static let waitingMax = 65_536
+        /// Mutations in one commit: keeps the wait of the first one in the low milliseconds.
+        package static let batchMax = 1024
+        /// Size of the WAL at which its pages are copied into the database: replayed in < 0.2 s at start.
+        package static let walByteCountMax = 32 << 20
+    }
+
+    struct Job: Sendable {
+        /// Runs the mutation; the answer resumes its caller.
+        let run: @Sendable (Database) throws -> @Sendable () -> Void
+        let fail: @Sendable (any Error) -> Void
+        /// Outside of any transaction, between two batches.
+        let isAlone: Bool
+    }
+
+    private struct Queue {
+        var waiting: [Job] = []
+        var isDraining = false
+        var refusal: StorageError?
+    }
+
+    private let pool: DatabasePool
+    private let place: String
+    private let queue = Mutex(Queue())
+    /// A point for tests to fail a commit at; does nothing otherwise.
+    private let willCommit: @Sendable () throws -> Void
+
+    /// Writes through the writing connection of `pool`, which nobody else may use.
+    ///
+    /// - Parameters:
+    ///   - pool: Set up by ``StateDatabase``.
+    ///   - willCommit: Called right before each COMMIT, for fault injection.
+    package init(pool: DatabasePool, willCommit: @escaping @Sendable () throws -> Void = {}) {
+        self.pool = pool
+        self.willCommit = willCommit
+        place = WALFile.name(ofPath: pool.path)
+    }
+
+    /// Runs a mutation in the next batch and returns once that batch is on disk.
+    ///
+    /// - Parameter body: Runs on the writer's queue, inside a savepoint; it may not commit anything.
+    /// - Returns: What `body` returned.
+    /// - Throws: What `body` threw, or ``StorageError``: `overloaded`, `closed`, `diskFull` (nothing
+    ///   happened), `commitFailed` (the process must end).
+    package func perform<T: Sendable>(
+        _ body: @escaping @Sendable (Database) throws -> T
+    ) async throws -> T {
+        try await enqueue(isAlone: false, body)
+    }
+
+    /// Runs `body` between two batches, outside of any transaction.
+    ///
+    /// - Throws: What `body` threw, or ``StorageError``.
+    func performAlone<T: Sendable>(
+        _ body: @escaping @Sendable (Database) throws -> T
+    ) async throws -> T {
+        try await enqueue(isAlone: true, body)
+    }
+
+    /// Refuses everything from now on; what waits already is still done.
+    func refuse(_ error: StorageError) {
+        queue.withLock { $0.refusal = $0.refusal ?? error }
+    }
+
+    private func enqueue<T: Sendable>(
+        isAlone: Bool,
+        _ body: @escaping @Sendable (Database) throws -> T
+    ) async throws -> T {
+        try await withCheckedThrowingContinuation { continuation in
+            let job = Job(
+                run: { database in
+                    let value = try body(database)
+                    return { continuation.resume(returning: value) }
+                },
+                fail: { continuation.resume(throwing: $0) },
+                isAlone: isAlone
+            )
+            add(job)
+        }
+    }
+
+    private func add(_ job: Job) {
+        let (refusal, mustStart) = queue.withLock { queue -> (StorageError?, Bool) in
+            if let refusal = queue.refusal { return (refusal, false) }
+            guard queue.waiting.count < Bounds.waitingMax else {
+                return (StorageError(.overloaded, "queue a mutation", at: place), false)
+            }
+            queue.waiting.append(job)
+            defer { queue.isDraining = true }
+            return (nil, !queue.isDraining)
+        }
+        if let refusal { return job.fail(refusal) }
+        guard mustStart else { return }
+        pool.asyncWriteWithoutTransaction { [self] database in drain(database) }
+    }
+
+    private func drain(_ database: Database) {
+        while let jobs = takeWaiting() {
+            var rest = jobs[...]
+            while let first = rest.first {
+                if first.isAlone {
+                    runAlone(first, database)
+                    rest.removeFirst()
+                } else {
+                    let batch = rest.prefix(Bounds.batchMax).prefix { !$0.isAlone }
+                    commit(batch, database)
+                    checkpointIfLarge(database)
+                    rest = rest.dropFirst(batch.count)
+                }
+            }
+        }
+    }
+
+    /// Everything that waits now; `nil` ends the draining.
+    private func takeWaiting() -> [Job]? {
+        queue.withLock { queue in
+            guard !queue.waiting.isEmpty else {
+                queue.isDraining = false
+                return nil
+            }
+            let jobs = queue.waiting
+            queue.waiting = []
+            return jobs
+        }
+    }
+
+    private func runAlone(_ job: Job, _ database: Database) {
+        if let refusal = poison { return job.fail(refusal) }
+        do {
+            let resume = try job.run(database)
+            resume()
+        } catch {
+            job.fail(error)
+        }
+    }
+}
+
+// MARK: - The batch
+
+extension StateWriter {
+    private var poison: StorageError? {
+        queue.withLock { $0.refusal.flatMap { $0.kind.isFatal ? $0 : nil } }
+    }
+
+    /// Commits a batch; a part of it that a full disk rolled back is failed and the rest goes on.
+    private func commit(_ batch: ArraySlice<Job>, _ database: Database) {
+        if let poison { return fail(batch, poison) }
+        var rest = batch
+        while !rest.isEmpty {
+            rest = commitOnce(rest, database)
+        }
+    }
+
+    private func commitOnce(_ batch: ArraySlice<Job>, _ database: Database) -> ArraySlice<Job> {
+        var done: [(job: Job, resume: @Sendable () -> Void)] = []
+        done.reserveCapacity(batch.count)
+        var failed: [(job: Job, error: any Error)] = []
+        defer { for (job, error) in failed { job.fail(error) } }
+        do {
+            try database.cachedStatement(sql: "BEGIN IMMEDIATE TRANSACTION").execute()
+            for index in batch.indices {
+                do {
+                    done.append((batch[index], try runInSavepoint(batch[index], database)))
+                } catch {
+                    let known = StorageError(error, "change the state", at: place)
+                    guard !known.kind.isFatal else { throw known }
+                    failed.append((batch[index], known.kind == .diskFull ? known : error))
+                    guard database.isInsideTransaction else {
+                        // SQLite has rolled the whole transaction back (sqlite.org/lang_transaction.html).
+                        failed += done.map { ($0.job, known) }
+                        return batch[(index + 1)...]
+                    }
+                }
+            }
+            try willCommit()
+            try database.cachedStatement(sql: "COMMIT TRANSACTION").execute()
+            for (_, resume) in done { resume() }
+        } catch {
+            let failedJobs = failed.count + done.count
+            let cause = recover(from: error, database)
+            failed += done.map { ($0.job, cause) }
+            failed += batch.dropFirst(failedJobs).map { ($0, cause) }
+        }
+        return []
+    }
+
+    private func runInSavepoint(
+        _ job: Job,
+        _ database: Database
+    ) throws -> @Sendable () -> Void {
+        try database.run("SAVEPOINT mutation")
+        do {
+            let resume = try job.run(database)
+            try database.run("RELEASE mutation")
+            return resume
+        } catch {
+            if database.isInsideTransaction {
+                try database.run("ROLLBACK TO mutation")
+                try database.run("RELEASE mutation")
+            }
+            throw error
+        }
+    }
+
+    /// - Returns: What the callers are told; anything but `diskFull` ends the writer.
+    private func recover(from error: any Error, _ database: Database) -> StorageError {
+        let cause = StorageError(error, "commit the batch", at: place)
+        do {
+            if database.isInsideTransaction {
+                try database.cachedStatement(sql: "ROLLBACK TRANSACTION").execute()
+            }
+            if cause.kind == .diskFull || cause.kind == .busy { return cause }
+        } catch {
+            // The first error says more; either way the connection is not used again.
+        }
+        let fatal = StorageError(
+            cause.kind == .corrupt ? .corrupt : .commitFailed,
+            "commit the batch",
+            at: place,
+            cause: cause.cause ?? cause.kind.rawValue
+        )
+        queue.withLock { $0.refusal = fatal }
+        return fatal
+    }
+
+    private func fail(_ batch: ArraySlice<Job>, _ error: StorageError) {
+        for job in batch { job.fail(error) }
+    }
+
+    /// Copies pages into the database without waiting for anybody (sqlite.org/c3ref/wal_checkpoint_v2.html).
+    ///
+    /// A failure changes nothing that was committed: the WAL stays and is copied later.
+    private func checkpointIfLarge(_ database: Database) {
+        guard WALFile.byteCount(ofDatabase: pool.path) > Bounds.walByteCountMax else { return }
+        do {
+            try database.checkpoint(.passive)
+        } catch {
+            let known = StorageError(error, "checkpoint", at: place)
+            guard known.kind.isFatal else { return }
+            queue.withLock { $0.refusal = $0.refusal ?? known }
+        }
+    }
+}

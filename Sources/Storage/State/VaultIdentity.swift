@@ -1,0 +1,191 @@
+import Engine
+import GRDB
+import Lifecycle
+
+/// One identity of a user with its sealed credentials, as the vault's tables have it now.
+struct VaultIdentity {
+    let snapshot: IdentitySnapshot
+    let credentials: [CredentialID: SealedCredential]
+
+    private static let query = """
+        SELECT i.id, i.provider, i.client_id, i.subject_hash, u.wrapped_key, u.key_id,
+          c.id, c.kind, c.row_nonce, c.sealed_secret, c.sealed_code_verifier, c.redirect_uri,
+          c.fingerprint, c.last_live_at, c.last_refresh_at, c.code_phase
+        FROM users u JOIN identities i ON i.user_hash = u.user_hash
+          LEFT JOIN credentials c ON c.identity_id = i.id
+        """
+
+    /// All identities of a user, the oldest first.
+    ///
+    /// - Throws: `DatabaseError`, or ``StorageError`` of kind `malformed`.
+    static func all(of userHash: [UInt8], _ database: Database) throws -> [VaultIdentity] {
+        let rows = try database.all(query + " WHERE u.user_hash = ?", .blob(userHash)) {
+            try Row($0, userHash: userHash)
+        }
+        return try assemble(rows, userHash: userHash, database)
+    }
+
+    /// One identity; `nil` when it is unknown.
+    ///
+    /// - Throws: `DatabaseError`, or ``StorageError`` of kind `malformed`.
+    static func find(
+        _ id: IdentityID,
+        of userHash: [UInt8],
+        _ database: Database
+    ) throws -> VaultIdentity? {
+        let rows = try database.all(
+            query + " WHERE u.user_hash = ? AND i.id = ?",
+            .blob(userHash),
+            .id(id.value)
+        ) { try Row($0, userHash: userHash) }
+        return try assemble(rows, userHash: userHash, database).first
+    }
+
+    static func credentials(of identities: [VaultIdentity]) -> [CredentialID: SealedCredential] {
+        var all: [CredentialID: SealedCredential] = [:]
+        for identity in identities { all.merge(identity.credentials) { $1 } }
+        return all
+    }
+
+    private static func assemble(
+        _ rows: [Row],
+        userHash: [UInt8],
+        _ database: Database
+    ) throws -> [VaultIdentity] {
+        let groups = Dictionary(grouping: rows, by: \.identity)
+        return try groups.sorted { $0.key.value < $1.key.value }.map { identity, rows in
+            let isShared = try rows[0].subjectHash.map {
+                try Self.isShared(rows[0].provider, subjectHash: $0, userHash: userHash, database)
+            }
+            let works = rows.compactMap(\.work).sorted { $0.id < $1.id }
+            let sealed = rows.compactMap(\.sealed).map { ($0.id, $0) }
+            return VaultIdentity(
+                snapshot: IdentitySnapshot(
+                    identity: identity,
+                    provider: rows[0].provider,
+                    clientID: rows[0].clientID,
+                    isShared: isShared ?? false,
+                    credentials: works
+                ),
+                credentials: Dictionary(sealed) { $1 }
+            )
+        }
+    }
+
+    /// Whether another user has the same subject at the provider.
+    private static func isShared(
+        _ provider: ProviderName,
+        subjectHash: [UInt8],
+        userHash: [UInt8],
+        _ database: Database
+    ) throws -> Bool {
+        try database.first(
+            """
+            SELECT 1 FROM identities WHERE provider = ? AND subject_hash = ? AND user_hash <> ? LIMIT 1
+            """,
+            .text(provider.rawValue),
+            .blob(subjectHash),
+            .blob(userHash)
+        ) { _ in true } ?? false
+    }
+}
+
+extension VaultIdentity {
+    /// One row of the query: an identity with one of its credentials, if it has any.
+    private struct Row {
+        let identity: IdentityID
+        let provider: ProviderName
+        let clientID: String
+        let subjectHash: [UInt8]?
+        let work: CredentialWork?
+        /// `nil` also for a code that is spent: its secret is destroyed.
+        let sealed: SealedCredential?
+
+        init(_ row: SQLRow, userHash: [UInt8]) throws {
+            identity = try row.identityID(0)
+            provider = ProviderName(row.text(1))
+            clientID = row.text(2)
+            subjectHash = row.blobOrNil(3)
+            guard !row.isNull(6) else {
+                work = nil
+                sealed = nil
+                return
+            }
+            let id = CredentialID(rowID: Int64(row.int(6)))
+            let kind = try row.choice(7, as: CredentialKind.self)
+            let code = try row.choiceOrNil(15, as: CodeExchange.Phase.self)
+            work = CredentialWork(
+                id: id,
+                kind: kind,
+                step: Self.step(kind, code),
+                lastLiveAt: row.timeOrNil(13),
+                lastRefreshAt: row.timeOrNil(14)
+            )
+            guard let secret = row.blobOrNil(9) else {
+                sealed = nil
+                return
+            }
+            sealed = SealedCredential(
+                id: id,
+                kind: kind,
+                provider: provider,
+                clientID: clientID,
+                userHash: userHash,
+                rowNonce: row.blob(8),
+                sealedSecret: secret,
+                sealedCodeVerifier: row.blobOrNil(10),
+                redirectURI: row.textOrNil(11),
+                fingerprint: row.blob(12),
+                userKey: WrappedKey(bytes: row.blob(4), keyID: row.text(5))
+            )
+        }
+
+        /// How a request that never saw the credential begins with it.
+        private static func step(
+            _ kind: CredentialKind,
+            _ code: CodeExchange.Phase?
+        ) -> CredentialStep {
+            switch kind {
+            case .authorizationCode: code.map { $0.isFinal } ?? true ? .unusable : .codePending
+            case .refreshToken, .accessToken: .stored
+            case .idToken: .unusable
+            }
+        }
+    }
+}
+
+extension IdentityNews {
+    /// Reads what is known now and makes the user's open requests due, so that none of them misses it.
+    ///
+    /// - Returns: `nil` when the identity is gone.
+    /// - Throws: `DatabaseError`, or ``StorageError`` of kind `malformed`.
+    static func tell(
+        _ identity: IdentityID,
+        of userHash: [UInt8],
+        at now: WallTime,
+        _ database: Database
+    ) throws -> IdentityNews? {
+        guard let found = try VaultIdentity.find(identity, of: userHash, database) else {
+            return nil
+        }
+        let open = try database.all(
+            """
+            SELECT id FROM requests INDEXED BY requests_user WHERE user_hash = ? AND ended_at IS NULL
+              AND phase IN ('accepted', 'scheduled', 'revoking')
+            """,
+            .blob(userHash)
+        ) { try $0.requestID(0) }
+        for id in open {
+            try database.run(
+                "UPDATE requests SET due_at = min(ifnull(due_at, ?1), ?1) WHERE id = ?2",
+                .time(now),
+                .id(id.value)
+            )
+        }
+        return IdentityNews(
+            snapshot: found.snapshot,
+            credentials: found.credentials,
+            openRequests: open
+        )
+    }
+}

@@ -1,0 +1,18 @@
+import Glibc
+
+/// The write-ahead log beside a database.
+enum WALFile {
+    /// Its size; 0 when there is none.
+    ///
+    /// With `journal_size_limit = 0` the size follows the last reset.
+    static func byteCount(ofDatabase path: String) -> Int {
+        var status = stat()
+        guard unsafe stat(path + "-wal", &status) == 0 else { return 0 }
+        return Int(status.st_size)
+    }
+
+    /// The last component of a path, for errors.
+    static func name(ofPath path: String) -> String {
+        path.split(separator: "/").last.map(String.init) ?? path
+    }
+}
