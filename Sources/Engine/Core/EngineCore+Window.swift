@@ -11,6 +11,7 @@ extension EngineCore {
                 continue
             }
             insert(loaded)
+            catchUp(loaded, at: now)
             apply(.due, to: id, ticket: nil, at: now)
         }
     }
@@ -20,6 +21,7 @@ extension EngineCore {
         for loaded in requests where window[loaded.request.id] == nil {
             guard !leftDuringRead.contains(loaded.request.id) else { continue }
             insert(loaded)
+            catchUp(loaded, at: now)
         }
         for id in asked {
             guard window[id] != nil else {
@@ -117,6 +119,13 @@ extension EngineCore {
 
     private mutating func insert(_ loaded: LoadedRequest) {
         window[loaded.request.id] = Run(loaded: loaded, saved: loaded.request)
+    }
+
+    /// What the vault learned while no process could tell the request.
+    private mutating func catchUp(_ loaded: LoadedRequest, at now: WallTime) {
+        for snapshot in loaded.unseen where loaded.request.phase.stage.map({ $0 <= .revoking }) ?? false {
+            apply(.identityChanged(snapshot), to: loaded.request.id, ticket: nil, at: now)
+        }
     }
 
     private mutating func markDirty(_ run: inout Run, _ id: RequestID) {

@@ -109,9 +109,11 @@ package enum StateChange: Sendable {
     /// its user id, data key, credentials and identities are destroyed (`delete_account`), or the
     /// credentials of the identities with a verdict (`revoke_tokens`), and a tombstone is written.
     case save(now: Request, was: Request, at: WallTime)
-    /// The new phase of an exchange; a final one destroys the code's secret in the same commit.
+    /// The new phase of an exchange; a final one destroys the code's secret in the same commit, and makes
+    /// open requests of the user due that may still revoke.
     case saveExchange(CodeExchange, at: WallTime)
-    /// A successful exchange: destroys the code, stores its tokens (live at `at`) and the subject.
+    /// A successful exchange: destroys the code, stores its tokens (live at `at`) and the subject, and makes
+    /// open requests of the user due that may still revoke.
     case storeTokens(CodeExchange, [SealedToken], LearnedSubject?, at: WallTime)
     case pauseProvider(ProviderName, reason: String, at: WallTime)
     case resumeProvider(ProviderName)

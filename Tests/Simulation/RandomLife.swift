@@ -1,0 +1,102 @@
+import Engine
+import Lifecycle
+
+/// A random course of events drawn from one seed: sign-ins, requests, operators, outages, crashes.
+enum RandomLife {
+    /// Runs one seed to its end: first with faults, then healed, so that liveness can be asked for.
+    static func run(seed: UInt64, bug: PlantedBug? = nil) -> Simulator {
+        var sim = Simulator(seed: seed, configuration: Scenario.configuration())
+        sim.bug = bug
+        sim.drawFaults()
+        sim.drawUsers()
+        sim.run(for: .seconds(3 * 86_400))
+        sim.heal()
+        sim.run(for: .seconds(60 * 86_400))
+        sim.expectEverythingEnded()
+        return sim
+    }
+}
+
+extension Simulator {
+    /// Every kind of fault has its own strength per seed, and often none ("swarm testing").
+    fileprivate mutating func drawFaults() {
+        faults.troublePerMille = pick([0, 0, 50, 200, 500])
+        faults.lostAnswerPerMille = pick([0, 20, 100])
+        faults.crashPerMille = pick([0, 5, 20, 60])
+        faults.callLatencyMaxMs = Int64(pick([1, 400, 30_000]))
+        if chance(300) {
+            faults.outages[chance(500) ? apple : other] = now + .seconds(Int64(pick([60, 7200, 200_000])))
+        }
+    }
+
+    fileprivate mutating func drawUsers() {
+        let userCount = Int.random(in: 1...4, using: &dice)
+        for user in 1...userCount {
+            for provider in [apple, other] where chance(700) { drawIdentity(user, provider) }
+            let delay = Duration.seconds(Int64.random(in: 0...600, using: &dice))
+            let isDeletion = chance(800)
+            let grace = Duration.seconds(Int64(pick([0, 0, 30, 3600])))
+            at(delay) { sim in
+                let kind: RequestKind = isDeletion ? .deleteAccount : .revokeTokens
+                let id = sim.submit(kind, user: user, key: "key-\(user)", grace: grace)
+                if sim.submit(kind, user: user, key: "key-\(user)", grace: grace) != id {
+                    sim.world.violations.append("I-8: one key, two requests")
+                }
+                sim.drawOperations(id, user: user)
+            }
+        }
+    }
+
+    private mutating func drawIdentity(_ user: Int, _ provider: ProviderName) {
+        let delay = Duration.seconds(Int64.random(in: 0...900, using: &dice))
+        switch Int.random(in: 0..<5, using: &dice) {
+        case 0: storeToken(user: user, provider: provider)
+        case 1: storeToken(user: user, provider: provider, isLive: false)
+        case 2: at(delay) { $0.signIn(user: user, provider: provider) }
+        case 3: signIn(user: user, provider: provider, codeAge: .seconds(400))
+        default:
+            storeToken(user: user, provider: provider)
+            at(delay) { $0.storeToken(user: user, provider: provider) }
+        }
+    }
+
+    private mutating func drawOperations(_ id: RequestID, user: Int) {
+        let delay = Duration.seconds(Int64.random(in: 0...200_000, using: &dice))
+        switch Int.random(in: 0..<12, using: &dice) {
+        case 0:
+            at(delay) { $0.holdUntilDone(id) }
+        case 1:
+            holdUntilDone(id)
+        case 2:
+            at(delay) { $0.operate(id, .retry) }
+        case 3:
+            at(delay) { $0.operate(id, .cancel) }
+        case 4:
+            at(delay) { $0.operate(id, .abandon) }
+        case 5:
+            at(delay) { $0.turn([.pause(apple, reason: "operator")]) }
+        default:
+            break
+        }
+    }
+
+    fileprivate mutating func heal() {
+        faults = Faults()
+        crashAtAction = nil
+        for name in [apple, other] { turn([.resume(name)]) }
+        releaseAll()
+    }
+
+    /// I-10 and liveness: with everything healed, every request comes to its end by itself.
+    fileprivate mutating func expectEverythingEnded() {
+        guard world.violations.isEmpty else { return }
+        for id in acknowledged {
+            guard let request = request(id), !request.phase.isEnded else { continue }
+            world.violations.append("never ended: \(request.phase)")
+        }
+    }
+
+    private mutating func pick<Value>(_ values: [Value]) -> Value {
+        values[Int.random(in: 0..<values.count, using: &dice)]
+    }
+}

@@ -1,0 +1,182 @@
+import Engine
+import Lifecycle
+
+/// The durable state: what a commit wrote, and nothing else, survives a crash.
+struct SimulatedStore {
+    struct Row {
+        var request: Request
+        let user: Int
+        var isActive = false
+        var hasNews = false
+        var mirror: WireState?
+    }
+
+    struct Identity {
+        let id: IdentityID
+        let user: Int
+        let provider: ProviderName
+        var credentials: [CredentialWork]
+    }
+
+    var requests: [RequestID: Row] = [:]
+    var identities: [IdentityID: Identity] = [:]
+    var exchanges: [CredentialID: CodeExchange] = [:]
+    /// The secret of each credential; the name of a token or code in the world.
+    var secrets: [CredentialID: String] = [:]
+    var pauses = StoredPauses()
+    var idempotency: [String: RequestID] = [:]
+    var purgeTimes: [WallTime] = []
+    private var lastCredential: Int64 = 0
+
+    mutating func newCredential(secret: String) -> CredentialID {
+        lastCredential += 1
+        secrets[CredentialID(rowID: lastCredential)] = secret
+        return CredentialID(rowID: lastCredential)
+    }
+
+    func snapshots(of user: Int) -> [IdentitySnapshot] {
+        identities.values.filter { $0.user == user }.sorted { $0.id.description < $1.id.description }
+            .map(snapshot)
+    }
+
+    func snapshot(_ identity: Identity) -> IdentitySnapshot {
+        IdentitySnapshot(
+            identity: identity.id, provider: identity.provider, clientID: "client", isShared: false,
+            credentials: identity.credentials)
+    }
+
+    func news(of id: IdentityID) -> IdentityNews? {
+        guard let identity = identities[id] else { return nil }
+        let open = requests.values.filter { row in
+            row.user == identity.user && (row.request.phase.stage.map { $0 <= .revoking } ?? false)
+        }
+        return IdentityNews(
+            snapshot: snapshot(identity), credentials: sealed(identity.credentials.map(\.id)),
+            openRequests: open.map(\.request.id).sorted())
+    }
+
+    func loaded(_ id: RequestID) -> LoadedRequest? {
+        guard let row = requests[id], !row.request.phase.isEnded,
+            let user = UserID("user-\(row.user)")
+        else { return nil }
+        var request = row.request
+        // In flight is never stored.
+        for index in request.revocations.indices { request.revocations[index].isBusy = false }
+        for index in request.purges.indices { request.purges[index].isBusy = false }
+        return LoadedRequest(
+            request: request, user: user, userHash: [],
+            credentials: sealed(snapshots(of: row.user).flatMap { $0.credentials.map(\.id) }),
+            unseen: row.hasNews ? snapshots(of: row.user) : [])
+    }
+
+    func sealed(_ ids: [CredentialID]) -> [CredentialID: SealedCredential] {
+        var result: [CredentialID: SealedCredential] = [:]
+        for id in ids where secrets[id] != nil { result[id] = sealed(id) }
+        return result
+    }
+
+    func sealed(_ id: CredentialID) -> SealedCredential {
+        SealedCredential(
+            id: id, kind: .refreshToken, provider: ProviderName("apple"), clientID: "client",
+            userHash: [], rowNonce: [], sealedSecret: Array((secrets[id] ?? "").utf8),
+            sealedCodeVerifier: nil, redirectURI: nil, fingerprint: [],
+            userKey: WrappedKey(bytes: [], keyID: ""))
+    }
+
+    func due(
+        at now: WallTime, limit: Int, excluding: Set<RequestID>, closedLanes: Set<ProviderName>
+    ) -> DueRequests {
+        let waiting = requests.values.filter { row in
+            row.request.dueAt != nil && !excluding.contains(row.request.id)
+        }
+        let due = waiting.filter { row in
+            (row.request.dueAt ?? now) <= now
+                && !(row.request.lane.map { closedLanes.contains($0) } ?? false)
+        }
+        .sorted { ($0.request.dueAt ?? now, $0.request.id) < ($1.request.dueAt ?? now, $1.request.id) }
+        let next = waiting.compactMap(\.request.dueAt).filter { $0 > now }.min()
+        return DueRequests(
+            requests: due.prefix(limit).compactMap { loaded($0.request.id) }, nextDueAt: next)
+    }
+
+    mutating func commit(_ changes: [StateChange]) -> [IdentityNews?] {
+        changes.map { apply($0) }
+    }
+
+    private mutating func apply(_ change: StateChange) -> IdentityNews? {
+        switch change {
+        case .save(let now, _, _):
+            save(now)
+            return nil
+        case .saveExchange(let exchange, let time):
+            exchanges[exchange.credential] = exchange.phase.isFinal ? nil : exchange
+            guard exchange.phase.isFinal else { return nil }
+            setStep(of: exchange, .unusable)
+            noteNews(of: exchange.identity, at: time)
+            return news(of: exchange.identity)
+        case .storeTokens(let exchange, let tokens, _, let time):
+            exchanges[exchange.credential] = nil
+            setStep(of: exchange, .unusable)
+            for token in tokens {
+                let id = newCredential(secret: String(decoding: token.sealedSecret, as: UTF8.self))
+                identities[exchange.identity]?.credentials.append(
+                    CredentialWork(id: id, kind: token.kind, step: .stored, lastLiveAt: time))
+            }
+            noteNews(of: exchange.identity, at: time)
+            return news(of: exchange.identity)
+        case .pauseProvider(let name, let reason, _):
+            pauses.providers[name] = reason
+        case .resumeProvider(let name):
+            pauses.providers[name] = nil
+        case .pauseTarget(let name, let reason, _):
+            pauses.targets[name] = reason
+        case .resumeTarget(let name):
+            pauses.targets[name] = nil
+        case .wake(let reason, let time):
+            for (id, row) in requests where row.request.phase.parkReason == reason {
+                requests[id]?.request.dueAt = row.request.dueAt.map { min($0, time) } ?? time
+            }
+        }
+        return nil
+    }
+
+    /// Open requests that may still revoke become due and will see the identity as it is.
+    mutating func noteNews(of identity: IdentityID, at now: WallTime) {
+        guard let user = identities[identity]?.user else { return }
+        for (id, row) in requests where row.user == user {
+            guard let stage = row.request.phase.stage, stage <= .revoking else { continue }
+            requests[id]?.hasNews = true
+            let dueAt = max(row.request.notBefore, now)
+            requests[id]?.request.dueAt = row.request.dueAt.map { min($0, dueAt) } ?? dueAt
+        }
+    }
+
+    private mutating func save(_ request: Request) {
+        guard var row = requests[request.id] else { return }
+        if row.request.purgeStartedAt == nil, let time = request.purgeStartedAt { purgeTimes.append(time) }
+        row.request = request
+        row.isActive = request.isBusy
+        requests[request.id] = row
+        for revocation in request.revocations {
+            for work in revocation.credentials { learnTimes(work, of: revocation.identity) }
+        }
+    }
+
+    private mutating func learnTimes(_ work: CredentialWork, of identity: IdentityID) {
+        guard let index = identities[identity]?.credentials.firstIndex(where: { $0.id == work.id }) else {
+            return
+        }
+        identities[identity]?.credentials[index].lastLiveAt = work.lastLiveAt
+        identities[identity]?.credentials[index].lastRefreshAt = work.lastRefreshAt
+    }
+
+    private mutating func setStep(of exchange: CodeExchange, _ step: CredentialStep) {
+        guard
+            let index = identities[exchange.identity]?.credentials.firstIndex(where: {
+                $0.id == exchange.credential
+            })
+        else { return }
+        identities[exchange.identity]?.credentials[index].step = step
+        secrets[exchange.credential] = nil
+    }
+}

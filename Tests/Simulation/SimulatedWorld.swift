@@ -1,0 +1,65 @@
+import Engine
+import Lifecycle
+
+/// The truth outside the service: what providers and stores really hold. It survives every crash.
+struct SimulatedWorld {
+    /// One token at a provider.
+    struct Token {
+        let user: Int
+        let provider: ProviderName
+        var isLive: Bool
+    }
+
+    /// One authorization code at a provider.
+    struct Code {
+        let user: Int
+        let provider: ProviderName
+        let bornAt: WallTime
+        /// How often the provider really exchanged or refused it after a first use.
+        var uses = 0
+    }
+
+    var tokens: [String: Token] = [:]
+    var codes: [String: Code] = [:]
+    /// Rows of each user, per target.
+    var rows: [TargetName: [Int: Int]] = [:]
+    var tokenCount = 0
+    /// What went wrong, seen from outside.
+    var violations: [String] = []
+    var revokeCalls = 0
+    var purgeCalls = 0
+
+    mutating func issueToken(user: Int, provider: ProviderName) -> String {
+        tokenCount += 1
+        let name = "token-\(tokenCount)"
+        tokens[name] = Token(user: user, provider: provider, isLive: true)
+        return name
+    }
+
+    /// RFC 6749 §4.1.2: a code works once, and here for five minutes.
+    mutating func exchange(_ code: String, at now: WallTime) -> String? {
+        guard var known = codes[code] else { return nil }
+        known.uses += 1
+        codes[code] = known
+        if known.uses > 1 { violations.append("double exchange of \(code)") }
+        guard known.uses == 1, now.since(known.bornAt) <= .seconds(300) else { return nil }
+        return issueToken(user: known.user, provider: known.provider)
+    }
+
+    /// Cuts the whole grant, as Apple does; success for garbage too (RFC 7009 §2.2).
+    mutating func revoke(_ token: String) {
+        revokeCalls += 1
+        guard let known = tokens[token], known.isLive else { return }
+        for (name, other) in tokens where other.user == known.user && other.provider == known.provider {
+            tokens[name]?.isLive = false
+        }
+    }
+
+    func isLive(_ token: String) -> Bool { tokens[token]?.isLive ?? false }
+
+    func liveTokenCount(user: Int, provider: ProviderName? = nil) -> Int {
+        tokens.values.count { token in
+            token.user == user && token.isLive && (provider.map { $0 == token.provider } ?? true)
+        }
+    }
+}

@@ -1,0 +1,140 @@
+import Engine
+import Foundation
+import Lifecycle
+import Testing
+
+/// The whole life of requests in virtual time, with crashes and faults.
+@Suite("simulation")
+struct SimulationTests {
+    @Test("every scenario ends as it should without any fault", arguments: Scenario.all)
+    func quietRun(_ scenario: Scenario) {
+        let sim = Self.run(scenario, seed: 1)
+        #expect(sim.world.violations.isEmpty)
+        #expect(Self.states(sim).isSubset(of: scenario.ends), "\(Self.states(sim))")
+    }
+
+    @Test("a crash at any single action harms nothing and needs nobody", arguments: Scenario.all)
+    func everyCrashPoint(_ scenario: Scenario) {
+        let actionCount = Self.run(scenario, seed: 1).actionCount
+        #expect(actionCount > 4)
+        for point in 1...actionCount {
+            let sim = Self.run(scenario, seed: 1) { $0.crashAtAction = point }
+            #expect(sim.crashCount == 1)
+            #expect(sim.world.violations.isEmpty, "crash at action \(point): \(sim.world.violations)")
+            #expect(
+                Self.states(sim).isSubset(of: scenario.ends),
+                "crash at action \(point): \(Self.states(sim))")
+        }
+    }
+
+    /// `SIMULATION_SEED=4711 EXPUNGED_SUITE=Simulation swift test` replays one seed alone.
+    @Test("random lives hold every invariant and end by themselves")
+    func randomLives() async {
+        let chosen = ProcessInfo.processInfo.environment["SIMULATION_SEED"].flatMap(UInt64.init)
+        let seeds = chosen.map { $0...$0 } ?? 1...Self.seedCount
+        let results = await Self.sweep(seeds, bug: nil)
+        for failure in results.failures.prefix(5) {
+            Issue.record("SIMULATION_SEED=\(failure.seed): \(failure.violations.prefix(3))")
+        }
+        #expect(results.failures.isEmpty)
+        print("simulation: \(seeds.count) seeds, \(results.crashes) crashes, \(results.days) virtual days")
+        print("simulation: state × answer covered:")
+        for row in results.coverage.sorted() { print("  \(row)") }
+        if chosen == nil { #expect(results.coverage.isSuperset(of: Self.coverageExpected)) }
+    }
+
+    @Test("every planted bug turns a run red", arguments: PlantedBug.allCases)
+    func plantedBug(_ bug: PlantedBug) async {
+        let results = await Self.sweep(1...400, bug: bug)
+        #expect(!results.failures.isEmpty)
+    }
+
+    @Test("a request that crashes the process is quarantined at the third crash and stops nobody else")
+    func poison() {
+        var sim = Simulator(seed: 3, configuration: Scenario.configuration())
+        for user in 1...10 { sim.storeToken(user: user, provider: apple) }
+        sim.at(.seconds(1)) { sim in
+            for user in 1...10 {
+                let id = sim.submit(.deleteAccount, user: user)
+                if user == 5 { sim.poison = id }
+            }
+        }
+        sim.run(for: .seconds(86_400))
+        let poisoned = sim.poison.flatMap { sim.request($0) }
+        #expect(poisoned?.phase.parkReason == .quarantined)
+        #expect(poisoned?.crashCount == 3)
+        #expect(sim.acknowledged.count { sim.state($0) == .completed } == 9)
+    }
+
+    @Test("five years of outage end no request and no gap is longer than a day")
+    func yearsOfOutage() {
+        var sim = Simulator(seed: 5, configuration: Scenario.configuration())
+        sim.faults.outages[apple] = sim.now + .seconds(5 * 365 * 86_400)
+        sim.storeToken(user: 1, provider: apple)
+        let id = sim.submit(.deleteAccount, user: 1)
+        for _ in 0..<(5 * 12) {
+            sim.run(for: .seconds(30 * 86_400))
+            #expect(sim.state(id) == .revoking)
+            #expect(sim.world.violations.isEmpty)
+        }
+        sim.run(for: .seconds(60 * 86_400))
+        #expect(sim.state(id) == .completed)
+    }
+
+    struct Results: Sendable {
+        var failures: [(seed: UInt64, violations: [String])] = []
+        var crashes = 0
+        var days = 0
+        var coverage: Set<String> = []
+    }
+
+    static let seedCount: UInt64 = 10_000
+    static let coverageExpected: Set<String> = [
+        "revoking × checked", "revoking × revoked", "revoking × confirmed", "parked × checked",
+        "parked × revoked",
+    ]
+
+    static func sweep(_ seeds: ClosedRange<UInt64>, bug: PlantedBug?) async -> Results {
+        await withTaskGroup(of: Results.self) { group in
+            for part in 0..<4 {
+                group.addTask {
+                    var results = Results()
+                    for seed in seeds where Int(seed % 4) == part {
+                        let start = Simulator.start
+                        let sim = RandomLife.run(seed: seed, bug: bug)
+                        results.crashes += sim.crashCount
+                        results.days += Int(sim.now.since(start).milliseconds / 86_400_000)
+                        results.coverage.formUnion(sim.coverage)
+                        if !sim.world.violations.isEmpty {
+                            results.failures.append((seed, sim.world.violations))
+                            if bug != nil { break }
+                        }
+                    }
+                    return results
+                }
+            }
+            var total = Results()
+            for await part in group {
+                total.failures += part.failures
+                total.crashes += part.crashes
+                total.days += part.days
+                total.coverage.formUnion(part.coverage)
+            }
+            return total
+        }
+    }
+
+    static func run(
+        _ scenario: Scenario, seed: UInt64, _ adjust: (inout Simulator) -> Void = { _ in }
+    ) -> Simulator {
+        var sim = Simulator(seed: seed, configuration: Scenario.configuration())
+        adjust(&sim)
+        scenario.prepare(&sim)
+        sim.run(for: scenario.span)
+        return sim
+    }
+
+    static func states(_ sim: Simulator) -> Set<WireState> {
+        Set(sim.acknowledged.compactMap { sim.state($0) })
+    }
+}

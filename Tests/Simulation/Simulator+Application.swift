@@ -1,0 +1,86 @@
+import Engine
+import Lifecycle
+
+/// What applications and operators do.
+extension Simulator {
+    /// A user signs in: the application stores the authorization code.
+    mutating func signIn(user: Int, provider: ProviderName, codeAge: Duration = .zero) {
+        let name = "code-\(user)-\(provider)-\(world.codes.count)"
+        world.codes[name] = SimulatedWorld.Code(user: user, provider: provider, bornAt: now - codeAge)
+        let credential = store.newCredential(secret: name)
+        let identity = identity(of: user, at: provider)
+        store.identities[identity]?.credentials.append(
+            CredentialWork(id: credential, kind: .authorizationCode, step: .codePending))
+        let exchange = CodeExchange(
+            credential: credential, identity: identity, provider: provider, createdAt: now - codeAge)
+        store.exchanges[credential] = exchange
+        store.noteNews(of: identity, at: now)
+        let loaded = LoadedExchange(exchange: exchange, credential: store.sealed(credential))
+        var inputs: [EngineInput] = [.codes([loaded])]
+        if let news = store.news(of: identity) { inputs.append(.news(news)) }
+        turn(inputs)
+    }
+
+    /// A refresh token that was stored long ago.
+    mutating func storeToken(user: Int, provider: ProviderName, isLive: Bool = true) {
+        let token = world.issueToken(user: user, provider: provider)
+        world.tokens[token]?.isLive = isLive
+        let identity = identity(of: user, at: provider)
+        let credential = store.newCredential(secret: token)
+        store.identities[identity]?.credentials.append(
+            CredentialWork(id: credential, kind: .refreshToken, step: .stored))
+        store.noteNews(of: identity, at: now)
+        if let news = store.news(of: identity) { turn([.news(news)]) }
+    }
+
+    private mutating func identity(of user: Int, at provider: ProviderName) -> IdentityID {
+        if let known = store.identities.values.first(where: { $0.user == user && $0.provider == provider }) {
+            return known.id
+        }
+        let id = IdentityID(TimeOrderedID(at: now, entropy: &dice))
+        store.identities[id] = SimulatedStore.Identity(
+            id: id, user: user, provider: provider, credentials: [])
+        return id
+    }
+
+    /// Accepts a request durably and hands it to the engine.
+    @discardableResult
+    mutating func submit(
+        _ kind: RequestKind, user: Int, key: String? = nil, grace: Duration = .zero
+    ) -> RequestID {
+        if let key, let known = store.idempotency[key] { return known }
+        let open = store.requests.values.first { row in
+            row.user == user && !row.request.phase.isEnded && row.request.kind == kind
+        }
+        if let open { return open.request.id }
+        for target in configuration.targets where world.rows[target]?[user] == nil {
+            world.rows[target, default: [:]][user] = 3
+        }
+        let id = RequestID(TimeOrderedID(at: now, entropy: &dice))
+        let request = Request(
+            id: id, kind: kind, createdAt: now, acceptedAt: now, notBefore: now + grace,
+            deadlineAt: now + .seconds(30 * 86_400), identities: store.snapshots(of: user),
+            targets: configuration.targets)
+        store.requests[id] = SimulatedStore.Row(request: request, user: user)
+        if let key { store.idempotency[key] = id }
+        acknowledged.insert(id)
+        if let loaded = store.loaded(id) { turn([.admitted([loaded])]) }
+        return id
+    }
+
+    @discardableResult
+    mutating func operate(_ id: RequestID, _ event: RequestEvent) -> UInt64 {
+        let number = dice.next() | 1
+        if bug == .forgottenHold, event == .hold {
+            outcomes[number] = .done
+            held.insert(id)
+            return number
+        }
+        turn([.operate(id, event, Ticket(number: number))])
+        return number
+    }
+
+    func state(_ id: RequestID) -> WireState? { store.requests[id]?.request.phase.wireState }
+
+    func request(_ id: RequestID) -> Request? { store.requests[id]?.request }
+}

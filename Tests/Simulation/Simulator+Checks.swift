@@ -1,0 +1,56 @@
+import Lifecycle
+
+/// The invariants, asserted after every step.
+extension Simulator {
+    mutating func check() {
+        for id in acknowledged where store.requests[id] == nil {
+            world.violations.append("I-1: an acknowledged request is lost")
+        }
+        for row in store.requests.values { check(row) }
+    }
+
+    private mutating func check(_ row: SimulatedStore.Row) {
+        let request = row.request
+        if let stage = request.phase.stage, stage >= .purging, request.openRevocationCount > 0 {
+            world.violations.append("I-3: purging with an open revocation")
+        }
+        for revocation in request.revocations {
+            guard revocation.verdict == .proven || revocation.verdict == .accepted else { continue }
+            if world.liveTokenCount(user: row.user, provider: revocation.provider) > 0,
+                !hasNewerCredential(row, revocation)
+            {
+                world.violations.append("I-4: \(revocation.verdict?.rawValue ?? "") and the token is live")
+            }
+        }
+        if request.phase == .completed, request.kind == .deleteAccount {
+            for (target, rows) in world.rows where (rows[row.user] ?? 0) > 0 {
+                world.violations.append("completed with rows left in \(target)")
+            }
+        }
+        checkTiming(request)
+    }
+
+    /// I-10: an open request is due within a day, or parked with a reason, or waits for the lane.
+    private mutating func checkTiming(_ request: Request) {
+        guard !request.phase.isEnded else { return }
+        if let dueAt = request.dueAt, request.phase.parkReason == nil, request.phase.stage != .scheduled,
+            dueAt.since(now) > .seconds(86_400 + 60)
+        {
+            world.violations.append("I-10: not due within a day")
+        }
+        let waitsForLane = request.revocations.contains { revocation in
+            revocation.credentials.contains { $0.step == .codePending }
+        }
+        if request.dueAt == nil, request.phase.parkReason == nil, !waitsForLane {
+            world.violations.append("I-10: open, not parked, and never due")
+        }
+    }
+
+    /// A sign-in after the request made a new credential that the request has not seen yet.
+    private func hasNewerCredential(_ row: SimulatedStore.Row, _ revocation: Revocation) -> Bool {
+        let known = Set(revocation.credentials.map(\.id))
+        guard let identity = store.identities[revocation.identity] else { return false }
+        return identity.credentials.contains { !known.contains($0.id) && !$0.step.isFinal }
+            || identity.credentials.contains { $0.step == .codePending }
+    }
+}

@@ -1,0 +1,193 @@
+import Engine
+import Lifecycle
+
+/// A bug that is planted on purpose; each must turn the simulation red.
+enum PlantedBug: String, CaseIterable {
+    /// A revocation's answer is forged before the provider was asked, so the purge comes first.
+    case purgeBeforeVerdict
+    /// A crash loses requests that were acknowledged.
+    case lostImport
+    /// A 503 is taken for success.
+    case verdictOnUnavailable
+    /// A code whose exchange was interrupted is sent again.
+    case doubleExchange
+    /// A hold is acknowledged and dropped.
+    case forgottenHold
+    /// The purge claims to be done and leaves a row; verification looks away.
+    case blindVerification
+}
+
+/// Drives ``EngineCore`` with a manual clock, a world with faults, and crashes between any two actions.
+struct Simulator {
+    /// Chances out of 1,000, drawn per seed.
+    struct Faults {
+        var troublePerMille = 0
+        var lostAnswerPerMille = 0
+        var crashPerMille = 0
+        var commitLatencyMaxMs: Int64 = 5
+        var callLatencyMaxMs: Int64 = 400
+        /// Providers that answer nothing until that time.
+        var outages: [ProviderName: WallTime] = [:]
+    }
+
+    /// What happens later.
+    struct Pending {
+        let at: WallTime
+        let order: Int
+        let occurrence: Occurrence
+    }
+
+    enum Occurrence {
+        case perform(EngineAction)
+        case input(EngineInput)
+        case script((inout Simulator) -> Void)
+    }
+
+    let configuration: EngineConfiguration
+    var faults = Faults()
+    var bug: PlantedBug?
+    var world = SimulatedWorld()
+    var store = SimulatedStore()
+    var core: EngineCore
+    static let start = WallTime(unixMilliseconds: 1_800_000_000_000)
+    var now = Simulator.start
+    var dice: SeededGenerator
+    var isVaultOpen = true
+
+    var pending: [Pending] = []
+    var order = 0
+    var epoch = 0
+    /// Crash when this many actions were begun; `nil` for never.
+    var crashAtAction: Int?
+    var actionCount = 0
+    var crashCount = 0
+    /// Poison: this request crashes the process when it is worked on.
+    var poison: RequestID?
+
+    /// Acknowledged to an application: must be found for ever.
+    var acknowledged: Set<RequestID> = []
+    var held: Set<RequestID> = []
+    var outcomes: [UInt64: OperationOutcome] = [:]
+    var coverage: Set<String> = []
+    var announcements: [(RequestID, Announcement)] = []
+
+    init(seed: UInt64, configuration: EngineConfiguration) {
+        self.configuration = configuration
+        dice = SeededGenerator(seed: seed)
+        core = EngineCore(
+            configuration: configuration, pauses: StoredPauses(), isVaultOpen: true, seed: seed)
+        core.start(suspects: [], purgesInLastHour: 0, exchanges: [], at: now)
+    }
+
+    mutating func chance(_ perMille: Int) -> Bool {
+        perMille > 0 && Int.random(in: 0..<1000, using: &dice) < perMille
+    }
+
+    mutating func latency(_ max: Int64) -> Duration {
+        .milliseconds(Int64.random(in: 0...Swift.max(0, max), using: &dice))
+    }
+
+    mutating func schedule(_ occurrence: Occurrence, after delay: Duration) {
+        order += 1
+        pending.append(Pending(at: now + delay, order: order, occurrence: occurrence))
+    }
+
+    mutating func at(_ delay: Duration, _ body: @escaping (inout Simulator) -> Void) {
+        schedule(.script(body), after: delay)
+    }
+
+    /// Runs until nothing is left to happen, or `limit` of virtual time passed.
+    mutating func run(for limit: Duration, stepsMax: Int = 200_000) {
+        let end = now + limit
+        var steps = 0
+        turn([])
+        while steps < stepsMax {
+            steps += 1
+            let wake = core.wakeTime(after: now)
+            let next = pending.indices.min { left, right in
+                (pending[left].at, pending[left].order) < (pending[right].at, pending[right].order)
+            }
+            if let next, wake.map({ pending[next].at <= $0 }) ?? true {
+                guard pending[next].at <= end else { break }
+                let item = pending.remove(at: next)
+                now = max(now, item.at)
+                occur(item.occurrence)
+            } else if let wake {
+                guard wake <= end else { break }
+                now = max(now, wake)
+                turn([.timer])
+            } else {
+                break
+            }
+            check()
+            if !world.violations.isEmpty { return }
+        }
+        if steps >= stepsMax { world.violations.append("no end after \(stepsMax) steps") }
+        now = max(now, end)
+    }
+
+    private mutating func occur(_ occurrence: Occurrence) {
+        switch occurrence {
+        case .input(let input): turn([input])
+        case .script(let body): body(&self)
+        case .perform(let action): perform(action)
+        }
+    }
+
+    /// One turn of the shell's loop.
+    mutating func turn(_ inputs: [EngineInput]) {
+        for input in inputs {
+            cover(input)
+            core.handle(input, at: now)
+        }
+        for action in core.takeActions(at: now) {
+            actionCount += 1
+            if crashAtAction == actionCount || chance(faults.crashPerMille) {
+                crash(during: action)
+                return
+            }
+            begin(action)
+        }
+    }
+
+    /// A crash during a commit leaves it done or not done; during a call, made or not made.
+    mutating func crash(during action: EngineAction? = nil) {
+        crashCount += 1
+        if let action, Bool.random(using: &dice) { performInWorldOnly(action) }
+        for item in pending {
+            if case .perform(let action) = item.occurrence, Bool.random(using: &dice) {
+                performInWorldOnly(action)
+            }
+        }
+        restart(isOwnCrash: false)
+    }
+
+    mutating func restart(isOwnCrash: Bool) {
+        let scripts = pending.filter { if case .script = $0.occurrence { true } else { false } }
+        pending = scripts
+        if bug == .lostImport, let lost = acknowledged.min() { store.requests[lost] = nil }
+        var exchanges: [LoadedExchange] = []
+        for (id, exchange) in store.exchanges.sorted(by: { $0.key < $1.key }) {
+            var stored = exchange
+            if bug == .doubleExchange {
+                stored = CodeExchange(
+                    credential: id, identity: exchange.identity, provider: exchange.provider,
+                    createdAt: exchange.createdAt)
+            }
+            exchanges.append(LoadedExchange(exchange: stored, credential: store.sealed(id)))
+        }
+        let suspects = isOwnCrash ? store.requests.values.filter(\.isActive).map(\.request.id).sorted() : []
+        core = EngineCore(
+            configuration: configuration, pauses: store.pauses, isVaultOpen: isVaultOpen,
+            seed: dice.next())
+        let recent = store.purgeTimes.count { now.since($0) < .seconds(3600) }
+        core.start(suspects: suspects, purgesInLastHour: recent, exchanges: exchanges, at: now)
+        turn([])
+    }
+
+    private mutating func cover(_ input: EngineInput) {
+        guard case .answered(let id, let event, _, _) = input, let row = store.requests[id] else { return }
+        let name = Mirror(reflecting: event).children.first?.label ?? "\(event)"
+        coverage.insert("\(row.request.phase.wireState.rawValue) × \(name)")
+    }
+}
