@@ -3,7 +3,8 @@
 /// An adapter never imports another; each outside library has one or two homes, so that it can be
 /// replaced or audited there.
 enum ImportTable {
-    /// Modules of the system and the standard library; `Foundation` as a whole has a rule of its own.
+    /// Modules of the system and the standard library; `Foundation` as a whole has a rule of its
+    /// own.
     static func anywhere(isTest: Bool) -> Set<String> {
         let system: Set = ["FoundationEssentials", "Glibc", "Synchronization"]
         return isTest ? system.union(["Testing"]) : system
