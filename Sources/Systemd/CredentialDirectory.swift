@@ -13,7 +13,9 @@ package struct CredentialDirectory: Sendable, Equatable {
     /// systemd's own limit is 1 MB for all of them.
     package static let byteCountMax = 64 * 1024
 
-    /// Names a directory; it is opened by each ``read(_:)``, so that a reload sees new files.
+    /// Names a directory; it is opened by each ``read(_:)``, so that no descriptor stays open.
+    ///
+    /// systemd fills the directory when the service starts; a reload shows no new files.
     package init(path: String) {
         self.path = path
     }

@@ -1,4 +1,4 @@
-"""A machine with a real systemd: a Debian container booted by systemd-nspawn, on the host's network."""
+"""A machine with a real systemd: a Debian container of systemd-nspawn, on the host's network."""
 
 import json
 import os
@@ -27,7 +27,8 @@ def install_tools():
     }
     missing = [package for tool, package in wanted.items() if shutil.which(tool) is None]
     if missing:
-        subprocess.run(["apt-get", "install", "-y", "--no-install-recommends", *missing], check=True)
+        subprocess.run(
+            ["apt-get", "install", "-y", "--no-install-recommends", *missing], check=True)
 
 
 class Machine:
