@@ -40,6 +40,13 @@ final class AppDatabase: Sendable {
         }
     }
 
+    /// A connection that may keep a transaction open between two calls.
+    func secondConnection() throws -> DatabaseQueue {
+        var configuration = Configuration()
+        configuration.allowsUnsafeTransactions = true
+        return try DatabaseQueue(path: path, configuration: configuration)
+    }
+
     func execute(_ sql: String) throws {
         try queue.writeWithoutTransaction { try $0.execute(sql: sql) }
     }
@@ -59,7 +66,7 @@ final class AppDatabase: Sendable {
     /// A target with manual time over this database.
     func target(
         _ rules: TableRule...,
-        runsTriggers: Bool = true,
+        triggers: TriggerPolicy = .checked,
         clock: TargetClock = .still()
     ) -> SQLiteTarget {
         SQLiteTarget(
@@ -67,7 +74,7 @@ final class AppDatabase: Sendable {
                 name: TargetName("app-db"),
                 path: path,
                 rules: rules,
-                runsTriggers: runsTriggers
+                triggers: triggers
             ),
             hasher: StandInHasher(),
             clock: clock

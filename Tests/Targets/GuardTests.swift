@@ -217,8 +217,11 @@ import Testing
         #expect(try database.integer("SELECT count(*) FROM t") == 20_000)
         #expect(unsafe csqliteguard_refusals(database.path) == 0)
         try pool.close()
+        try database.queue.close()
         let again = try DatabaseQueue(path: database.path)
-        try await again.writeWithoutTransaction { try $0.execute(sql: "PRAGMA journal_mode = DELETE") }
+        try await again.writeWithoutTransaction {
+            try $0.execute(sql: "PRAGMA journal_mode = DELETE")
+        }
         try await again.write { try $0.execute(sql: "DELETE FROM t") }
         try await again.writeWithoutTransaction { try $0.execute(sql: "VACUUM") }
         #expect(try await again.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM t") } == 0)

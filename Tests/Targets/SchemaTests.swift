@@ -140,7 +140,7 @@ import Testing
         )
     }
 
-    @Test("an FTS index kept by the application's triggers forgets the text")
+    @Test("an FTS index kept by the application's trusted triggers forgets the text")
     func fullTextSearch() async throws {
         let app = try AppDatabase(
             """
@@ -153,11 +153,29 @@ import Testing
             INSERT INTO posts(u, body) VALUES ('a', 'secret diary'), ('b', 'public diary');
             """
         )
-        let target = app.target(TableRule(table: "posts", column: "u", action: .delete))
+        let rule = TableRule(table: "posts", column: "u", action: .delete)
+        let target = app.target(rule, triggers: .trusted)
         #expect(await target.purge([order("a")]).map(\.text) == ["posts delete, fence: none 1"])
         #expect(try app.integer("SELECT count(*) FROM search WHERE search MATCH 'secret'") == 0)
         #expect(try app.integer("SELECT count(*) FROM search WHERE search MATCH 'diary'") == 1)
         try app.execute("INSERT INTO search(search) VALUES ('integrity-check')")
+    }
+
+    @Test("a trigger that SQLite finds unsafe is a problem with its remedy, never skipped")
+    func unsafeTrigger() async throws {
+        let app = try AppDatabase(
+            """
+            CREATE TABLE p(u TEXT); CREATE VIRTUAL TABLE s USING fts4(body);
+            CREATE TRIGGER t AFTER DELETE ON p BEGIN DELETE FROM s WHERE docid = old.rowid; END;
+            INSERT INTO p VALUES ('a');
+            """
+        )
+        let target = app.target(TableRule(table: "p", column: "u", action: .delete))
+        let problems = await target.diagnose()
+        let isRefused = await target.purge([order("a")]) == [.trouble(.misconfigured)]
+        #expect(isRefused == !problems.isEmpty)
+        #expect(problems.allSatisfy { $0.contains("triggers = \"trusted\"") })
+        #expect(try app.integer("SELECT count(*) FROM p") == (isRefused ? 1 : 0))
     }
 
     @Test(
@@ -177,7 +195,7 @@ import Testing
             ]
         )
         #expect(await app.target(rule).purge([order("a")]) == [.trouble(.misconfigured)])
-        let quiet = app.target(rule, runsTriggers: false)
+        let quiet = app.target(rule, triggers: .off)
         #expect(await quiet.purge([order("a")]).map(\.text) == ["p delete, fence: none 1"])
     }
 

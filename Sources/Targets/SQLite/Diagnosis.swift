@@ -68,7 +68,10 @@ enum Diagnosis {
             do {
                 _ = try db.cachedStatement(sql: sql)
             } catch {
-                let reason = (error as? DatabaseError)?.message ?? "unknown"
+                var reason = (error as? DatabaseError)?.message ?? "unknown"
+                if reason.hasPrefix("unsafe use of") {
+                    reason += " in a trigger (triggers = \"trusted\" allows it)"
+                }
                 findings.problems.append(
                     "table '\(table.table)' cannot be worked on with the present schema: \(reason)"
                 )

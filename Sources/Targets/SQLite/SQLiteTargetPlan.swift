@@ -7,18 +7,34 @@ package struct SQLiteTargetPlan: Sendable {
     package let path: String
     package let rules: [TableRule]
     /// Whether the application's own triggers run when we change its rows.
-    ///
-    /// They do by default: an FTS index or a counter kept by triggers would go wrong silently
-    /// without them, and an FTS index would keep the erased text. They run with `trusted_schema`
-    /// off in a connection that can reach nothing but this one database.
-    package let runsTriggers: Bool
+    package let triggers: TriggerPolicy
 
-    package init(name: TargetName, path: String, rules: [TableRule], runsTriggers: Bool = true) {
+    package init(
+        name: TargetName,
+        path: String,
+        rules: [TableRule],
+        triggers: TriggerPolicy = .checked
+    ) {
         self.name = name
         self.path = path
         self.rules = rules
-        self.runsTriggers = runsTriggers
+        self.triggers = triggers
     }
+}
+
+/// How far the application's triggers and views are trusted.
+///
+/// They run by default: a counter or a search index kept by triggers would go wrong silently without
+/// them, and the index would keep the erased text. They reach nothing but this one database, which
+/// whoever wrote them can write anyway.
+package enum TriggerPolicy: String, Hashable, Sendable, CaseIterable {
+    /// No trigger runs, no view can be read.
+    case off
+    /// They run with `trusted_schema` off: SQLite's harmless functions only. Before 3.41 or so that
+    /// also forbids FTS and R*Tree tables inside triggers, which is then a problem of ``diagnose()``.
+    case checked
+    /// They run with `trusted_schema` on, for applications that keep an FTS index by triggers.
+    case trusted
 }
 
 /// What happens to one user's rows in one table.

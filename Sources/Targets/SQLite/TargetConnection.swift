@@ -21,21 +21,25 @@ enum TargetConnection {
         _ = unsafe csqliteguard_never_create(plan.path)
         var configuration = Configuration()
         configuration.label = "expunged.target"
-        // GRDB takes seconds as a floating-point number.
-        configuration.busyMode = .timeout(Double(TargetLimits.busyTimeout.milliseconds) / 1000)
+        configuration.busyMode = .callback { triesBefore in
+            let pause = TargetLimits.busyPause
+            guard pause * triesBefore < TargetLimits.busyTimeout else { return false }
+            sqlite3_sleep(Int32(pause.milliseconds))
+            return true
+        }
         configuration.foreignKeysEnabled = true
         configuration.publicStatementArguments = false
-        let runsTriggers = plan.runsTriggers
+        let triggers = plan.triggers
         let name = plan.name
         configuration.prepareDatabase { db in
-            try prepare(db, runsTriggers: runsTriggers, name: name)
+            try prepare(db, triggers: triggers, name: name)
             for function in maskFunctions(hasher, clock) { db.add(function: function) }
         }
         return try DatabaseQueue(path: plan.path, configuration: configuration)
     }
 
-    private static func prepare(_ db: Database, runsTriggers: Bool, name: TargetName) throws {
-        let allowed: Int32 = runsTriggers ? 1 : 0
+    private static func prepare(_ db: Database, triggers: TriggerPolicy, name: TargetName) throws {
+        let allowed: Int32 = triggers == .off ? 0 : 1
         // Triggers of the application may read its views.
         var code = unsafe csqliteguard_harden(db.sqliteConnection, allowed, allowed)
         guard code == SQLITE_OK else { throw TargetError(resultCode: code, target: name) }
@@ -53,6 +57,7 @@ enum TargetConnection {
                 PRAGMA cache_size = -\(TargetLimits.cacheKibibytes);
                 """
         )
+        if triggers == .trusted { try db.execute(sql: "PRAGMA trusted_schema = ON") }
         if sqlite3_libversion_number() < safeCheckpointVersion {
             // The application's own connection checkpoints instead.
             try db.execute(sql: "PRAGMA wal_autocheckpoint = 0")

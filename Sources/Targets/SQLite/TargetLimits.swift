@@ -24,8 +24,12 @@ package enum TargetLimits {
     /// Chunks of one table and user before we call it endless (a trigger that undoes our change).
     package static let chunks = 200_000
 
-    /// How long SQLite waits for another writer before the answer is "throttled".
+    /// How long we wait for another writer before the answer is "throttled".
     package static let busyTimeout = Duration.seconds(2)
+
+    /// Pause between two tries for the lock; SQLite's own handler sleeps up to 100 ms and loses
+    /// against an application that writes all the time.
+    package static let busyPause = Duration.milliseconds(1)
 
     /// Longest run of our statements in one transaction, whatever the application's triggers do;
     /// enough to read a table of ten million rows that has no index.

@@ -1,0 +1,159 @@
+import CSQLiteGuard
+import Engine
+import Foundation
+import GRDB
+import GRDBSQLite
+import Lifecycle
+import Testing
+
+@testable import Targets
+
+@Suite("A SQLite target and a difficult file") struct HostileFileTests {
+    let rule = TableRule(table: "p", column: "u", action: .delete)
+    let schema = "CREATE TABLE p(u TEXT, secret TEXT); INSERT INTO p VALUES ('a', 's'), ('b', 's')"
+
+    @Test("a planted journal parks the target and says why; the victim lives")
+    func plantedJournal() async throws {
+        let attack = try GuardTests.Attack()
+        let target = SQLiteTarget(
+            plan: SQLiteTargetPlan(
+                name: TargetName("app"),
+                path: attack.queue,
+                rules: [TableRule(table: "t", column: "a", idType: .integer, action: .delete)]
+            ),
+            hasher: StandInHasher(),
+            clock: .still()
+        )
+        #expect(await target.purge([order("1")]) == [.trouble(.misconfigured)])
+        #expect(await target.verify([order("1")]) == [.trouble(.misconfigured)])
+        #expect(await target.diagnose().contains { $0.hasSuffix("the last one: super_journal") })
+        #expect(attack.isVictimAlive)
+    }
+
+    @Test("a journal planted while the connection is open is refused too")
+    func latePlantedJournal() async throws {
+        let app = try AppDatabase(schema)
+        let target = app.target(rule)
+        #expect(await target.purge([order("a")]).map(\.text) == ["p delete, fence: none 1"])
+        let attack = try GuardTests.Attack(superJournal: app.folder + "/state.db")
+        try Data("victim".utf8).write(to: URL(fileURLWithPath: app.folder + "/state.db"))
+        try FileManager.default.copyItem(
+            atPath: attack.queue + "-journal",
+            toPath: app.path + "-journal"
+        )
+        #expect(await target.purge([order("b")]) == [.trouble(.misconfigured)])
+        #expect(FileManager.default.fileExists(atPath: app.folder + "/state.db"))
+        try FileManager.default.removeItem(atPath: app.path + "-journal")
+        #expect(await target.purge([order("b")]).map(\.text) == ["p delete, fence: none 1"])
+    }
+
+    @Test("missing, foreign, empty and read-only files are a wrong set-up, not a crash")
+    func unfitFiles() async throws {
+        let app = try AppDatabase(schema)
+        func target(_ path: String) -> SQLiteTarget {
+            SQLiteTarget(
+                plan: SQLiteTargetPlan(name: TargetName("app"), path: path, rules: [rule]),
+                hasher: StandInHasher(),
+                clock: .still()
+            )
+        }
+        let missing = app.folder + "/missing.db"
+        #expect(await target(missing).purge([order("a")]) == [.trouble(.misconfigured)])
+        #expect(await target(missing).diagnose().first == "'\(missing)' does not exist")
+        #expect(!FileManager.default.fileExists(atPath: missing))
+
+        let text = app.folder + "/text.db"
+        try Data(repeating: 65, count: 4096).write(to: URL(fileURLWithPath: text))
+        #expect(await target(text).purge([order("a")]) == [.trouble(.misconfigured)])
+        let empty = app.folder + "/empty.db"
+        try Data().write(to: URL(fileURLWithPath: empty))
+        #expect(await target(empty).purge([order("a")]) == [.trouble(.misconfigured)])
+        #expect(await target(app.folder).purge([order("a")]) == [.trouble(.misconfigured)])
+        #expect(
+            await target("relative.db").diagnose().first == "path 'relative.db' is not absolute"
+        )
+        let link = app.folder + "/link.db"
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: app.path)
+        #expect(await target(link).purge([order("a")]) == [.trouble(.misconfigured)])
+        #expect(try app.integer("SELECT count(*) FROM p") == 2)
+    }
+
+    @Test("a file replaced under the connection is noticed, and the new one is purged")
+    func replacedFile() async throws {
+        let app = try AppDatabase(schema)
+        let restored = try AppDatabase(schema)
+        let target = app.target(rule)
+        #expect(await target.verify([order("a")]) == [.remaining(1)])
+        try FileManager.default.removeItem(atPath: app.path)
+        try FileManager.default.moveItem(atPath: restored.path, toPath: app.path)
+        #expect(await target.purge([order("a")]) == [.trouble(.lost)])
+        #expect(await target.purge([order("a")]).map(\.text) == ["p delete, fence: none 1"])
+        let fresh = try DatabaseQueue(path: app.path)
+        #expect(try await fresh.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM p") } == 1)
+        try fresh.close()
+    }
+
+    @Test(
+        "result codes mean retry, other set-up or lost work",
+        arguments: [
+            (SQLITE_BUSY, Trouble.throttled(retryAfter: nil)),
+            (SQLITE_BUSY | 2 << 8, .throttled(retryAfter: nil)),
+            (SQLITE_LOCKED, .throttled(retryAfter: nil)), (SQLITE_FULL, .unusable),
+            (SQLITE_IOERR | 4 << 8, .unusable), (SQLITE_NOMEM, .unusable),
+            (SQLITE_CONSTRAINT | 3 << 8, .unusable), (SQLITE_INTERRUPT, .unusable),
+            (SQLITE_NOTADB, .misconfigured), (SQLITE_CORRUPT, .misconfigured),
+            (SQLITE_CANTOPEN, .misconfigured), (SQLITE_READONLY, .misconfigured),
+            (SQLITE_ERROR, .misconfigured), (SQLITE_PERM, .misconfigured),
+            (SQLITE_READONLY | 4 << 8, .lost),
+        ]
+    )
+    func resultCodes(code: Int32, trouble: Trouble) {
+        let error = TargetError(resultCode: code, target: TargetName("app-db"))
+        #expect(error.trouble == trouble)
+        #expect(
+            error.description.hasPrefix("cannot purge target at 'app-db' (\(error.kind.rawValue))")
+        )
+    }
+
+    @Test("no byte of a deleted row stays in the file", arguments: [false, true])
+    func residue(wal: Bool) async throws {
+        let app = try AppDatabase(
+            """
+            PRAGMA secure_delete = ON; CREATE TABLE p(u TEXT, secret TEXT);
+            WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < 300)
+            INSERT INTO p SELECT iif(i % 2, 'a', 'b'), iif(i % 2, 'XYZZY', 'PLUGH') || i FROM c;
+            """,
+            wal: wal
+        )
+        #expect(
+            await app.target(rule).purge([order("a")]).map(\.text) == ["p delete, fence: none 150"]
+        )
+        if wal { try app.execute("PRAGMA wal_checkpoint(TRUNCATE)") }
+        let bytes = try Data(contentsOf: URL(fileURLWithPath: app.path))
+        #expect(bytes.range(of: Data("XYZZY".utf8)) == nil)
+        #expect(bytes.range(of: Data("PLUGH".utf8)) != nil)
+    }
+
+    @Test("the connection never checkpoints the application's WAL before SQLite 3.51.3")
+    func checkpoint() async throws {
+        let app = try AppDatabase(
+            """
+            CREATE TABLE p(u TEXT, secret TEXT); CREATE INDEX pu ON p(u);
+            WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < 40000)
+            INSERT INTO p SELECT 'u' || (i % 100), hex(randomblob(200)) FROM c;
+            """,
+            wal: true
+        )
+        try app.execute("PRAGMA wal_checkpoint(TRUNCATE); PRAGMA wal_autocheckpoint = 0")
+        let before = try Data(contentsOf: URL(fileURLWithPath: app.path))
+        let target = app.target(rule)
+        let answers = await target.purge((0..<50).map { order("u\($0)") })
+        #expect(answers.allSatisfy { $0.text == "p delete, fence: none 400" })
+        if sqlite3_libversion_number() < 3_051_003 {
+            #expect(try Data(contentsOf: URL(fileURLWithPath: app.path)) == before)
+            await target.close()
+            #expect(try Data(contentsOf: URL(fileURLWithPath: app.path)) == before)
+        }
+        #expect(try app.integer("SELECT count(*) FROM p") == 20_000)
+    }
+}
