@@ -155,12 +155,15 @@ package final class RunningSandbox: Sendable {
 
     /// Stops listening, closes every connection and takes `endpoint` away.
     ///
-    /// - Throws: ``SandboxError`` when the directory cannot be cleaned; a channel error when it is
-    ///   called twice.
+    /// - Throws: ``SandboxError`` when the log file is not complete or the directory cannot be
+    ///   cleaned; a channel error when it is called twice.
     package func shutdown() async throws {
         try await parts.channel.close().get()
         parts.connections.closeAll()
         try parts.directory.retire()
+        if let failure = parts.service.admin.journal.failure {
+            throw failure
+        }
     }
 
     private var apple: AppleFamily { parts.service.admin.apple }

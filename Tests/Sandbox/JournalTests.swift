@@ -58,4 +58,18 @@ struct JournalTests {
             }
         }
     }
+
+    @Test("a log file that cannot be written fails the shutdown, not the calls")
+    func fullDisk() async throws {
+        let error = await #expect(throws: SandboxError.self) {
+            try await SandboxFixture.with { configuration in
+                configuration.logFile = "/dev/full"
+            } body: { fixture in
+                let answer = try await fixture.send(.GET, "/auth/keys")
+                #expect(answer.status == 200)
+                #expect(fixture.sandbox.log().count == 1)
+            }
+        }
+        #expect(error?.kind == .file)
+    }
 }

@@ -13,7 +13,7 @@ struct SandboxFixture: Sendable {
         let headers: HTTPHeaders
         let body: String
 
-        /// The string members of a JSON body.
+        /// The members of a flat JSON body.
         var json: [String: String] {
             get throws {
                 try JSONDecoder().decode([String: Loose].self, from: Data(body.utf8))
@@ -22,18 +22,16 @@ struct SandboxFixture: Sendable {
         }
     }
 
-    /// A JSON value, as text.
+    /// A JSON value, as text; strings in single quotes.
     struct Loose: Decodable {
         let text: String
 
         init(from decoder: any Decoder) throws {
             let value = try decoder.singleValueContainer()
-            if let flag = try? value.decode(Bool.self) {
-                text = "\(flag)"
-            } else if let number = try? value.decode(Int64.self) {
-                text = "\(number)"
-            } else {
+            do {
                 text = "'\(try value.decode(String.self))'"
+            } catch {
+                text = "\(try value.decode(Int64.self))"
             }
         }
     }

@@ -74,6 +74,9 @@ extension FaultPlan {
     }
 
     /// Reads a plan; every key may be missing, a missing `rate` is 0.
+    ///
+    /// - Parameter decoder: Holds the plan.
+    /// - Throws: ``SandboxError`` for a rate or a delay out of range, a decoding error otherwise.
     package init(from decoder: any Decoder) throws {
         let values = try decoder.container(keyedBy: CodingKeys.self)
         self.init(rate: try values.decodeIfPresent(Double.self, forKey: .rate) ?? 0)
