@@ -4,8 +4,9 @@ import Lifecycle
 /// A random course of events drawn from one seed: sign-ins, requests, operators, outages, crashes.
 enum RandomLife {
     /// Runs one seed to its end: first with faults, then healed, so that liveness can be asked for.
-    static func run(seed: UInt64, bug: PlantedBug? = nil) -> Simulator {
+    static func run(seed: UInt64, bug: PlantedBug? = nil, isTracing: Bool = false) -> Simulator {
         var sim = Simulator(seed: seed, configuration: Scenario.configuration())
+        sim.isTracing = isTracing
         sim.bug = bug
         sim.drawFaults()
         sim.drawUsers()
@@ -82,9 +83,11 @@ extension Simulator {
 
     fileprivate mutating func heal() {
         faults = Faults()
-        crashAtAction = nil
+        isHealed = true
         for name in [apple, other] { turn([.resume(name)]) }
+        // A hold whose acknowledgement is under way is lifted too.
         releaseAll()
+        at(.seconds(60)) { $0.releaseAll() }
     }
 
     /// I-10 and liveness: with everything healed, every request comes to its end by itself.

@@ -116,25 +116,26 @@ struct Scenario: Sendable, CustomTestStringConvertible {
 extension Simulator {
     /// Holds a request as an operator does: again until it is acknowledged, also across a crash.
     mutating func holdUntilDone(_ id: RequestID) {
+        guard !isHealed else { return }
         let ticket = operate(id, .hold)
         at(.seconds(2)) { sim in
-            guard sim.outcomes[ticket] == .done else {
-                sim.holdUntilDone(id)
-                return
+            switch sim.outcomes[ticket] {
+            case .done: if !sim.isHealed { sim.held.insert(id) }
+            case .refused, .notOpen: return
+            case nil: sim.holdUntilDone(id)
             }
-            sim.held.insert(id)
         }
     }
 
     mutating func releaseAll() {
-        for id in held { release(id) }
+        for id in acknowledged where request(id)?.isHeld ?? false { release(id) }
     }
 
     private mutating func release(_ id: RequestID) {
         held.remove(id)
-        let ticket = operate(id, .release)
+        operate(id, .release)
         at(.seconds(2)) { sim in
-            if sim.outcomes[ticket] == nil { sim.release(id) }
+            if sim.request(id)?.isHeld ?? false { sim.release(id) }
         }
     }
 }

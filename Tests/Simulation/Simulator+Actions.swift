@@ -26,11 +26,11 @@ extension Simulator {
         switch action {
         case .commit(let changes):
             turn([.committed(store.commit(changes))])
-        case .fetchDue(let limit, let excluded, let closed):
+        case .fetchDue(let read, let limit, let excluded, let closed):
             let due = store.due(at: now, limit: limit, excluding: excluded, closedLanes: closed)
-            turn([.fetched(due, limit: limit)])
-        case .load(let ids):
-            turn([.loaded(ids.compactMap { store.loaded($0) }, asked: ids)])
+            turn([.fetched(read, due, limit: limit)])
+        case .load(let read, let ids):
+            turn([.loaded(read, ids.compactMap { store.loaded($0) }, asked: ids)])
         case .call(let id, let effect, let provider, let sealed):
             if poison == id {
                 restart(isOwnCrash: true)

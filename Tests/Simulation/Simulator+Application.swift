@@ -5,6 +5,7 @@ import Lifecycle
 extension Simulator {
     /// A user signs in: the application stores the authorization code.
     mutating func signIn(user: Int, provider: ProviderName, codeAge: Duration = .zero) {
+        guard takesCredentials(user) else { return }
         let name = "code-\(user)-\(provider)-\(world.codes.count)"
         world.codes[name] = SimulatedWorld.Code(user: user, provider: provider, bornAt: now - codeAge)
         let credential = store.newCredential(secret: name)
@@ -23,6 +24,7 @@ extension Simulator {
 
     /// A refresh token that was stored long ago.
     mutating func storeToken(user: Int, provider: ProviderName, isLive: Bool = true) {
+        guard takesCredentials(user) else { return }
         let token = world.issueToken(user: user, provider: provider)
         world.tokens[token]?.isLive = isLive
         let identity = identity(of: user, at: provider)
@@ -31,6 +33,14 @@ extension Simulator {
             CredentialWork(id: credential, kind: .refreshToken, step: .stored))
         store.noteNews(of: identity, at: now)
         if let news = store.news(of: identity) { turn([.news(news)]) }
+    }
+
+    /// From purging on a credential is refused; a later life of the account is not played here.
+    private func takesCredentials(_ user: Int) -> Bool {
+        store.requests.values.allSatisfy { row in
+            row.user != user || row.request.kind != .deleteAccount
+                || (row.request.phase.stage.map { $0 <= .revoking } ?? false)
+        }
     }
 
     private mutating func identity(of user: Int, at provider: ProviderName) -> IdentityID {

@@ -33,13 +33,13 @@ extension Simulator {
     /// I-10: an open request is due within a day, or parked with a reason, or waits for the lane.
     private mutating func checkTiming(_ request: Request) {
         guard !request.phase.isEnded else { return }
-        if let dueAt = request.dueAt, request.phase.parkReason == nil, request.phase.stage != .scheduled,
-            dueAt.since(now) > .seconds(86_400 + 60)
-        {
-            world.violations.append("I-10: not due within a day")
-        }
         let waitsForLane = request.revocations.contains { revocation in
             revocation.credentials.contains { $0.step == .codePending }
+        }
+        if let dueAt = request.dueAt, request.phase.parkReason == nil, request.phase.stage != .scheduled, !waitsForLane,
+            dueAt.since(now) > .seconds(86_400 + 60)
+        {
+            world.violations.append("I-10: not due within a day: \(request)")
         }
         if request.dueAt == nil, request.phase.parkReason == nil, !waitsForLane {
             world.violations.append("I-10: open, not parked, and never due")

@@ -66,9 +66,14 @@ struct Simulator {
 
     /// Acknowledged to an application: must be found for ever.
     var acknowledged: Set<RequestID> = []
+    /// Holds that were acknowledged to an operator and not lifted.
     var held: Set<RequestID> = []
+    /// From here on nothing goes wrong and nobody interferes.
+    var isHealed = false
     var outcomes: [UInt64: OperationOutcome] = [:]
     var coverage: Set<String> = []
+    /// Prints every input and action of a replayed seed.
+    var isTracing = false
     var announcements: [(RequestID, Announcement)] = []
 
     init(seed: UInt64, configuration: EngineConfiguration) {
@@ -137,11 +142,13 @@ struct Simulator {
     /// One turn of the shell's loop.
     mutating func turn(_ inputs: [EngineInput]) {
         for input in inputs {
+            if isTracing { print(now.rfc3339, "input", input) }
             cover(input)
             core.handle(input, at: now)
         }
         for action in core.takeActions(at: now) {
             actionCount += 1
+            if isTracing { print(now.rfc3339, "action", action) }
             if crashAtAction == actionCount || chance(faults.crashPerMille) {
                 crash(during: action)
                 return

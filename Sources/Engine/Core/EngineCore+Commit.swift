@@ -76,18 +76,17 @@ extension EngineCore {
     /// Asks for due work when there is room, something is due, and no such question is open.
     private mutating func fetchIfUseful(at now: WallTime) {
         reopenSkippedLanes(at: now)
-        let room = Limits.windowMax - window.count
-        guard !isFetching, mayFetch, let nextDueAt, nextDueAt <= now, room >= Limits.fetchMax else {
-            return
-        }
+        guard !isFetching, mayFetch, hasRoom, let nextDueAt, nextDueAt <= now else { return }
         isFetching = true
-        readsUnderWay += 1
         skippedLanes = Set(lanes.keys.filter { isClosed($0, at: now) })
         actions.append(
             .fetchDue(
-                limit: min(room, Limits.fetchMax), excluding: Set(window.keys).union(suspects),
+                beginRead(), limit: Limits.fetchMax, excluding: Set(window.keys).union(suspects),
                 closedLanes: skippedLanes))
     }
+
+    /// A whole page fits into the window; waiting for that keeps reads few.
+    var hasRoom: Bool { Limits.windowMax - window.count >= Limits.fetchMax }
 
     /// Whether more requests of a lane in the window would only wait there.
     private func isClosed(_ name: ProviderName, at now: WallTime) -> Bool {

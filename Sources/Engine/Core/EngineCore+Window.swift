@@ -5,7 +5,7 @@ extension EngineCore {
     mutating func admit(_ requests: [LoadedRequest], at now: WallTime) {
         for loaded in requests {
             let id = loaded.request.id
-            guard window[id] == nil, !leftDuringRead.contains(id), !suspects.contains(id) else { continue }
+            guard window[id] == nil, !suspects.contains(id) else { continue }
             guard mayFetch, window.count < Limits.windowMax else {
                 noteDue(loaded.request.dueAt ?? now)
                 continue
@@ -17,28 +17,32 @@ extension EngineCore {
     }
 
     /// Takes requests that were asked for by id: an operation, news or a suspect waits for them.
-    mutating func adoptLoaded(_ requests: [LoadedRequest], asked: [RequestID], at now: WallTime) {
+    mutating func adoptLoaded(
+        _ requests: [LoadedRequest], asked: [RequestID], by read: ReadNumber, at now: WallTime
+    ) {
         for loaded in requests where window[loaded.request.id] == nil {
-            guard !leftDuringRead.contains(loaded.request.id) else { continue }
+            guard !isStale(loaded.request.id, read) else { continue }
             insert(loaded)
             catchUp(loaded, at: now)
         }
         for id in asked {
             guard window[id] != nil else {
-                retryLoad(id)
+                retryLoad(id, by: read)
                 continue
             }
-            for news in waitingNews.removeValue(forKey: id) ?? [] { learn(news, for: id, at: now) }
+            for news in waitingNews.removeValue(forKey: id) ?? [] {
+                learn(news, for: id, mayLeave: false, at: now)
+            }
             for (event, ticket) in waitingOperations.removeValue(forKey: id) ?? [] {
-                apply(event, to: id, ticket: ticket, at: now)
+                apply(event, to: id, ticket: ticket, mayLeave: false, at: now)
             }
             apply(.due, to: id, ticket: nil, at: now)
         }
     }
 
     /// A request that just left the window is read again; one that is not open has no operations.
-    private mutating func retryLoad(_ id: RequestID) {
-        if leftDuringRead.contains(id) {
+    private mutating func retryLoad(_ id: RequestID, by read: ReadNumber) {
+        if isStale(id, read) {
             load([id])
             return
         }
@@ -50,7 +54,12 @@ extension EngineCore {
     }
 
     /// Steps one request's machine and notes what must be committed.
-    mutating func apply(_ event: RequestEvent, to id: RequestID, ticket: Ticket?, at now: WallTime) {
+    ///
+    /// - Parameter mayLeave: False while more events of the same group wait for the request.
+    mutating func apply(
+        _ event: RequestEvent, to id: RequestID, ticket: Ticket?, mayLeave: Bool = true,
+        at now: WallTime
+    ) {
         guard var run = window[id] else { return }
         let hadBegunPurge = run.loaded.request.purgeStartedAt != nil
         around.isGuardClosed = massDeletionGuard.isClosed(at: now)
@@ -68,7 +77,7 @@ extension EngineCore {
         }
         moveLane(&run)
         window[id] = run
-        evictIfIdle(id, at: now)
+        if mayLeave { evictIfIdle(id, at: now) }
     }
 
     /// Gives an identity's news to the open requests of the user.
@@ -85,9 +94,11 @@ extension EngineCore {
         load(missing)
     }
 
-    private mutating func learn(_ news: IdentityNews, for id: RequestID, at now: WallTime) {
+    private mutating func learn(
+        _ news: IdentityNews, for id: RequestID, mayLeave: Bool = true, at now: WallTime
+    ) {
         window[id]?.loaded.credentials.merge(news.credentials) { _, new in new }
-        apply(.identityChanged(news.snapshot), to: id, ticket: nil, at: now)
+        apply(.identityChanged(news.snapshot), to: id, ticket: nil, mayLeave: mayLeave, at: now)
     }
 
     mutating func operate(_ id: RequestID, _ event: RequestEvent, _ ticket: Ticket, at now: WallTime) {
@@ -101,8 +112,7 @@ extension EngineCore {
 
     mutating func load(_ ids: [RequestID]) {
         guard !ids.isEmpty else { return }
-        readsUnderWay += 1
-        actions.append(.load(ids))
+        actions.append(.load(beginRead(), ids))
     }
 
     /// Leaves the window when nothing is under way; the store knows when it is due again.
@@ -112,7 +122,7 @@ extension EngineCore {
         else { return }
         window.removeValue(forKey: id)
         if let lane = run.lane { lanes[lane]?.requestCount -= 1 }
-        if readsUnderWay > 0 { leftDuringRead.insert(id) }
+        if readsUnderWay > 0 { leftAfterRead[id] = lastRead }
         if suspects.first == id { suspects.removeFirst() }
         if let dueAt = run.loaded.request.dueAt { noteDue(dueAt) }
     }
@@ -124,7 +134,8 @@ extension EngineCore {
     /// What the vault learned while no process could tell the request.
     private mutating func catchUp(_ loaded: LoadedRequest, at now: WallTime) {
         for snapshot in loaded.unseen where loaded.request.phase.stage.map({ $0 <= .revoking }) ?? false {
-            apply(.identityChanged(snapshot), to: loaded.request.id, ticket: nil, at: now)
+            apply(
+                .identityChanged(snapshot), to: loaded.request.id, ticket: nil, mayLeave: false, at: now)
         }
     }
 

@@ -49,8 +49,9 @@ package struct EngineCore: Sendable {
     var suspects = Deque<RequestID>()
     var waitingOperations: [RequestID: [(RequestEvent, Ticket)]] = [:]
     var waitingNews: [RequestID: [IdentityNews]] = [:]
-    /// Left the window while a read was under way: that read may show an older state of them.
-    var leftDuringRead: Set<RequestID> = []
+    /// The last read that was begun before a request left the window: it may show an older state of it.
+    var leftAfterRead: [RequestID: ReadNumber] = [:]
+    var lastRead = ReadNumber(value: 0)
     var readsUnderWay = 0
     var isFetching = false
     /// Lanes whose due requests the last fetch left in the store.
@@ -125,10 +126,12 @@ package struct EngineCore: Sendable {
 
     /// When the core wants to be woken by ``EngineInput/timer`` if nothing else happens.
     package func wakeTime(after now: WallTime) -> WallTime? {
-        var times: [WallTime] = lanes.values.compactMap { $0.nextChance(after: now) }
-        times += exchangeRetries.values
-        times += skippedLanes.compactMap { lanes[$0]?.opensAt }
-        if let nextDueAt, !isFetching, mayFetch { times.append(nextDueAt) }
+        var times = Array(exchangeRetries.values)
+        for (name, lane) in lanes where !around.pausedProviders.contains(name) && around.isVaultOpen {
+            if let chance = lane.nextChance(after: now) { times.append(chance) }
+            if let opensAt = lane.opensAt, skippedLanes.contains(name) { times.append(opensAt) }
+        }
+        if let nextDueAt, !isFetching, mayFetch, hasRoom { times.append(nextDueAt) }
         return times.min()
     }
 
@@ -152,12 +155,14 @@ package struct EngineCore: Sendable {
         switch input {
         case .admitted(let requests):
             admit(requests, at: now)
-        case .fetched(let due, let limit):
+        case .fetched(let read, let due, let limit):
             isFetching = false
             nextDueAt = due.requests.count >= limit ? now : due.nextDueAt
-            endRead { $0.admit(due.requests, at: now) }
-        case .loaded(let requests, let asked):
-            endRead { $0.adoptLoaded(requests, asked: asked, at: now) }
+            admit(due.requests.filter { !isStale($0.request.id, read) }, at: now)
+            endRead()
+        case .loaded(let read, let requests, let asked):
+            adoptLoaded(requests, asked: asked, by: read, at: now)
+            endRead()
         case .codes(let loaded):
             for exchange in loaded { adopt(exchange, event: nil, at: now) }
         case .committed(let news):
@@ -178,9 +183,19 @@ package struct EngineCore: Sendable {
         }
     }
 
-    private mutating func endRead(_ body: (inout EngineCore) -> Void) {
+    mutating func beginRead() -> ReadNumber {
+        readsUnderWay += 1
+        lastRead = ReadNumber(value: lastRead.value + 1)
+        return lastRead
+    }
+
+    private mutating func endRead() {
         readsUnderWay -= 1
-        body(&self)
-        if readsUnderWay == 0 { leftDuringRead.removeAll(keepingCapacity: true) }
+        if readsUnderWay == 0 { leftAfterRead.removeAll(keepingCapacity: true) }
+    }
+
+    /// Whether a read may show a request as it was before it left the window.
+    func isStale(_ id: RequestID, _ read: ReadNumber) -> Bool {
+        leftAfterRead[id].map { read <= $0 } ?? false
     }
 }

@@ -7,6 +7,13 @@ package struct Ticket: Hashable, Sendable {
     package init(number: UInt64) { self.number = number }
 }
 
+/// Numbers the reads of the store, so that a late answer is known to be older than what left the window.
+package struct ReadNumber: Hashable, Sendable, Comparable {
+    package let value: UInt64
+
+    package static func < (left: ReadNumber, right: ReadNumber) -> Bool { left.value < right.value }
+}
+
 /// How an operation on a request ended.
 package enum OperationOutcome: Hashable, Sendable {
     /// Durable.
@@ -33,10 +40,10 @@ package struct ExchangeResult: Hashable, Sendable {
 package enum EngineInput: Sendable {
     /// Requests that were accepted just now.
     case admitted([LoadedRequest])
-    /// The answer to ``EngineAction/fetchDue(limit:excluding:closedLanes:)``.
-    case fetched(DueRequests, limit: Int)
-    /// The answer to ``EngineAction/load(_:)``, with what was asked for.
-    case loaded([LoadedRequest], asked: [RequestID])
+    /// The answer to ``EngineAction/fetchDue(_:limit:excluding:closedLanes:)``.
+    case fetched(ReadNumber, DueRequests, limit: Int)
+    /// The answer to ``EngineAction/load(_:_:)``, with what was asked for.
+    case loaded(ReadNumber, [LoadedRequest], asked: [RequestID])
     /// Authorization codes that arrived or were open at start.
     case codes([LoadedExchange])
     case committed([IdentityNews?])
@@ -61,8 +68,9 @@ package enum EngineInput: Sendable {
 
 /// Everything the engine wants done. Actions of one step are independent of each other.
 package enum EngineAction: Sendable {
-    case fetchDue(limit: Int, excluding: Set<RequestID>, closedLanes: Set<ProviderName>)
-    case load([RequestID])
+    case fetchDue(
+        ReadNumber, limit: Int, excluding: Set<RequestID>, closedLanes: Set<ProviderName>)
+    case load(ReadNumber, [RequestID])
     /// At most one commit is under way; the answer is ``EngineInput/committed(_:)``.
     case commit([StateChange])
     case call(RequestID, RequestEffect, ProviderName, SealedCredential)

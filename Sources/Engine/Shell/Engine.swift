@@ -146,17 +146,17 @@ extension Engine {
         switch action {
         case .commit(let changes):
             group.addTask { try await self.commit(changes) }
-        case .fetchDue(let limit, let excluded, let closedLanes):
+        case .fetchDue(let read, let limit, let excluded, let closedLanes):
             group.addTask {
                 let due = try await self.ports.store.dueRequests(
                     at: self.ports.clock.now(), limit: limit, excluding: excluded,
                     closedLanes: closedLanes)
-                self.post(.fetched(due, limit: limit))
+                self.post(.fetched(read, due, limit: limit))
             }
-        case .load(let ids):
+        case .load(let read, let ids):
             group.addTask {
                 let requests = try await self.ports.store.openRequests(ids)
-                self.post(.loaded(requests, asked: ids))
+                self.post(.loaded(read, requests, asked: ids))
             }
         case .call(let id, let effect, let provider, let sealed):
             group.addTask { await self.call(id, effect, provider, sealed) }
