@@ -42,7 +42,7 @@ extension Request {
             return []
         case .identityChanged(let snapshot):
             return try learn(snapshot)
-        case .hold, .release, .retry, .cancel, .absorbed, .abandon, .quarantine, .crashed:
+        case .hold, .release, .retry, .cancel, .absorbed, .abandon, .quarantine:
             return try operate(event, at: moment.now)
         }
     }
@@ -102,8 +102,6 @@ extension Request {
             }
             for index in revocations.indices { revocations[index].abandon(at: now) }
             return [.announce(.abandoned)]
-        case .crashed:
-            crashCount += 1
         case .quarantine:
             crashCount = max(crashCount, Limits.crashesMax)
         case .due, .checked, .revoked, .confirmed, .purged, .verified, .postponed,

@@ -48,8 +48,6 @@ package enum RequestEvent: Hashable, Sendable {
     case abandon
     /// It was being worked on in too many crashes of our own.
     case quarantine
-    /// It was being worked on when the process crashed by itself.
-    case crashed
 }
 
 /// Why an operation on a request was refused; `rawValue` is the problem code on the wire.

@@ -7,7 +7,6 @@ struct SimulatedStore {
         var request: Request
         let user: Int
         var isActive = false
-        var hasNews = false
         var mirror: WireState?
     }
 
@@ -32,6 +31,31 @@ struct SimulatedStore {
         lastCredential += 1
         secrets[CredentialID(rowID: lastCredential)] = secret
         return CredentialID(rowID: lastCredential)
+    }
+
+    /// Counts a crash of our own against what was being worked on.
+    ///
+    /// - Returns: The requests that are to run one at a time until they have passed a crash-free call.
+    mutating func recoverFromCrash(isOwnCrash: Bool) -> [RequestID] {
+        for (id, row) in requests where row.isActive {
+            requests[id]?.isActive = false
+            if isOwnCrash { requests[id]?.request.crashCount += 1 }
+        }
+        return requests.values.filter { !$0.request.phase.isEnded && (1..<Limits.crashesMax).contains($0.request.crashCount) }
+            .map(\.request.id).sorted()
+    }
+
+    /// News may have been committed right before a crash, unseen by the requests that wait for it.
+    mutating func makeWaitingDue(at now: WallTime) {
+        let reasons: [ParkReason?] = [nil, .needsReauthentication, .sharedIdentity]
+        for (id, row) in requests {
+            guard let stage = row.request.phase.stage, stage <= .revoking,
+                reasons.contains(row.request.phase.parkReason)
+            else { continue }
+            if row.request.dueAt == nil || row.request.phase.parkReason != nil {
+                requests[id]?.request.dueAt = now
+            }
+        }
     }
 
     func snapshots(of user: Int) -> [IdentitySnapshot] {
@@ -66,7 +90,7 @@ struct SimulatedStore {
         return LoadedRequest(
             request: request, user: user, userHash: [],
             credentials: sealed(snapshots(of: row.user).flatMap { $0.credentials.map(\.id) }),
-            unseen: row.hasNews ? snapshots(of: row.user) : [])
+            unseen: snapshots(of: row.user))
     }
 
     func sealed(_ ids: [CredentialID]) -> [CredentialID: SealedCredential] {
@@ -145,7 +169,6 @@ struct SimulatedStore {
         guard let user = identities[identity]?.user else { return }
         for (id, row) in requests where row.user == user {
             guard let stage = row.request.phase.stage, stage <= .revoking else { continue }
-            requests[id]?.hasNews = true
             let dueAt = max(row.request.notBefore, now)
             requests[id]?.request.dueAt = row.request.dueAt.map { min($0, dueAt) } ?? dueAt
         }

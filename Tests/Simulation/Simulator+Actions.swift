@@ -10,6 +10,9 @@ extension Simulator {
         case .fetchDue, .load:
             schedule(.perform(action), after: latency(2))
         case .call, .exchange, .purge, .verify:
+            if case .purge(_, let orders) = action, orders.contains(where: { held.contains($0.request) }) {
+                world.violations.append("a purge begun under a hold")
+            }
             schedule(.perform(action), after: latency(faults.callLatencyMaxMs))
         case .reply(let ticket, let outcome):
             outcomes[ticket.number] = outcome
@@ -131,7 +134,6 @@ extension Simulator {
     private mutating func purge(_ target: TargetName, _ order: PurgeOrder) -> PurgeAnswer {
         guard let row = store.requests[order.request] else { return .trouble(.unusable) }
         world.purgeCalls += 1
-        if held.contains(order.request) { world.violations.append("purge under a hold") }
         let isAdmitted = row.request.revocations.allSatisfy { $0.verdict != nil }
         if !isAdmitted { world.violations.append("purge before every verdict is durable") }
         for revocation in row.request.revocations where revocation.verdict?.isRevoked ?? false {

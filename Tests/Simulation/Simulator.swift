@@ -183,10 +183,11 @@ struct Simulator {
             }
             exchanges.append(LoadedExchange(exchange: stored, credential: store.sealed(id)))
         }
-        let suspects = isOwnCrash ? store.requests.values.filter(\.isActive).map(\.request.id).sorted() : []
+        let suspects = store.recoverFromCrash(isOwnCrash: isOwnCrash)
         core = EngineCore(
             configuration: configuration, pauses: store.pauses, isVaultOpen: isVaultOpen,
             seed: dice.next())
+        store.makeWaitingDue(at: now)
         let recent = store.purgeTimes.count { now.since($0) < .seconds(3600) }
         core.start(suspects: suspects, purgesInLastHour: recent, exchanges: exchanges, at: now)
         turn([])

@@ -35,7 +35,7 @@ extension EngineCore {
     mutating func pause(_ name: ProviderName, reason: String, at now: WallTime) {
         guard around.pausedProviders.insert(name).inserted else { return }
         looseChanges.append(.pauseProvider(name, reason: reason, at: now))
-        nextBatch.others.append(.providerPaused(name, reason: reason))
+        nextBatch.reports.append(.providerPaused(name, reason: reason))
         sendHome(name, at: now)
         touchWindow(at: now)
     }
@@ -43,21 +43,21 @@ extension EngineCore {
     private mutating func resume(_ name: ProviderName, at now: WallTime) {
         guard around.pausedProviders.remove(name) != nil else { return }
         looseChanges.append(.resumeProvider(name))
-        nextBatch.others.append(.providerResumed(name))
+        nextBatch.reports.append(.providerResumed(name))
         wake(.providerPaused, at: now)
     }
 
     mutating func pauseTarget(_ name: TargetName, reason: String, at now: WallTime) {
         guard around.pausedTargets.insert(name).inserted else { return }
         looseChanges.append(.pauseTarget(name, reason: reason, at: now))
-        nextBatch.others.append(.targetPaused(name, reason: reason))
+        nextBatch.reports.append(.targetPaused(name, reason: reason))
         touchWindow(at: now)
     }
 
     private mutating func resumeTarget(_ name: TargetName, at now: WallTime) {
         guard around.pausedTargets.remove(name) != nil else { return }
         looseChanges.append(.resumeTarget(name))
-        nextBatch.others.append(.targetResumed(name))
+        nextBatch.reports.append(.targetResumed(name))
         wake(.targetPaused, at: now)
     }
 
@@ -72,9 +72,9 @@ extension EngineCore {
     }
 
     /// Parked requests are found by the store; what is in the window is looked at here.
-    private mutating func wake(_ reason: ParkReason, at now: WallTime) {
+    mutating func wake(_ reason: ParkReason, at now: WallTime) {
         looseChanges.append(.wake(parkedFor: reason, at: now))
-        nextDueAt = now
+        nextBatch.hasWake = true
         touchWindow(at: now)
     }
 

@@ -40,7 +40,8 @@ extension EngineCore {
     mutating func commitEnded(_ news: [IdentityNews?], at now: WallTime) {
         guard let batch = batchUnderWay else { return }
         batchUnderWay = nil
-        actions += batch.others.map(EngineAction.report)
+        actions += batch.reports.map(EngineAction.report)
+        if batch.hasWake { noteDue(now) }
         for (id, effects) in batch.exchanges { perform(effects, of: id, at: now) }
         for entry in batch.requests {
             window[entry.id]?.isCommitting = false

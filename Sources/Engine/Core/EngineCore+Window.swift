@@ -153,8 +153,9 @@ extension EngineCore {
         run.lane = lane
     }
 
-    private mutating func noteDue(_ time: WallTime) {
+    mutating func noteDue(_ time: WallTime) {
         nextDueAt = min(nextDueAt ?? time, time)
+        if isFetching { dueNotedDuringFetch = min(dueNotedDuringFetch ?? time, time) }
     }
 
     mutating func reply(_ ticket: Ticket, _ outcome: OperationOutcome) {

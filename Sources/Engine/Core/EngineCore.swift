@@ -26,7 +26,9 @@ package struct EngineCore: Sendable {
     struct Batch: Sendable {
         var requests: [(id: RequestID, effects: [RequestEffect], tickets: [Ticket], isChange: Bool)] = []
         var exchanges: [(id: CredentialID, effects: [CodeExchange.Effect])] = []
-        var others: [EngineReport] = []
+        var reports: [EngineReport] = []
+        /// It makes parked requests due, which only a later read can find.
+        var hasWake = false
     }
 
     var configuration: EngineConfiguration
@@ -57,6 +59,8 @@ package struct EngineCore: Sendable {
     /// Lanes whose due requests the last fetch left in the store.
     var skippedLanes: Set<ProviderName> = []
     var nextDueAt: WallTime? = .distantPast
+    /// Due times noted while a fetch was under way, which cannot know them.
+    var dueNotedDuringFetch: WallTime?
     var isIntakePaused = false
 
     var actions: [EngineAction] = []
@@ -84,7 +88,7 @@ package struct EngineCore: Sendable {
     /// Takes over what a restart found.
     ///
     /// - Parameters:
-    ///   - suspects: Requests that were being worked on when the process crashed by itself.
+    ///   - suspects: Open requests that were being worked on when the process crashed by itself.
     ///   - purgesInLastHour: For the mass-deletion guard.
     ///   - exchanges: Code exchanges that are not final.
     ///   - now: The time of the restart.
@@ -92,13 +96,8 @@ package struct EngineCore: Sendable {
         suspects: [RequestID], purgesInLastHour: Int, exchanges: [LoadedExchange], at now: WallTime
     ) {
         massDeletionGuard.restore(count: purgesInLastHour, at: now)
-        for id in suspects {
-            self.suspects.append(id)
-            waitingOperations[id, default: []].append((.crashed, Ticket(number: 0)))
-        }
-        if around.isVaultOpen {
-            looseChanges.append(.wake(parkedFor: .vaultSealed, at: now))
-        }
+        self.suspects = Deque(suspects)
+        if around.isVaultOpen { wake(.vaultSealed, at: now) }
         for loaded in exchanges {
             adopt(loaded, event: loaded.exchange.phase == .exchanging ? .restarted : nil, at: now)
         }
@@ -157,7 +156,9 @@ package struct EngineCore: Sendable {
             admit(requests, at: now)
         case .fetched(let read, let due, let limit):
             isFetching = false
-            nextDueAt = due.requests.count >= limit ? now : due.nextDueAt
+            nextDueAt = [due.requests.count >= limit ? now : due.nextDueAt, dueNotedDuringFetch]
+                .compactMap(\.self).min()
+            dueNotedDuringFetch = nil
             admit(due.requests.filter { !isStale($0.request.id, read) }, at: now)
             endRead()
         case .loaded(let read, let requests, let asked):
