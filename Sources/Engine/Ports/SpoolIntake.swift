@@ -1,0 +1,103 @@
+package import Lifecycle
+
+/// A credential out of the spool, checked by its form and not yet sealed.
+package struct SpoolCredential: Sendable {
+    package let row: SpoolRow
+    package let user: UserID
+    /// Keyed hash of the user id.
+    package let userHash: [UInt8]
+    package let provider: ProviderName
+    package let kind: CredentialKind
+    package let secret: Secret
+    package let createdAt: WallTime
+    /// `nil` when the application named none.
+    package var clientID: String?
+    /// The provider's own name for the user: personal, hence a ``Secret``.
+    package var subject: Secret?
+    package var redirectURI: String?
+    package var codeVerifier: Secret?
+    package var rawNonce: Secret?
+
+    package init(
+        row: SpoolRow,
+        user: UserID,
+        userHash: [UInt8],
+        provider: ProviderName,
+        kind: CredentialKind,
+        secret: Secret,
+        createdAt: WallTime
+    ) {
+        self.row = row
+        self.user = user
+        self.userHash = userHash
+        self.provider = provider
+        self.kind = kind
+        self.secret = secret
+        self.createdAt = createdAt
+    }
+}
+
+/// What became of a credential of the spool; durable when the spool sees it.
+package enum SpoolCredentialReceipt: Hashable, Sendable {
+    /// In the vault, now or before: its row is scrubbed at once.
+    case sealed
+    /// Not taken, for good: its row is scrubbed at once.
+    case rejected(CredentialRejectReason)
+    /// Not taken yet (the vault is sealed, intake is paused): the row stays and is offered again.
+    case postponed
+}
+
+/// What became of a submission of the spool; durable when the spool sees it.
+package enum SpoolRequestReceipt: Hashable, Sendable {
+    /// A new request.
+    case accepted(RequestID)
+    /// It joined one that exists, or was imported before.
+    case same(RequestID)
+    case rejected(RejectReason)
+    /// Not taken yet: the row stays and is offered again.
+    case postponed
+}
+
+/// One receipt per row, in the order in which the rows were offered.
+package struct SpoolReceipts: Hashable, Sendable {
+    package let credentials: [SpoolCredentialReceipt]
+    package let requests: [SpoolRequestReceipt]
+
+    package init(credentials: [SpoolCredentialReceipt], requests: [SpoolRequestReceipt]) {
+        self.credentials = credentials
+        self.requests = requests
+    }
+}
+
+/// Rows of one read transaction of the spool.
+package struct SpoolBatch: Sendable {
+    /// To be sealed and stored first: codes among them live five minutes.
+    package let credentials: [SpoolCredential]
+    /// To be accepted after the credentials are durable; the origin of each is its row.
+    package let requests: [Submission]
+    /// Rows of `requests` that break the public schema: to be remembered as refused.
+    package let refused: [RefusedRow]
+
+    package init(
+        credentials: [SpoolCredential],
+        requests: [Submission],
+        refused: [RefusedRow]
+    ) {
+        self.credentials = credentials
+        self.requests = requests
+        self.refused = refused
+    }
+}
+
+/// Where rows of the spool become credentials and requests.
+package protocol SpoolIntake: Sendable {
+    /// Seals and stores the credentials, then accepts the requests, then remembers the refused rows.
+    ///
+    /// A row may be offered again after a crash or when its file was restored; it must come out the same
+    /// (``Engine/SpoolRow`` is the key).
+    ///
+    /// - Parameter batch: At most a few hundred rows of one read.
+    /// - Returns: One receipt per credential and per request, in order; all of it durable.
+    /// - Throws: When nothing may be acknowledged; the rows are offered again.
+    func take(_ batch: SpoolBatch) async throws -> SpoolReceipts
+}

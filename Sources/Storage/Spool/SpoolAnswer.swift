@@ -1,0 +1,65 @@
+import CSQLiteGuard
+import GRDB
+import Glibc
+
+/// How an access to the spool ended.
+enum SpoolAnswer<Value: Sendable>: Sendable {
+    case done(Value)
+    /// Somebody else has the lock: again soon.
+    case busy
+    /// The spool is not open.
+    case closed
+    /// Another file is at its path, or none.
+    case moved
+    case trouble(SpoolTrouble)
+}
+
+/// Ends an access from inside its transaction.
+enum SpoolStop: Error {
+    case moved
+    case trouble(SpoolTrouble)
+}
+
+extension SpoolAnswer {
+    /// What an error of SQLite means for the spool (sqlite.org/rescode.html).
+    ///
+    /// - Parameters:
+    ///   - error: What the access threw.
+    ///   - path: Of the spool.
+    ///   - wasRefused: Whether the guard refused something meanwhile.
+    init(_ error: any Error, path: String, wasRefused: Bool) {
+        if wasRefused {
+            self = .trouble(.refused)
+            return
+        }
+        switch error {
+        case SpoolStop.moved: self = .moved
+        case SpoolStop.trouble(let trouble): self = .trouble(trouble)
+        case let error as DatabaseError: self.init(error, path: path)
+        default: self = .trouble(.corrupt)
+        }
+    }
+
+    private init(_ error: DatabaseError, path: String) {
+        if error.extendedResultCode == .SQLITE_READONLY_DBMOVED {
+            self = .moved
+            return
+        }
+        switch error.resultCode {
+        case .SQLITE_BUSY, .SQLITE_LOCKED, .SQLITE_PROTOCOL: self = .busy
+        case .SQLITE_READONLY: self = .trouble(.readOnly)
+        case .SQLITE_CANTOPEN: self = .trouble(Self.isMissing(path) ? .missing : .unopenable)
+        case .SQLITE_PERM, .SQLITE_AUTH: self = .trouble(.unopenable)
+        case .SQLITE_IOERR: self = .trouble(.ioError)
+        case .SQLITE_FULL: self = .trouble(.diskFull)
+        case .SQLITE_INTERRUPT: self = .trouble(.slow)
+        case .SQLITE_ERROR, .SQLITE_SCHEMA, .SQLITE_CONSTRAINT: self = .trouble(.wrongSchema)
+        default: self = .trouble(.corrupt)
+        }
+    }
+
+    private static func isMissing(_ path: String) -> Bool {
+        var status = stat()
+        return unsafe lstat(path, &status) != 0 && errno == ENOENT
+    }
+}

@@ -1,0 +1,159 @@
+import Engine
+import GRDB
+import Lifecycle
+
+/// What the row of a credential is to show, and that its secrets go.
+struct CredentialSettlement: Hashable, Sendable {
+    let row: SpoolRow
+    /// `nil` when it was sealed.
+    let rejection: CredentialRejectReason?
+}
+
+/// A row to mirror, with the content that it must still have.
+package struct SpoolMirrorRow: Hashable, Sendable {
+    package let row: MirrorRow
+    /// Keyed hash of the imported input columns; `nil` when the import is not known any more.
+    package let fingerprint: [UInt8]?
+
+    package init(row: MirrorRow, fingerprint: [UInt8]?) {
+        self.row = row
+        self.fingerprint = fingerprint
+    }
+}
+
+extension SpoolDatabase {
+    /// What one commit of the mirror did.
+    struct MirrorCommit: Sendable {
+        /// How many of the rows, from the first, were written or are gone for good.
+        var handledCount = 0
+        /// Rows whose place has another content now, which may not have been imported.
+        var strangerCount = 0
+        var unreadableCount = 0
+        var writtenCount = 0
+    }
+
+    /// Shows what became of credentials and removes their secrets, in one commit.
+    ///
+    /// A row that changed since it was read is left alone; it is offered again.
+    ///
+    /// - Returns: How many had changed.
+    func settle(_ settlements: [CredentialSettlement]) async -> SpoolAnswer<Int> {
+        let known = look
+        return await perform(commitWait: SpoolLimits.commitWait) { [hasher] database in
+            try database.run("BEGIN IMMEDIATE")
+            let look = try SpoolLook(database, known: known)
+            var changedCount = 0
+            for settlement in settlements where settlement.row.spoolID == look.spoolID {
+                let id = settlement.row.rowID
+                guard try database.isSubmitted(id, .credentials) else { continue }
+                let raw = try database.first(
+                    SpoolTable.credentials.rowSQL,
+                    .int(id),
+                    body: { SpoolRawRow($0, of: .credentials) }
+                )
+                guard raw?.fingerprint(hasher) == settlement.row.fingerprint else {
+                    changedCount += 1
+                    continue
+                }
+                try database.run(
+                    """
+                    UPDATE credentials SET secret = NULL, code_verifier = NULL, raw_nonce = NULL,
+                      state = ?2, detail = ?3 WHERE id = ?1
+                    """,
+                    .int(id),
+                    .text(settlement.rejection == nil ? "sealed" : "rejected"),
+                    .text(settlement.rejection?.rawValue)
+                )
+            }
+            return changedCount
+        }
+    }
+
+    /// Shows states, as many rows as fit into the time of one commit.
+    ///
+    /// A row is written only when it is still the imported one: it names its request already, or its
+    /// input is what was imported. Anything else there may be a request that nobody has read yet.
+    func mirror(_ rows: ArraySlice<SpoolMirrorRow>) async -> SpoolAnswer<MirrorCommit> {
+        let known = look
+        return await perform(commitWait: SpoolLimits.commitWait) { [hasher, clock] database in
+            try database.run("BEGIN IMMEDIATE")
+            let end = clock.uptime() + SpoolLimits.writeBudget
+            let look = try SpoolLook(database, known: known)
+            var commit = MirrorCommit()
+            for row in rows {
+                if row.row.spoolID == look.spoolID {
+                    do {
+                        try database.show(row, hasher, &commit)
+                    } catch let error as DatabaseError where error.resultCode == .SQLITE_TOOBIG {
+                        commit.unreadableCount += 1
+                    }
+                }
+                commit.handledCount += 1
+                if commit.handledCount % 8 == 0, clock.uptime() >= end { break }
+            }
+            return commit
+        }
+    }
+
+    /// Goes back to the rollback journal when nobody else has the file open.
+    ///
+    /// SQLite copies the WAL under an exclusive lock then, so no other checkpoint can run
+    /// (sqlite.org/wal.html, "The WAL-Reset Bug" needs two).
+    ///
+    /// - Returns: Whether the rollback journal is in use.
+    func leaveWAL() async -> SpoolAnswer<Bool> {
+        guard walByteCount <= SpoolLimits.walByteCountMax else { return .busy }
+        return await perform(commitWait: .zero) { database in
+            let mode = try database.first("PRAGMA journal_mode = DELETE") { $0.text(0) }
+            try database.run("BEGIN")
+            return mode == "delete"
+        }
+    }
+}
+
+extension Database {
+    fileprivate func isSubmitted(_ id: Int64, _ table: SpoolTable) throws -> Bool {
+        try first(table.isSubmittedSQL, .int(id)) { $0.bool(0) } ?? false
+    }
+
+    fileprivate func show(
+        _ mirrored: SpoolMirrorRow,
+        _ hasher: any KeyedHasher,
+        _ commit: inout SpoolDatabase.MirrorCommit
+    ) throws {
+        let row = mirrored.row
+        let requestID = row.requestID.map { "\($0)" }
+        let found = try first(
+            "SELECT request_id FROM requests WHERE id = ?1",
+            .int(row.spoolRow)
+        ) { $0.textOrNil(0) }
+        // The application may delete its rows.
+        guard let found else { return }
+        if found == nil || found != requestID {
+            let raw = try first(
+                SpoolTable.requests.rowSQL,
+                .int(row.spoolRow),
+                body: { SpoolRawRow($0, of: .requests) }
+            )
+            guard let raw, raw.fingerprint(hasher) == mirrored.fingerprint else {
+                commit.strangerCount += 1
+                return
+            }
+        }
+        let erasure =
+            row.isErased
+            ? ", user_id = 'erased:' || ?2, idempotency_key = NULL, options = '{}'" : ""
+        try run(
+            """
+            UPDATE requests SET request_id = ?2, state = ?3, detail = ?4, updated_at = ?5\(erasure)
+            WHERE id = ?1
+            """,
+            .int(row.spoolRow),
+            .text(requestID),
+            .text(row.state.rawValue),
+            .text(row.detail),
+            .text(row.updatedAt.rfc3339)
+        )
+        commit.writtenCount += 1
+    }
+}

@@ -1,0 +1,269 @@
+import CSQLiteGuard
+import Engine
+import GRDB
+import GRDBSQLite
+import Lifecycle
+import Synchronization
+
+/// The spool's file through one guarded connection; what it holds is never believed.
+///
+/// Every access runs on the connection's queue, in one short transaction of its own, and says how it
+/// ended (``SpoolAnswer``); nothing waits for a lock inside, except a commit for readers. Cancelling the
+/// caller does not interrupt an access.
+final class SpoolDatabase: Sendable {
+    /// Which rows a read looks for.
+    enum Range: Sendable {
+        /// Those after the last read; costs nothing when nothing was committed.
+        case tail
+        /// All of them again, piece by piece: somebody may have written below the last read.
+        case all
+    }
+
+    /// What one read found.
+    struct Reading: Sendable {
+        var batch = SpoolBatch(credentials: [], requests: [], refused: [])
+        /// Malformed credentials: only their row knows of them.
+        var refusedCredentials: [CredentialSettlement] = []
+        var isAtEnd = true
+        var unreadableCount = 0
+        var look: SpoolLook?
+        /// The content changed to an older or another one.
+        var isReplaced = false
+        /// The spool has another id than the last one.
+        var hasOtherID = false
+
+        var isEmpty: Bool {
+            batch.credentials.isEmpty && batch.requests.isEmpty && batch.refused.isEmpty
+                && refusedCredentials.isEmpty
+        }
+    }
+
+    private struct State {
+        var queue: DatabaseQueue?
+        var path = ""
+        /// Survives a reopening, so that an older content is noticed.
+        var look: SpoolLook?
+        var tail = SpoolScan.Cursor()
+        /// `dataVersion` when the tail was last read to its end.
+        var tailVersion: Int?
+        var rescan: SpoolScan.Cursor?
+        /// `dataVersion` when the last rescan began.
+        var rescanVersion: Int?
+    }
+
+    let hasher: any KeyedHasher
+    let clock: SpoolClock
+    private let givenPath: String
+    private let state = Mutex(State())
+
+    init(path: String, hasher: any KeyedHasher, clock: SpoolClock) {
+        givenPath = path
+        self.hasher = hasher
+        self.clock = clock
+    }
+
+    var isOpen: Bool { state.withLock { $0.queue != nil } }
+
+    /// Opens the file if it is not open; what is known of the last one stays.
+    func open() -> SpoolAnswer<Void> {
+        if isOpen { return .done(()) }
+        guard let path = SpoolConnection.realPath(givenPath) else { return .trouble(.missing) }
+        let refusals = unsafe csqliteguard_refusals(path)
+        do {
+            let queue = try SpoolConnection.open(path)
+            state.withLock { state in
+                state.queue = queue
+                state.path = path
+                state.tail = SpoolScan.Cursor()
+                (state.tailVersion, state.rescan, state.rescanVersion) = (nil, nil, nil)
+            }
+            return .done(())
+        } catch {
+            let wasRefused = unsafe csqliteguard_refusals(path) != refusals
+            return SpoolAnswer(error, path: path, wasRefused: wasRefused)
+        }
+    }
+
+    /// Closes the connection; a later ``open()`` reads from the first row on.
+    func close() {
+        let queue = state.withLock { state in
+            defer { state.queue = nil }
+            return state.queue
+        }
+        do {
+            try queue?.close()
+        } catch {
+            // It is closed when its last owner goes; nothing of ours is in it.
+        }
+    }
+
+    /// Offers rows again that were read and could not be taken.
+    func rewind() {
+        state.withLock { state in
+            state.tail = SpoolScan.Cursor()
+            state.tailVersion = nil
+        }
+    }
+
+    /// Looks at the file again although nobody else wrote.
+    func readAgain() {
+        state.withLock { $0.tailVersion = nil }
+    }
+
+    /// Begins to read everything again, unless nobody else wrote since the last time.
+    ///
+    /// - Parameter isForced: Although nobody else wrote.
+    /// - Returns: Whether there is something to do with ``read(_:)`` of `all`.
+    func beginRescan(isForced: Bool) -> Bool {
+        state.withLock { state in
+            guard state.rescan == nil else { return true }
+            guard isForced || state.rescanVersion != state.tailVersion else { return false }
+            state.rescan = SpoolScan.Cursor()
+            state.rescanVersion = state.tailVersion
+            return true
+        }
+    }
+
+    /// Whether a rescan has not come to its end.
+    var isRescanning: Bool { state.withLock { $0.rescan != nil } }
+
+    /// Runs one access on the connection.
+    func perform<Value: Sendable>(
+        commitWait: Duration,
+        _ body: @escaping @Sendable (Database) throws -> Value
+    ) async -> SpoolAnswer<Value> {
+        let (queue, path) = state.withLock { ($0.queue, $0.path) }
+        guard let queue else { return .closed }
+        return await withCheckedContinuation { continuation in
+            queue.asyncWriteWithoutTransaction { database in
+                let refusals = unsafe csqliteguard_refusals(path)
+                do {
+                    let value = try Self.run(database, commitWait, body)
+                    continuation.resume(returning: .done(value))
+                } catch {
+                    let wasRefused = unsafe csqliteguard_refusals(path) != refusals
+                    continuation.resume(
+                        returning: SpoolAnswer(error, path: path, wasRefused: wasRefused)
+                    )
+                }
+            }
+        }
+    }
+
+    private static func run<Value>(
+        _ database: Database,
+        _ commitWait: Duration,
+        _ body: (Database) throws -> Value
+    ) throws -> Value {
+        let connection = unsafe database.sqliteConnection
+        unsafe csqliteguard_deadline_begin(connection, SpoolLimits.deadline.milliseconds)
+        defer { unsafe csqliteguard_deadline_end(connection) }
+        guard unsafe csqliteguard_has_moved(connection) != 1 else { throw SpoolStop.moved }
+        try database.waitForLock(.zero)
+        do {
+            let value = try body(database)
+            try database.waitForLock(commitWait)
+            try database.run("COMMIT")
+            return value
+        } catch {
+            if database.isInsideTransaction {
+                _ = unsafe sqlite3_exec(connection, "ROLLBACK", nil, nil, nil)
+            }
+            throw error
+        }
+    }
+}
+
+// MARK: - Reading
+
+extension SpoolDatabase {
+    /// Reads the next rows that wait: credentials first, requests once no credential is left.
+    func read(_ range: Range, limit: Int = SpoolLimits.batchMax) async -> SpoolAnswer<Reading> {
+        let before = state.withLock { $0 }
+        let answer = await perform(commitWait: .zero) { [hasher, clock] database in
+            try database.run("BEGIN")
+            let look = try SpoolLook(database, known: before.look)
+            var reading = Reading()
+            reading.look = look
+            reading.hasOtherID = before.look.map { $0.spoolID != look.spoolID } ?? false
+            reading.isReplaced =
+                reading.hasOtherID || before.look.map { look.isOlder(than: $0) } ?? false
+            var cursor = range == .all ? before.rescan : before.tail
+            if range == .tail, !reading.isReplaced, look.dataVersion == before.tailVersion {
+                cursor = nil
+            }
+            guard let cursor else { return (reading, before.tail) }
+            var scan = SpoolScan(
+                database: database,
+                cursor: reading.isReplaced ? SpoolScan.Cursor() : cursor,
+                end: clock.uptime() + SpoolLimits.readBudget,
+                uptime: clock.uptime
+            )
+            let checks = SpoolChecks(database: database, spoolID: look.spoolID, hasher: hasher)
+            try Self.fill(&reading, &scan, checks, limit)
+            return (reading, scan.cursor)
+        }
+        switch answer {
+        case .done(let (reading, cursor)):
+            note(reading, cursor, range)
+            return .done(reading)
+        case .busy: return .busy
+        case .closed: return .closed
+        case .moved: return .moved
+        case .trouble(let trouble): return .trouble(trouble)
+        }
+    }
+
+    private static func fill(
+        _ reading: inout Reading,
+        _ scan: inout SpoolScan,
+        _ checks: SpoolChecks,
+        _ limit: Int
+    ) throws {
+        var credentials: [SpoolCredential] = []
+        var requests: [Submission] = []
+        var refused: [RefusedRow] = []
+        let first = try scan.rows(of: .credentials, limit: limit)
+        for raw in first.rows {
+            switch checks.credential(raw) {
+            case .credential(let credential): credentials.append(credential)
+            case .refused(let row, let reason):
+                reading.refusedCredentials.append(CredentialSettlement(row: row, rejection: reason))
+            }
+        }
+        reading.isAtEnd = first.isAtEnd
+        if first.isAtEnd {
+            let second = try scan.rows(of: .requests, limit: max(1, limit - first.rows.count))
+            for raw in second.rows {
+                switch try checks.request(raw) {
+                case .submission(let submission): requests.append(submission)
+                case .refused(let row): refused.append(row)
+                }
+            }
+            reading.isAtEnd = second.isAtEnd
+        }
+        reading.unreadableCount = scan.unreadableCount
+        reading.batch = SpoolBatch(credentials: credentials, requests: requests, refused: refused)
+    }
+
+    private func note(_ reading: Reading, _ cursor: SpoolScan.Cursor, _ range: Range) {
+        state.withLock { state in
+            state.look = reading.look
+            if reading.isReplaced { state.rescan = nil }
+            if range == .tail || reading.isReplaced {
+                state.tail = cursor
+                state.tailVersion = reading.isAtEnd ? reading.look?.dataVersion : nil
+                // The first walk of the tail is one of everything.
+                state.rescanVersion = state.rescanVersion ?? state.tailVersion
+            } else {
+                state.rescan = reading.isAtEnd ? nil : cursor
+            }
+        }
+    }
+
+    /// What the last transaction saw of the spool.
+    var look: SpoolLook? { state.withLock { $0.look } }
+
+    /// The size of the write-ahead log.
+    var walByteCount: Int { WALFile.byteCount(ofDatabase: state.withLock { $0.path }) }
+}

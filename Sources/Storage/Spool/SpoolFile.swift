@@ -1,0 +1,170 @@
+import FoundationEssentials
+import GRDB
+package import Glibc
+import Lifecycle
+
+/// Makes the spool's file, before any application can.
+package enum SpoolFile {
+    /// What ``create(path:group:)`` found or did.
+    package enum Outcome: Hashable, Sendable {
+        case created(spoolID: String)
+        /// A valid spool was there; its rows were left alone.
+        case existed(spoolID: String)
+    }
+
+    /// Makes the spool with the public schema, a random id and mode 0660, whatever the umask.
+    ///
+    /// The file is made under another name and linked to its own once it is complete and on disk, so
+    /// nobody ever sees half a spool, and a file that is there is never replaced.
+    ///
+    /// - Parameters:
+    ///   - path: The file; its directory must exist.
+    ///   - group: The applications' group; `nil` leaves what the directory gives (set-group-id).
+    /// - Returns: Whether it was made or was there.
+    /// - Throws: ``StorageError``: `unopenable`, `newerSchema`, `corrupt` for a foreign file,
+    ///   `diskFull`.
+    @discardableResult
+    package static func create(path: String, group: gid_t? = nil) throws(StorageError) -> Outcome {
+        guard let path = SpoolConnection.realPath(path) else {
+            throw failure("find the directory", path, "errno \(errno)")
+        }
+        if let id = try existing(path) {
+            try settleMode(path, group)
+            return .existed(spoolID: id)
+        }
+        let draft = path + ".new-" + randomText(byteCount: 8)
+        let descriptor = unsafe Glibc.open(
+            draft,
+            O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+            0o600
+        )
+        guard descriptor >= 0 else { throw failure("make the spool", path, "errno \(errno)") }
+        defer {
+            close(descriptor)
+            unsafe unlink(draft)
+        }
+        let id = randomText(byteCount: 16)
+        do {
+            try fill(draft, id)
+        } catch {
+            throw StorageError(error, "make the spool", at: WALFile.name(ofPath: path))
+        }
+        try settleMode(descriptor, path, group)
+        guard fsync(descriptor) == 0 else { throw failure("sync", path, "errno \(errno)") }
+        guard unsafe link(draft, path) == 0 else {
+            let cause = errno
+            // Somebody was faster; that is as good if it is a spool.
+            if cause == EEXIST, let id = try existing(path) { return .existed(spoolID: id) }
+            throw failure("name the spool", path, "errno \(cause)")
+        }
+        try syncDirectory(of: path)
+        return .created(spoolID: id)
+    }
+
+    /// The id of the spool at `path`; `nil` when nothing is there.
+    private static func existing(_ path: String) throws(StorageError) -> String? {
+        var status = stat()
+        guard unsafe lstat(path, &status) == 0 else {
+            if errno == ENOENT { return nil }
+            throw failure("look at the spool", path, "errno \(errno)")
+        }
+        guard status.st_mode & S_IFMT == S_IFREG else {
+            throw failure("use the spool", path, "it is not a regular file; move it away")
+        }
+        do {
+            let queue = try SpoolConnection.open(path)
+            let look = try queue.writeWithoutTransaction { database in
+                try database.waitForLock(SpoolLimits.lockedAfter)
+                return try SpoolLook(database, known: nil)
+            }
+            try queue.close()
+            return look.spoolID
+        } catch SpoolStop.trouble(.newerVersion) {
+            throw StorageError(.newerSchema, "use the spool", at: WALFile.name(ofPath: path))
+        } catch is SpoolStop {
+            throw StorageError(
+                .corrupt,
+                "use the spool",
+                at: WALFile.name(ofPath: path),
+                cause: "it is another program's file or its tables were changed; move it away"
+            )
+        } catch {
+            throw StorageError(error, "use the spool", at: WALFile.name(ofPath: path))
+        }
+    }
+
+    private static func fill(_ path: String, _ id: String) throws {
+        let queue = try SpoolConnection.open(path)
+        try queue.writeWithoutTransaction { database in
+            try database.execute(
+                sql: """
+                    PRAGMA page_size = 4096;
+                    PRAGMA encoding = 'UTF-8';
+                    PRAGMA auto_vacuum = NONE;
+                    PRAGMA journal_mode = DELETE;
+                    BEGIN IMMEDIATE;
+                    \(SpoolSchema.meta);
+                    \(SpoolSchema.requests);
+                    \(SpoolSchema.credentials);
+                    PRAGMA user_version = \(SpoolSchema.version);
+                    """
+            )
+            try database.run("INSERT INTO spool_meta VALUES (?)", .text(id))
+            try database.execute(sql: "COMMIT")
+        }
+        try queue.close()
+    }
+
+    private static func settleMode(_ path: String, _ group: gid_t?) throws(StorageError) {
+        let descriptor = unsafe Glibc.open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+        guard descriptor >= 0 else { throw failure("open the spool", path, "errno \(errno)") }
+        defer { close(descriptor) }
+        try settleMode(descriptor, path, group)
+    }
+
+    /// Only on a file of ours with one name: the directory belongs to others, too.
+    private static func settleMode(
+        _ descriptor: Int32,
+        _ path: String,
+        _ group: gid_t?
+    ) throws(StorageError) {
+        var status = stat()
+        guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
+            status.st_nlink == 1
+        else { throw failure("protect the spool", path, "it has a second name") }
+        if let group, status.st_gid != group, fchown(descriptor, uid_t.max, group) != 0 {
+            throw failure("give the spool to its group", path, "errno \(errno)")
+        }
+        guard status.st_mode & 0o7777 != 0o660 || group.map({ $0 != status.st_gid }) ?? false else {
+            return
+        }
+        guard fchmod(descriptor, 0o660) == 0 else {
+            throw failure("protect the spool", path, "errno \(errno)")
+        }
+    }
+
+    private static func syncDirectory(of path: String) throws(StorageError) {
+        let directory = String(path.dropLast(WALFile.name(ofPath: path).utf8.count))
+        let descriptor = unsafe Glibc.open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw failure("open the directory", path, "errno \(errno)") }
+        defer { close(descriptor) }
+        guard fsync(descriptor) == 0 else {
+            throw failure("sync the directory", path, "errno \(errno)")
+        }
+    }
+
+    private static func randomText(byteCount: Int) -> String {
+        var generator = SystemRandomNumberGenerator()
+        let digits = Array("0123456789abcdef".utf8)
+        return String(
+            decoding: (0..<byteCount * 2).map { _ in
+                digits[Int(UInt8.random(in: 0...15, using: &generator))]
+            },
+            as: UTF8.self
+        )
+    }
+
+    private static func failure(_ action: String, _ path: String, _ cause: String) -> StorageError {
+        StorageError(.unopenable, action, at: WALFile.name(ofPath: path), cause: cause)
+    }
+}

@@ -1,0 +1,50 @@
+/// Why the spool cannot be used, or not be written.
+package enum SpoolTrouble: String, Hashable, Sendable, CaseIterable {
+    /// There is no file.
+    case missing
+    /// The file, or a file beside it, wants something of us that is never done: a journal that names
+    /// another file, a symbolic link, something that is no regular file.
+    case refused
+    /// Not a database, or a damaged one.
+    case corrupt
+    /// The tables are not those of the public schema.
+    case wrongSchema = "wrong_schema"
+    /// `PRAGMA user_version` says that a newer version made it.
+    case newerVersion = "newer_version"
+    /// It, its directory or its journal cannot be opened.
+    case unopenable
+    /// It can be read, not written.
+    case readOnly = "read_only"
+    /// No space is left.
+    case diskFull = "disk_full"
+    /// The device failed.
+    case ioError = "io_error"
+    /// Somebody holds its lock for longer than ``SpoolLimits/lockedAfter``.
+    case locked
+    /// An access took longer than any honest file needs.
+    case slow
+}
+
+/// Something about the spool that an operator should know; told once per change.
+package enum SpoolHealthChange: Hashable, Sendable {
+    /// Nothing is imported and nothing mirrored until ``back``.
+    case quarantined(SpoolTrouble)
+    /// It is used again.
+    case back
+    /// Rows are imported, but states cannot be written and secrets not be scrubbed.
+    case unwritable(SpoolTrouble)
+    /// It is written again.
+    case writable
+    /// Another file, or an older content, is in its place; `isSameSpool` says whether it has the same id.
+    case replaced(isSameSpool: Bool)
+    /// Rows came back under known ids with another content; they were imported as new ones.
+    case recreatedRows(count: Int)
+    /// Objects that are not ours: triggers, views, tables, indexes. Triggers and views do not run.
+    case foreignObjects(count: Int)
+    /// Rows too large to be read or written; they were left alone.
+    case unreadableRows(count: Int)
+    /// An application switched it to WAL; importing goes on.
+    case enteredWAL
+    /// It has its rollback journal again.
+    case leftWAL
+}

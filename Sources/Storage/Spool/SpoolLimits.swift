@@ -1,0 +1,58 @@
+/// Bounds of the work on the spool, each with its unit and its reason.
+package enum SpoolLimits {
+    /// Rows of one import: one commit of the state.
+    package static let batchMax = 500
+    /// A read stops taking rows after this time: writers wait for readers.
+    static let readBudget = Duration.milliseconds(8)
+    /// Rows that one read looks at to find submitted ones; a few hundred pages.
+    static let scanMax = 4096
+    /// Bytes of one batch, so that hostile rows do not fill the memory.
+    static let batchByteCountMax = 4 << 20
+    /// Longest value or row that SQLite hands out; the schema allows 12 KiB.
+    static let valueByteCountMax: Int32 = 1_000_000
+    /// A read or write that takes longer is interrupted: it looks at a file made to be slow.
+    static let deadline = Duration.milliseconds(200)
+    /// How long a commit waits for readers; new readers wait meanwhile.
+    static let commitWait = Duration.milliseconds(20)
+    /// First pause after BUSY: an unlock follows the journal's unlink by less than this.
+    static let busyPauseMin = Duration.milliseconds(1)
+    /// Longest pause after BUSY: an application keeps the lock for long.
+    static let busyPauseMax = Duration.milliseconds(50)
+    /// A lock held longer than this is told to the operator; longer than any sane transaction.
+    package static let lockedAfter = Duration.seconds(5)
+    /// How long an unlock may follow an event of a file that was locked for long.
+    static let lockedPatience = Duration.milliseconds(200)
+    /// Changes that no event told of are found after this time at the latest.
+    package static let sweepInterval = Duration.seconds(30)
+    /// Shortest pause between two tries to open a file in trouble; an attacker makes events cheaply.
+    static let reopenPause = Duration.milliseconds(50)
+    /// Shortest time between two commits of the mirror: four a second.
+    package static let mirrorInterval = Duration.milliseconds(250)
+    /// Building a mirror commit stops here; the syncs come on top, within 25 ms together.
+    static let writeBudget = Duration.milliseconds(8)
+    /// What a mirror commit may take in all; the number of rows follows it.
+    static let mirrorCommitMax = Duration.milliseconds(25)
+    /// Rows of a mirror commit: at first, at least, at most.
+    static let mirrorRowsStart = 256
+    static let mirrorRowsMin = 16
+    static let mirrorRowsMax = 1000
+    /// Settled credentials that may wait for the lock before importing waits for them.
+    static let settlementsMax = 2000
+    /// Pauses after the intake refused a batch.
+    static let intakePauseMin = Duration.milliseconds(100)
+    static let intakePauseMax = Duration.seconds(5)
+    /// A full rescan may take this share of the time at most: 1 %.
+    static let rescanShare = 100
+    /// Switching back from WAL copies the WAL under an exclusive lock: 4 MiB take a few milliseconds.
+    static let walByteCountMax = 4 << 20
+    /// Longest text that is not a secret, and longest secret, in bytes; as over HTTP.
+    static let textByteCountMax = 2048
+    static let secretLengthMax = 8192
+    static let nameByteCountMax = 64
+    static let keyLengthMax = 255
+    static let optionsLengthMax = 4096
+    static let reasonByteCountMax = 64
+    static let providersMax = 64
+    /// Ten years.
+    static let graceSecondsMax = 315_360_000
+}

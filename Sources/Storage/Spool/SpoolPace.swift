@@ -1,0 +1,23 @@
+/// When the mirror may commit again, and how many rows it may take.
+struct SpoolPace: Sendable {
+    /// Rows of the next commit.
+    private(set) var rowCount = SpoolLimits.mirrorRowsStart
+    private var allowedAt = Duration.zero
+
+    /// How long to wait before the next commit.
+    func wait(at now: Duration) -> Duration { max(.zero, allowedAt - now) }
+
+    /// Learns from a commit: half as many rows when it took too long, more when it was quick.
+    mutating func note(_ commit: SpoolDatabase.MirrorCommit, from start: Duration, to end: Duration)
+    {
+        // Nothing written is no commit that anybody had to wait for.
+        guard commit.writtenCount > 0 else { return }
+        allowedAt = start + SpoolLimits.mirrorInterval
+        let duration = end - start
+        if duration > SpoolLimits.mirrorCommitMax {
+            rowCount = max(SpoolLimits.mirrorRowsMin, rowCount / 2)
+        } else if duration < SpoolLimits.mirrorCommitMax / 2 {
+            rowCount = min(SpoolLimits.mirrorRowsMax, rowCount + rowCount / 2)
+        }
+    }
+}

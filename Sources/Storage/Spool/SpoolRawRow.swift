@@ -1,0 +1,78 @@
+import Engine
+import GRDB
+
+/// A value as the application wrote it, type included: nothing about it is believed.
+enum SpoolCell: Hashable, Sendable {
+    case null
+    case text(String)
+    /// A number, a blob, or text that is not UTF-8.
+    case other(type: String, bytes: [UInt8])
+
+    init(_ row: SQLRow, type: Int32, value: Int32) {
+        let name = row.text(type)
+        guard name != "null" else {
+            self = .null
+            return
+        }
+        let bytes = row.blob(value)
+        if name == "text", let text = String(validating: bytes, as: UTF8.self) {
+            self = .text(text)
+        } else {
+            self = .other(type: name, bytes: bytes)
+        }
+    }
+
+    var byteCount: Int {
+        switch self {
+        case .null: 0
+        case .text(let text): text.utf8.count
+        case .other(_, let bytes): bytes.count
+        }
+    }
+
+    /// The text; `nil` for anything else.
+    var text: String? {
+        guard case .text(let text) = self else { return nil }
+        return text
+    }
+}
+
+/// A row of the spool, unchecked.
+struct SpoolRawRow: Sendable {
+    let table: SpoolTable
+    let id: Int64
+    /// Its input columns, in order.
+    let cells: [SpoolCell]
+
+    init(_ row: SQLRow, of table: SpoolTable) {
+        self.table = table
+        id = Int64(row.int(0))
+        cells = table.inputColumns.indices.map { index in
+            SpoolCell(row, type: Int32(1 + index * 2), value: Int32(2 + index * 2))
+        }
+    }
+
+    var byteCount: Int { cells.reduce(0) { $0 + $1.byteCount } }
+
+    func cell(_ column: String) -> SpoolCell {
+        guard let index = table.inputColumns.firstIndex(of: column) else { return .null }
+        return cells[index]
+    }
+
+    /// Keyed hash of the input columns; lengths keep neighbours apart.
+    func fingerprint(_ hasher: any KeyedHasher) -> [UInt8] {
+        var text = table.rawValue
+        for cell in cells {
+            switch cell {
+            case .null:
+                text += "\nnull"
+            case .text(let value):
+                text += "\ntext \(value.utf8.count) \(value)"
+            case .other(let type, let bytes):
+                text += "\n\(type) \(bytes.count)"
+                for byte in bytes { text += " \(byte)" }
+            }
+        }
+        return hasher.hash(text, domain: .spoolRow)
+    }
+}

@@ -1,0 +1,147 @@
+import GRDB
+import Lifecycle
+
+/// Walks a table in the order of its ids and brings the rows that wait, inside one transaction.
+struct SpoolScan {
+    /// Where a walk goes on.
+    struct Cursor: Hashable, Sendable {
+        /// The first id of the rest of each table; `nil` when no id can follow.
+        private var credentials: Int64? = .min
+        private var requests: Int64? = .min
+
+        subscript(table: SpoolTable) -> Int64? {
+            get { table == .credentials ? credentials : requests }
+            set {
+                switch table {
+                case .credentials: credentials = newValue
+                case .requests: requests = newValue
+                }
+            }
+        }
+    }
+
+    /// Ends a loop over rows early.
+    private struct Enough: Error {}
+
+    let database: Database
+    let uptime: @Sendable () -> Duration
+    /// When to stop taking rows.
+    let end: Duration
+    private(set) var cursor: Cursor
+    private(set) var unreadableCount = 0
+    private var byteCount = 0
+
+    init(
+        database: Database,
+        cursor: Cursor,
+        end: Duration,
+        uptime: @escaping @Sendable () -> Duration
+    ) {
+        self.database = database
+        self.cursor = cursor
+        self.end = end
+        self.uptime = uptime
+    }
+
+    /// Up to `limit` submitted rows, and whether there are no further ones in the table.
+    ///
+    /// - Throws: `DatabaseError`.
+    mutating func rows(
+        of table: SpoolTable,
+        limit: Int
+    ) throws -> (rows: [SpoolRawRow], isAtEnd: Bool) {
+        var rows: [SpoolRawRow] = []
+        while rows.count < limit, byteCount < SpoolLimits.batchByteCountMax {
+            guard let first = cursor[table] else { return (rows, true) }
+            let last =
+                try database.first(
+                    table.boundSQL,
+                    .int(first),
+                    .int(SpoolLimits.scanMax)
+                ) { $0.isNull(0) ? nil : Int64($0.int(0)) } ?? nil
+            guard let last else { return (rows, true) }
+            var reached = last
+            do {
+                let isCut = try take(table, first...last, limit - rows.count, &rows)
+                if isCut, let id = rows.last?.id { reached = id }
+            } catch let error as DatabaseError where error.resultCode == .SQLITE_TOOBIG {
+                rows.removeAll { $0.id >= first }
+                reached = try takeSingly(table, first...last, limit - rows.count, &rows)
+            }
+            cursor[table] = reached == .max ? nil : reached + 1
+            if uptime() >= end { break }
+        }
+        return (rows, false)
+    }
+
+    /// - Returns: Whether rows may be left in the range.
+    private mutating func take(
+        _ table: SpoolTable,
+        _ range: ClosedRange<Int64>,
+        _ limit: Int,
+        _ rows: inout [SpoolRawRow]
+    ) throws -> Bool {
+        var taken = 0
+        var isCut = false
+        var size = byteCount
+        do {
+            try database.each(
+                table.submittedSQL,
+                .int(range.lowerBound),
+                .int(range.upperBound),
+                .int(limit)
+            ) { row in
+                let raw = SpoolRawRow(row, of: table)
+                rows.append(raw)
+                taken += 1
+                size += raw.byteCount
+                isCut =
+                    taken == limit || size >= SpoolLimits.batchByteCountMax
+                    || (taken % 16 == 0 && uptime() >= end)
+                if isCut { throw Enough() }
+            }
+        } catch is Enough {
+            // The rest comes with the next batch.
+        }
+        byteCount = size
+        return isCut
+    }
+
+    /// One by one, around a row that SQLite does not hand out because it is too large.
+    ///
+    /// - Returns: The last id that was looked at.
+    private mutating func takeSingly(
+        _ table: SpoolTable,
+        _ range: ClosedRange<Int64>,
+        _ limit: Int,
+        _ rows: inout [SpoolRawRow]
+    ) throws -> Int64 {
+        let ids = try database.all(
+            table.idsSQL,
+            .int(range.lowerBound),
+            .int(range.upperBound)
+        ) { Int64($0.int(0)) }
+        var taken = 0
+        for id in ids {
+            do {
+                let isSubmitted = try database.first(table.isSubmittedSQL, .int(id)) { $0.bool(0) }
+                guard isSubmitted == true else { continue }
+                if let raw = try database.first(
+                    table.rowSQL,
+                    .int(id),
+                    body: { SpoolRawRow($0, of: table) }
+                ) {
+                    rows.append(raw)
+                    byteCount += raw.byteCount
+                    taken += 1
+                }
+            } catch let error as DatabaseError where error.resultCode == .SQLITE_TOOBIG {
+                unreadableCount += 1
+            }
+            if taken == limit || byteCount >= SpoolLimits.batchByteCountMax || uptime() >= end {
+                return id
+            }
+        }
+        return range.upperBound
+    }
+}

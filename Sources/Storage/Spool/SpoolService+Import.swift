@@ -1,0 +1,256 @@
+import Engine
+import Lifecycle
+import Synchronization
+
+extension SpoolService {
+    /// How one step of importing ended.
+    private enum Step {
+        /// There may be more.
+        case again
+        /// Nothing is left, or nothing can be done before the next change or sweep.
+        case stop
+    }
+
+    /// Imports until no row waits.
+    func importAll(_ watcher: SpoolWatcher) async {
+        defer { watcher.setAlert(monitor.needsSweeps || work.withLock { $0.mustRescan }) }
+        if watcher.takeSweep() { await sweep() }
+        if work.withLock({ $0.takeRescanNow() }) { beginRescan(isForced: true) }
+        var lock = SpoolPause.lock
+        while !Task.isCancelled, !work.withLock({ $0.isPaused }) {
+            guard await openIfNeeded() else { return }
+            switch await importStep(&lock) {
+            case .again: continue
+            case .stop: return
+            }
+        }
+    }
+
+    private func importStep(_ lock: inout SpoolPause) async -> Step {
+        let isRescan = database.isRescanning
+        switch await database.read(.tail) {
+        case .done(let reading):
+            lock = SpoolPause.lock
+            await note(reading)
+            guard await handOver(reading) else { return .again }
+            guard reading.isAtEnd else { return .again }
+            return isRescan ? await rescanStep(&lock) : .stop
+        case .busy:
+            return await waitForLock(&lock)
+        case .closed:
+            return .again
+        case .moved:
+            work.withLock { $0.wasMoved = true }
+            database.close()
+            return .again
+        case .trouble(let trouble):
+            database.close()
+            monitor.quarantine(trouble)
+            return .stop
+        }
+    }
+
+    /// One piece of reading everything again; new rows are looked for between the pieces.
+    private func rescanStep(_ lock: inout SpoolPause) async -> Step {
+        switch await database.read(.all) {
+        case .done(let reading):
+            guard await handOver(reading) else { return .stop }
+            if reading.isAtEnd { endRescan() }
+            return .again
+        case .busy:
+            return await waitForLock(&lock)
+        case .closed, .moved, .trouble:
+            // The next read of the tail says it again.
+            return .again
+        }
+    }
+
+    /// Pauses for somebody else's lock; one that is held for long is told, and then only events help.
+    private func waitForLock(_ lock: inout SpoolPause) async -> Step {
+        let patience =
+            monitor.isLocked ? SpoolLimits.lockedPatience : SpoolLimits.lockedAfter
+        guard lock.total < patience else {
+            monitor.quarantine(.locked)
+            return .stop
+        }
+        return await rest(lock.take()) ? .again : .stop
+    }
+
+    /// - Returns: False when the task was cancelled meanwhile.
+    func rest(_ pause: Duration) async -> Bool {
+        do {
+            try await ports.clock.rest(pause)
+            return true
+        } catch {
+            // Only cancellation ends a rest early.
+            return false
+        }
+    }
+
+    private func openIfNeeded() async -> Bool {
+        guard !database.isOpen else { return true }
+        let now = ports.clock.uptime()
+        if let last = work.withLock({ $0.openedAt }), now - last < SpoolLimits.reopenPause,
+            await !rest(SpoolLimits.reopenPause - (now - last))
+        {
+            return false
+        }
+        work.withLock { $0.openedAt = ports.clock.uptime() }
+        var lock = SpoolPause.lock
+        while true {
+            switch database.open() {
+            case .done:
+                work.withLock { $0.isFresh = true }
+                return true
+            case .busy:
+                guard case .again = await waitForLock(&lock) else { return false }
+            case .closed, .moved:
+                return false
+            case .trouble(let trouble):
+                monitor.quarantine(trouble)
+                return false
+            }
+        }
+    }
+
+    private func note(_ reading: SpoolDatabase.Reading) async {
+        let (wasMoved, isFresh) = work.withLock { work in
+            defer { (work.wasMoved, work.isFresh) = (false, false) }
+            return (work.wasMoved, work.isFresh)
+        }
+        if wasMoved || reading.isReplaced {
+            monitor.tell(.replaced(isSameSpool: !reading.hasOtherID))
+        }
+        let wasQuarantined = monitor.readSucceeded(
+            reading.look,
+            unreadableCount: reading.unreadableCount
+        )
+        if wasQuarantined || isFresh {
+            wakeSettling()
+            nudge()
+        }
+    }
+
+    /// Has the rows taken and starts what follows.
+    ///
+    /// - Returns: False when nothing was taken; the rows are read again.
+    private func handOver(_ reading: SpoolDatabase.Reading) async -> Bool {
+        if !reading.refusedCredentials.isEmpty { await addSettlements(reading.refusedCredentials) }
+        let batch = reading.batch
+        guard !batch.credentials.isEmpty || !batch.requests.isEmpty || !batch.refused.isEmpty else {
+            return true
+        }
+        var pause = SpoolPause(from: SpoolLimits.intakePauseMin, to: SpoolLimits.intakePauseMax)
+        while true {
+            do {
+                let receipts = try await ports.intake.take(batch)
+                guard receipts.credentials.count == batch.credentials.count,
+                    receipts.requests.count == batch.requests.count
+                else { preconditionFailure("one receipt per row") }
+                await settle(batch, receipts)
+                return true
+            } catch {
+                // Whoever failed has said so; nothing was acknowledged, so the same rows are offered again.
+                guard await rest(pause.take()), !work.withLock({ $0.isPaused }) else {
+                    database.rewind()
+                    return false
+                }
+            }
+        }
+    }
+
+    private func settle(_ batch: SpoolBatch, _ receipts: SpoolReceipts) async {
+        var settlements: [CredentialSettlement] = []
+        var isPostponed = false
+        for (credential, receipt) in zip(batch.credentials, receipts.credentials) {
+            switch receipt {
+            case .sealed:
+                settlements.append(CredentialSettlement(row: credential.row, rejection: nil))
+            case .rejected(let reason):
+                settlements.append(CredentialSettlement(row: credential.row, rejection: reason))
+            case .postponed:
+                isPostponed = true
+            }
+        }
+        if !settlements.isEmpty { await addSettlements(settlements) }
+        var known: [SpoolRow] = batch.refused.map(\.row)
+        for (submission, receipt) in zip(batch.requests, receipts.requests) {
+            switch receipt {
+            case .accepted: break
+            case .same, .rejected: known += [submission.spoolRow].compactMap(\.self)
+            case .postponed: isPostponed = true
+            }
+        }
+        if isPostponed { work.withLock { $0.mustRescan = true } }
+        await follow(batch, known)
+        nudge()
+    }
+
+    /// What the state is told and asked once the rows are durable.
+    private func follow(_ batch: SpoolBatch, _ known: [SpoolRow]) async {
+        do {
+            try await ports.source.mirrorAgain(known)
+            let count = try await ports.source.countRecreated(
+                requests: batch.requests.compactMap(\.spoolRow) + batch.refused.map(\.row),
+                credentials: batch.credentials.map(\.row)
+            )
+            if count > 0 { monitor.tell(.recreatedRows(count: count)) }
+        } catch {
+            // The state is in trouble and says so itself; the next rescan finds the rows again.
+            work.withLock { $0.mustRescan = true }
+        }
+    }
+}
+
+// MARK: - Sweeps
+
+extension SpoolService {
+    /// What is tried every ``SpoolLimits/sweepInterval`` when there is a reason.
+    private func sweep() async {
+        if monitor.isUnwritable {
+            // A file that became writable again must be opened again.
+            monitor.allowWriteRetry()
+            database.close()
+        }
+        if database.look?.isWAL == true, database.isOpen {
+            if case .done(true) = await database.leaveWAL() { database.readAgain() }
+        }
+        let now = ports.clock.uptime()
+        let (isForced, isAllowed) = work.withLock { work in
+            defer { work.mustRescan = false }
+            return (work.mustRescan, now >= work.rescanAllowedAt)
+        }
+        if isForced || isAllowed { beginRescan(isForced: isForced) }
+    }
+
+    private func beginRescan(isForced: Bool) {
+        guard database.beginRescan(isForced: isForced) else { return }
+        let now = ports.clock.uptime()
+        work.withLock { $0.rescanStartedAt = $0.rescanStartedAt ?? now }
+    }
+
+    /// The next one may begin once this one was 1 % of the time.
+    private func endRescan() {
+        let now = ports.clock.uptime()
+        work.withLock { work in
+            let cost = now - (work.rescanStartedAt ?? now)
+            work.rescanStartedAt = nil
+            work.rescanAllowedAt = now + cost * SpoolLimits.rescanShare
+        }
+    }
+}
+
+extension SpoolService.Work {
+    fileprivate mutating func takeRescanNow() -> Bool {
+        defer { mustRescanNow = false }
+        return mustRescanNow
+    }
+}
+
+extension Submission {
+    /// The row it came from.
+    fileprivate var spoolRow: SpoolRow? {
+        guard case .spool(let row) = origin else { return nil }
+        return row
+    }
+}

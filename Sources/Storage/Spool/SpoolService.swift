@@ -1,0 +1,141 @@
+package import Engine
+import Lifecycle
+import Synchronization
+
+/// Carries rows of the spool into the state and states back into the spool.
+///
+/// ```
+/// commit of an application ──▶ SpoolWatcher ──▶ import: read ≤ 500 rows ──▶ SpoolIntake (durable)
+///                                                  │                            │
+///                         settle: scrub credentials at once ◀───────────────────┤
+///   nudge() ──▶ mirror: ≤ 4 commits a second, the last state wins ◀─────────────┘
+/// ```
+///
+/// Three loops share one connection; none of them waits for a lock inside SQLite, and none runs while
+/// nothing happens. A file in trouble is left alone and tried again with every change and every sweep.
+package final class SpoolService: Sendable {
+    /// What the service works with.
+    package struct Ports: Sendable {
+        package let intake: any SpoolIntake
+        package let source: any SpoolMirrorSource
+        package let hasher: any KeyedHasher
+        package let clock: SpoolClock
+        /// Told once per change of the spool's health.
+        package let report: @Sendable (SpoolHealthChange) -> Void
+
+        package init(
+            intake: any SpoolIntake,
+            source: any SpoolMirrorSource,
+            hasher: any KeyedHasher,
+            clock: SpoolClock,
+            report: @escaping @Sendable (SpoolHealthChange) -> Void
+        ) {
+            self.intake = intake
+            self.source = source
+            self.hasher = hasher
+            self.clock = clock
+            self.report = report
+        }
+    }
+
+    struct Work: Sendable {
+        var settlements: [CredentialSettlement] = []
+        var isPaused = false
+        /// Rows were not taken: read everything again with the next sweep.
+        var mustRescan = false
+        /// Rows have another content than the one that was taken: read everything again at once.
+        var mustRescanNow = false
+        var rescanAllowedAt = Duration.zero
+        var rescanStartedAt: Duration?
+        /// The last open file is gone or was replaced.
+        var wasMoved = false
+        /// The file was opened and not read yet.
+        var isFresh = false
+        var openedAt: Duration?
+    }
+
+    let ports: Ports
+    let database: SpoolDatabase
+    let monitor: SpoolMonitor
+    let work = Mutex(Work())
+    let mirrorPace = Mutex(SpoolPace())
+    private let path: String
+    private let sweepInterval: Duration
+    private let settleSignal: AsyncStream<Void>.Continuation
+    private let settleSignals: AsyncStream<Void>
+    private let mirrorSignal: AsyncStream<Void>.Continuation
+    private let mirrorSignals: AsyncStream<Void>
+    private let importSignal = Mutex<AsyncStream<Void>.Continuation?>(nil)
+
+    /// Sets the service up; nothing is opened before ``run()``.
+    ///
+    /// - Parameters:
+    ///   - path: The file; made by ``SpoolFile``.
+    ///   - ports: What it works with.
+    ///   - sweepInterval: Between two looks at a file that no event told of.
+    package init(
+        path: String,
+        ports: Ports,
+        sweepInterval: Duration = SpoolLimits.sweepInterval
+    ) {
+        self.path = path
+        self.ports = ports
+        self.sweepInterval = sweepInterval
+        database = SpoolDatabase(path: path, hasher: ports.hasher, clock: ports.clock)
+        monitor = SpoolMonitor(report: ports.report)
+        (settleSignals, settleSignal) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+        (mirrorSignals, mirrorSignal) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+    }
+
+    /// Works until the task is cancelled; run it once.
+    ///
+    /// What was taken is settled before it returns, unless somebody has the lock; the next start does it then.
+    ///
+    /// - Throws: ``StorageError`` when the kernel has no descriptor or thread left for watching.
+    package func run() async throws {
+        let watcher = try SpoolWatcher(path: path, sweepInterval: sweepInterval)
+        let (pokes, poke) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
+        importSignal.withLock { $0 = poke }
+        poke.yield()
+        mirrorSignal.yield()
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask {
+                for await _ in watcher.wakes { poke.yield() }
+            }
+            group.addTask {
+                for await _ in pokes { await self.importAll(watcher) }
+            }
+            group.addTask {
+                for await _ in self.settleSignals { await self.settleAll() }
+            }
+            group.addTask {
+                for await _ in self.mirrorSignals { await self.mirrorAll() }
+            }
+            await group.waitForAll()
+        }
+        watcher.stop()
+        importSignal.withLock { $0 = nil }
+        await settleOnce()
+        database.close()
+    }
+
+    /// Says that states may have changed; cheap, and never wakes anything twice.
+    package func nudge() { mirrorSignal.yield() }
+
+    /// Stops taking rows, or goes on; what shows states goes on in both cases.
+    package func setPaused(_ isPaused: Bool) {
+        work.withLock { $0.isPaused = isPaused }
+        if !isPaused { poke() }
+    }
+
+    /// Something outside of importing found that the file must be looked at.
+    func poke() { importSignal.withLock { _ = $0?.yield() } }
+
+    /// Rows that were read have changed since.
+    func rescanNow() {
+        work.withLock { $0.mustRescanNow = true }
+        poke()
+    }
+
+    func wakeSettling() { settleSignal.yield() }
+}

@@ -1,0 +1,48 @@
+/// A table of the spool that applications write to.
+enum SpoolTable: String, Sendable, CaseIterable {
+    case credentials, requests
+
+    /// What the application writes; the output columns are never read back.
+    var inputColumns: [String] {
+        switch self {
+        case .requests:
+            ["kind", "user_id", "idempotency_key", "options", "created_at"]
+        case .credentials:
+            [
+                "user_id", "provider", "client_id", "subject", "kind", "secret", "redirect_uri",
+                "code_verifier", "raw_nonce", "created_at",
+            ]
+        }
+    }
+
+    /// `id` and, for each input column, its type and its value.
+    private var selection: String {
+        "id, " + inputColumns.map { "typeof(\($0)), \($0)" }.joined(separator: ", ")
+    }
+
+    /// The last id of the next rows: `?1` is the first id, `?2` how many.
+    var boundSQL: String {
+        "SELECT max(id) FROM (SELECT id FROM \(rawValue) WHERE id >= ?1 ORDER BY id LIMIT ?2)"
+    }
+
+    /// Submitted rows from `?1` to `?2`, at most `?3`.
+    var submittedSQL: String {
+        """
+        SELECT \(selection) FROM \(rawValue)
+        WHERE id >= ?1 AND id <= ?2 AND state = 'submitted' ORDER BY id LIMIT ?3
+        """
+    }
+
+    /// All ids from `?1` to `?2`.
+    var idsSQL: String {
+        "SELECT id FROM \(rawValue) WHERE id >= ?1 AND id <= ?2 ORDER BY id"
+    }
+
+    /// One row by its id.
+    var rowSQL: String { "SELECT \(selection) FROM \(rawValue) WHERE id = ?1" }
+
+    /// Whether a row waits to be imported.
+    var isSubmittedSQL: String {
+        "SELECT state = 'submitted' FROM \(rawValue) WHERE id = ?1"
+    }
+}

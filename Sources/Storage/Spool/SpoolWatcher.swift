@@ -1,0 +1,238 @@
+import CLinux
+import Glibc
+import Lifecycle
+import Synchronization
+
+/// Wakes when somebody changed the spool (inotify(7) on its directory); costs nothing while nobody does.
+///
+/// A thread of its own sleeps in poll(2). It wakes its reader for what can be a commit: a change of the
+/// database or of its WAL, a journal that goes away, a file that comes, goes or changes its mode; not for a
+/// journal that is being written, because reading then would only be in the writer's way. Every
+/// ``SpoolLimits/sweepInterval`` it looks at the file's times without opening it, and wakes its reader if
+/// they changed or if it was told to (``setAlert(_:)``).
+final class SpoolWatcher: Sendable {
+    /// Yields once or more after something happened; finishes after ``stop()``.
+    let wakes: AsyncStream<Void>
+
+    private let directory: String
+    private let name: String
+    private let sweepInterval: Duration
+    private let inotify: Int32
+    private let event: Int32
+    private let wake: AsyncStream<Void>.Continuation
+    private let state = Mutex(State())
+
+    private struct State {
+        var isStopped = false
+        var isAlert = false
+        var isSweepDue = false
+        var sweepCount = 0
+    }
+
+    /// What a sweep compares; nanoseconds of the last changes.
+    private struct Snapshot: Hashable {
+        var inode: UInt64 = 0
+        var size = 0
+        var changedAt = timespecValue(timespec())
+        var modifiedAt = timespecValue(timespec())
+        var hasJournal = false
+        var walSize = -1
+
+        static func timespecValue(_ time: timespec) -> [Int] { [time.tv_sec, time.tv_nsec] }
+    }
+
+    /// Starts the thread.
+    ///
+    /// - Parameters:
+    ///   - path: Of the spool; neither it nor its directory need exist.
+    ///   - sweepInterval: Between two looks at the file without an event.
+    /// - Throws: ``StorageError`` when the kernel has no descriptor or thread left.
+    init(path: String, sweepInterval: Duration) throws(StorageError) {
+        name = WALFile.name(ofPath: path)
+        let parent = path.dropLast(name.utf8.count)
+        directory = parent.isEmpty ? "." : String(parent)
+        self.sweepInterval = sweepInterval
+        (wakes, wake) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+        inotify = inotify_init1(Int32(O_NONBLOCK | O_CLOEXEC))
+        event = clinux_event_make()
+        guard inotify >= 0, event >= 0 else {
+            throw StorageError(.unopenable, "watch the spool", at: name, cause: "errno \(errno)")
+        }
+        let context = unsafe Unmanaged.passRetained(self)
+        let answer = unsafe clinux_thread_start(
+            "expunged-spool",
+            { context in
+                guard let context = unsafe context else { return }
+                unsafe Unmanaged<SpoolWatcher>.fromOpaque(context).takeRetainedValue().run()
+            },
+            context.toOpaque()
+        )
+        guard answer == 0 else {
+            unsafe context.release()
+            throw StorageError(.unopenable, "watch the spool", at: name, cause: "errno \(-answer)")
+        }
+    }
+
+    deinit {
+        // The thread owns a reference, so it has ended.
+        if inotify >= 0 { close(inotify) }
+        if event >= 0 { close(event) }
+    }
+
+    /// Ends the thread and then the stream; later calls do nothing.
+    func stop() {
+        state.withLock { $0.isStopped = true }
+        clinux_event_signal(event)
+    }
+
+    /// Whether every sweep wakes the reader, because the spool is in trouble.
+    func setAlert(_ isAlert: Bool) {
+        state.withLock { $0.isAlert = isAlert }
+    }
+
+    /// Whether a sweep woke the reader since the last call.
+    func takeSweep() -> Bool {
+        state.withLock { state in
+            defer { state.isSweepDue = false }
+            return state.isSweepDue
+        }
+    }
+
+    /// Sweeps since the start; for tests.
+    var sweepCount: Int { state.withLock { $0.sweepCount } }
+
+    // MARK: The thread
+
+    private func run() {
+        let clock = ContinuousClock()
+        var watch = addWatch()
+        var snapshot = look()
+        var sweepAt = clock.now + sweepInterval
+        while !state.withLock({ $0.isStopped }) {
+            let rest = clock.now.duration(to: sweepAt)
+            if rest <= .zero {
+                sweepAt = clock.now + sweepInterval
+                if watch < 0 { watch = addWatch() }
+                sweep(&snapshot)
+                continue
+            }
+            sleepUntilEvent(rest)
+            let news = readEvents(watch)
+            if news.isWatchLost { watch = addWatch() }
+            if news.isWake { wake.yield() }
+        }
+        wake.finish()
+    }
+
+    private func sleepUntilEvent(_ rest: Duration) {
+        var waiting = [
+            pollfd(fd: inotify, events: Int16(POLLIN), revents: 0),
+            pollfd(fd: event, events: Int16(POLLIN), revents: 0),
+        ]
+        // Rounded up, so that the last millisecond is not spun through.
+        let milliseconds = Int32(clamping: rest.milliseconds + 1)
+        // An interrupted sleep is one more turn.
+        _ = unsafe poll(&waiting, nfds_t(waiting.count), milliseconds)
+    }
+
+    private func sweep(_ snapshot: inout Snapshot) {
+        let now = look()
+        let mustWake = state.withLock { state in
+            state.sweepCount += 1
+            guard state.isAlert || now != snapshot else { return false }
+            state.isSweepDue = true
+            return true
+        }
+        snapshot = now
+        if mustWake { wake.yield() }
+    }
+
+    private var path: String {
+        directory.hasSuffix("/") ? directory + name : directory + "/" + name
+    }
+
+    /// stat(2) only: closing a second descriptor of a database drops SQLite's locks.
+    private func look() -> Snapshot {
+        var snapshot = Snapshot()
+        var status = stat()
+        if unsafe lstat(path, &status) == 0 {
+            snapshot.inode = UInt64(status.st_ino)
+            snapshot.size = Int(status.st_size)
+            snapshot.changedAt = Snapshot.timespecValue(status.st_ctim)
+            snapshot.modifiedAt = Snapshot.timespecValue(status.st_mtim)
+        }
+        snapshot.hasJournal = unsafe lstat(path + "-journal", &status) == 0
+        if unsafe lstat(path + "-wal", &status) == 0 { snapshot.walSize = Int(status.st_size) }
+        return snapshot
+    }
+
+    /// The watch's number; negative while there is no directory.
+    private func addWatch() -> Int32 {
+        let mask =
+            UInt32(IN_MODIFY) | UInt32(IN_DELETE) | UInt32(IN_CREATE) | UInt32(IN_ATTRIB)
+            | UInt32(IN_MOVED_TO) | UInt32(IN_MOVED_FROM) | UInt32(IN_DELETE_SELF)
+            | UInt32(IN_MOVE_SELF) | UInt32(IN_ONLYDIR)
+        return unsafe inotify_add_watch(inotify, directory, mask)
+    }
+
+    private func readEvents(_ watch: Int32) -> (isWake: Bool, isWatchLost: Bool) {
+        var isWake = false
+        var isWatchLost = false
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        while true {
+            let count = unsafe buffer.withUnsafeMutableBytes { bytes in
+                unsafe read(inotify, bytes.baseAddress, bytes.count)
+            }
+            guard count > 0 else { return (isWake, isWatchLost) }
+            for event in Self.parse(buffer[..<count]) {
+                // A full queue has lost events; a directory that goes takes its watch along.
+                isWatchLost =
+                    isWatchLost || (event.watch == watch && event.mask & Self.lostMask != 0)
+                isWake =
+                    isWake || isWatchLost || event.mask & UInt32(IN_Q_OVERFLOW) != 0
+                    || isCommitLike(event)
+            }
+        }
+    }
+
+    private static let lostMask =
+        UInt32(IN_DELETE_SELF) | UInt32(IN_MOVE_SELF) | UInt32(IN_IGNORED) | UInt32(IN_UNMOUNT)
+
+    private func isCommitLike(_ event: Event) -> Bool {
+        switch event.name {
+        case name, name + "-wal": true
+        case name + "-journal": event.mask & (UInt32(IN_MODIFY) | UInt32(IN_CREATE)) == 0
+        default: false
+        }
+    }
+
+    private struct Event {
+        let watch: Int32
+        let mask: UInt32
+        let name: String
+    }
+
+    /// `struct inotify_event`: watch, mask, cookie, length of the name, name with padding.
+    private static func parse(_ bytes: ArraySlice<UInt8>) -> [Event] {
+        var events: [Event] = []
+        var rest = bytes
+        func word(_ index: Int) -> UInt32 {
+            let start = rest.startIndex + index * 4
+            return rest[start..<start + 4].reversed().reduce(0) { $0 << 8 | UInt32($1) }
+        }
+        while rest.count >= 16 {
+            let nameEnd = 16 + Int(word(3))
+            guard rest.count >= nameEnd else { break }
+            let name = rest.dropFirst(16).prefix(nameEnd - 16).prefix { $0 != 0 }
+            events.append(
+                Event(
+                    watch: Int32(bitPattern: word(0)),
+                    mask: word(1),
+                    name: String(decoding: name, as: UTF8.self)
+                )
+            )
+            rest = rest.dropFirst(nameEnd)
+        }
+        return events
+    }
+}

@@ -1,0 +1,79 @@
+package import Engine
+import GRDB
+import Lifecycle
+
+extension StateDatabase: SpoolMirrorSource {
+    /// Rows that show something older than the state, with the content that was imported.
+    ///
+    /// - Throws: ``StorageError``, or `CancellationError` in a cancelled task.
+    package func spoolMirrorRows(limit: Int) async throws -> [SpoolMirrorRow] {
+        let rows = try await mirrorBatch(limit: limit)
+        guard !rows.isEmpty else { return [] }
+        return try await read { database in
+            try rows.map {
+                SpoolMirrorRow(row: $0, fingerprint: try Self.fingerprint($0, database))
+            }
+        }
+    }
+
+    /// Of the import that this row of the mirror is about, not of one that followed it.
+    private static func fingerprint(_ row: MirrorRow, _ database: Database) throws -> [UInt8]? {
+        try database.first(
+            """
+            SELECT fingerprint FROM imports
+            WHERE spool_id = ?1 AND source = 'requests' AND row_id = ?2
+              AND request_id IS ?3 AND (request_id IS NOT NULL OR reject_reason IS ?4)
+            ORDER BY is_current DESC LIMIT 1
+            """,
+            .text(row.spoolID),
+            .int(row.spoolRow),
+            row.requestID.map { .id($0.value) } ?? .null,
+            .text(row.detail)
+        ) { $0.blob(0) }
+    }
+
+    /// Makes the states of rows that were imported before come again: their file was restored.
+    ///
+    /// - Throws: ``StorageError``: nothing was recorded.
+    package func mirrorAgain(_ rows: [SpoolRow]) async throws {
+        guard !rows.isEmpty else { return }
+        try await writer.perform { database in
+            for row in rows {
+                try database.run(
+                    """
+                    UPDATE imports SET is_current = fingerprint = ?3,
+                      is_unmirrored = fingerprint = ?3 AND reject_reason IS NOT NULL
+                    WHERE spool_id = ?1 AND source = 'requests' AND row_id = ?2
+                    """,
+                    .text(row.spoolID),
+                    .int(row.rowID),
+                    .blob(row.fingerprint)
+                )
+                try database.run(
+                    """
+                    UPDATE requests SET mirrored_revision = 0 WHERE id = (SELECT request_id FROM imports
+                      WHERE spool_id = ?1 AND source = 'requests' AND row_id = ?2 AND fingerprint = ?3)
+                    """,
+                    .text(row.spoolID),
+                    .int(row.rowID),
+                    .blob(row.fingerprint)
+                )
+            }
+        }
+    }
+
+    /// How many of the rows were imported before with another content.
+    ///
+    /// - Throws: ``StorageError``, or `CancellationError` in a cancelled task.
+    package func countRecreated(
+        requests: [SpoolRow],
+        credentials: [SpoolRow]
+    ) async throws -> Int {
+        try await read { database in
+            let first = SpoolImports(database: database, source: .requests)
+            let second = SpoolImports(database: database, source: .credentials)
+            return try requests.count { try first.hasOther($0) }
+                + credentials.count { try second.hasOther($0) }
+        }
+    }
+}
