@@ -47,7 +47,7 @@ struct CredentialOpener: Sendable {
         if let told = tokens.subject {
             let nonce = makeRowNonce()
             subject = LearnedSubject(
-                hash: hasher.hash(code.provider.rawValue + "\u{0}" + told.exposeText(), domain: .subject),
+                hash: SubjectHash.make(told, at: code.provider, hasher),
                 rowNonce: nonce,
                 sealed: try vault.seal(
                     told, under: code.userKey,

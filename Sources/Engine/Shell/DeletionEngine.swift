@@ -42,7 +42,7 @@ package struct EngineAdapters: Sendable {
 ///
 /// One loop owns the decisions; calls run as child tasks of ``run()``, so that cancelling it ends them
 /// all. It throws when the store's truth is unknown: the process must then exit and read it again.
-package final class Engine: Sendable {
+package final class DeletionEngine: Sendable {
     private let ports: EnginePorts
     private let core: Mutex<EngineCore>
     private let adapters: Mutex<EngineAdapters>
@@ -114,7 +114,7 @@ package final class Engine: Sendable {
 
 // MARK: - The loop
 
-extension Engine {
+extension DeletionEngine {
     private func turn(
         in group: inout ThrowingDiscardingTaskGroup<any Error>, armedWake: inout WallTime?
     ) {
@@ -198,7 +198,7 @@ enum EngineLimits {
 
 // MARK: - Calls
 
-extension Engine {
+extension DeletionEngine {
     private func call(
         _ id: RequestID, _ effect: RequestEffect, _ name: ProviderName, _ sealed: SealedCredential
     ) async {

@@ -1,0 +1,31 @@
+import Lifecycle
+import Logging
+import Storage
+
+/// Turns changes of the spool's health into journal entries.
+struct SpoolReporter: Sendable {
+    let logger: Logger
+
+    func report(_ change: SpoolHealthChange) {
+        switch change {
+        case .quarantined(let trouble):
+            logger.note(.spoolQuarantined, ["error": "\(trouble)"])
+        case .unwritable(let trouble):
+            logger.note(.spoolQuarantined, ["error": "\(trouble)", "detail": "unwritable"])
+        case .back, .writable:
+            logger.note(.spoolBack)
+        case .leftWAL:
+            logger.note(.spoolBack, ["detail": "left_wal"])
+        case .replaced(let isSameSpool):
+            logger.note(.spoolReplaced, ["detail": isSameSpool ? "same_spool" : "other_spool"])
+        case .recreatedRows(let count):
+            logger.note(.spoolReplaced, ["detail": "recreated_rows", "count": "\(count)"])
+        case .foreignObjects(let count):
+            logger.note(.spoolQuarantined, ["error": "foreign_objects", "count": "\(count)"])
+        case .unreadableRows(let count):
+            logger.note(.spoolQuarantined, ["error": "unreadable_rows", "count": "\(count)"])
+        case .enteredWAL:
+            logger.note(.spoolInWAL)
+        }
+    }
+}

@@ -1,0 +1,167 @@
+import Engine
+import Lifecycle
+import Logging
+import NIOCore
+import Providers
+import Settings
+import Systemd
+import Targets
+import Vault
+
+/// The configured adapters, and what each was made from.
+struct Adapters: Sendable {
+    let configuration: DaemonConfiguration
+    let providers: [ProviderName: any IdentityProvider]
+    let targets: [TargetName: any PurgeTarget]
+    /// To be shut down when the adapters are replaced.
+    let apple: [AppleProvider]
+
+    /// What the engine calls.
+    var forEngine: EngineAdapters { EngineAdapters(providers: providers, targets: targets) }
+
+    /// What the engine decides by.
+    var engineConfiguration: EngineConfiguration {
+        var policies: [ProviderName: ProviderPolicy] = [:]
+        var lanes: [ProviderName: LaneLimits] = [:]
+        for provider in configuration.providers {
+            guard let adapter = providers[provider.name] else { continue }
+            policies[provider.name] = ProviderPolicy(
+                traits: adapter.traits, onUnrevocable: provider.onUnrevocable,
+                revocationDeadline: provider.revocationDeadline)
+            lanes[provider.name] = LaneLimits(
+                concurrency: provider.concurrency,
+                ratePerSecond: provider.ratePerSecond.map(Double.init))
+        }
+        return EngineConfiguration(
+            providers: policies, lanes: lanes, targets: configuration.targets.map(\.name),
+            withoutIdentities: configuration.requests.withoutIdentities,
+            purgesPerHourMax: configuration.requests.maxDeletionsPerHour)
+    }
+
+    /// What intake promises to a new request.
+    var intakePolicy: IntakePolicy {
+        IntakePolicy(
+            gracePeriod: configuration.requests.gracePeriod,
+            deadline: configuration.requests.deadline, targets: configuration.targets.map(\.name))
+    }
+
+    /// Closes connections to providers.
+    func shutDown() async {
+        for provider in apple { await provider.shutdown() }
+    }
+}
+
+/// Makes adapters out of the configuration and the credentials.
+struct AdapterFactory: Sendable {
+    let credentials: CredentialDirectory?
+    let hasher: any KeyedHasher
+    let eventLoopGroup: any EventLoopGroup
+    let now: @Sendable () -> WallTime
+    let logger: Logger
+
+    /// Makes every adapter, or reports everything that is missing at once.
+    ///
+    /// - Throws: ``DaemonError`` naming each credential that cannot be read and each provider that cannot
+    ///   be set up.
+    func make(_ configuration: DaemonConfiguration) throws(DaemonError) -> Adapters {
+        var problems: [String] = []
+        var apple: [AppleProvider] = []
+        for provider in configuration.providers {
+            do {
+                apple.append(try make(provider))
+            } catch {
+                problems.append("\(error)")
+            }
+        }
+        guard problems.isEmpty else { throw DaemonError(.provider, problems) }
+        let targets = configuration.targets.map(make)
+        return Adapters(
+            configuration: configuration,
+            providers: Dictionary(apple.map { ($0.name, $0) }) { first, _ in first },
+            targets: Dictionary(targets.map { ($0.name, $0) }) { first, _ in first }, apple: apple)
+    }
+
+    private func make(_ provider: ProviderConfiguration) throws -> AppleProvider {
+        guard case .apple(let apple) = provider.kind else {
+            throw DaemonError(
+                .provider, ["cannot use provider '\(provider.name)' (unavailable): its kind is not built yet"])
+        }
+        guard let credentials else {
+            throw DaemonError(
+                .credential,
+                [
+                    "cannot read credential '\(apple.privateKeyCredential)' of provider '\(provider.name)'"
+                        + ": no credentials directory ($CREDENTIALS_DIRECTORY, --credentials-directory)"
+                ])
+        }
+        let key = try SigningKey(
+            pem: try credentials.read(apple.privateKeyCredential),
+            credential: apple.privateKeyCredential, algorithm: .es256)
+        var settings = AppleProviderSettings(
+            name: provider.name, teamID: apple.teamID, keyID: apple.keyID,
+            clientIDs: provider.clientIDs, baseURL: apple.baseURL, caFile: provider.connection.caFile,
+            concurrency: provider.concurrency)
+        settings.http.allowsPlainLoopback = provider.connection.allowsPlainHTTP
+        settings.http.timeoutConnect = provider.connection.timeoutConnect
+        settings.http.timeoutTotal = provider.connection.timeoutTotal
+        return try AppleProvider(
+            settings, signer: key, eventLoopGroup: eventLoopGroup, now: now, logger: logger)
+    }
+
+    private func make(_ target: TargetConfiguration) -> SQLiteTarget {
+        switch target.kind {
+        case .sqlite(let sqlite):
+            let plan = SQLiteTargetPlan(
+                name: target.name, path: sqlite.path, rules: sqlite.tables.map(TableRule.init),
+                triggers: sqlite.runsTriggers ? .trusted : .checked)
+            return SQLiteTarget(plan: plan, hasher: hasher, clock: .system(wall: now))
+        }
+    }
+}
+
+extension TableRule {
+    /// The same rule in the words of the target.
+    init(_ table: TableConfiguration) {
+        let action: Targets.TableAction
+        let reason: String?
+        switch table.action {
+        case .delete: (action, reason) = (.delete, nil)
+        case .anonymize(let changes, let keepReason):
+            (action, reason) = (.anonymize(changes.map(ColumnMask.init)), keepReason)
+        case .keep(let keepReason): (action, reason) = (.keep, keepReason)
+        }
+        let idType: Targets.IDType =
+            switch table.idType {
+            case .text: .text
+            case .integer: .integer
+            case .blob: .blob
+            }
+        let creation = table.createdAt.map { column in
+            let unit: CreationColumn.Unit =
+                switch column.unit {
+                case .unixSeconds: .unixSeconds
+                case .unixMilliseconds: .unixMilliseconds
+                case .iso8601: .iso8601
+                }
+            return CreationColumn(column: column.column, unit: unit)
+        }
+        self.init(
+            table: table.table, column: table.column, idType: idType, action: action,
+            reason: reason, creation: creation)
+    }
+}
+
+extension ColumnMask {
+    init(_ change: ColumnChange) {
+        let strategy: MaskStrategy =
+            switch change.replacement {
+            case .null: .null
+            case .text(let text): .text(text)
+            case .integer(let integer): .integer(integer)
+            case .hash: .hash
+            case .random: .random
+            case .truncate(let length): .truncate(length: length)
+            }
+        self.init(column: change.column, strategy: strategy)
+    }
+}

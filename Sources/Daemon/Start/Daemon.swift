@@ -1,0 +1,76 @@
+import Control
+import ControlServer
+import Engine
+import Lifecycle
+import Logging
+import NIOPosix
+import Settings
+import Storage
+import Systemd
+import UnixSignals
+import Vault
+
+/// The running service: everything set up, and what runs until it is told to stop.
+struct Daemon: Sendable {
+    static let version = "0.1.0"
+
+    let state: StateDatabase
+    let engine: DeletionEngine
+    let shelf: AdapterShelf
+    let factory: AdapterFactory
+    let spool: SpoolService
+    let server: ControlServer
+    let hub: EventHub
+    let watchdog: Watchdog
+    let notifier: ServiceNotifier
+    let reloader: Reloader
+    let logger: Logger
+
+    /// Runs until SIGTERM or SIGINT.
+    ///
+    /// - Throws: What ended it otherwise: above all a store whose truth is unknown.
+    func run() async throws {
+        let signals = await UnixSignalsSequence(trapping: .sigterm, .sigint, .sighup)
+        notifier.ready(status: "running")
+        logger.note(.started)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await engine.run() }
+            group.addTask { try await state.runScrubs() }
+            group.addTask { try await spool.run() }
+            group.addTask { try await server.run() }
+            group.addTask { try await watchdog.run() }
+            group.addTask { await reloader.runRetirement() }
+            group.addTask { await obey(signals) }
+            defer { group.cancelAll() }
+            try await waitForStop(&group)
+            notifier.stopping(status: "stopping")
+            logger.note(.stopping)
+            hub.close()
+            server.shutDown()
+            reloader.stop()
+        }
+        await shelf.current.shutDown()
+        try await state.close()
+    }
+
+    /// The first task that ends decides: the signal's ends it in peace, any other by its error.
+    private func waitForStop(_ group: inout ThrowingTaskGroup<Void, any Error>) async throws {
+        do {
+            try await group.next()
+        } catch {
+            logger.note(.storageFailed, ["error": "\(error)"])
+            throw error
+        }
+    }
+
+    private func obey(_ signals: UnixSignalsSequence) async {
+        for await signal in signals {
+            guard signal == .sighup else { return }
+            do throws(ControlProblem) {
+                _ = try await reloader.reload()
+            } catch {
+                logger.debug("the reload was refused, ignoring", metadata: ["error": "\(error.code)"])
+            }
+        }
+    }
+}

@@ -1,0 +1,197 @@
+import CLinux
+import Control
+import ControlServer
+import Engine
+import Lifecycle
+import Logging
+import NIOPosix
+import Settings
+import Storage
+import Systemd
+import Vault
+
+/// Sets the service up, step by step, so that every problem has its own clear error before anything runs.
+struct DaemonBuilder: Sendable {
+    let options: DaemonOptions
+    let environment: [String: String]
+    let activation: SocketActivation
+    let logger: Logger
+
+    /// Opens everything and wires it together.
+    ///
+    /// - Throws: ``DaemonError``, or the error of the part that cannot be set up.
+    func build(_ configuration: DaemonConfiguration) async throws -> Daemon {
+        let directories = try ServiceDirectories(environment: environment, overrides: overrides)
+        let clock = AnchoredClock()
+        let now: @Sendable () -> WallTime = { clock.now() }
+        let state = try StateDatabase.open(path: directories.state + "/state.db", now: now)
+        let marker = try CrashMarker(directory: directories.state)
+        if state.wasUncleanStop {
+            logger.note(.uncleanStop, ["detail": marker.lastProcessCrashed ? "own_crash" : "killed"])
+        }
+        let hasher = try await loadHashKey(directories.state, state)
+        let vault = try await openVault(configuration.vault, directories, state)
+        let factory = AdapterFactory(
+            credentials: directories.credentials, hasher: hasher,
+            eventLoopGroup: MultiThreadedEventLoopGroup.singleton, now: now, logger: logger)
+        let adapters = try factory.make(configuration)
+        try await Reloader.refuseProblems(of: adapters)
+        for caution in configuration.cautions {
+            logger.warning("the configuration has a caution", metadata: ["detail": "\(caution)"])
+        }
+        let shelf = AdapterShelf(adapters)
+        let base = Base(
+            directories: directories, clock: clock, state: state, hasher: hasher, vault: vault,
+            factory: factory, shelf: shelf)
+        return try await wire(base, isOwnCrash: marker.lastProcessCrashed)
+    }
+
+    /// What the parts are made of.
+    private struct Base: Sendable {
+        let directories: ServiceDirectories
+        let clock: AnchoredClock
+        let state: StateDatabase
+        let hasher: HMACHasher
+        let vault: SealedVault
+        let factory: AdapterFactory
+        let shelf: AdapterShelf
+    }
+
+    private var overrides: ServiceDirectories.Overrides {
+        ServiceDirectories.Overrides(
+            state: options.stateDirectory, runtime: options.runtimeDirectory,
+            credentials: options.credentialsDirectory)
+    }
+
+    private func wire(_ base: Base, isOwnCrash: Bool) async throws -> Daemon {
+        let now: @Sendable () -> WallTime = { base.clock.now() }
+        let hub = EventHub()
+        let mint = IdentifierMint(now: now)
+        let mirror = Nudge()
+        let engine = try await makeEngine(base, hub, mint, mirror, isOwnCrash: isOwnCrash)
+        let credentials = CredentialDesk(
+            state: base.state, vault: base.vault, hasher: base.hasher, shelf: base.shelf, mint: mint,
+            now: now, post: { engine.post($0) })
+        let intake = IntakeDesk(
+            state: base.state, hasher: base.hasher, shelf: base.shelf, credentials: credentials,
+            logger: logger)
+        let spool = try makeSpool(base, intake)
+        mirror.set { spool.nudge() }
+        intake.onPause { spool.setPaused($0) }
+        let notifier = ServiceNotifier()
+        let reloader = Reloader(
+            path: options.configurationPath, factory: base.factory, shelf: base.shelf, engine: engine,
+            notifier: notifier, now: now, logger: logger)
+        let backend = DaemonBackend(
+            BackendParts(
+                state: base.state, engine: engine, vault: base.vault, hasher: base.hasher,
+                shelf: base.shelf, credentials: credentials, intake: intake, hub: hub, mint: mint,
+                now: now, startedAt: now(), version: Daemon.version, logger: logger,
+                reload: { () async throws(ControlProblem) in try await reloader.reload() }))
+        var limits = ServerLimits()
+        limits.connectionsMax = base.shelf.current.configuration.server.connectionsMax
+        let server = try await ControlServer(
+            sockets: try sockets(base.directories), backend: backend, limits: limits, logger: logger)
+        let watchdog = Watchdog(
+            engine: engine, state: base.state, notifier: notifier,
+            interval: ServiceNotifier.watchdogInterval, logger: logger)
+        return Daemon(
+            state: base.state, engine: engine, shelf: base.shelf, factory: base.factory, spool: spool,
+            server: server, hub: hub, watchdog: watchdog, notifier: notifier, reloader: reloader,
+            logger: logger)
+    }
+
+    private func makeEngine(
+        _ base: Base, _ hub: EventHub, _ mint: IdentifierMint, _ mirror: Nudge, isOwnCrash: Bool
+    ) async throws -> DeletionEngine {
+        let now = base.clock.now()
+        let recovery = try await base.state.recover(isOwnCrash: isOwnCrash, at: now)
+        var generator = SystemRandomNumberGenerator()
+        var core = EngineCore(
+            configuration: base.shelf.current.engineConfiguration, pauses: recovery.pauses,
+            isVaultOpen: base.vault.isOpen, seed: generator.next())
+        core.start(
+            suspects: recovery.suspects, purgesInLastHour: recovery.purgesInLastHour,
+            exchanges: recovery.exchanges, at: now)
+        let reporter = Reporter(
+            logger: logger, hub: hub, now: { base.clock.now() }, nudgeMirror: { mirror.fire() })
+        return DeletionEngine(
+            core: core,
+            ports: EnginePorts(
+                store: base.state, vault: base.vault, hasher: base.hasher, observer: reporter,
+                clock: base.clock, makeRowNonce: { mint.rowNonce() }),
+            adapters: base.shelf.current.forEngine)
+    }
+
+    private func makeSpool(_ base: Base, _ intake: IntakeDesk) throws -> SpoolService {
+        let path = try SpoolPlace.prepare(stateDirectory: base.directories.state)
+        let reporter = SpoolReporter(logger: logger)
+        return SpoolService(
+            path: path,
+            ports: SpoolService.Ports(
+                intake: intake, source: base.state, hasher: base.hasher, clock: .system(),
+                report: { reporter.report($0) }))
+    }
+
+    /// The keyed hashes of years ago must be found again, so a changed key stops the start.
+    private func loadHashKey(_ directory: String, _ state: StateDatabase) async throws -> HMACHasher {
+        let known = try await state.note("hash_key")
+        let key = try FileHashKey(directory: directory, mayCreate: known == nil)
+        let fingerprint = key.hasher.fingerprint.map { String($0, radix: 16) }.joined(separator: ".")
+        guard let known else {
+            try await state.setNote("hash_key", to: fingerprint)
+            return key.hasher
+        }
+        guard known == fingerprint else {
+            throw DaemonError(
+                .state,
+                [
+                    "cannot use '\(directory)/hash.key' (changed): it is not the key that state.db was"
+                        + " written with; put the matching hash.key back"
+                ])
+        }
+        return key.hasher
+    }
+
+    /// Without the key the service runs sealed: requests are taken, secrets refused, nothing sent.
+    private func openVault(
+        _ settings: VaultConfiguration, _ directories: ServiceDirectories, _ state: StateDatabase
+    ) async throws -> SealedVault {
+        let wraps = UInt64(try await state.wrapCount())
+        let active: VaultKey
+        do {
+            guard let credentials = directories.credentials else {
+                logger.note(.vaultSealed, ["error": "no credentials directory"])
+                return SealedVault(keyring: nil)
+            }
+            let name = settings.keyCredential
+            active = try VaultKey(text: try credentials.read(name), name: name)
+        } catch let error as SystemdError {
+            logger.note(.vaultSealed, ["error": "\(error)"])
+            return SealedVault(keyring: nil)
+        }
+        var retired: [VaultKey] = []
+        for name in settings.retiredKeyCredentials {
+            if let credentials = directories.credentials {
+                retired.append(try VaultKey(text: try credentials.read(name), name: name))
+            }
+        }
+        logger.note(.vaultOpened, ["detail": "\(active.id)"])
+        return SealedVault(
+            keyring: VaultKeyring(active: active, retired: retired), wrapsBefore: wraps)
+    }
+
+    private func sockets(_ directories: ServiceDirectories) throws -> [ListeningSocket] {
+        if let control = activation.descriptors[.control], let submit = activation.descriptors[.submit] {
+            return [
+                try ListeningSocket(adopting: control, role: .operator),
+                try ListeningSocket(adopting: submit, role: .submit),
+            ]
+        }
+        let runtime = try directories.requireRuntime()
+        return [
+            try ListeningSocket(binding: runtime + "/control.sock", mode: 0o600, role: .operator),
+            try ListeningSocket(binding: runtime + "/submit.sock", mode: 0o600, role: .submit),
+        ]
+    }
+}

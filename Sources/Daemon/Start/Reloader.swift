@@ -1,0 +1,92 @@
+import Control
+import Engine
+import Lifecycle
+import Logging
+import Settings
+import Systemd
+
+/// Reads the configuration again; a bad one leaves the running one in place.
+struct Reloader: Sendable {
+    /// Calls under way end with the adapters that began them; longer than any call lasts.
+    private static let retirementDelay = Duration.seconds(60)
+
+    let path: String
+    let factory: AdapterFactory
+    let shelf: AdapterShelf
+    let engine: DeletionEngine
+    let notifier: ServiceNotifier
+    let now: @Sendable () -> WallTime
+    let logger: Logger
+    private let retired: AsyncStream<Adapters>
+    private let retire: AsyncStream<Adapters>.Continuation
+
+    init(
+        path: String, factory: AdapterFactory, shelf: AdapterShelf, engine: DeletionEngine,
+        notifier: ServiceNotifier, now: @escaping @Sendable () -> WallTime, logger: Logger
+    ) {
+        self.path = path
+        self.factory = factory
+        self.shelf = shelf
+        self.engine = engine
+        self.notifier = notifier
+        self.now = now
+        self.logger = logger
+        (retired, retire) = AsyncStream.makeStream(of: Adapters.self)
+    }
+
+    /// Loads, checks and puts into force.
+    ///
+    /// - Returns: What changed and what needs a restart.
+    /// - Throws: ``Control/ControlProblem`` `configuration_invalid` with one error per problem.
+    func reload() async throws(ControlProblem) -> WireReload {
+        notifier.reloading()
+        defer { notifier.ready(status: "running") }
+        let old = shelf.current
+        let adapters: Adapters
+        do {
+            let configuration = try ConfigurationLoader.load(path: path)
+            adapters = try factory.make(configuration)
+            try await Self.refuseProblems(of: adapters)
+        } catch {
+            throw refused(error)
+        }
+        let blockers = ReloadBlockers.find(from: old.configuration, to: adapters.configuration)
+        engine.reconfigure(adapters.engineConfiguration, adapters: adapters.forEngine)
+        retire.yield(shelf.replace(with: adapters))
+        logger.note(.configurationReloaded, ["count": "\(blockers.count)"])
+        return WireReload(reloadedAt: now(), changed: [], needRestart: blockers.map(\.key))
+    }
+
+    /// A target that is not shaped as configured is a problem of the configuration, at start and here alike.
+    ///
+    /// - Throws: ``DaemonError`` of kind `target` with one line per problem.
+    static func refuseProblems(of adapters: Adapters) async throws(DaemonError) {
+        var problems: [String] = []
+        for (name, target) in adapters.targets.sorted(by: { $0.key < $1.key }) {
+            problems += await target.diagnose().map { "cannot use target '\(name)': \($0)" }
+        }
+        guard problems.isEmpty else { throw DaemonError(.target, problems) }
+    }
+
+    private func refused(_ error: any Error) -> ControlProblem {
+        let lines = "\(error)".split(separator: "\n").map(String.init)
+        for line in lines { logger.note(.configurationRefused, ["error": "\(line)"]) }
+        return ControlProblem(
+            .configurationInvalid, nil, errors: lines.map { .init(field: nil, message: $0) })
+    }
+
+    /// Closes the connections of adapters that are not in force any more.
+    func runRetirement() async {
+        for await adapters in retired {
+            do {
+                try await Task.sleep(for: Self.retirementDelay)
+            } catch {
+                logger.debug("stopping, closing retired connections now, ignoring the delay")
+            }
+            await adapters.shutDown()
+        }
+    }
+
+    /// Ends ``runRetirement()`` after what waits there.
+    func stop() { retire.finish() }
+}

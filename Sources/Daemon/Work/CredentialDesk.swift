@@ -1,0 +1,153 @@
+import Engine
+import Lifecycle
+import Storage
+import Synchronization
+
+/// A credential as an application handed it in, from whichever side.
+struct CredentialOffer: Sendable {
+    let user: UserID
+    let userHash: [UInt8]
+    let provider: ProviderName
+    let kind: CredentialKind
+    let secret: Secret
+    let createdAt: WallTime
+    var clientID: String?
+    var subject: Secret?
+    var redirectURI: String?
+    var codeVerifier: Secret?
+    var spoolRow: SpoolRow?
+}
+
+/// Checks, seals and stores credentials, and hands authorization codes to the five-minute lane.
+struct CredentialDesk: Sendable {
+    let state: StateDatabase
+    let vault: any CredentialVault
+    let hasher: any KeyedHasher
+    let shelf: AdapterShelf
+    let mint: IdentifierMint
+    let now: @Sendable () -> WallTime
+    /// Where codes and news go once they are durable.
+    let post: @Sendable (EngineInput) -> Void
+
+    /// Stores a batch in one commit.
+    ///
+    /// - Parameter offers: At most a few hundred.
+    /// - Returns: One outcome per offer, in order.
+    /// - Throws: What the store throws; nothing is acknowledged then.
+    func store(_ offers: [CredentialOffer]) async throws -> [CredentialOutcome] {
+        var outcomes = [CredentialOutcome?](repeating: nil, count: offers.count)
+        var sealed: [(index: Int, credential: NewCredential)] = []
+        var keys: [[UInt8]: WrappedKey] = [:]
+        for (index, offer) in offers.enumerated() {
+            switch try await seal(offer, &keys) {
+            case .success(let credential): sealed.append((index, credential))
+            case .failure(let rejection): outcomes[index] = .rejected(rejection.reason)
+            }
+        }
+        let stored = try await state.storeCredentials(
+            sealed.map(\.credential), now: now(), newID: { [mint] in mint.identityID() })
+        for ((index, _), outcome) in zip(sealed, stored) { outcomes[index] = outcome }
+        for index in outcomes.indices {
+            guard case .otherKey(let key) = outcomes[index] else { continue }
+            outcomes[index] = try await storeAgain(offers[index], under: key)
+        }
+        let all = outcomes.compactMap(\.self)
+        tellEngine(all)
+        return all
+    }
+
+    /// Somebody else made the user's key first; the value is sealed again under that one.
+    private func storeAgain(_ offer: CredentialOffer, under key: WrappedKey) async throws -> CredentialOutcome {
+        var keys = [offer.userHash: key]
+        switch try await seal(offer, &keys) {
+        case .failure(let rejection): return .rejected(rejection.reason)
+        case .success(let credential):
+            let outcomes = try await state.storeCredentials(
+                [credential], now: now(), newID: { [mint] in mint.identityID() })
+            return outcomes.first ?? .rejected(.malformedRow)
+        }
+    }
+
+    private func tellEngine(_ outcomes: [CredentialOutcome]) {
+        var codes: [LoadedExchange] = []
+        for case .stored(let stored) in outcomes {
+            if let exchange = stored.exchange { codes.append(exchange) }
+            for news in [stored.news] + stored.sharedNews where !news.openRequests.isEmpty {
+                post(.news(news))
+            }
+        }
+        if !codes.isEmpty { post(.codes(codes)) }
+    }
+
+    private struct Rejection: Error { let reason: CredentialRejectReason }
+
+    private func seal(
+        _ offer: CredentialOffer, _ keys: inout [[UInt8]: WrappedKey]
+    ) async throws -> Result<NewCredential, Rejection> {
+        let clientID: String
+        switch resolveClientID(offer) {
+        case .success(let resolved): clientID = resolved
+        case .failure(let rejection): return .failure(rejection)
+        }
+        guard vault.isOpen else { return .failure(Rejection(reason: .vaultSealed)) }
+        let key: WrappedKey
+        if let known = keys[offer.userHash] {
+            key = known
+        } else if let stored = try await state.userKey(offer.userHash) {
+            key = stored
+        } else {
+            key = try vault.makeUserKey(userHash: offer.userHash)
+        }
+        keys[offer.userHash] = key
+        return .success(try newCredential(offer, clientID: clientID, key: key))
+    }
+
+    private func newCredential(
+        _ offer: CredentialOffer, clientID: String, key: WrappedKey
+    ) throws(VaultError) -> NewCredential {
+        let nonce = mint.rowNonce()
+        func context(_ field: SealField, _ nonce: [UInt8]) -> SealContext {
+            SealContext(
+                field: field.rawValue, rowNonce: nonce, provider: offer.provider,
+                userHash: offer.userHash)
+        }
+        var credential = NewCredential(
+            userHash: offer.userHash, userKey: key, provider: offer.provider, clientID: clientID,
+            kind: offer.kind, rowNonce: nonce,
+            sealedSecret: try vault.seal(offer.secret, under: key, context: context(.secret, nonce)),
+            fingerprint: hasher.hash(offer.secret.exposeText(), domain: .credential),
+            createdAt: offer.createdAt)
+        if let verifier = offer.codeVerifier {
+            credential.sealedCodeVerifier = try vault.seal(
+                verifier, under: key, context: context(.codeVerifier, nonce))
+        }
+        if let subject = offer.subject {
+            let subjectNonce = mint.rowNonce()
+            credential.subject = LearnedSubject(
+                hash: SubjectHash.make(subject, at: offer.provider, hasher),
+                rowNonce: subjectNonce,
+                sealed: try vault.seal(
+                    subject, under: key, context: context(.subject, subjectNonce)))
+        }
+        credential.redirectURI = offer.redirectURI
+        credential.spoolRow = offer.spoolRow
+        return credential
+    }
+
+    private func resolveClientID(_ offer: CredentialOffer) -> Result<String, Rejection> {
+        let providers = shelf.current.configuration.providers
+        guard let provider = providers.first(where: { $0.name == offer.provider }) else {
+            return .failure(Rejection(reason: .unknownProvider))
+        }
+        guard let named = offer.clientID else {
+            guard provider.clientIDs.count == 1, let only = provider.clientIDs.first else {
+                return .failure(Rejection(reason: .clientIDRequired))
+            }
+            return .success(only)
+        }
+        guard provider.clientIDs.contains(named) else {
+            return .failure(Rejection(reason: .unknownClientID))
+        }
+        return .success(named)
+    }
+}

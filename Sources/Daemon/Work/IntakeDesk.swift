@@ -1,0 +1,135 @@
+import Engine
+import Lifecycle
+import Logging
+import Storage
+import Synchronization
+
+/// Where requests come in, from the spool and from the control socket.
+final class IntakeDesk: SpoolIntake {
+    private let state: StateDatabase
+    private let hasher: any KeyedHasher
+    private let shelf: AdapterShelf
+    private let credentials: CredentialDesk
+    private let mint: IdentifierMint
+    private let now: @Sendable () -> WallTime
+    private let logger: Logger
+    private let isPausedFlag = Mutex(false)
+    private let pauseListener = Mutex<(@Sendable (Bool) -> Void)?>(nil)
+
+    init(
+        state: StateDatabase, hasher: any KeyedHasher, shelf: AdapterShelf,
+        credentials: CredentialDesk, logger: Logger
+    ) {
+        self.state = state
+        self.hasher = hasher
+        self.shelf = shelf
+        self.credentials = credentials
+        self.logger = logger
+        mint = credentials.mint
+        now = credentials.now
+    }
+
+    /// Whether an operator stopped the intake.
+    var isPaused: Bool { isPausedFlag.withLock { $0 } }
+
+    func setPaused(_ isPaused: Bool) {
+        isPausedFlag.withLock { $0 = isPaused }
+        credentials.post(.intakePaused(isPaused))
+        pauseListener.withLock { $0 }?(isPaused)
+    }
+
+    /// Sets who else must know of a pause.
+    func onPause(_ body: @escaping @Sendable (Bool) -> Void) {
+        pauseListener.withLock { $0 = body }
+    }
+
+    /// Accepts submissions durably and hands them to the engine.
+    ///
+    /// - Returns: One outcome per submission, in order.
+    /// - Throws: What the store throws; nothing is acknowledged then.
+    func accept(_ submissions: [Submission]) async throws -> [SubmissionOutcome] {
+        let known = Set(shelf.current.configuration.providers.map(\.name))
+        let isKnown = submissions.map { $0.options.providers?.isSubset(of: known) ?? true }
+        let taken = zip(submissions, isKnown).filter(\.1).map(\.0)
+        let accepted =
+            taken.isEmpty
+            ? []
+            : try await state.accept(
+                taken, policy: shelf.current.intakePolicy, now: now(),
+                newID: { [mint] in mint.requestID() })
+        tellEngine(accepted)
+        var next = accepted.makeIterator()
+        return isKnown.map { $0 ? next.next() ?? .rejected(.malformedRow) : .rejected(.unknownProvider) }
+    }
+
+    private func tellEngine(_ outcomes: [SubmissionOutcome]) {
+        var admitted: [LoadedRequest] = []
+        for outcome in outcomes {
+            switch outcome {
+            case .accepted(let loaded, let absorbed):
+                admitted.append(loaded)
+                logger.note(.requestAccepted, ["request.id": "\(loaded.request.id)"])
+                for id in absorbed { credentials.post(.operate(id, .absorbed, Ticket(number: 0))) }
+            case .rejected(let reason):
+                logger.note(.requestRejected, ["error": "\(reason.rawValue)"])
+            case .same:
+                break
+            }
+        }
+        if !admitted.isEmpty { credentials.post(.admitted(admitted)) }
+    }
+
+    /// Takes one read of the spool: credentials before requests, so that a request sees its credentials.
+    func take(_ batch: SpoolBatch) async throws -> SpoolReceipts {
+        guard !isPaused else {
+            return SpoolReceipts(
+                credentials: batch.credentials.map { _ in .postponed },
+                requests: batch.requests.map { _ in .postponed })
+        }
+        let sealed = try await storeCredentials(batch.credentials)
+        let outcomes = try await acceptSpooled(batch.requests)
+        if !batch.refused.isEmpty {
+            try await state.refuse(batch.refused, now: now())
+            for refused in batch.refused {
+                logger.note(.requestRejected, ["error": "\(refused.reason.rawValue)"])
+            }
+        }
+        return SpoolReceipts(credentials: sealed, requests: outcomes)
+    }
+
+    private func acceptSpooled(_ requests: [Submission]) async throws -> [SpoolRequestReceipt] {
+        let outcomes = try await accept(requests)
+        let refused = zip(requests, outcomes).compactMap { submission, outcome -> RefusedRow? in
+            guard case .rejected(.unknownProvider) = outcome, case .spool(let row) = submission.origin
+            else { return nil }
+            return RefusedRow(row: row, reason: .unknownProvider)
+        }
+        if !refused.isEmpty { try await state.refuse(refused, now: now()) }
+        return outcomes.map { outcome in
+            switch outcome {
+            case .accepted(let loaded, _): .accepted(loaded.request.id)
+            case .same(let id): .same(id)
+            case .rejected(let reason): .rejected(reason)
+            }
+        }
+    }
+
+    private func storeCredentials(_ rows: [SpoolCredential]) async throws -> [SpoolCredentialReceipt] {
+        guard !rows.isEmpty else { return [] }
+        let offers = rows.map { row in
+            CredentialOffer(
+                user: row.user, userHash: row.userHash, provider: row.provider, kind: row.kind,
+                secret: row.secret, createdAt: row.createdAt, clientID: row.clientID,
+                subject: row.subject, redirectURI: row.redirectURI, codeVerifier: row.codeVerifier,
+                spoolRow: row.row)
+        }
+        return try await credentials.store(offers).map { outcome in
+            switch outcome {
+            case .stored, .importedBefore, .otherKey: .sealed
+            // A key that comes back makes them usable; an open secret in the spool is the lesser evil.
+            case .rejected(.vaultSealed): .postponed
+            case .rejected(let reason): .rejected(reason)
+            }
+        }
+    }
+}
