@@ -1,4 +1,5 @@
-/// Why an effect brought no answer that could decide anything. Never a verdict, never a completed step.
+/// Why an effect brought no answer that could decide anything. Never a verdict, never a completed
+/// step.
 package enum Trouble: Hashable, Sendable {
     /// Nothing was sent: name resolution, connect or TLS failed.
     case unreachable
@@ -8,7 +9,8 @@ package enum Trouble: Hashable, Sendable {
     case lost
     /// An answer that means nothing here: other 5xx, HTML, wrong content type, cut-off body.
     case unusable
-    /// Our own set-up is refused (`invalid_client`, a missing table): pauses the provider or target.
+    /// Our own set-up is refused (`invalid_client`, a missing table): pauses the provider or
+    /// target.
     case misconfigured
     /// The sealed credential does not open or is not the one that was stored.
     case sealBroken
@@ -86,7 +88,9 @@ package struct PurgeCounts: Hashable, Sendable {
     /// Adds the counts of a later pass over the same tables, which happens after a crash.
     package mutating func add(_ other: PurgeCounts) {
         for entry in other.entries {
-            if let index = entries.firstIndex(where: { $0.name == entry.name && $0.action == entry.action }) {
+            if let index = entries.firstIndex(where: {
+                $0.name == entry.name && $0.action == entry.action
+            }) {
                 entries[index].rowCount += entry.rowCount
                 entries[index].fencedCount = entry.fencedCount
             } else {

@@ -1,4 +1,5 @@
-/// Exponential backoff with full jitter: a random delay between 0 and base · 2^(failures − 1), capped.
+/// Exponential backoff with full jitter: a random delay between 0 and base · 2^(failures − 1),
+/// capped.
 ///
 /// Full jitter spreads the retries of many requests after one outage best ("Exponential Backoff And
 /// Jitter", AWS Architecture Blog, 2015). Upper bounds for the default base of 500 ms:
@@ -16,12 +17,16 @@ package enum Backoff {
     ///   - dice: Source of the jitter.
     /// - Returns: A delay between 1 ms and the longer of `cap` and the clamped `retryAfter`.
     package static func delay(
-        failures: Int, retryAfter: Duration? = nil, cap: Duration = Limits.backoffMax,
+        failures: Int,
+        retryAfter: Duration? = nil,
+        cap: Duration = Limits.backoffMax,
         dice: inout SeededGenerator
     ) -> Duration {
         let doublings = min(max(failures, 1) - 1, 40)
         let ceiling = min(
-            cap.milliseconds, Limits.backoffBase.milliseconds.multipliedOrMax(1 << Int64(doublings)))
+            cap.milliseconds,
+            Limits.backoffBase.milliseconds.multipliedOrMax(1 << Int64(doublings))
+        )
         let jittered = Duration.milliseconds(Int64.random(in: 1...max(1, ceiling), using: &dice))
         guard let retryAfter else { return jittered }
         let clamped = min(max(retryAfter, Limits.retryAfterMin), Limits.backoffMax)

@@ -7,8 +7,8 @@
 /// pending ──too old──▶ expired
 /// ```
 ///
-/// The exchange is not idempotent (RFC 6749 §4.1.2 allows the server to revoke on reuse): the intent is
-/// durable before the call, and a code whose outcome is unknown is never sent again.
+/// The exchange is not idempotent (RFC 6749 §4.1.2 allows the server to revoke on reuse): the
+/// intent is durable before the call, and a code whose outcome is unknown is never sent again.
 package struct CodeExchange: Hashable, Sendable {
     /// Where one exchange stands. Stored by `rawValue`.
     package enum Phase: String, Sendable, CaseIterable {
@@ -52,8 +52,12 @@ package struct CodeExchange: Hashable, Sendable {
     package private(set) var failures: Int
 
     package init(
-        credential: CredentialID, identity: IdentityID, provider: ProviderName, createdAt: WallTime,
-        phase: Phase = .pending, failures: Int = 0
+        credential: CredentialID,
+        identity: IdentityID,
+        provider: ProviderName,
+        createdAt: WallTime,
+        phase: Phase = .pending,
+        failures: Int = 0
     ) {
         self.credential = credential
         self.identity = identity
@@ -71,7 +75,9 @@ package struct CodeExchange: Hashable, Sendable {
     ///   - dice: Source of the jitter.
     /// - Returns: What to do once the new state is durable; nothing for an event that does not fit.
     package mutating func handle(
-        _ event: Event, now: WallTime, dice: inout SeededGenerator
+        _ event: Event,
+        now: WallTime,
+        dice: inout SeededGenerator
     ) -> [Effect] {
         switch (phase, event) {
         case (.pending, .begin):

@@ -41,8 +41,13 @@ package struct CredentialWork: Hashable, Sendable {
     package var lastRefreshAt: WallTime?
 
     package init(
-        id: CredentialID, kind: CredentialKind, step: CredentialStep, wasLive: Bool = false,
-        needsProof: Bool = false, lastLiveAt: WallTime? = nil, lastRefreshAt: WallTime? = nil
+        id: CredentialID,
+        kind: CredentialKind,
+        step: CredentialStep,
+        wasLive: Bool = false,
+        needsProof: Bool = false,
+        lastLiveAt: WallTime? = nil,
+        lastRefreshAt: WallTime? = nil
     ) {
         self.id = id
         self.kind = kind

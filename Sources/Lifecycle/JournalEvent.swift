@@ -1,8 +1,8 @@
 /// What an operator or an application may want to see in the journal.
 ///
-/// One table holds the name, the message, the severity and the message id of each event; the texts that
-/// `journalctl -x` shows are in `systemd/expunged.catalog`, which a test compares with this table. An id
-/// never changes and is never used again: alerts of operators are built on it.
+/// One table holds the name, the message, the severity and the message id of each event; the texts
+/// that `journalctl -x` shows are in `systemd/expunged.catalog`, which a test compares with this
+/// table. An id never changes and is never used again: alerts of operators are built on it.
 package enum JournalEvent: String, Sendable, CaseIterable {
     // Service
     case started

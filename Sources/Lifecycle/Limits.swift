@@ -20,7 +20,8 @@ package enum Limits {
     package static let credentialsPerIdentityMax = 32
     /// Requests that the engine holds in memory at once. The backlog stays in SQLite.
     package static let windowMax = 2048
-    /// Requests that one read of due work brings; a quarter of the window, so that reads stay short.
+    /// Requests that one read of due work brings; a quarter of the window, so that reads stay
+    /// short.
     package static let fetchMax = 512
     /// A purge call takes at most this many requests: one short transaction.
     package static let purgeBatchMax = 128

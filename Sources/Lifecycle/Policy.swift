@@ -15,8 +15,12 @@ package struct ProviderTraits: Hashable, Sendable {
     package let userActionText: String
 
     package init(
-        canCheckRefreshToken: Bool, refreshInterval: Duration, livenessLifetime: Duration,
-        revokesWholeGrant: Bool, invalidTokenProvesGone: Bool, userActionURL: String,
+        canCheckRefreshToken: Bool,
+        refreshInterval: Duration,
+        livenessLifetime: Duration,
+        revokesWholeGrant: Bool,
+        invalidTokenProvesGone: Bool,
+        userActionURL: String,
         userActionText: String
     ) {
         self.canCheckRefreshToken = canCheckRefreshToken
@@ -50,7 +54,8 @@ package struct ProviderPolicy: Hashable, Sendable {
     /// How long an identity waits for a fresh sign-in under `proceed`.
     package let revocationDeadline: Duration
 
-    package init(traits: ProviderTraits, onUnrevocable: OnUnrevocable, revocationDeadline: Duration) {
+    package init(traits: ProviderTraits, onUnrevocable: OnUnrevocable, revocationDeadline: Duration)
+    {
         self.traits = traits
         self.onUnrevocable = onUnrevocable
         self.revocationDeadline = revocationDeadline

@@ -50,7 +50,8 @@ extension PurgeWork {
         }
     }
 
-    /// Anything left means back to purging: a completion is never claimed over a count that is not zero.
+    /// Anything left means back to purging: a completion is never claimed over a count that is not
+    /// zero.
     mutating func record(verify answer: VerifyAnswer, _ moment: inout Moment) -> [RequestEffect] {
         isBusy = false
         guard step == .purged else { return [] }

@@ -6,9 +6,12 @@ extension Request {
     ///   - moment: Time and dice of the decision.
     ///   - around: Policy and pauses as they are now.
     /// - Returns: What to do once the new state is durable.
-    /// - Throws: ``OperationRefusal`` for an operation that this state does not allow; nothing changed then.
+    /// - Throws: ``OperationRefusal`` for an operation that this state does not allow; nothing
+    ///   changed then.
     package mutating func handle(
-        _ event: RequestEvent, _ moment: inout Moment, around: Surroundings
+        _ event: RequestEvent,
+        _ moment: inout Moment,
+        around: Surroundings
     ) throws(OperationRefusal) -> [RequestEffect] {
         var effects = try record(event, &moment, around: around)
         effects += settle(&moment, around: around.excludingPauses(of: effects))
@@ -16,7 +19,9 @@ extension Request {
     }
 
     private mutating func record(
-        _ event: RequestEvent, _ moment: inout Moment, around: Surroundings
+        _ event: RequestEvent,
+        _ moment: inout Moment,
+        around: Surroundings
     ) throws(OperationRefusal) -> [RequestEffect] {
         switch event {
         case .due:
@@ -27,7 +32,12 @@ extension Request {
         case .revoked(let identity, let credential, let answer):
             guard let index = index(of: identity) else { return [] }
             let traits = around.providers[revocations[index].provider]?.traits
-            return revocations[index].record(revoke: answer, for: credential, traits: traits, &moment)
+            return revocations[index].record(
+                revoke: answer,
+                for: credential,
+                traits: traits,
+                &moment
+            )
         case .confirmed(let identity, let credential, let answer):
             guard let index = index(of: identity) else { return [] }
             return revocations[index].record(confirm: answer, for: credential, &moment)
@@ -64,8 +74,11 @@ extension Request {
         }
     }
 
-    /// A credential that arrives before purging joins and is revoked; from purging on it is refused.
-    private mutating func learn(_ snapshot: IdentitySnapshot) throws(OperationRefusal) -> [RequestEffect] {
+    /// A credential that arrives before purging joins and is revoked; from purging on it is
+    /// refused.
+    private mutating func learn(
+        _ snapshot: IdentitySnapshot
+    ) throws(OperationRefusal) -> [RequestEffect] {
         guard let stage = phase.stage, stage <= .revoking else { throw .deletionInProgress }
         guard providerFilter?.contains(snapshot.provider) ?? true else { return [] }
         if let index = index(of: snapshot.identity) {
@@ -77,7 +90,8 @@ extension Request {
     }
 
     private mutating func operate(
-        _ event: RequestEvent, at now: WallTime
+        _ event: RequestEvent,
+        at now: WallTime
     ) throws(OperationRefusal) -> [RequestEffect] {
         guard !phase.isEnded else { throw .alreadyEnded }
         switch event {
@@ -111,7 +125,8 @@ extension Request {
         return []
     }
 
-    /// Cancelling ends at the first purge intent, or for `revoke_tokens` at the first revoke intent.
+    /// Cancelling ends at the first purge intent, or for `revoke_tokens` at the first revoke
+    /// intent.
     private mutating func cancel(at now: WallTime) throws(OperationRefusal) -> [RequestEffect] {
         let isTooLate = kind == .deleteAccount ? purgeStartedAt != nil : hasRevokeIntent
         guard !isTooLate else { throw .tooLate }

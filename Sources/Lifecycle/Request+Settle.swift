@@ -8,9 +8,12 @@ extension Request {
         return effects
     }
 
-    /// - Returns: `true` when a stage ended and the next one must be looked at, `nil` after the end.
+    /// - Returns: `true` when a stage ended and the next one must be looked at, `nil` after the
+    ///   end.
     private mutating func settleOnce(
-        _ now: WallTime, around: Surroundings, into effects: inout [RequestEffect]
+        _ now: WallTime,
+        around: Surroundings,
+        into effects: inout [RequestEffect]
     ) -> Bool? {
         guard let stage = phase.stage else { return nil }
         if let reason = obstacle(around) {
@@ -46,7 +49,9 @@ extension Request {
     }
 
     private mutating func settleRevoking(
-        _ now: WallTime, around: Surroundings, into effects: inout [RequestEffect]
+        _ now: WallTime,
+        around: Surroundings,
+        into effects: inout [RequestEffect]
     ) -> Bool {
         if kind == .deleteAccount, revocations.isEmpty, around.withoutIdentities == .park {
             park(.revoking, .needsReauthentication, until: nil, now: now)
@@ -73,7 +78,9 @@ extension Request {
     }
 
     private mutating func settlePurging(
-        _ now: WallTime, around: Surroundings, into effects: inout [RequestEffect]
+        _ now: WallTime,
+        around: Surroundings,
+        into effects: inout [RequestEffect]
     ) -> Bool {
         precondition(openRevocationCount == 0, "purging before every verdict is final")
         if purgeStartedAt == nil {
@@ -93,7 +100,9 @@ extension Request {
     }
 
     private mutating func settleVerifying(
-        _ now: WallTime, around: Surroundings, into effects: inout [RequestEffect]
+        _ now: WallTime,
+        around: Surroundings,
+        into effects: inout [RequestEffect]
     ) -> Bool {
         if purges.contains(where: { $0.step == .waiting }) {
             phase = .open(.purging)
@@ -108,7 +117,10 @@ extension Request {
     }
 
     private mutating func settleTarget(
-        at index: Int, stage: Stage, _ now: WallTime, around: Surroundings,
+        at index: Int,
+        stage: Stage,
+        _ now: WallTime,
+        around: Surroundings,
         into effects: inout [RequestEffect]
     ) {
         let target = purges[index].target
@@ -137,7 +149,8 @@ extension Request {
         if outlook.isBusy {
             phase = .open(stage)
             dueAt = now
-        } else if outlook.waitUntil == nil, !outlook.isAwaitingLane, let reason = outlook.parkReason {
+        } else if outlook.waitUntil == nil, !outlook.isAwaitingLane, let reason = outlook.parkReason
+        {
             park(stage, reason, until: outlook.parkUntil, now: now)
         } else {
             // Without any time here only the five-minute lane can move it, and its end is an event.
@@ -146,7 +159,12 @@ extension Request {
         }
     }
 
-    private mutating func park(_ stage: Stage, _ reason: ParkReason, until: WallTime?, now: WallTime) {
+    private mutating func park(
+        _ stage: Stage,
+        _ reason: ParkReason,
+        until: WallTime?,
+        now: WallTime
+    ) {
         phase = .parked(stage, reason, until: until)
         dueAt = isBusy ? now : until
     }

@@ -6,9 +6,9 @@
 ///                  any open stage ⇄ parked              … → cancelled
 /// ```
 ///
-/// ``handle(_:_:around:)`` first records the fact, then derives the stage, the next due time and the
-/// effects from all facts together. So an answer that arrives while the request is parked, held or
-/// already cancelled is kept and does no harm, and nothing depends on the order of answers.
+/// ``handle(_:_:around:)`` first records the fact, then derives the stage, the next due time and
+/// the effects from all facts together. So an answer that arrives while the request is parked, held
+/// or already cancelled is kept and does no harm, and nothing depends on the order of answers.
 /// Effects may only run once the new state is durable.
 package struct Request: Hashable, Sendable {
     package let id: RequestID
@@ -37,9 +37,15 @@ package struct Request: Hashable, Sendable {
     package var endDetail: String?
 
     package init(
-        id: RequestID, kind: RequestKind, createdAt: WallTime, acceptedAt: WallTime,
-        notBefore: WallTime, deadlineAt: WallTime, providerFilter: Set<ProviderName>? = nil,
-        identities: [IdentitySnapshot], targets: [TargetName]
+        id: RequestID,
+        kind: RequestKind,
+        createdAt: WallTime,
+        acceptedAt: WallTime,
+        notBefore: WallTime,
+        deadlineAt: WallTime,
+        providerFilter: Set<ProviderName>? = nil,
+        identities: [IdentitySnapshot],
+        targets: [TargetName]
     ) {
         self.id = id
         self.kind = kind
@@ -82,8 +88,8 @@ package struct Request: Hashable, Sendable {
 
     /// The provider that the next call goes to; `nil` once nothing is left to revoke.
     ///
-    /// The backlog is fetched by lane, so that the requests of a provider that is down or slow cost the
-    /// others nothing.
+    /// The backlog is fetched by lane, so that the requests of a provider that is down or slow cost
+    /// the others nothing.
     package var lane: ProviderName? {
         guard let stage = phase.stage, stage <= .revoking else { return nil }
         let open = revocations.filter { $0.verdict == nil }

@@ -26,7 +26,8 @@ package enum Announcement: Hashable, Sendable {
 
 /// What happened to a request.
 package enum RequestEvent: Hashable, Sendable {
-    /// It came into the engine's window, a timer of it fired, or a pause, the vault or the guard changed.
+    /// It came into the engine's window, a timer of it fired, or a pause, the vault or the guard
+    /// changed.
     case due
     case checked(IdentityID, CredentialID, CheckAnswer)
     case revoked(IdentityID, CredentialID, RevokeAnswer)

@@ -8,7 +8,10 @@ package struct IdentitySnapshot: Hashable, Sendable {
     package let credentials: [CredentialWork]
 
     package init(
-        identity: IdentityID, provider: ProviderName, clientID: String, isShared: Bool,
+        identity: IdentityID,
+        provider: ProviderName,
+        clientID: String,
+        isShared: Bool,
         credentials: [CredentialWork]
     ) {
         self.identity = identity
@@ -65,11 +68,14 @@ enum RevocationStep: Hashable, Sendable {
 
 extension Revocation {
     /// Decides what comes next and records intents and the verdict on the way.
-    mutating func advance(kind: RequestKind, now: WallTime, around: Surroundings) -> RevocationStep {
+    mutating func advance(kind: RequestKind, now: WallTime, around: Surroundings) -> RevocationStep
+    {
         if let verdict { return .final(verdict) }
         guard !isBusy else { return .busy }
         guard !isShared else { return .parked(.sharedIdentity, until: nil) }
-        guard let policy = around.providers[provider] else { return .parked(.providerPaused, until: nil) }
+        guard let policy = around.providers[provider] else {
+            return .parked(.providerPaused, until: nil)
+        }
         if let earned = earnedVerdict(traits: policy.traits) {
             return finish(earned, at: now)
         }
@@ -77,15 +83,21 @@ extension Revocation {
             return advanceWithoutCredential(kind: kind, now: now, policy: policy)
         }
         waitingSince = nil
-        guard !around.pausedProviders.contains(provider) else { return .parked(.providerPaused, until: nil) }
+        guard !around.pausedProviders.contains(provider) else {
+            return .parked(.providerPaused, until: nil)
+        }
         if let retryAt, retryAt > now { return .waiting(until: retryAt) }
         return advanceCredential(now: now, traits: policy.traits)
     }
 
-    /// Refresh tokens first, then access tokens: a dead refresh token says more than a dead access token.
-    private mutating func advanceCredential(now: WallTime, traits: ProviderTraits) -> RevocationStep {
+    /// Refresh tokens first, then access tokens: a dead refresh token says more than a dead access
+    /// token.
+    private mutating func advanceCredential(now: WallTime, traits: ProviderTraits) -> RevocationStep
+    {
         let order = credentials.indices.filter { !credentials[$0].step.isFinal }.sorted {
-            (credentials[$0].kind != .refreshToken ? 1 : 0, $0) < (credentials[$1].kind != .refreshToken ? 1 : 0, $1)
+            (credentials[$0].kind != .refreshToken ? 1 : 0, $0) < (
+                credentials[$1].kind != .refreshToken ? 1 : 0, $1
+            )
         }
         for index in order {
             if let step = advanceCredential(at: index, now: now, traits: traits) { return step }
@@ -94,9 +106,12 @@ extension Revocation {
         return .awaitingLane
     }
 
-    /// - Returns: `nil` when this credential has nothing to do now and the next one should be looked at.
+    /// - Returns: `nil` when this credential has nothing to do now and the next one should be
+    ///   looked at.
     private mutating func advanceCredential(
-        at index: Int, now: WallTime, traits: ProviderTraits
+        at index: Int,
+        now: WallTime,
+        traits: ProviderTraits
     ) -> RevocationStep? {
         let credential = credentials[index]
         switch credential.step {
@@ -120,7 +135,9 @@ extension Revocation {
     }
 
     private mutating func advanceProof(
-        at index: Int, now: WallTime, traits: ProviderTraits
+        at index: Int,
+        now: WallTime,
+        traits: ProviderTraits
     ) -> RevocationStep? {
         let credential = credentials[index]
         guard credential.wasLive, let askableAt = credential.askableAt(traits: traits),
@@ -152,9 +169,12 @@ extension Revocation {
         return .final(earned)
     }
 
-    /// The clock of the revocation deadline starts here and nowhere else: an outage never starts it.
+    /// The clock of the revocation deadline starts here and nowhere else: an outage never starts
+    /// it.
     private mutating func advanceWithoutCredential(
-        kind: RequestKind, now: WallTime, policy: ProviderPolicy
+        kind: RequestKind,
+        now: WallTime,
+        policy: ProviderPolicy
     ) -> RevocationStep {
         let since = waitingSince ?? now
         waitingSince = since
@@ -168,7 +188,8 @@ extension Revocation {
         }
     }
 
-    /// The verdict that the credentials have earned together; `nil` while one is open or none says anything.
+    /// The verdict that the credentials have earned together; `nil` while one is open or none says
+    /// anything.
     private func earnedVerdict(traits: ProviderTraits) -> Verdict? {
         let steps = credentials.map(\.step)
         guard steps.allSatisfy(\.isFinal) else { return nil }
@@ -184,7 +205,11 @@ extension Revocation {
 
 extension Revocation {
     /// Records what a check said.
-    mutating func record(check answer: CheckAnswer, for id: CredentialID, _ moment: inout Moment) -> [RequestEffect] {
+    mutating func record(
+        check answer: CheckAnswer,
+        for id: CredentialID,
+        _ moment: inout Moment
+    ) -> [RequestEffect] {
         isBusy = false
         guard let index = openIndex(id), credentials[index].step == .stored else { return [] }
         switch answer {
@@ -204,7 +229,10 @@ extension Revocation {
 
     /// Records what a revoke said.
     mutating func record(
-        revoke answer: RevokeAnswer, for id: CredentialID, traits: ProviderTraits?, _ moment: inout Moment
+        revoke answer: RevokeAnswer,
+        for id: CredentialID,
+        traits: ProviderTraits?,
+        _ moment: inout Moment
     ) -> [RequestEffect] {
         isBusy = false
         guard let index = openIndex(id), credentials[index].step == .revoking else { return [] }
@@ -226,7 +254,11 @@ extension Revocation {
     }
 
     /// Records what asking after the revoke said.
-    mutating func record(confirm answer: CheckAnswer, for id: CredentialID, _ moment: inout Moment) -> [RequestEffect] {
+    mutating func record(
+        confirm answer: CheckAnswer,
+        for id: CredentialID,
+        _ moment: inout Moment
+    ) -> [RequestEffect] {
         isBusy = false
         guard let index = openIndex(id), credentials[index].step == .revoked else { return [] }
         switch answer {
@@ -247,8 +279,13 @@ extension Revocation {
         return []
     }
 
-    /// Nothing that went wrong is ever a verdict: it is a later try, a pause of the provider, or a credential less.
-    private mutating func record(_ trouble: Trouble, at index: Int, _ moment: inout Moment) -> [RequestEffect] {
+    /// Nothing that went wrong is ever a verdict: it is a later try, a pause of the provider, or a
+    /// credential less.
+    private mutating func record(
+        _ trouble: Trouble,
+        at index: Int,
+        _ moment: inout Moment
+    ) -> [RequestEffect] {
         lastTrouble = trouble.code
         switch trouble {
         case .misconfigured:
@@ -296,9 +333,14 @@ extension Revocation {
                 isNews = isNews || !credential.step.isFinal
                 continue
             }
-            credentials[index].lastLiveAt = maxTime(credentials[index].lastLiveAt, credential.lastLiveAt)
+            credentials[index].lastLiveAt = maxTime(
+                credentials[index].lastLiveAt,
+                credential.lastLiveAt
+            )
             credentials[index].lastRefreshAt = maxTime(
-                credentials[index].lastRefreshAt, credential.lastRefreshAt)
+                credentials[index].lastRefreshAt,
+                credential.lastRefreshAt
+            )
             if credentials[index].step == .codePending { credentials[index].step = credential.step }
         }
         if isNews {

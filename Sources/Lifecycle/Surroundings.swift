@@ -9,8 +9,11 @@ package struct Surroundings: Sendable {
     package var withoutIdentities: WithoutIdentities
 
     package init(
-        providers: [ProviderName: ProviderPolicy], pausedProviders: Set<ProviderName> = [],
-        pausedTargets: Set<TargetName> = [], isVaultOpen: Bool = true, isGuardClosed: Bool = false,
+        providers: [ProviderName: ProviderPolicy],
+        pausedProviders: Set<ProviderName> = [],
+        pausedTargets: Set<TargetName> = [],
+        isVaultOpen: Bool = true,
+        isGuardClosed: Bool = false,
         withoutIdentities: WithoutIdentities = .proceed
     ) {
         self.providers = providers

@@ -14,7 +14,8 @@ package enum CredentialKind: String, Sendable, CaseIterable {
     case idToken = "id_token"
 }
 
-/// How the revocation of one identity ended. Every verdict is final; `accepted` may rise to `proven`.
+/// How the revocation of one identity ended. Every verdict is final; `accepted` may rise to
+/// `proven`.
 package enum Verdict: String, Sendable, CaseIterable {
     /// Live before, revoke answered success, refused after.
     case proven
@@ -61,7 +62,8 @@ package enum WireState: String, Sendable, CaseIterable {
     case rejected, cancelled, parked
 }
 
-/// Why a request was not taken; the `detail` of the wire state `rejected` and the `code` of a problem.
+/// Why a request was not taken; the `detail` of the wire state `rejected` and the `code` of a
+/// problem.
 package enum RejectReason: String, Sendable, CaseIterable {
     /// A column or field breaks the public schema.
     case malformedRow = "malformed_row"
@@ -89,7 +91,8 @@ package enum CredentialRejectReason: String, Sendable, CaseIterable {
     case unknownCredentialKind = "unknown_credential_kind"
     case missingSecret = "missing_secret"
     case vaultSealed = "vault_sealed"
-    /// The identity already holds the most credentials that it may (``Limits/credentialsPerIdentityMax``).
+    /// The identity already holds the most credentials that it may
+    /// (``Limits/credentialsPerIdentityMax``).
     case tooManyCredentials = "too_many_credentials"
     case deletionInProgress = "deletion_in_progress"
     case subjectMismatch = "subject_mismatch"

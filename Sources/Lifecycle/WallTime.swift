@@ -13,7 +13,8 @@ package struct WallTime: Hashable, Sendable, Comparable {
         left.unixMilliseconds < right.unixMilliseconds
     }
 
-    /// The time `duration` later, rounded down to whole milliseconds; saturates instead of overflowing.
+    /// The time `duration` later, rounded down to whole milliseconds; saturates instead of
+    /// overflowing.
     package static func + (time: WallTime, duration: Duration) -> WallTime {
         let (sum, overflow) = time.unixMilliseconds.addingReportingOverflow(duration.milliseconds)
         guard !overflow else { return duration < .zero ? .distantPast : .distantFuture }
@@ -26,7 +27,9 @@ package struct WallTime: Hashable, Sendable, Comparable {
 
     /// How long after `earlier` this time is; negative when it is before.
     package func since(_ earlier: WallTime) -> Duration {
-        .milliseconds(unixMilliseconds.subtractingReportingOverflow(earlier.unixMilliseconds).partialValue)
+        .milliseconds(
+            unixMilliseconds.subtractingReportingOverflow(earlier.unixMilliseconds).partialValue
+        )
     }
 
     package static let distantPast = WallTime(unixMilliseconds: -62_135_596_800_000)
@@ -104,7 +107,8 @@ extension WallTime {
         let era = floorDivide(shiftedYear, 400)
         let yearOfEra = shiftedYear - era * 400
         let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
-        return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
+        return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
+            - 719_468
     }
 }
 

@@ -26,7 +26,8 @@ extension Simulator {
         faults.crashPerMille = pick([0, 5, 20, 60])
         faults.callLatencyMaxMs = Int64(pick([1, 400, 30_000]))
         if chance(300) {
-            faults.outages[chance(500) ? apple : other] = now + .seconds(Int64(pick([60, 7200, 200_000])))
+            faults.outages[chance(500) ? apple : other] =
+                now + .seconds(Int64(pick([60, 7200, 200_000])))
         }
     }
 

@@ -18,98 +18,175 @@ struct Scenario: Sendable, CustomTestStringConvertible {
     var testDescription: String { name }
 
     static func configuration(
-        onUnrevocable: OnUnrevocable = .proceed, purgesPerHourMax: Int = 1000
+        onUnrevocable: OnUnrevocable = .proceed,
+        purgesPerHourMax: Int = 1000
     ) -> EngineConfiguration {
         let traits = ProviderTraits(
-            canCheckRefreshToken: true, refreshInterval: .seconds(86_400),
-            livenessLifetime: .seconds(86_400), revokesWholeGrant: true, invalidTokenProvesGone: false,
-            userActionURL: "", userActionText: "")
+            canCheckRefreshToken: true,
+            refreshInterval: .seconds(86_400),
+            livenessLifetime: .seconds(86_400),
+            revokesWholeGrant: true,
+            invalidTokenProvesGone: false,
+            userActionURL: "",
+            userActionText: ""
+        )
         let policy = ProviderPolicy(
-            traits: traits, onUnrevocable: onUnrevocable, revocationDeadline: .seconds(7 * 86_400))
+            traits: traits,
+            onUnrevocable: onUnrevocable,
+            revocationDeadline: .seconds(7 * 86_400)
+        )
         let limits = LaneLimits(concurrency: 8)
         return EngineConfiguration(
-            providers: [apple: policy, other: policy], lanes: [apple: limits, other: limits],
-            targets: [database, files], withoutIdentities: .proceed, purgesPerHourMax: purgesPerHourMax)
+            providers: [apple: policy, other: policy],
+            lanes: [apple: limits, other: limits],
+            targets: [database, files],
+            withoutIdentities: .proceed,
+            purgesPerHourMax: purgesPerHourMax
+        )
     }
 
     static let all: [Scenario] = [
-        Scenario(name: "a stored token is revoked and the data purged", prepare: { sim in
-            sim.storeToken(user: 1, provider: apple)
-            sim.at(.seconds(1)) { $0.submit(.deleteAccount, user: 1) }
-        }, ends: [.completed]),
-        Scenario(name: "a code at sign-in becomes proof at deletion", prepare: { sim in
-            sim.signIn(user: 1, provider: apple)
-            sim.at(.seconds(60)) { $0.submit(.deleteAccount, user: 1) }
-        }, ends: [.completed]),
-        Scenario(name: "a code that arrives with the deletion", prepare: { sim in
-            sim.at(.seconds(1)) { sim in
+        Scenario(
+            name: "a stored token is revoked and the data purged",
+            prepare: { sim in
+                sim.storeToken(user: 1, provider: apple)
+                sim.at(.seconds(1)) { $0.submit(.deleteAccount, user: 1) }
+            },
+            ends: [.completed]
+        ),
+        Scenario(
+            name: "a code at sign-in becomes proof at deletion",
+            prepare: { sim in
                 sim.signIn(user: 1, provider: apple)
-                sim.submit(.deleteAccount, user: 1)
-            }
-        }, ends: [.completed]),
-        Scenario(name: "a code that is too old parks and a fresh one completes", prepare: { sim in
-            sim.signIn(user: 1, provider: apple, codeAge: .seconds(600))
-            sim.at(.seconds(5)) { $0.submit(.deleteAccount, user: 1) }
-            sim.at(.seconds(3600)) { $0.signIn(user: 1, provider: apple) }
-        }, ends: [.completed]),
-        Scenario(name: "a code that is too old ends unrevoked after the deadline", prepare: { sim in
-            sim.signIn(user: 1, provider: apple, codeAge: .seconds(600))
-            sim.at(.seconds(5)) { $0.submit(.deleteAccount, user: 1) }
-        }, ends: [.completed]),
-        Scenario(name: "two providers, one down for days", prepare: { sim in
-            sim.storeToken(user: 1, provider: apple)
-            sim.storeToken(user: 1, provider: other)
-            sim.faults.outages[other] = sim.now + .seconds(5 * 86_400)
-            sim.at(.seconds(1)) { $0.submit(.deleteAccount, user: 1) }
-        }, ends: [.completed]),
-        Scenario(name: "revoke only purges nothing", prepare: { sim in
-            sim.storeToken(user: 1, provider: apple)
-            sim.at(.seconds(1)) { $0.submit(.revokeTokens, user: 1) }
-        }, ends: [.completed]),
-        Scenario(name: "a grace period that ends", prepare: { sim in
-            sim.storeToken(user: 1, provider: apple)
-            sim.at(.seconds(1)) { $0.submit(.deleteAccount, user: 1, grace: .seconds(86_400)) }
-        }, ends: [.completed]),
-        Scenario(name: "a cancel within the grace period", prepare: { sim in
-            sim.storeToken(user: 1, provider: apple)
-            sim.at(.seconds(1)) { $0.submit(.deleteAccount, user: 1, grace: .seconds(86_400)) }
-            sim.at(.seconds(60)) { sim in
-                for id in sim.acknowledged { sim.operate(id, .cancel) }
-            }
-        }, ends: [.cancelled, .completed]),
-        Scenario(name: "a hold that is released", prepare: { sim in
-            sim.storeToken(user: 1, provider: apple)
-            sim.at(.seconds(1)) { sim in
-                let id = sim.submit(.deleteAccount, user: 1, grace: .seconds(60))
-                sim.holdUntilDone(id)
-            }
-            sim.at(.seconds(86_400)) { $0.releaseAll() }
-        }, ends: [.completed]),
-        Scenario(name: "several tokens of one identity", prepare: { sim in
-            for _ in 0..<3 { sim.storeToken(user: 1, provider: apple) }
-            sim.storeToken(user: 1, provider: apple, isLive: false)
-            sim.at(.seconds(1)) { $0.submit(.deleteAccount, user: 1) }
-        }, ends: [.completed]),
-        Scenario(name: "a token that the provider refuses for good", prepare: { sim in
-            sim.storeToken(user: 1, provider: apple, isLive: false)
-            sim.at(.seconds(1)) { $0.submit(.deleteAccount, user: 1) }
-        }, ends: [.completed]),
-        Scenario(name: "a user without any identity", prepare: { sim in
-            sim.at(.seconds(1)) { $0.submit(.deleteAccount, user: 1) }
-        }, ends: [.completed]),
-        Scenario(name: "twenty users at once", prepare: { sim in
-            for user in 1...20 { sim.storeToken(user: user, provider: user % 3 == 0 ? other : apple) }
-            sim.at(.seconds(1)) { sim in
-                for user in 1...20 { sim.submit(.deleteAccount, user: user, key: "key-\(user)") }
-            }
-        }, ends: [.completed]),
-        Scenario(name: "an operator abandons what cannot be revoked", prepare: { sim in
-            sim.signIn(user: 1, provider: apple, codeAge: .seconds(600))
-            sim.at(.seconds(5)) { $0.submit(.deleteAccount, user: 1) }
-            sim.at(.seconds(3600)) { sim in
-                for id in sim.acknowledged { sim.operate(id, .abandon) }
-            }
-        }, ends: [.completed]),
+                sim.at(.seconds(60)) { $0.submit(.deleteAccount, user: 1) }
+            },
+            ends: [.completed]
+        ),
+        Scenario(
+            name: "a code that arrives with the deletion",
+            prepare: { sim in
+                sim.at(.seconds(1)) { sim in
+                    sim.signIn(user: 1, provider: apple)
+                    sim.submit(.deleteAccount, user: 1)
+                }
+            },
+            ends: [.completed]
+        ),
+        Scenario(
+            name: "a code that is too old parks and a fresh one completes",
+            prepare: { sim in
+                sim.signIn(user: 1, provider: apple, codeAge: .seconds(600))
+                sim.at(.seconds(5)) { $0.submit(.deleteAccount, user: 1) }
+                sim.at(.seconds(3600)) { $0.signIn(user: 1, provider: apple) }
+            },
+            ends: [.completed]
+        ),
+        Scenario(
+            name: "a code that is too old ends unrevoked after the deadline",
+            prepare: { sim in
+                sim.signIn(user: 1, provider: apple, codeAge: .seconds(600))
+                sim.at(.seconds(5)) { $0.submit(.deleteAccount, user: 1) }
+            },
+            ends: [.completed]
+        ),
+        Scenario(
+            name: "two providers, one down for days",
+            prepare: { sim in
+                sim.storeToken(user: 1, provider: apple)
+                sim.storeToken(user: 1, provider: other)
+                sim.faults.outages[other] = sim.now + .seconds(5 * 86_400)
+                sim.at(.seconds(1)) { $0.submit(.deleteAccount, user: 1) }
+            },
+            ends: [.completed]
+        ),
+        Scenario(
+            name: "revoke only purges nothing",
+            prepare: { sim in
+                sim.storeToken(user: 1, provider: apple)
+                sim.at(.seconds(1)) { $0.submit(.revokeTokens, user: 1) }
+            },
+            ends: [.completed]
+        ),
+        Scenario(
+            name: "a grace period that ends",
+            prepare: { sim in
+                sim.storeToken(user: 1, provider: apple)
+                sim.at(.seconds(1)) { $0.submit(.deleteAccount, user: 1, grace: .seconds(86_400)) }
+            },
+            ends: [.completed]
+        ),
+        Scenario(
+            name: "a cancel within the grace period",
+            prepare: { sim in
+                sim.storeToken(user: 1, provider: apple)
+                sim.at(.seconds(1)) { $0.submit(.deleteAccount, user: 1, grace: .seconds(86_400)) }
+                sim.at(.seconds(60)) { sim in
+                    for id in sim.acknowledged { sim.operate(id, .cancel) }
+                }
+            },
+            ends: [.cancelled, .completed]
+        ),
+        Scenario(
+            name: "a hold that is released",
+            prepare: { sim in
+                sim.storeToken(user: 1, provider: apple)
+                sim.at(.seconds(1)) { sim in
+                    let id = sim.submit(.deleteAccount, user: 1, grace: .seconds(60))
+                    sim.holdUntilDone(id)
+                }
+                sim.at(.seconds(86_400)) { $0.releaseAll() }
+            },
+            ends: [.completed]
+        ),
+        Scenario(
+            name: "several tokens of one identity",
+            prepare: { sim in
+                for _ in 0..<3 { sim.storeToken(user: 1, provider: apple) }
+                sim.storeToken(user: 1, provider: apple, isLive: false)
+                sim.at(.seconds(1)) { $0.submit(.deleteAccount, user: 1) }
+            },
+            ends: [.completed]
+        ),
+        Scenario(
+            name: "a token that the provider refuses for good",
+            prepare: { sim in
+                sim.storeToken(user: 1, provider: apple, isLive: false)
+                sim.at(.seconds(1)) { $0.submit(.deleteAccount, user: 1) }
+            },
+            ends: [.completed]
+        ),
+        Scenario(
+            name: "a user without any identity",
+            prepare: { sim in
+                sim.at(.seconds(1)) { $0.submit(.deleteAccount, user: 1) }
+            },
+            ends: [.completed]
+        ),
+        Scenario(
+            name: "twenty users at once",
+            prepare: { sim in
+                for user in 1...20 {
+                    sim.storeToken(user: user, provider: user % 3 == 0 ? other : apple)
+                }
+                sim.at(.seconds(1)) { sim in
+                    for user in 1...20 {
+                        sim.submit(.deleteAccount, user: user, key: "key-\(user)")
+                    }
+                }
+            },
+            ends: [.completed]
+        ),
+        Scenario(
+            name: "an operator abandons what cannot be revoked",
+            prepare: { sim in
+                sim.signIn(user: 1, provider: apple, codeAge: .seconds(600))
+                sim.at(.seconds(5)) { $0.submit(.deleteAccount, user: 1) }
+                sim.at(.seconds(3600)) { sim in
+                    for id in sim.acknowledged { sim.operate(id, .abandon) }
+                }
+            },
+            ends: [.completed]
+        ),
     ]
 }
 

@@ -35,14 +35,17 @@ struct SimulatedStore {
 
     /// Counts a crash of our own against what was being worked on.
     ///
-    /// - Returns: The requests that are to run one at a time until they have passed a crash-free call.
+    /// - Returns: The requests that are to run one at a time until they have passed a crash-free
+    ///   call.
     mutating func recoverFromCrash(isOwnCrash: Bool) -> [RequestID] {
         for (id, row) in requests where row.isActive {
             requests[id]?.isActive = false
             if isOwnCrash { requests[id]?.request.crashCount += 1 }
         }
-        return requests.values.filter { !$0.request.phase.isEnded && (1..<Limits.crashesMax).contains($0.request.crashCount) }
-            .map(\.request.id).sorted()
+        return requests.values.filter {
+            !$0.request.phase.isEnded && (1..<Limits.crashesMax).contains($0.request.crashCount)
+        }
+        .map(\.request.id).sorted()
     }
 
     /// News may have been committed right before a crash, unseen by the requests that wait for it.
@@ -59,14 +62,20 @@ struct SimulatedStore {
     }
 
     func snapshots(of user: Int) -> [IdentitySnapshot] {
-        identities.values.filter { $0.user == user }.sorted { $0.id.description < $1.id.description }
-            .map(snapshot)
+        identities.values.filter { $0.user == user }.sorted {
+            $0.id.description < $1.id.description
+        }
+        .map(snapshot)
     }
 
     func snapshot(_ identity: Identity) -> IdentitySnapshot {
         IdentitySnapshot(
-            identity: identity.id, provider: identity.provider, clientID: "client", isShared: false,
-            credentials: identity.credentials)
+            identity: identity.id,
+            provider: identity.provider,
+            clientID: "client",
+            isShared: false,
+            credentials: identity.credentials
+        )
     }
 
     func news(of id: IdentityID) -> IdentityNews? {
@@ -75,8 +84,10 @@ struct SimulatedStore {
             row.user == identity.user && (row.request.phase.stage.map { $0 <= .revoking } ?? false)
         }
         return IdentityNews(
-            snapshot: snapshot(identity), credentials: sealed(identity.credentials.map(\.id)),
-            openRequests: open.map(\.request.id).sorted())
+            snapshot: snapshot(identity),
+            credentials: sealed(identity.credentials.map(\.id)),
+            openRequests: open.map(\.request.id).sorted()
+        )
     }
 
     func loaded(_ id: RequestID) -> LoadedRequest? {
@@ -88,9 +99,12 @@ struct SimulatedStore {
         for index in request.revocations.indices { request.revocations[index].isBusy = false }
         for index in request.purges.indices { request.purges[index].isBusy = false }
         return LoadedRequest(
-            request: request, user: user, userHash: [],
+            request: request,
+            user: user,
+            userHash: [],
             credentials: sealed(snapshots(of: row.user).flatMap { $0.credentials.map(\.id) }),
-            unseen: snapshots(of: row.user))
+            unseen: snapshots(of: row.user)
+        )
     }
 
     func sealed(_ ids: [CredentialID]) -> [CredentialID: SealedCredential] {
@@ -101,14 +115,25 @@ struct SimulatedStore {
 
     func sealed(_ id: CredentialID) -> SealedCredential {
         SealedCredential(
-            id: id, kind: .refreshToken, provider: ProviderName("apple"), clientID: "client",
-            userHash: [], rowNonce: [], sealedSecret: Array((secrets[id] ?? "").utf8),
-            sealedCodeVerifier: nil, redirectURI: nil, fingerprint: [],
-            userKey: WrappedKey(bytes: [], keyID: ""))
+            id: id,
+            kind: .refreshToken,
+            provider: ProviderName("apple"),
+            clientID: "client",
+            userHash: [],
+            rowNonce: [],
+            sealedSecret: Array((secrets[id] ?? "").utf8),
+            sealedCodeVerifier: nil,
+            redirectURI: nil,
+            fingerprint: [],
+            userKey: WrappedKey(bytes: [], keyID: "")
+        )
     }
 
     func due(
-        at now: WallTime, limit: Int, excluding: Set<RequestID>, closedLanes: Set<ProviderName>
+        at now: WallTime,
+        limit: Int,
+        excluding: Set<RequestID>,
+        closedLanes: Set<ProviderName>
     ) -> DueRequests {
         let waiting = requests.values.filter { row in
             row.request.dueAt != nil && !excluding.contains(row.request.id)
@@ -117,10 +142,14 @@ struct SimulatedStore {
             (row.request.dueAt ?? now) <= now
                 && !(row.request.lane.map { closedLanes.contains($0) } ?? false)
         }
-        .sorted { ($0.request.dueAt ?? now, $0.request.id) < ($1.request.dueAt ?? now, $1.request.id) }
+        .sorted {
+            ($0.request.dueAt ?? now, $0.request.id) < ($1.request.dueAt ?? now, $1.request.id)
+        }
         let next = waiting.compactMap(\.request.dueAt).filter { $0 > now }.min()
         return DueRequests(
-            requests: due.prefix(limit).compactMap { loaded($0.request.id) }, nextDueAt: next)
+            requests: due.prefix(limit).compactMap { loaded($0.request.id) },
+            nextDueAt: next
+        )
     }
 
     mutating func commit(_ changes: [StateChange]) -> [IdentityNews?] {
@@ -144,7 +173,8 @@ struct SimulatedStore {
             for token in tokens {
                 let id = newCredential(secret: String(decoding: token.sealedSecret, as: UTF8.self))
                 identities[exchange.identity]?.credentials.append(
-                    CredentialWork(id: id, kind: token.kind, step: .stored, lastLiveAt: time))
+                    CredentialWork(id: id, kind: token.kind, step: .stored, lastLiveAt: time)
+                )
             }
             noteNews(of: exchange.identity, at: time)
             return news(of: exchange.identity)
@@ -176,7 +206,9 @@ struct SimulatedStore {
 
     private mutating func save(_ request: Request) {
         guard var row = requests[request.id] else { return }
-        if row.request.purgeStartedAt == nil, let time = request.purgeStartedAt { purgeTimes.append(time) }
+        if row.request.purgeStartedAt == nil, let time = request.purgeStartedAt {
+            purgeTimes.append(time)
+        }
         row.request = request
         row.isActive = request.isBusy
         requests[request.id] = row
@@ -186,7 +218,8 @@ struct SimulatedStore {
     }
 
     private mutating func learnTimes(_ work: CredentialWork, of identity: IdentityID) {
-        guard let index = identities[identity]?.credentials.firstIndex(where: { $0.id == work.id }) else {
+        guard let index = identities[identity]?.credentials.firstIndex(where: { $0.id == work.id })
+        else {
             return
         }
         identities[identity]?.credentials[index].lastLiveAt = work.lastLiveAt

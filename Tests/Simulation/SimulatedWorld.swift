@@ -50,7 +50,8 @@ struct SimulatedWorld {
     mutating func revoke(_ token: String) {
         revokeCalls += 1
         guard let known = tokens[token], known.isLive else { return }
-        for (name, other) in tokens where other.user == known.user && other.provider == known.provider {
+        for (name, other) in tokens
+        where other.user == known.user && other.provider == known.provider {
             tokens[name]?.isLive = false
         }
     }

@@ -20,10 +20,14 @@ struct SimulationTests {
         for point in 1...actionCount {
             let sim = Self.run(scenario, seed: 1) { $0.crashAtAction = point }
             #expect(sim.crashCount == 1)
-            #expect(sim.world.violations.isEmpty, "crash at action \(point): \(sim.world.violations)")
+            #expect(
+                sim.world.violations.isEmpty,
+                "crash at action \(point): \(sim.world.violations)"
+            )
             #expect(
                 Self.states(sim).isSubset(of: scenario.ends),
-                "crash at action \(point): \(Self.states(sim))")
+                "crash at action \(point): \(Self.states(sim))"
+            )
         }
     }
 
@@ -37,7 +41,9 @@ struct SimulationTests {
             Issue.record("SIMULATION_SEED=\(failure.seed): \(failure.violations.prefix(3))")
         }
         #expect(results.failures.isEmpty)
-        print("simulation: \(seeds.count) seeds, \(results.crashes) crashes, \(results.days) virtual days")
+        print(
+            "simulation: \(seeds.count) seeds, \(results.crashes) crashes, \(results.days) virtual days"
+        )
         print("simulation: state × answer covered:")
         for row in results.coverage.sorted() { print("  \(row)") }
         if chosen == nil { #expect(results.coverage.isSuperset(of: Self.coverageExpected)) }
@@ -49,7 +55,9 @@ struct SimulationTests {
         #expect(!results.failures.isEmpty)
     }
 
-    @Test("a request that crashes the process is quarantined at the third crash and stops nobody else")
+    @Test(
+        "a request that crashes the process is quarantined at the third crash and stops nobody else"
+    )
     func poison() {
         var sim = Simulator(seed: 3, configuration: Scenario.configuration())
         for user in 1...10 { sim.storeToken(user: user, provider: apple) }
@@ -125,7 +133,9 @@ struct SimulationTests {
     }
 
     static func run(
-        _ scenario: Scenario, seed: UInt64, _ adjust: (inout Simulator) -> Void = { _ in }
+        _ scenario: Scenario,
+        seed: UInt64,
+        _ adjust: (inout Simulator) -> Void = { _ in }
     ) -> Simulator {
         var sim = Simulator(seed: seed, configuration: Scenario.configuration())
         adjust(&sim)

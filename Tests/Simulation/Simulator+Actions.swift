@@ -10,7 +10,9 @@ extension Simulator {
         case .fetchDue, .load:
             schedule(.perform(action), after: latency(2))
         case .call, .exchange, .purge, .verify:
-            if case .purge(_, let orders) = action, orders.contains(where: { held.contains($0.request) }) {
+            if case .purge(_, let orders) = action,
+                orders.contains(where: { held.contains($0.request) })
+            {
                 world.violations.append("a purge begun under a hold")
             }
             schedule(.perform(action), after: latency(faults.callLatencyMaxMs))
@@ -43,10 +45,14 @@ extension Simulator {
         case .exchange(let loaded):
             exchange(loaded)
         case .purge(let target, let orders):
-            let answers = orders.map { ($0.request, RequestEvent.purged(target, purge(target, $0))) }
+            let answers = orders.map {
+                ($0.request, RequestEvent.purged(target, purge(target, $0)))
+            }
             turn([.targetAnswered(target, answers)])
         case .verify(let target, let orders):
-            let answers = orders.map { ($0.request, RequestEvent.verified(target, verify(target, $0))) }
+            let answers = orders.map {
+                ($0.request, RequestEvent.verified(target, verify(target, $0)))
+            }
             turn([.targetAnswered(target, answers)])
         case .reply, .changed, .announce, .report:
             break
@@ -61,7 +67,10 @@ extension Simulator {
         case .call(_, .revoke, _, let sealed):
             world.revoke(String(decoding: sealed.sealedSecret, as: UTF8.self))
         case .exchange(let loaded):
-            _ = world.exchange(String(decoding: loaded.credential.sealedSecret, as: UTF8.self), at: now)
+            _ = world.exchange(
+                String(decoding: loaded.credential.sealedSecret, as: UTF8.self),
+                at: now
+            )
         case .purge(let target, let orders):
             for order in orders { _ = purge(target, order) }
         case .call, .fetchDue, .load, .verify, .reply, .changed, .announce, .report:
@@ -81,7 +90,10 @@ extension Simulator {
     }
 
     private mutating func call(
-        _ id: RequestID, _ effect: RequestEffect, _ provider: ProviderName, _ sealed: SealedCredential
+        _ id: RequestID,
+        _ effect: RequestEffect,
+        _ provider: ProviderName,
+        _ sealed: SealedCredential
     ) {
         let token = String(decoding: sealed.sealedSecret, as: UTF8.self)
         var trouble = trouble(provider)
@@ -89,7 +101,8 @@ extension Simulator {
         if isLost { trouble = .lost }
         switch effect {
         case .check(let identity, let credential):
-            let answer = trouble.map { CheckAnswer.trouble($0) } ?? (world.isLive(token) ? .live : .dead)
+            let answer =
+                trouble.map { CheckAnswer.trouble($0) } ?? (world.isLive(token) ? .live : .dead)
             turn([.answered(id, .checked(identity, credential, answer), provider, trouble)])
         case .revoke(let identity, let credential):
             if bug == .purgeBeforeVerdict {
@@ -101,7 +114,8 @@ extension Simulator {
             if bug == .verdictOnUnavailable, trouble != nil { answer = .success }
             turn([.answered(id, .revoked(identity, credential, answer), provider, trouble)])
         case .confirm(let identity, let credential):
-            let answer = trouble.map { CheckAnswer.trouble($0) } ?? (world.isLive(token) ? .live : .dead)
+            let answer =
+                trouble.map { CheckAnswer.trouble($0) } ?? (world.isLive(token) ? .live : .dead)
             turn([.answered(id, .confirmed(identity, credential, answer), provider, trouble)])
         case .purge, .verify, .pauseProvider, .pauseTarget, .announce:
             world.violations.append("a call that is no provider effect")
@@ -122,15 +136,20 @@ extension Simulator {
             turn([.exchanged(id, ExchangeResult(event: .trouble(.lost)))])
         } else if let token {
             let sealed = SealedToken(
-                kind: .refreshToken, rowNonce: [], sealedSecret: Array(token.utf8), fingerprint: [],
-                expiresAt: nil)
+                kind: .refreshToken,
+                rowNonce: [],
+                sealedSecret: Array(token.utf8),
+                fingerprint: [],
+                expiresAt: nil
+            )
             turn([.exchanged(id, ExchangeResult(event: .exchanged, tokens: [sealed]))])
         } else {
             turn([.exchanged(id, ExchangeResult(event: .refused))])
         }
     }
 
-    /// Judged from outside: at this moment no token of the user may be live without a verdict that says so.
+    /// Judged from outside: at this moment no token of the user may be live without a verdict that
+    /// says so.
     private mutating func purge(_ target: TargetName, _ order: PurgeOrder) -> PurgeAnswer {
         guard let row = store.requests[order.request] else { return .trouble(.unusable) }
         world.purgeCalls += 1

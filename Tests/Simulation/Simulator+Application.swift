@@ -7,13 +7,22 @@ extension Simulator {
     mutating func signIn(user: Int, provider: ProviderName, codeAge: Duration = .zero) {
         guard takesCredentials(user) else { return }
         let name = "code-\(user)-\(provider)-\(world.codes.count)"
-        world.codes[name] = SimulatedWorld.Code(user: user, provider: provider, bornAt: now - codeAge)
+        world.codes[name] = SimulatedWorld.Code(
+            user: user,
+            provider: provider,
+            bornAt: now - codeAge
+        )
         let credential = store.newCredential(secret: name)
         let identity = identity(of: user, at: provider)
         store.identities[identity]?.credentials.append(
-            CredentialWork(id: credential, kind: .authorizationCode, step: .codePending))
+            CredentialWork(id: credential, kind: .authorizationCode, step: .codePending)
+        )
         let exchange = CodeExchange(
-            credential: credential, identity: identity, provider: provider, createdAt: now - codeAge)
+            credential: credential,
+            identity: identity,
+            provider: provider,
+            createdAt: now - codeAge
+        )
         store.exchanges[credential] = exchange
         store.noteNews(of: identity, at: now)
         let loaded = LoadedExchange(exchange: exchange, credential: store.sealed(credential))
@@ -30,7 +39,8 @@ extension Simulator {
         let identity = identity(of: user, at: provider)
         let credential = store.newCredential(secret: token)
         store.identities[identity]?.credentials.append(
-            CredentialWork(id: credential, kind: .refreshToken, step: .stored))
+            CredentialWork(id: credential, kind: .refreshToken, step: .stored)
+        )
         store.noteNews(of: identity, at: now)
         if let news = store.news(of: identity) { turn([.news(news)]) }
     }
@@ -44,19 +54,28 @@ extension Simulator {
     }
 
     private mutating func identity(of user: Int, at provider: ProviderName) -> IdentityID {
-        if let known = store.identities.values.first(where: { $0.user == user && $0.provider == provider }) {
+        if let known = store.identities.values.first(where: {
+            $0.user == user && $0.provider == provider
+        }) {
             return known.id
         }
         let id = IdentityID(TimeOrderedID(at: now, entropy: &dice))
         store.identities[id] = SimulatedStore.Identity(
-            id: id, user: user, provider: provider, credentials: [])
+            id: id,
+            user: user,
+            provider: provider,
+            credentials: []
+        )
         return id
     }
 
     /// Accepts a request durably and hands it to the engine.
     @discardableResult
     mutating func submit(
-        _ kind: RequestKind, user: Int, key: String? = nil, grace: Duration = .zero
+        _ kind: RequestKind,
+        user: Int,
+        key: String? = nil,
+        grace: Duration = .zero
     ) -> RequestID {
         if let key, let known = store.idempotency[key] { return known }
         let open = store.requests.values.first { row in
@@ -68,9 +87,15 @@ extension Simulator {
         }
         let id = RequestID(TimeOrderedID(at: now, entropy: &dice))
         let request = Request(
-            id: id, kind: kind, createdAt: now, acceptedAt: now, notBefore: now + grace,
-            deadlineAt: now + .seconds(30 * 86_400), identities: store.snapshots(of: user),
-            targets: configuration.targets)
+            id: id,
+            kind: kind,
+            createdAt: now,
+            acceptedAt: now,
+            notBefore: now + grace,
+            deadlineAt: now + .seconds(30 * 86_400),
+            identities: store.snapshots(of: user),
+            targets: configuration.targets
+        )
         store.requests[id] = SimulatedStore.Row(request: request, user: user)
         if let key { store.idempotency[key] = id }
         acknowledged.insert(id)

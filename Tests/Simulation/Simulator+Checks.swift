@@ -19,7 +19,9 @@ extension Simulator {
             if world.liveTokenCount(user: row.user, provider: revocation.provider) > 0,
                 !hasNewerCredential(row, revocation)
             {
-                world.violations.append("I-4: \(revocation.verdict?.rawValue ?? "") and the token is live")
+                world.violations.append(
+                    "I-4: \(revocation.verdict?.rawValue ?? "") and the token is live"
+                )
             }
         }
         if request.phase == .completed, request.kind == .deleteAccount {
@@ -36,7 +38,8 @@ extension Simulator {
         let waitsForLane = request.revocations.contains { revocation in
             revocation.credentials.contains { $0.step == .codePending }
         }
-        if let dueAt = request.dueAt, request.phase.parkReason == nil, request.phase.stage != .scheduled, !waitsForLane,
+        if let dueAt = request.dueAt, request.phase.parkReason == nil,
+            request.phase.stage != .scheduled, !waitsForLane,
             dueAt.since(now) > .seconds(86_400 + 60)
         {
             world.violations.append("I-10: not due within a day: \(request)")

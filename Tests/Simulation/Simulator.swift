@@ -17,7 +17,8 @@ enum PlantedBug: String, CaseIterable {
     case blindVerification
 }
 
-/// Drives ``EngineCore`` with a manual clock, a world with faults, and crashes between any two actions.
+/// Drives ``EngineCore`` with a manual clock, a world with faults, and crashes between any two
+/// actions.
 struct Simulator {
     /// Chances out of 1,000, drawn per seed.
     struct Faults {
@@ -80,7 +81,11 @@ struct Simulator {
         self.configuration = configuration
         dice = SeededGenerator(seed: seed)
         core = EngineCore(
-            configuration: configuration, pauses: StoredPauses(), isVaultOpen: true, seed: seed)
+            configuration: configuration,
+            pauses: StoredPauses(),
+            isVaultOpen: true,
+            seed: seed
+        )
         core.start(suspects: [], purgesInLastHour: 0, exchanges: [], at: now)
     }
 
@@ -178,15 +183,21 @@ struct Simulator {
             var stored = exchange
             if bug == .doubleExchange {
                 stored = CodeExchange(
-                    credential: id, identity: exchange.identity, provider: exchange.provider,
-                    createdAt: exchange.createdAt)
+                    credential: id,
+                    identity: exchange.identity,
+                    provider: exchange.provider,
+                    createdAt: exchange.createdAt
+                )
             }
             exchanges.append(LoadedExchange(exchange: stored, credential: store.sealed(id)))
         }
         let suspects = store.recoverFromCrash(isOwnCrash: isOwnCrash)
         core = EngineCore(
-            configuration: configuration, pauses: store.pauses, isVaultOpen: isVaultOpen,
-            seed: dice.next())
+            configuration: configuration,
+            pauses: store.pauses,
+            isVaultOpen: isVaultOpen,
+            seed: dice.next()
+        )
         store.makeWaitingDue(at: now)
         let recent = store.purgeTimes.count { now.since($0) < .seconds(3600) }
         core.start(suspects: suspects, purgesInLastHour: recent, exchanges: exchanges, at: now)
@@ -194,7 +205,9 @@ struct Simulator {
     }
 
     private mutating func cover(_ input: EngineInput) {
-        guard case .answered(let id, let event, _, _) = input, let row = store.requests[id] else { return }
+        guard case .answered(let id, let event, _, _) = input, let row = store.requests[id] else {
+            return
+        }
         let name = Mirror(reflecting: event).children.first?.label ?? "\(event)"
         coverage.insert("\(row.request.phase.wireState.rawValue) × \(name)")
     }

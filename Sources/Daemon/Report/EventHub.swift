@@ -7,7 +7,8 @@ final class EventHub: Sendable {
     private struct State {
         var lastSequence: Int64 = 0
         var lastListener: UInt64 = 0
-        var listeners: [UInt64: (request: RequestID?, stream: AsyncStream<WireEvent>.Continuation)] = [:]
+        var listeners:
+            [UInt64: (request: RequestID?, stream: AsyncStream<WireEvent>.Continuation)] = [:]
     }
 
     /// A listener that falls this far behind loses its oldest events; it asks for the state anyway.
@@ -21,7 +22,9 @@ final class EventHub: Sendable {
     /// - Returns: A stream that ends when the hub is closed.
     func listen(to request: RequestID?) -> AsyncStream<WireEvent> {
         let (stream, continuation) = AsyncStream.makeStream(
-            of: WireEvent.self, bufferingPolicy: .bufferingNewest(Self.backlogMax))
+            of: WireEvent.self,
+            bufferingPolicy: .bufferingNewest(Self.backlogMax)
+        )
         let number = state.withLock { state in
             state.lastListener += 1
             state.listeners[state.lastListener] = (request, continuation)
@@ -37,7 +40,8 @@ final class EventHub: Sendable {
     ///
     /// - Parameter make: Makes the event for a sequence number.
     func tell(about request: RequestID?, _ make: (Int64) -> WireEvent) {
-        let (event, streams) = state.withLock { state -> (WireEvent?, [AsyncStream<WireEvent>.Continuation]) in
+        let (event, streams) = state.withLock {
+            state -> (WireEvent?, [AsyncStream<WireEvent>.Continuation]) in
             let streams = state.listeners.values
                 .filter { $0.request == nil || $0.request == request }.map(\.stream)
             guard !streams.isEmpty else { return (nil, []) }

@@ -14,7 +14,12 @@ struct Reporter: EngineObserver {
     func changed(_ request: Request) {
         nudgeMirror()
         hub.tell(about: request.id) { sequence in
-            var event = WireEvent(sequence: sequence, kind: .request, at: now(), requestID: request.id)
+            var event = WireEvent(
+                sequence: sequence,
+                kind: .request,
+                at: now(),
+                requestID: request.id
+            )
             event.state = request.phase.wireState.rawValue
             event.detail = request.phase.parkReason?.rawValue ?? request.endDetail
             return event
@@ -78,7 +83,9 @@ struct Reporter: EngineObserver {
             logger.note(.targetResumed, ["target": "\(name)"])
         case .breakerOpened(let name, let pause):
             logger.note(
-                .breakerOpened, ["provider": "\(name)", "duration_ms": "\(pause.milliseconds)"])
+                .breakerOpened,
+                ["provider": "\(name)", "duration_ms": "\(pause.milliseconds)"]
+            )
         case .breakerClosed(let name):
             logger.note(.breakerClosed, ["provider": "\(name)"])
         case .guardTripped:

@@ -26,23 +26,31 @@ struct Adapters: Sendable {
         for provider in configuration.providers {
             guard let adapter = providers[provider.name] else { continue }
             policies[provider.name] = ProviderPolicy(
-                traits: adapter.traits, onUnrevocable: provider.onUnrevocable,
-                revocationDeadline: provider.revocationDeadline)
+                traits: adapter.traits,
+                onUnrevocable: provider.onUnrevocable,
+                revocationDeadline: provider.revocationDeadline
+            )
             lanes[provider.name] = LaneLimits(
                 concurrency: provider.concurrency,
-                ratePerSecond: provider.ratePerSecond.map(Double.init))
+                ratePerSecond: provider.ratePerSecond.map(Double.init)
+            )
         }
         return EngineConfiguration(
-            providers: policies, lanes: lanes, targets: configuration.targets.map(\.name),
+            providers: policies,
+            lanes: lanes,
+            targets: configuration.targets.map(\.name),
             withoutIdentities: configuration.requests.withoutIdentities,
-            purgesPerHourMax: configuration.requests.maxDeletionsPerHour)
+            purgesPerHourMax: configuration.requests.maxDeletionsPerHour
+        )
     }
 
     /// What intake promises to a new request.
     var intakePolicy: IntakePolicy {
         IntakePolicy(
             gracePeriod: configuration.requests.gracePeriod,
-            deadline: configuration.requests.deadline, targets: configuration.targets.map(\.name))
+            deadline: configuration.requests.deadline,
+            targets: configuration.targets.map(\.name)
+        )
     }
 
     /// Closes connections to providers.
@@ -61,8 +69,8 @@ struct AdapterFactory: Sendable {
 
     /// Makes every adapter, or reports everything that is missing at once.
     ///
-    /// - Throws: ``DaemonError`` naming each credential that cannot be read and each provider that cannot
-    ///   be set up.
+    /// - Throws: ``DaemonError`` naming each credential that cannot be read and each provider that
+    ///   cannot be set up.
     func make(_ configuration: DaemonConfiguration) throws(DaemonError) -> Adapters {
         var problems: [String] = []
         var apple: [AppleProvider] = []
@@ -78,13 +86,17 @@ struct AdapterFactory: Sendable {
         return Adapters(
             configuration: configuration,
             providers: Dictionary(apple.map { ($0.name, $0) }) { first, _ in first },
-            targets: Dictionary(targets.map { ($0.name, $0) }) { first, _ in first }, apple: apple)
+            targets: Dictionary(targets.map { ($0.name, $0) }) { first, _ in first },
+            apple: apple
+        )
     }
 
     private func make(_ provider: ProviderConfiguration) throws -> AppleProvider {
         guard case .apple(let apple) = provider.kind else {
             throw DaemonError(
-                .provider, ["cannot use provider '\(provider.name)' (unavailable): its kind is not built yet"])
+                .provider,
+                ["cannot use provider '\(provider.name)' (unavailable): its kind is not built yet"]
+            )
         }
         guard let credentials else {
             throw DaemonError(
@@ -92,28 +104,44 @@ struct AdapterFactory: Sendable {
                 [
                     "cannot read credential '\(apple.privateKeyCredential)' of provider '\(provider.name)'"
                         + ": no credentials directory ($CREDENTIALS_DIRECTORY, --credentials-directory)"
-                ])
+                ]
+            )
         }
         let key = try SigningKey(
             pem: try credentials.read(apple.privateKeyCredential),
-            credential: apple.privateKeyCredential, algorithm: .es256)
+            credential: apple.privateKeyCredential,
+            algorithm: .es256
+        )
         var settings = AppleProviderSettings(
-            name: provider.name, teamID: apple.teamID, keyID: apple.keyID,
-            clientIDs: provider.clientIDs, baseURL: apple.baseURL, caFile: provider.connection.caFile,
-            concurrency: provider.concurrency)
+            name: provider.name,
+            teamID: apple.teamID,
+            keyID: apple.keyID,
+            clientIDs: provider.clientIDs,
+            baseURL: apple.baseURL,
+            caFile: provider.connection.caFile,
+            concurrency: provider.concurrency
+        )
         settings.http.allowsPlainLoopback = provider.connection.allowsPlainHTTP
         settings.http.timeoutConnect = provider.connection.timeoutConnect
         settings.http.timeoutTotal = provider.connection.timeoutTotal
         return try AppleProvider(
-            settings, signer: key, eventLoopGroup: eventLoopGroup, now: now, logger: logger)
+            settings,
+            signer: key,
+            eventLoopGroup: eventLoopGroup,
+            now: now,
+            logger: logger
+        )
     }
 
     private func make(_ target: TargetConfiguration) -> SQLiteTarget {
         switch target.kind {
         case .sqlite(let sqlite):
             let plan = SQLiteTargetPlan(
-                name: target.name, path: sqlite.path, rules: sqlite.tables.map(TableRule.init),
-                triggers: sqlite.runsTriggers ? .trusted : .checked)
+                name: target.name,
+                path: sqlite.path,
+                rules: sqlite.tables.map(TableRule.init),
+                triggers: sqlite.runsTriggers ? .trusted : .checked
+            )
             return SQLiteTarget(plan: plan, hasher: hasher, clock: .system(wall: now))
         }
     }
@@ -146,8 +174,13 @@ extension TableRule {
             return CreationColumn(column: column.column, unit: unit)
         }
         self.init(
-            table: table.table, column: table.column, idType: idType, action: action,
-            reason: reason, creation: creation)
+            table: table.table,
+            column: table.column,
+            idType: idType,
+            action: action,
+            reason: reason,
+            creation: creation
+        )
     }
 }
 

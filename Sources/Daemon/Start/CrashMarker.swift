@@ -15,7 +15,10 @@ struct CrashMarker: Sendable {
         let flags = O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW
         let descriptor = unsafe open(path, flags, 0o600)
         guard descriptor >= 0 else {
-            throw DaemonError(.state, ["cannot open the crash marker at '\(path)' (errno \(errno))"])
+            throw DaemonError(
+                .state,
+                ["cannot open the crash marker at '\(path)' (errno \(errno))"]
+            )
         }
         lastProcessCrashed = lseek(descriptor, 0, SEEK_END) > 0
         // The descriptor stays open until the process ends: a handler may write to it at any time.

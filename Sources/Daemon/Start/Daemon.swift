@@ -69,7 +69,10 @@ struct Daemon: Sendable {
             do throws(ControlProblem) {
                 _ = try await reloader.reload()
             } catch {
-                logger.debug("the reload was refused, ignoring", metadata: ["error": "\(error.code)"])
+                logger.debug(
+                    "the reload was refused, ignoring",
+                    metadata: ["error": "\(error.code)"]
+                )
             }
         }
     }

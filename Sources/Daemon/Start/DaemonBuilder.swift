@@ -10,7 +10,8 @@ import Storage
 import Systemd
 import Vault
 
-/// Sets the service up, step by step, so that every problem has its own clear error before anything runs.
+/// Sets the service up, step by step, so that every problem has its own clear error before anything
+/// runs.
 struct DaemonBuilder: Sendable {
     let options: DaemonOptions
     let environment: [String: String]
@@ -27,13 +28,20 @@ struct DaemonBuilder: Sendable {
         let state = try StateDatabase.open(path: directories.state + "/state.db", now: now)
         let marker = try CrashMarker(directory: directories.state)
         if state.wasUncleanStop {
-            logger.note(.uncleanStop, ["detail": marker.lastProcessCrashed ? "own_crash" : "killed"])
+            logger.note(
+                .uncleanStop,
+                ["detail": marker.lastProcessCrashed ? "own_crash" : "killed"]
+            )
         }
         let hasher = try await loadHashKey(directories.state, state)
         let vault = try await openVault(configuration.vault, directories, state)
         let factory = AdapterFactory(
-            credentials: directories.credentials, hasher: hasher,
-            eventLoopGroup: MultiThreadedEventLoopGroup.singleton, now: now, logger: logger)
+            credentials: directories.credentials,
+            hasher: hasher,
+            eventLoopGroup: MultiThreadedEventLoopGroup.singleton,
+            now: now,
+            logger: logger
+        )
         let adapters = try factory.make(configuration)
         try await Reloader.refuseProblems(of: adapters)
         for caution in configuration.cautions {
@@ -41,8 +49,14 @@ struct DaemonBuilder: Sendable {
         }
         let shelf = AdapterShelf(adapters)
         let base = Base(
-            directories: directories, clock: clock, state: state, hasher: hasher, vault: vault,
-            factory: factory, shelf: shelf)
+            directories: directories,
+            clock: clock,
+            state: state,
+            hasher: hasher,
+            vault: vault,
+            factory: factory,
+            shelf: shelf
+        )
         return try await wire(base, isOwnCrash: marker.lastProcessCrashed)
     }
 
@@ -59,8 +73,10 @@ struct DaemonBuilder: Sendable {
 
     private var overrides: ServiceDirectories.Overrides {
         ServiceDirectories.Overrides(
-            state: options.stateDirectory, runtime: options.runtimeDirectory,
-            credentials: options.credentialsDirectory)
+            state: options.stateDirectory,
+            runtime: options.runtimeDirectory,
+            credentials: options.credentialsDirectory
+        )
     }
 
     private func wire(_ base: Base, isOwnCrash: Bool) async throws -> Daemon {
@@ -70,57 +86,122 @@ struct DaemonBuilder: Sendable {
         let mirror = Nudge()
         let engine = try await makeEngine(base, hub, mint, mirror, isOwnCrash: isOwnCrash)
         let credentials = CredentialDesk(
-            state: base.state, vault: base.vault, hasher: base.hasher, shelf: base.shelf, mint: mint,
-            now: now, post: { engine.post($0) })
+            state: base.state,
+            vault: base.vault,
+            hasher: base.hasher,
+            shelf: base.shelf,
+            mint: mint,
+            now: now,
+            post: { engine.post($0) }
+        )
         let intake = IntakeDesk(
-            state: base.state, hasher: base.hasher, shelf: base.shelf, credentials: credentials,
-            logger: logger)
+            state: base.state,
+            hasher: base.hasher,
+            shelf: base.shelf,
+            credentials: credentials,
+            logger: logger
+        )
         let spool = try makeSpool(base, intake)
         mirror.set { spool.nudge() }
         intake.onPause { spool.setPaused($0) }
         let notifier = ServiceNotifier()
         let reloader = Reloader(
-            path: options.configurationPath, factory: base.factory, shelf: base.shelf, engine: engine,
-            notifier: notifier, now: now, logger: logger)
+            path: options.configurationPath,
+            factory: base.factory,
+            shelf: base.shelf,
+            engine: engine,
+            notifier: notifier,
+            now: now,
+            logger: logger
+        )
         let backend = DaemonBackend(
             BackendParts(
-                state: base.state, engine: engine, vault: base.vault, hasher: base.hasher,
-                shelf: base.shelf, credentials: credentials, intake: intake, hub: hub, mint: mint,
-                now: now, startedAt: now(), version: Daemon.version, logger: logger,
-                reload: { () async throws(ControlProblem) in try await reloader.reload() }))
+                state: base.state,
+                engine: engine,
+                vault: base.vault,
+                hasher: base.hasher,
+                shelf: base.shelf,
+                credentials: credentials,
+                intake: intake,
+                hub: hub,
+                mint: mint,
+                now: now,
+                startedAt: now(),
+                version: Daemon.version,
+                logger: logger,
+                reload: { () async throws(ControlProblem) in try await reloader.reload() }
+            )
+        )
         var limits = ServerLimits()
         limits.connectionsMax = base.shelf.current.configuration.server.connectionsMax
         let server = try await ControlServer(
-            sockets: try sockets(base.directories), backend: backend, limits: limits, logger: logger)
+            sockets: try sockets(base.directories),
+            backend: backend,
+            limits: limits,
+            logger: logger
+        )
         let watchdog = Watchdog(
-            engine: engine, state: base.state, notifier: notifier,
-            interval: ServiceNotifier.watchdogInterval, logger: logger)
+            engine: engine,
+            state: base.state,
+            notifier: notifier,
+            interval: ServiceNotifier.watchdogInterval,
+            logger: logger
+        )
         return Daemon(
-            state: base.state, engine: engine, shelf: base.shelf, factory: base.factory, spool: spool,
-            server: server, hub: hub, watchdog: watchdog, notifier: notifier, reloader: reloader,
-            logger: logger)
+            state: base.state,
+            engine: engine,
+            shelf: base.shelf,
+            factory: base.factory,
+            spool: spool,
+            server: server,
+            hub: hub,
+            watchdog: watchdog,
+            notifier: notifier,
+            reloader: reloader,
+            logger: logger
+        )
     }
 
     private func makeEngine(
-        _ base: Base, _ hub: EventHub, _ mint: IdentifierMint, _ mirror: Nudge, isOwnCrash: Bool
+        _ base: Base,
+        _ hub: EventHub,
+        _ mint: IdentifierMint,
+        _ mirror: Nudge,
+        isOwnCrash: Bool
     ) async throws -> DeletionEngine {
         let now = base.clock.now()
         let recovery = try await base.state.recover(isOwnCrash: isOwnCrash, at: now)
         var generator = SystemRandomNumberGenerator()
         var core = EngineCore(
-            configuration: base.shelf.current.engineConfiguration, pauses: recovery.pauses,
-            isVaultOpen: base.vault.isOpen, seed: generator.next())
+            configuration: base.shelf.current.engineConfiguration,
+            pauses: recovery.pauses,
+            isVaultOpen: base.vault.isOpen,
+            seed: generator.next()
+        )
         core.start(
-            suspects: recovery.suspects, purgesInLastHour: recovery.purgesInLastHour,
-            exchanges: recovery.exchanges, at: now)
+            suspects: recovery.suspects,
+            purgesInLastHour: recovery.purgesInLastHour,
+            exchanges: recovery.exchanges,
+            at: now
+        )
         let reporter = Reporter(
-            logger: logger, hub: hub, now: { base.clock.now() }, nudgeMirror: { mirror.fire() })
+            logger: logger,
+            hub: hub,
+            now: { base.clock.now() },
+            nudgeMirror: { mirror.fire() }
+        )
         return DeletionEngine(
             core: core,
             ports: EnginePorts(
-                store: base.state, vault: base.vault, hasher: base.hasher, observer: reporter,
-                clock: base.clock, makeRowNonce: { mint.rowNonce() }),
-            adapters: base.shelf.current.forEngine)
+                store: base.state,
+                vault: base.vault,
+                hasher: base.hasher,
+                observer: reporter,
+                clock: base.clock,
+                makeRowNonce: { mint.rowNonce() }
+            ),
+            adapters: base.shelf.current.forEngine
+        )
     }
 
     private func makeSpool(_ base: Base, _ intake: IntakeDesk) throws -> SpoolService {
@@ -129,15 +210,23 @@ struct DaemonBuilder: Sendable {
         return SpoolService(
             path: path,
             ports: SpoolService.Ports(
-                intake: intake, source: base.state, hasher: base.hasher, clock: .system(),
-                report: { reporter.report($0) }))
+                intake: intake,
+                source: base.state,
+                hasher: base.hasher,
+                clock: .system(),
+                report: { reporter.report($0) }
+            )
+        )
     }
 
     /// The keyed hashes of years ago must be found again, so a changed key stops the start.
-    private func loadHashKey(_ directory: String, _ state: StateDatabase) async throws -> HMACHasher {
+    private func loadHashKey(_ directory: String, _ state: StateDatabase) async throws -> HMACHasher
+    {
         let known = try await state.note("hash_key")
         let key = try FileHashKey(directory: directory, mayCreate: known == nil)
-        let fingerprint = key.hasher.fingerprint.map { String($0, radix: 16) }.joined(separator: ".")
+        let fingerprint = key.hasher.fingerprint.map { String($0, radix: 16) }.joined(
+            separator: "."
+        )
         guard let known else {
             try await state.setNote("hash_key", to: fingerprint)
             return key.hasher
@@ -148,14 +237,17 @@ struct DaemonBuilder: Sendable {
                 [
                     "cannot use '\(directory)/hash.key' (changed): it is not the key that state.db was"
                         + " written with; put the matching hash.key back"
-                ])
+                ]
+            )
         }
         return key.hasher
     }
 
     /// Without the key the service runs sealed: requests are taken, secrets refused, nothing sent.
     private func openVault(
-        _ settings: VaultConfiguration, _ directories: ServiceDirectories, _ state: StateDatabase
+        _ settings: VaultConfiguration,
+        _ directories: ServiceDirectories,
+        _ state: StateDatabase
     ) async throws -> SealedVault {
         let wraps = UInt64(try await state.wrapCount())
         let active: VaultKey
@@ -178,11 +270,15 @@ struct DaemonBuilder: Sendable {
         }
         logger.note(.vaultOpened, ["detail": "\(active.id)"])
         return SealedVault(
-            keyring: VaultKeyring(active: active, retired: retired), wrapsBefore: wraps)
+            keyring: VaultKeyring(active: active, retired: retired),
+            wrapsBefore: wraps
+        )
     }
 
     private func sockets(_ directories: ServiceDirectories) throws -> [ListeningSocket] {
-        if let control = activation.descriptors[.control], let submit = activation.descriptors[.submit] {
+        if let control = activation.descriptors[.control],
+            let submit = activation.descriptors[.submit]
+        {
             return [
                 try ListeningSocket(adopting: control, role: .operator),
                 try ListeningSocket(adopting: submit, role: .submit),

@@ -31,7 +31,8 @@ package enum DaemonCommand {
         }
     }
 
-    private static func obey(_ options: DaemonOptions, _ environment: [String: String]) async throws {
+    private static func obey(_ options: DaemonOptions, _ environment: [String: String]) async throws
+    {
         switch options.verb {
         case .help:
             say(DaemonOptions.help)
@@ -46,23 +47,33 @@ package enum DaemonCommand {
             say("'\(options.configurationPath)' is fine")
         case .initSpool:
             let directories = try ServiceDirectories(
-                environment: environment, overrides: .init(state: options.stateDirectory))
+                environment: environment,
+                overrides: .init(state: options.stateDirectory)
+            )
             say("the spool is '\(try SpoolPlace.prepare(stateDirectory: directories.state))'")
         case .run:
             try await serve(options, environment)
         }
     }
 
-    private static func serve(_ options: DaemonOptions, _ environment: [String: String]) async throws {
+    private static func serve(
+        _ options: DaemonOptions,
+        _ environment: [String: String]
+    ) async throws {
         let activation = try SocketActivation.take()
         _ = clinux_forbid_core_dumps()
         let configuration = try ConfigurationLoader.load(path: options.configurationPath)
         let queue = try LogQueue(output: LogOutput.choose(environment: environment))
         defer { _ = queue.flush(timeout: .seconds(2)) }
         let level = Logger.Level(configuration.journal.level)
-        let logger = Logger(label: "expunged") { _ in JournalLogHandler(queue: queue, level: level) }
+        let logger = Logger(label: "expunged") { _ in JournalLogHandler(queue: queue, level: level)
+        }
         let builder = DaemonBuilder(
-            options: options, environment: environment, activation: activation, logger: logger)
+            options: options,
+            environment: environment,
+            activation: activation,
+            logger: logger
+        )
         do {
             try await builder.build(configuration).run()
         } catch {
@@ -81,7 +92,9 @@ package enum DaemonCommand {
     private static func write(_ text: String, to descriptor: Int32) {
         var rest = Array(text.utf8)[...]
         while !rest.isEmpty {
-            let count = unsafe rest.withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }
+            let count = unsafe rest.withUnsafeBytes {
+                unsafe Glibc.write(descriptor, $0.baseAddress, $0.count)
+            }
             guard count > 0 else { return }
             rest = rest.dropFirst(count)
         }

@@ -21,7 +21,8 @@ package struct DaemonError: Error, Sendable, CustomStringConvertible {
         self.problems = problems
     }
 
-    /// The exit status: sysexits.h, which systemd shows by name (systemd.exec(5), "Process exit codes").
+    /// The exit status: sysexits.h, which systemd shows by name (systemd.exec(5), "Process exit
+    /// codes").
     package var exitStatus: Int32 {
         switch kind {
         case .usage: 64

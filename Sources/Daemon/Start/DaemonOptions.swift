@@ -33,7 +33,8 @@ package struct DaemonOptions: Sendable, Hashable {
             case "--config": configurationPath = try Self.value(of: argument, &rest)
             case "--state-directory": stateDirectory = try Self.value(of: argument, &rest)
             case "--runtime-directory": runtimeDirectory = try Self.value(of: argument, &rest)
-            case "--credentials-directory": credentialsDirectory = try Self.value(of: argument, &rest)
+            case "--credentials-directory":
+                credentialsDirectory = try Self.value(of: argument, &rest)
             default:
                 throw DaemonError(.usage, ["unknown argument '\(argument)'; see expunged --help"])
             }
@@ -41,7 +42,8 @@ package struct DaemonOptions: Sendable, Hashable {
     }
 
     private static func value(
-        of name: String, _ rest: inout ArraySlice<String>
+        of name: String,
+        _ rest: inout ArraySlice<String>
     ) throws(DaemonError) -> String {
         guard let value = rest.popFirst() else {
             throw DaemonError(.usage, ["\(name) needs a value; see expunged --help"])

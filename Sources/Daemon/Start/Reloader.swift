@@ -21,8 +21,13 @@ struct Reloader: Sendable {
     private let retire: AsyncStream<Adapters>.Continuation
 
     init(
-        path: String, factory: AdapterFactory, shelf: AdapterShelf, engine: DeletionEngine,
-        notifier: ServiceNotifier, now: @escaping @Sendable () -> WallTime, logger: Logger
+        path: String,
+        factory: AdapterFactory,
+        shelf: AdapterShelf,
+        engine: DeletionEngine,
+        notifier: ServiceNotifier,
+        now: @escaping @Sendable () -> WallTime,
+        logger: Logger
     ) {
         self.path = path
         self.factory = factory
@@ -57,7 +62,8 @@ struct Reloader: Sendable {
         return WireReload(reloadedAt: now(), changed: [], needRestart: blockers.map(\.key))
     }
 
-    /// A target that is not shaped as configured is a problem of the configuration, at start and here alike.
+    /// A target that is not shaped as configured is a problem of the configuration, at start and
+    /// here alike.
     ///
     /// - Throws: ``DaemonError`` of kind `target` with one line per problem.
     static func refuseProblems(of adapters: Adapters) async throws(DaemonError) {
@@ -72,7 +78,10 @@ struct Reloader: Sendable {
         let lines = "\(error)".split(separator: "\n").map(String.init)
         for line in lines { logger.note(.configurationRefused, ["error": "\(line)"]) }
         return ControlProblem(
-            .configurationInvalid, nil, errors: lines.map { .init(field: nil, message: $0) })
+            .configurationInvalid,
+            nil,
+            errors: lines.map { .init(field: nil, message: $0) }
+        )
     }
 
     /// Closes the connections of adapters that are not in force any more.

@@ -17,10 +17,16 @@ enum SpoolPlace {
         if unsafe mkdir(directory, 0o700) == 0 {
             if let group { _ = unsafe chown(directory, uid_t.max, group) }
             guard unsafe chmod(directory, group == nil ? 0o700 : 0o2770) == 0 else {
-                throw DaemonError(.spool, ["cannot set the mode of '\(directory)' (errno \(errno))"])
+                throw DaemonError(
+                    .spool,
+                    ["cannot set the mode of '\(directory)' (errno \(errno))"]
+                )
             }
         } else if errno != EEXIST {
-            throw DaemonError(.spool, ["cannot make the spool directory '\(directory)' (errno \(errno))"])
+            throw DaemonError(
+                .spool,
+                ["cannot make the spool directory '\(directory)' (errno \(errno))"]
+            )
         }
         let path = directory + "/queue.db"
         _ = try SpoolFile.create(path: path, group: group)

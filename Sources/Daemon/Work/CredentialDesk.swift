@@ -45,7 +45,10 @@ struct CredentialDesk: Sendable {
             }
         }
         let stored = try await state.storeCredentials(
-            sealed.map(\.credential), now: now(), newID: { [mint] in mint.identityID() })
+            sealed.map(\.credential),
+            now: now(),
+            newID: { [mint] in mint.identityID() }
+        )
         for ((index, _), outcome) in zip(sealed, stored) { outcomes[index] = outcome }
         for index in outcomes.indices {
             guard case .otherKey(let key) = outcomes[index] else { continue }
@@ -57,13 +60,19 @@ struct CredentialDesk: Sendable {
     }
 
     /// Somebody else made the user's key first; the value is sealed again under that one.
-    private func storeAgain(_ offer: CredentialOffer, under key: WrappedKey) async throws -> CredentialOutcome {
+    private func storeAgain(
+        _ offer: CredentialOffer,
+        under key: WrappedKey
+    ) async throws -> CredentialOutcome {
         var keys = [offer.userHash: key]
         switch try await seal(offer, &keys) {
         case .failure(let rejection): return .rejected(rejection.reason)
         case .success(let credential):
             let outcomes = try await state.storeCredentials(
-                [credential], now: now(), newID: { [mint] in mint.identityID() })
+                [credential],
+                now: now(),
+                newID: { [mint] in mint.identityID() }
+            )
             return outcomes.first ?? .rejected(.malformedRow)
         }
     }
@@ -82,7 +91,8 @@ struct CredentialDesk: Sendable {
     private struct Rejection: Error { let reason: CredentialRejectReason }
 
     private func seal(
-        _ offer: CredentialOffer, _ keys: inout [[UInt8]: WrappedKey]
+        _ offer: CredentialOffer,
+        _ keys: inout [[UInt8]: WrappedKey]
     ) async throws -> Result<NewCredential, Rejection> {
         let clientID: String
         switch resolveClientID(offer) {
@@ -103,23 +113,40 @@ struct CredentialDesk: Sendable {
     }
 
     private func newCredential(
-        _ offer: CredentialOffer, clientID: String, key: WrappedKey
+        _ offer: CredentialOffer,
+        clientID: String,
+        key: WrappedKey
     ) throws(VaultError) -> NewCredential {
         let nonce = mint.rowNonce()
         func context(_ field: SealField, _ nonce: [UInt8]) -> SealContext {
             SealContext(
-                field: field.rawValue, rowNonce: nonce, provider: offer.provider,
-                userHash: offer.userHash)
+                field: field.rawValue,
+                rowNonce: nonce,
+                provider: offer.provider,
+                userHash: offer.userHash
+            )
         }
         var credential = NewCredential(
-            userHash: offer.userHash, userKey: key, provider: offer.provider, clientID: clientID,
-            kind: offer.kind, rowNonce: nonce,
-            sealedSecret: try vault.seal(offer.secret, under: key, context: context(.secret, nonce)),
+            userHash: offer.userHash,
+            userKey: key,
+            provider: offer.provider,
+            clientID: clientID,
+            kind: offer.kind,
+            rowNonce: nonce,
+            sealedSecret: try vault.seal(
+                offer.secret,
+                under: key,
+                context: context(.secret, nonce)
+            ),
             fingerprint: hasher.hash(offer.secret.exposeText(), domain: .credential),
-            createdAt: offer.createdAt)
+            createdAt: offer.createdAt
+        )
         if let verifier = offer.codeVerifier {
             credential.sealedCodeVerifier = try vault.seal(
-                verifier, under: key, context: context(.codeVerifier, nonce))
+                verifier,
+                under: key,
+                context: context(.codeVerifier, nonce)
+            )
         }
         if let subject = offer.subject {
             let subjectNonce = mint.rowNonce()
@@ -127,7 +154,11 @@ struct CredentialDesk: Sendable {
                 hash: SubjectHash.make(subject, at: offer.provider, hasher),
                 rowNonce: subjectNonce,
                 sealed: try vault.seal(
-                    subject, under: key, context: context(.subject, subjectNonce)))
+                    subject,
+                    under: key,
+                    context: context(.subject, subjectNonce)
+                )
+            )
         }
         credential.redirectURI = offer.redirectURI
         credential.spoolRow = offer.spoolRow

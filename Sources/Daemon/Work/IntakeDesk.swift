@@ -17,8 +17,11 @@ final class IntakeDesk: SpoolIntake {
     private let pauseListener = Mutex<(@Sendable (Bool) -> Void)?>(nil)
 
     init(
-        state: StateDatabase, hasher: any KeyedHasher, shelf: AdapterShelf,
-        credentials: CredentialDesk, logger: Logger
+        state: StateDatabase,
+        hasher: any KeyedHasher,
+        shelf: AdapterShelf,
+        credentials: CredentialDesk,
+        logger: Logger
     ) {
         self.state = state
         self.hasher = hasher
@@ -55,11 +58,16 @@ final class IntakeDesk: SpoolIntake {
             taken.isEmpty
             ? []
             : try await state.accept(
-                taken, policy: shelf.current.intakePolicy, now: now(),
-                newID: { [mint] in mint.requestID() })
+                taken,
+                policy: shelf.current.intakePolicy,
+                now: now(),
+                newID: { [mint] in mint.requestID() }
+            )
         tellEngine(accepted)
         var next = accepted.makeIterator()
-        return isKnown.map { $0 ? next.next() ?? .rejected(.malformedRow) : .rejected(.unknownProvider) }
+        return isKnown.map {
+            $0 ? next.next() ?? .rejected(.malformedRow) : .rejected(.unknownProvider)
+        }
     }
 
     private func tellEngine(_ outcomes: [SubmissionOutcome]) {
@@ -79,12 +87,14 @@ final class IntakeDesk: SpoolIntake {
         if !admitted.isEmpty { credentials.post(.admitted(admitted)) }
     }
 
-    /// Takes one read of the spool: credentials before requests, so that a request sees its credentials.
+    /// Takes one read of the spool: credentials before requests, so that a request sees its
+    /// credentials.
     func take(_ batch: SpoolBatch) async throws -> SpoolReceipts {
         guard !isPaused else {
             return SpoolReceipts(
                 credentials: batch.credentials.map { _ in .postponed },
-                requests: batch.requests.map { _ in .postponed })
+                requests: batch.requests.map { _ in .postponed }
+            )
         }
         let sealed = try await storeCredentials(batch.credentials)
         let outcomes = try await acceptSpooled(batch.requests)
@@ -100,7 +110,8 @@ final class IntakeDesk: SpoolIntake {
     private func acceptSpooled(_ requests: [Submission]) async throws -> [SpoolRequestReceipt] {
         let outcomes = try await accept(requests)
         let refused = zip(requests, outcomes).compactMap { submission, outcome -> RefusedRow? in
-            guard case .rejected(.unknownProvider) = outcome, case .spool(let row) = submission.origin
+            guard case .rejected(.unknownProvider) = outcome,
+                case .spool(let row) = submission.origin
             else { return nil }
             return RefusedRow(row: row, reason: .unknownProvider)
         }
@@ -114,19 +125,30 @@ final class IntakeDesk: SpoolIntake {
         }
     }
 
-    private func storeCredentials(_ rows: [SpoolCredential]) async throws -> [SpoolCredentialReceipt] {
+    private func storeCredentials(
+        _ rows: [SpoolCredential]
+    ) async throws -> [SpoolCredentialReceipt] {
         guard !rows.isEmpty else { return [] }
         let offers = rows.map { row in
             CredentialOffer(
-                user: row.user, userHash: row.userHash, provider: row.provider, kind: row.kind,
-                secret: row.secret, createdAt: row.createdAt, clientID: row.clientID,
-                subject: row.subject, redirectURI: row.redirectURI, codeVerifier: row.codeVerifier,
-                spoolRow: row.row)
+                user: row.user,
+                userHash: row.userHash,
+                provider: row.provider,
+                kind: row.kind,
+                secret: row.secret,
+                createdAt: row.createdAt,
+                clientID: row.clientID,
+                subject: row.subject,
+                redirectURI: row.redirectURI,
+                codeVerifier: row.codeVerifier,
+                spoolRow: row.row
+            )
         }
         return try await credentials.store(offers).map { outcome in
             switch outcome {
             case .stored, .importedBefore, .otherKey: .sealed
-            // A key that comes back makes them usable; an open secret in the spool is the lesser evil.
+            // A key that comes back makes them usable; an open secret in the spool is the lesser
+            // evil.
             case .rejected(.vaultSealed): .postponed
             case .rejected(let reason): .rejected(reason)
             }

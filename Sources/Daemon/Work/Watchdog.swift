@@ -4,10 +4,11 @@ import Logging
 import Storage
 import Systemd
 
-/// Feeds systemd's watchdog while the work really moves: a probe crosses the engine's loop and the writer.
+/// Feeds systemd's watchdog while the work really moves: a probe crosses the engine's loop and the
+/// writer.
 ///
-/// Fed only when all answered in time. A provider outage and an idle hour keep it fed; a writer that
-/// hangs in fdatasync does not.
+/// Fed only when all answered in time. A provider outage and an idle hour keep it fed; a writer
+/// that hangs in fdatasync does not.
 struct Watchdog: Sendable {
     /// The longest a probe may take.
     private static let patienceMax = Duration.seconds(5)
@@ -79,7 +80,10 @@ struct Watchdog: Sendable {
             let active = counts.byState.values.reduce(0, +) - parked
             notifier.status("\(active) active, \(parked) parked")
         } catch {
-            logger.debug("cannot count requests for the status, ignoring", metadata: ["error": "\(error)"])
+            logger.debug(
+                "cannot count requests for the status, ignoring",
+                metadata: ["error": "\(error)"]
+            )
         }
     }
 }

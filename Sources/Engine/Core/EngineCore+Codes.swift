@@ -77,7 +77,8 @@ extension EngineCore {
                 exchanges.removeValue(forKey: id)
                 if loaded.exchange.phase != .exchanged {
                     actions.append(
-                        .report(.codeLost(loaded.exchange.provider, loaded.exchange.phase)))
+                        .report(.codeLost(loaded.exchange.provider, loaded.exchange.phase))
+                    )
                 }
             }
         }

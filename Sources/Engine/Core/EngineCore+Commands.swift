@@ -25,13 +25,15 @@ extension EngineCore {
             reply(ticket, .done)
         case .timer:
             retryCodes(at: now)
-        case .admitted, .fetched, .loaded, .codes, .committed, .answered, .targetAnswered, .exchanged,
+        case .admitted, .fetched, .loaded, .codes, .committed, .answered, .targetAnswered,
+            .exchanged,
             .news:
             break
         }
     }
 
-    /// Stops asking a provider. Durable, so that a restart does not hammer a provider that refuses us.
+    /// Stops asking a provider. Durable, so that a restart does not hammer a provider that refuses
+    /// us.
     mutating func pause(_ name: ProviderName, reason: String, at now: WallTime) {
         guard around.pausedProviders.insert(name).inserted else { return }
         looseChanges.append(.pauseProvider(name, reason: reason, at: now))

@@ -45,7 +45,9 @@ extension EngineCore {
         for (id, effects) in batch.exchanges { perform(effects, of: id, at: now) }
         for entry in batch.requests {
             window[entry.id]?.isCommitting = false
-            if entry.isChange, let request = window[entry.id]?.saved { actions.append(.changed(request)) }
+            if entry.isChange, let request = window[entry.id]?.saved {
+                actions.append(.changed(request))
+            }
             for ticket in entry.tickets { reply(ticket, .done) }
             for effect in entry.effects { perform(effect, of: entry.id, at: now) }
             evictIfIdle(entry.id, at: now)
@@ -57,9 +59,15 @@ extension EngineCore {
         switch effect {
         case .check(let identity, _), .revoke(let identity, _), .confirm(let identity, _):
             guard let run = window[id],
-                let revocation = run.loaded.request.revocations.first(where: { $0.identity == identity })
+                let revocation = run.loaded.request.revocations.first(where: {
+                    $0.identity == identity
+                })
             else { return }
-            enqueueCall(ProviderLane.Call(request: id, effect: effect), to: revocation.provider, at: now)
+            enqueueCall(
+                ProviderLane.Call(request: id, effect: effect),
+                to: revocation.provider,
+                at: now
+            )
         case .purge(let target):
             targets[target, default: TargetQueue()].enqueue(id, .purge)
         case .verify(let target):
@@ -70,7 +78,9 @@ extension EngineCore {
             pauseTarget(name, reason: Trouble.misconfigured.code, at: now)
         case .announce(let announcement):
             actions.append(.announce(id, announcement))
-            if announcement == .parked(.massDeletionGuard) { actions.append(.report(.guardTripped)) }
+            if announcement == .parked(.massDeletionGuard) {
+                actions.append(.report(.guardTripped))
+            }
         }
     }
 
@@ -82,8 +92,12 @@ extension EngineCore {
         skippedLanes = Set(lanes.keys.filter { isClosed($0, at: now) })
         actions.append(
             .fetchDue(
-                beginRead(), limit: Limits.fetchMax, excluding: Set(window.keys).union(suspects),
-                closedLanes: skippedLanes))
+                beginRead(),
+                limit: Limits.fetchMax,
+                excluding: Set(window.keys).union(suspects),
+                closedLanes: skippedLanes
+            )
+        )
     }
 
     /// A whole page fits into the window; waiting for that keeps reads few.
@@ -100,7 +114,8 @@ extension EngineCore {
     private mutating func reopenSkippedLanes(at now: WallTime) {
         guard !isFetching else { return }
         let reopened = skippedLanes.filter { name in
-            !isClosed(name, at: now) && (lanes[name].map { $0.requestCount <= $0.requestCountMax / 2 } ?? true)
+            !isClosed(name, at: now)
+                && (lanes[name].map { $0.requestCount <= $0.requestCountMax / 2 } ?? true)
         }
         guard !reopened.isEmpty else { return }
         skippedLanes.subtract(reopened)

@@ -2,7 +2,11 @@ import Lifecycle
 
 extension EngineCore {
     /// Queues a call, or takes it back at once when the provider cannot be asked now.
-    mutating func enqueueCall(_ call: ProviderLane.Call, to provider: ProviderName, at now: WallTime) {
+    mutating func enqueueCall(
+        _ call: ProviderLane.Call,
+        to provider: ProviderName,
+        at now: WallTime
+    ) {
         guard let lane = lanes[provider] else {
             postpone(call, until: now, at: now)
             return
@@ -25,7 +29,8 @@ extension EngineCore {
     }
 
     /// Re-asked immediately before the call: still open, not held, credential still there.
-    private mutating func begin(_ call: ProviderLane.Call, at provider: ProviderName, now: WallTime) {
+    private mutating func begin(_ call: ProviderLane.Call, at provider: ProviderName, now: WallTime)
+    {
         guard let run = window[call.request], mayPerform(run), let id = credential(of: call.effect),
             let sealed = run.loaded.credentials[id]
         else {
@@ -36,7 +41,8 @@ extension EngineCore {
         actions.append(.call(call.request, call.effect, provider, sealed))
     }
 
-    /// A credential that is not there any more answers like one whose seal is broken: it can prove nothing.
+    /// A credential that is not there any more answers like one whose seal is broken: it can prove
+    /// nothing.
     private mutating func withdraw(_ call: ProviderLane.Call, at now: WallTime) {
         guard let run = window[call.request] else { return }
         guard mayPerform(run) else {
@@ -45,11 +51,26 @@ extension EngineCore {
         }
         switch call.effect {
         case .check(let identity, let id):
-            apply(.checked(identity, id, .trouble(.sealBroken)), to: call.request, ticket: nil, at: now)
+            apply(
+                .checked(identity, id, .trouble(.sealBroken)),
+                to: call.request,
+                ticket: nil,
+                at: now
+            )
         case .revoke(let identity, let id):
-            apply(.revoked(identity, id, .trouble(.sealBroken)), to: call.request, ticket: nil, at: now)
+            apply(
+                .revoked(identity, id, .trouble(.sealBroken)),
+                to: call.request,
+                ticket: nil,
+                at: now
+            )
         case .confirm(let identity, let id):
-            apply(.confirmed(identity, id, .trouble(.sealBroken)), to: call.request, ticket: nil, at: now)
+            apply(
+                .confirmed(identity, id, .trouble(.sealBroken)),
+                to: call.request,
+                ticket: nil,
+                at: now
+            )
         case .purge, .verify, .pauseProvider, .pauseTarget, .announce:
             break
         }
@@ -71,7 +92,8 @@ extension EngineCore {
         apply(.postponed(call.effect, until: until), to: call.request, ticket: nil, at: now)
     }
 
-    /// Spread over as long again as the pause still lasts, so that a provider that is back is not flooded.
+    /// Spread over as long again as the pause still lasts, so that a provider that is back is not
+    /// flooded.
     private mutating func spreadOut(after opensAt: WallTime, at now: WallTime) -> WallTime {
         let span = max(1, opensAt.since(now).milliseconds)
         return opensAt + .milliseconds(Int64.random(in: 0...span, using: &dice))
@@ -79,9 +101,13 @@ extension EngineCore {
 
     /// Gives the slot back; a breaker that opens sends everybody who queued there home.
     mutating func providerAnswered(
-        _ provider: ProviderName, isCode: Bool, trouble: Trouble?, at now: WallTime
+        _ provider: ProviderName,
+        isCode: Bool,
+        trouble: Trouble?,
+        at now: WallTime
     ) {
-        let wasBroken = lanes[provider].map { if case .closed = $0.breaker { false } else { true } } ?? false
+        let wasBroken =
+            lanes[provider].map { if case .closed = $0.breaker { false } else { true } } ?? false
         if let pause = lanes[provider]?.finished(isCode: isCode, trouble: trouble, at: now) {
             actions.append(.report(.breakerOpened(provider, pause: pause)))
             sendHome(provider, at: now)
@@ -97,7 +123,8 @@ extension EngineCore {
         }
     }
 
-    /// One call per target at a time, many requests in each; what is held or over by now is left out.
+    /// One call per target at a time, many requests in each; what is held or over by now is left
+    /// out.
     mutating func fillTargets(at now: WallTime) {
         for name in targets.keys where !around.pausedTargets.contains(name) {
             guard let (work, ids) = targets[name]?.nextBatch() else { continue }
@@ -111,11 +138,15 @@ extension EngineCore {
     }
 
     private mutating func purgeOrder(
-        _ id: RequestID, at target: TargetName, work: TargetQueue.Work, now: WallTime
+        _ id: RequestID,
+        at target: TargetName,
+        work: TargetQueue.Work,
+        now: WallTime
     ) -> PurgeOrder? {
         guard let run = window[id] else { return nil }
         let request = run.loaded.request
-        guard mayPerform(run), request.openRevocationCount == 0, request.purgeStartedAt != nil else {
+        guard mayPerform(run), request.openRevocationCount == 0, request.purgeStartedAt != nil
+        else {
             let effect: RequestEffect = work == .purge ? .purge(target) : .verify(target)
             apply(.postponed(effect, until: now), to: id, ticket: nil, at: now)
             return nil

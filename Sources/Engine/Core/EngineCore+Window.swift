@@ -18,7 +18,10 @@ extension EngineCore {
 
     /// Takes requests that were asked for by id: an operation, news or a suspect waits for them.
     mutating func adoptLoaded(
-        _ requests: [LoadedRequest], asked: [RequestID], by read: ReadNumber, at now: WallTime
+        _ requests: [LoadedRequest],
+        asked: [RequestID],
+        by read: ReadNumber,
+        at now: WallTime
     ) {
         for loaded in requests where window[loaded.request.id] == nil {
             guard !isStale(loaded.request.id, read) else { continue }
@@ -57,7 +60,10 @@ extension EngineCore {
     ///
     /// - Parameter mayLeave: False while more events of the same group wait for the request.
     mutating func apply(
-        _ event: RequestEvent, to id: RequestID, ticket: Ticket?, mayLeave: Bool = true,
+        _ event: RequestEvent,
+        to id: RequestID,
+        ticket: Ticket?,
+        mayLeave: Bool = true,
         at now: WallTime
     ) {
         guard var run = window[id] else { return }
@@ -71,7 +77,9 @@ extension EngineCore {
             if let ticket { reply(ticket, .refused(error)) }
         }
         dice = moment.dice
-        if !hadBegunPurge, run.loaded.request.purgeStartedAt != nil { massDeletionGuard.purgeBegan(at: now) }
+        if !hadBegunPurge, run.loaded.request.purgeStartedAt != nil {
+            massDeletionGuard.purgeBegan(at: now)
+        }
         if run.loaded.request != run.saved || !run.effects.isEmpty || !run.tickets.isEmpty {
             markDirty(&run, id)
         }
@@ -95,13 +103,21 @@ extension EngineCore {
     }
 
     private mutating func learn(
-        _ news: IdentityNews, for id: RequestID, mayLeave: Bool = true, at now: WallTime
+        _ news: IdentityNews,
+        for id: RequestID,
+        mayLeave: Bool = true,
+        at now: WallTime
     ) {
         window[id]?.loaded.credentials.merge(news.credentials) { _, new in new }
         apply(.identityChanged(news.snapshot), to: id, ticket: nil, mayLeave: mayLeave, at: now)
     }
 
-    mutating func operate(_ id: RequestID, _ event: RequestEvent, _ ticket: Ticket, at now: WallTime) {
+    mutating func operate(
+        _ id: RequestID,
+        _ event: RequestEvent,
+        _ ticket: Ticket,
+        at now: WallTime
+    ) {
         if window[id] != nil {
             apply(event, to: id, ticket: ticket, at: now)
         } else {
@@ -133,9 +149,15 @@ extension EngineCore {
 
     /// What the vault learned while no process could tell the request.
     private mutating func catchUp(_ loaded: LoadedRequest, at now: WallTime) {
-        for snapshot in loaded.unseen where loaded.request.phase.stage.map({ $0 <= .revoking }) ?? false {
+        for snapshot in loaded.unseen
+        where loaded.request.phase.stage.map({ $0 <= .revoking }) ?? false {
             apply(
-                .identityChanged(snapshot), to: loaded.request.id, ticket: nil, mayLeave: false, at: now)
+                .identityChanged(snapshot),
+                to: loaded.request.id,
+                ticket: nil,
+                mayLeave: false,
+                at: now
+            )
         }
     }
 

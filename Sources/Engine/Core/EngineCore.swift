@@ -3,10 +3,10 @@ package import Lifecycle
 
 /// Decides what the engine does: a deterministic machine from inputs to actions.
 ///
-/// It holds a window of due requests, steps their state machines, and turns decisions into one commit at
-/// a time; effects of a decision become actions only after the commit that recorded it. The shell
-/// performs actions and feeds back what happened, so a simulator can drive the very same code with a
-/// manual clock and crash it between any two actions.
+/// It holds a window of due requests, steps their state machines, and turns decisions into one
+/// commit at a time; effects of a decision become actions only after the commit that recorded it.
+/// The shell performs actions and feeds back what happened, so a simulator can drive the very same
+/// code with a manual clock and crash it between any two actions.
 package struct EngineCore: Sendable {
     /// One request in the window.
     struct Run: Sendable {
@@ -24,7 +24,8 @@ package struct EngineCore: Sendable {
 
     /// What the commit under way covers.
     struct Batch: Sendable {
-        var requests: [(id: RequestID, effects: [RequestEffect], tickets: [Ticket], isChange: Bool)] = []
+        var requests:
+            [(id: RequestID, effects: [RequestEffect], tickets: [Ticket], isChange: Bool)] = []
         var exchanges: [(id: CredentialID, effects: [CodeExchange.Effect])] = []
         var reports: [EngineReport] = []
         /// It makes parked requests due, which only a later read can find.
@@ -47,11 +48,13 @@ package struct EngineCore: Sendable {
     var nextBatch = Batch()
     var batchUnderWay: Batch?
 
-    /// Requests that were worked on when we crashed: they run one at a time, so that the culprit is found.
+    /// Requests that were worked on when we crashed: they run one at a time, so that the culprit is
+    /// found.
     var suspects = Deque<RequestID>()
     var waitingOperations: [RequestID: [(RequestEvent, Ticket)]] = [:]
     var waitingNews: [RequestID: [IdentityNews]] = [:]
-    /// The last read that was begun before a request left the window: it may show an older state of it.
+    /// The last read that was begun before a request left the window: it may show an older state of
+    /// it.
     var leftAfterRead: [RequestID: ReadNumber] = [:]
     var lastRead = ReadNumber(value: 0)
     var readsUnderWay = 0
@@ -73,13 +76,19 @@ package struct EngineCore: Sendable {
     ///   - isVaultOpen: False in sealed mode.
     ///   - seed: For jitter.
     package init(
-        configuration: EngineConfiguration, pauses: StoredPauses, isVaultOpen: Bool, seed: UInt64
+        configuration: EngineConfiguration,
+        pauses: StoredPauses,
+        isVaultOpen: Bool,
+        seed: UInt64
     ) {
         self.configuration = configuration
         around = Surroundings(
-            providers: configuration.providers, pausedProviders: Set(pauses.providers.keys),
-            pausedTargets: Set(pauses.targets.keys), isVaultOpen: isVaultOpen,
-            withoutIdentities: configuration.withoutIdentities)
+            providers: configuration.providers,
+            pausedProviders: Set(pauses.providers.keys),
+            pausedTargets: Set(pauses.targets.keys),
+            isVaultOpen: isVaultOpen,
+            withoutIdentities: configuration.withoutIdentities
+        )
         massDeletionGuard = MassDeletionGuard(purgesMax: configuration.purgesPerHourMax)
         dice = SeededGenerator(seed: seed)
         adoptLanes()
@@ -93,7 +102,10 @@ package struct EngineCore: Sendable {
     ///   - exchanges: Code exchanges that are not final.
     ///   - now: The time of the restart.
     package mutating func start(
-        suspects: [RequestID], purgesInLastHour: Int, exchanges: [LoadedExchange], at now: WallTime
+        suspects: [RequestID],
+        purgesInLastHour: Int,
+        exchanges: [LoadedExchange],
+        at now: WallTime
     ) {
         massDeletionGuard.restore(count: purgesInLastHour, at: now)
         self.suspects = Deque(suspects)
@@ -126,7 +138,8 @@ package struct EngineCore: Sendable {
     /// When the core wants to be woken by ``EngineInput/timer`` if nothing else happens.
     package func wakeTime(after now: WallTime) -> WallTime? {
         var times = Array(exchangeRetries.values)
-        for (name, lane) in lanes where !around.pausedProviders.contains(name) && around.isVaultOpen {
+        for (name, lane) in lanes where !around.pausedProviders.contains(name) && around.isVaultOpen
+        {
             if let chance = lane.nextChance(after: now) { times.append(chance) }
             if let opensAt = lane.opensAt, skippedLanes.contains(name) { times.append(opensAt) }
         }

@@ -7,7 +7,8 @@ package struct Ticket: Hashable, Sendable {
     package init(number: UInt64) { self.number = number }
 }
 
-/// Numbers the reads of the store, so that a late answer is known to be older than what left the window.
+/// Numbers the reads of the store, so that a late answer is known to be older than what left the
+/// window.
 package struct ReadNumber: Hashable, Sendable, Comparable {
     package let value: UInt64
 
@@ -29,7 +30,11 @@ package struct ExchangeResult: Hashable, Sendable {
     package let tokens: [SealedToken]
     package let subject: LearnedSubject?
 
-    package init(event: CodeExchange.Event, tokens: [SealedToken] = [], subject: LearnedSubject? = nil) {
+    package init(
+        event: CodeExchange.Event,
+        tokens: [SealedToken] = [],
+        subject: LearnedSubject? = nil
+    ) {
         self.event = event
         self.tokens = tokens
         self.subject = subject
@@ -69,7 +74,11 @@ package enum EngineInput: Sendable {
 /// Everything the engine wants done. Actions of one step are independent of each other.
 package enum EngineAction: Sendable {
     case fetchDue(
-        ReadNumber, limit: Int, excluding: Set<RequestID>, closedLanes: Set<ProviderName>)
+        ReadNumber,
+        limit: Int,
+        excluding: Set<RequestID>,
+        closedLanes: Set<ProviderName>
+    )
     case load(ReadNumber, [RequestID])
     /// At most one commit is under way; the answer is ``EngineInput/committed(_:)``.
     case commit([StateChange])
@@ -107,8 +116,11 @@ package struct EngineConfiguration: Sendable {
     package let purgesPerHourMax: Int
 
     package init(
-        providers: [ProviderName: ProviderPolicy], lanes: [ProviderName: LaneLimits],
-        targets: [TargetName], withoutIdentities: WithoutIdentities, purgesPerHourMax: Int
+        providers: [ProviderName: ProviderPolicy],
+        lanes: [ProviderName: LaneLimits],
+        targets: [TargetName],
+        withoutIdentities: WithoutIdentities,
+        purgesPerHourMax: Int
     ) {
         self.providers = providers
         self.lanes = lanes

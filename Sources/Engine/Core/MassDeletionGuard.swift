@@ -3,8 +3,8 @@ import Lifecycle
 
 /// Counts purges begun in the last hour and lets no more begin than configured.
 ///
-/// What stopped it stays parked until an operator overrides: a bug or a thief that deletes everybody
-/// must not simply wait for the next hour.
+/// What stopped it stays parked until an operator overrides: a bug or a thief that deletes
+/// everybody must not simply wait for the next hour.
 struct MassDeletionGuard: Sendable {
     private static let span = Duration.seconds(3600)
 

@@ -70,7 +70,8 @@ struct ProviderLane: Sendable {
 
     mutating func enqueue(code: CredentialID) { codes.append(code) }
 
-    /// Takes a code that may be sent now. Codes have slots of their own and ignore the rate: they live five minutes.
+    /// Takes a code that may be sent now. Codes have slots of their own and ignore the rate: they
+    /// live five minutes.
     mutating func nextCode(at now: WallTime) -> CredentialID? {
         guard !codes.isEmpty, mayPass(at: now),
             codesUnderWay < Limits.codeSlots || callsUnderWay + codesUnderWay < limits.concurrency
@@ -82,7 +83,8 @@ struct ProviderLane: Sendable {
 
     /// Takes a call that may be made now.
     mutating func nextCall(at now: WallTime) -> Call? {
-        guard !calls.isEmpty, callsUnderWay < limits.concurrency, mayPass(at: now), takeToken(at: now)
+        guard !calls.isEmpty, callsUnderWay < limits.concurrency, mayPass(at: now),
+            takeToken(at: now)
         else { return nil }
         callsUnderWay += 1
         probeIfOpen()
@@ -156,14 +158,19 @@ struct ProviderLane: Sendable {
         guard let rate = limits.ratePerSecond else { return true }
         let elapsed = refilledAt.map { now.since($0) } ?? .zero
         refilledAt = now
-        tokens = min(Self.burst(limits), tokens + Double(max(0, elapsed.milliseconds)) / 1000 * rate)
+        tokens = min(
+            Self.burst(limits),
+            tokens + Double(max(0, elapsed.milliseconds)) / 1000 * rate
+        )
         guard tokens >= 1 else { return false }
         tokens -= 1
         return true
     }
 
     /// A tenth of a second's worth, so that a paced provider sees no burst after a pause.
-    private static func burst(_ limits: LaneLimits) -> Double { max(1, (limits.ratePerSecond ?? 1) / 10) }
+    private static func burst(_ limits: LaneLimits) -> Double {
+        max(1, (limits.ratePerSecond ?? 1) / 10)
+    }
 }
 
 extension Trouble {

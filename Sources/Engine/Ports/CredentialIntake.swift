@@ -22,8 +22,14 @@ package struct NewCredential: Sendable {
     package var spoolRow: SpoolRow?
 
     package init(
-        userHash: [UInt8], userKey: WrappedKey, provider: ProviderName, clientID: String,
-        kind: CredentialKind, rowNonce: [UInt8], sealedSecret: [UInt8], fingerprint: [UInt8],
+        userHash: [UInt8],
+        userKey: WrappedKey,
+        provider: ProviderName,
+        clientID: String,
+        kind: CredentialKind,
+        rowNonce: [UInt8],
+        sealedSecret: [UInt8],
+        fingerprint: [UInt8],
         createdAt: WallTime
     ) {
         self.userHash = userHash
@@ -53,8 +59,13 @@ package struct StoredCredential: Hashable, Sendable {
     package let sharedNews: [IdentityNews]
 
     package init(
-        identity: IdentityID, credential: CredentialID, isDuplicate: Bool, isSubjectFirstSeen: Bool,
-        exchange: LoadedExchange?, news: IdentityNews, sharedNews: [IdentityNews]
+        identity: IdentityID,
+        credential: CredentialID,
+        isDuplicate: Bool,
+        isSubjectFirstSeen: Bool,
+        exchange: LoadedExchange?,
+        news: IdentityNews,
+        sharedNews: [IdentityNews]
     ) {
         self.identity = identity
         self.credential = credential
@@ -92,6 +103,8 @@ package protocol CredentialIntake: Sendable {
     /// - Returns: One outcome per credential, in order.
     /// - Throws: When nothing was stored and nothing may be acknowledged.
     func storeCredentials(
-        _ credentials: [NewCredential], now: WallTime, newID: @escaping @Sendable () -> IdentityID
+        _ credentials: [NewCredential],
+        now: WallTime,
+        newID: @escaping @Sendable () -> IdentityID
     ) async throws -> [CredentialOutcome]
 }

@@ -2,7 +2,8 @@ package import Lifecycle
 
 /// What binds a sealed credential to its place; all of it is authenticated with the ciphertext.
 package struct SealContext: Hashable, Sendable {
-    /// The column's name, such as `credentials.secret`; a blob moved to another column does not open.
+    /// The column's name, such as `credentials.secret`; a blob moved to another column does not
+    /// open.
     package let field: String
     /// Random, unique per sealed value; a blob moved to another row does not open.
     package let rowNonce: [UInt8]
@@ -18,7 +19,8 @@ package struct SealContext: Hashable, Sendable {
     }
 }
 
-/// A user's data key, wrapped by the vault key. Destroying it makes every sealed value of the user unopenable.
+/// A user's data key, wrapped by the vault key. Destroying it makes every sealed value of the user
+/// unopenable.
 package struct WrappedKey: Hashable, Sendable {
     package let bytes: [UInt8]
     /// Which vault key wrapped it.
@@ -61,10 +63,18 @@ package protocol CredentialVault: Sendable {
     func makeUserKey(userHash: [UInt8]) throws(VaultError) -> WrappedKey
 
     /// Seals one value under a user's data key.
-    func seal(_ secret: Secret, under key: WrappedKey, context: SealContext) throws(VaultError) -> [UInt8]
+    func seal(
+        _ secret: Secret,
+        under key: WrappedKey,
+        context: SealContext
+    ) throws(VaultError) -> [UInt8]
 
     /// Opens one value; fails unless key, context and every bit of `sealed` are what was sealed.
-    func open(_ sealed: [UInt8], under key: WrappedKey, context: SealContext) throws(VaultError) -> Secret
+    func open(
+        _ sealed: [UInt8],
+        under key: WrappedKey,
+        context: SealContext
+    ) throws(VaultError) -> Secret
 }
 
 /// Keyed hashes (HMAC-SHA-256, 32 bytes) that let equal values be found without storing them.
@@ -79,7 +89,9 @@ package protocol KeyedHasher: Sendable {
 
 /// The uses of ``KeyedHasher``.
 package enum HashDomain: String, Sendable, CaseIterable {
-    case user, subject, credential, idempotencyKey = "idempotency_key", spoolRow = "spool_row"
+    case user, subject, credential
+    case idempotencyKey = "idempotency_key"
+    case spoolRow = "spool_row"
     case signIn = "sign_in"
     /// A value that a target replaces by its hash.
     case mask

@@ -11,7 +11,10 @@ package struct OpenCredential: Sendable {
     package let codeVerifier: Secret?
 
     package init(
-        kind: CredentialKind, clientID: String, secret: Secret, redirectURI: String? = nil,
+        kind: CredentialKind,
+        clientID: String,
+        secret: Secret,
+        redirectURI: String? = nil,
         codeVerifier: Secret? = nil
     ) {
         self.kind = kind
@@ -33,7 +36,10 @@ package struct ExchangedTokens: Sendable {
     package let subject: Secret?
 
     package init(
-        refreshToken: Secret?, accessToken: Secret?, accessTokenLifetime: Duration?, subject: Secret?
+        refreshToken: Secret?,
+        accessToken: Secret?,
+        accessTokenLifetime: Duration?,
+        subject: Secret?
     ) {
         self.refreshToken = refreshToken
         self.accessToken = accessToken
@@ -45,7 +51,8 @@ package struct ExchangedTokens: Sendable {
 /// What exchanging an authorization code brought.
 package enum ExchangeAnswer: Sendable {
     case exchanged(ExchangedTokens)
-    /// The provider refuses the code for good (`invalid_grant`: expired, used, or another client's).
+    /// The provider refuses the code for good (`invalid_grant`: expired, used, or another
+    /// client's).
     case refused
     case trouble(Trouble)
 }
@@ -114,9 +121,10 @@ package struct SignInError: Error, Sendable, CustomStringConvertible {
 
 /// One identity provider: exchanges, checks and revokes credentials.
 ///
-/// No call throws: everything that can happen at a provider is an answer, and what is not understood is
-/// ``Lifecycle/Trouble``. A call is bounded in time by the adapter itself; a cancelled call answers
-/// `.trouble(.lost)` once anything was sent and `.trouble(.unreachable)` before that.
+/// No call throws: everything that can happen at a provider is an answer, and what is not
+/// understood is ``Lifecycle/Trouble``. A call is bounded in time by the adapter itself; a
+/// cancelled call answers `.trouble(.lost)` once anything was sent and `.trouble(.unreachable)`
+/// before that.
 package protocol IdentityProvider: Sendable {
     var name: ProviderName { get }
 

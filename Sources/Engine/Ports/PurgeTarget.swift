@@ -16,12 +16,14 @@ package struct PurgeOrder: Sendable {
 
 /// One store of user data.
 ///
-/// Calls take the orders of many requests at once, so that a store can put them into one transaction;
-/// the answers come back in the order of the orders. A failing order never spoils its neighbours.
+/// Calls take the orders of many requests at once, so that a store can put them into one
+/// transaction; the answers come back in the order of the orders. A failing order never spoils its
+/// neighbours.
 package protocol PurgeTarget: Sendable {
     var name: TargetName { get }
 
-    /// Deletes or anonymizes. Idempotent and resumable: after a crash the same call finishes the work.
+    /// Deletes or anonymizes. Idempotent and resumable: after a crash the same call finishes the
+    /// work.
     func purge(_ orders: [PurgeOrder]) async -> [PurgeAnswer]
 
     /// Counts what is left, with other queries than ``purge(_:)`` used.

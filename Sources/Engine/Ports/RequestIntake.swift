@@ -11,7 +11,9 @@ package struct SubmissionOptions: Hashable, Sendable {
     package var accountCreatedAt: WallTime?
 
     package init(
-        graceSeconds: Int? = nil, providers: Set<ProviderName>? = nil, reason: String? = nil,
+        graceSeconds: Int? = nil,
+        providers: Set<ProviderName>? = nil,
+        reason: String? = nil,
         accountCreatedAt: WallTime? = nil
     ) {
         self.graceSeconds = graceSeconds
@@ -69,7 +71,10 @@ package struct Submission: Sendable {
     package let origin: SubmissionOrigin
 
     package init(
-        kind: RequestKind, user: UserID, userHash: [UInt8], createdAt: WallTime,
+        kind: RequestKind,
+        user: UserID,
+        userHash: [UInt8],
+        createdAt: WallTime,
         origin: SubmissionOrigin
     ) {
         self.kind = kind
@@ -129,7 +134,9 @@ package protocol RequestIntake: Sendable {
     /// - Returns: One outcome per submission, in order.
     /// - Throws: When nothing was taken and nothing may be acknowledged.
     func accept(
-        _ submissions: [Submission], policy: IntakePolicy, now: WallTime,
+        _ submissions: [Submission],
+        policy: IntakePolicy,
+        now: WallTime,
         newID: @escaping @Sendable () -> RequestID
     ) async throws -> [SubmissionOutcome]
 }

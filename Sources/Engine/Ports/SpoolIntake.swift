@@ -91,10 +91,11 @@ package struct SpoolBatch: Sendable {
 
 /// Where rows of the spool become credentials and requests.
 package protocol SpoolIntake: Sendable {
-    /// Seals and stores the credentials, then accepts the requests, then remembers the refused rows.
+    /// Seals and stores the credentials, then accepts the requests, then remembers the refused
+    /// rows.
     ///
-    /// A row may be offered again after a crash or when its file was restored; it must come out the same
-    /// (``Engine/SpoolRow`` is the key).
+    /// A row may be offered again after a crash or when its file was restored; it must come out the
+    /// same (``Engine/SpoolRow`` is the key).
     ///
     /// - Parameter batch: At most a few hundred rows of one read.
     /// - Returns: One receipt per credential and per request, in order; all of it durable.

@@ -16,9 +16,17 @@ package struct SealedCredential: Hashable, Sendable {
     package let userKey: WrappedKey
 
     package init(
-        id: CredentialID, kind: CredentialKind, provider: ProviderName, clientID: String,
-        userHash: [UInt8], rowNonce: [UInt8], sealedSecret: [UInt8], sealedCodeVerifier: [UInt8]?,
-        redirectURI: String?, fingerprint: [UInt8], userKey: WrappedKey
+        id: CredentialID,
+        kind: CredentialKind,
+        provider: ProviderName,
+        clientID: String,
+        userHash: [UInt8],
+        rowNonce: [UInt8],
+        sealedSecret: [UInt8],
+        sealedCodeVerifier: [UInt8]?,
+        redirectURI: String?,
+        fingerprint: [UInt8],
+        userKey: WrappedKey
     ) {
         self.id = id
         self.kind = kind
@@ -41,13 +49,16 @@ package struct LoadedRequest: Hashable, Sendable {
     package let user: UserID
     package let userHash: [UInt8]
     package var credentials: [CredentialID: SealedCredential]
-    /// What the vault learned about the user's identities while nobody told the request, because the
-    /// process ended in between: `identityChanged` events to handle before anything else.
+    /// What the vault learned about the user's identities while nobody told the request, because
+    /// the process ended in between: `identityChanged` events to handle before anything else.
     package let unseen: [IdentitySnapshot]
 
     package init(
-        request: Request, user: UserID, userHash: [UInt8],
-        credentials: [CredentialID: SealedCredential], unseen: [IdentitySnapshot] = []
+        request: Request,
+        user: UserID,
+        userHash: [UInt8],
+        credentials: [CredentialID: SealedCredential],
+        unseen: [IdentitySnapshot] = []
     ) {
         self.request = request
         self.user = user
@@ -78,7 +89,10 @@ package struct SealedToken: Hashable, Sendable {
     package let expiresAt: WallTime?
 
     package init(
-        kind: CredentialKind, rowNonce: [UInt8], sealedSecret: [UInt8], fingerprint: [UInt8],
+        kind: CredentialKind,
+        rowNonce: [UInt8],
+        sealedSecret: [UInt8],
+        fingerprint: [UInt8],
         expiresAt: WallTime?
     ) {
         self.kind = kind
@@ -105,15 +119,16 @@ package struct LearnedSubject: Hashable, Sendable {
 
 /// One change of the state database. A batch of them is one commit, in order.
 package enum StateChange: Sendable {
-    /// Writes what differs between `was` and `now`. A request that ended is closed for good with it:
-    /// its user id, data key, credentials and identities are destroyed (`delete_account`), or the
-    /// credentials of the identities with a verdict (`revoke_tokens`), and a tombstone is written.
+    /// Writes what differs between `was` and `now`. A request that ended is closed for good with
+    /// it: its user id, data key, credentials and identities are destroyed (`delete_account`), or
+    /// the credentials of the identities with a verdict (`revoke_tokens`), and a tombstone is
+    /// written.
     case save(now: Request, was: Request, at: WallTime)
-    /// The new phase of an exchange; a final one destroys the code's secret in the same commit, and makes
-    /// open requests of the user due that may still revoke.
+    /// The new phase of an exchange; a final one destroys the code's secret in the same commit, and
+    /// makes open requests of the user due that may still revoke.
     case saveExchange(CodeExchange, at: WallTime)
-    /// A successful exchange: destroys the code, stores its tokens (live at `at`) and the subject, and makes
-    /// open requests of the user due that may still revoke.
+    /// A successful exchange: destroys the code, stores its tokens (live at `at`) and the subject,
+    /// and makes open requests of the user due that may still revoke.
     case storeTokens(CodeExchange, [SealedToken], LearnedSubject?, at: WallTime)
     case pauseProvider(ProviderName, reason: String, at: WallTime)
     case resumeProvider(ProviderName)
@@ -131,7 +146,8 @@ package struct IdentityNews: Hashable, Sendable {
     package let openRequests: [RequestID]
 
     package init(
-        snapshot: IdentitySnapshot, credentials: [CredentialID: SealedCredential],
+        snapshot: IdentitySnapshot,
+        credentials: [CredentialID: SealedCredential],
         openRequests: [RequestID]
     ) {
         self.snapshot = snapshot
@@ -165,9 +181,9 @@ package struct DueRequests: Sendable {
 
 /// The private, durable state, as the engine sees it.
 ///
-/// Every call is one unit: a batch is committed and on disk when `commit` returns, or the store throws and
-/// nothing may be assumed (a COMMIT that answered an error may have happened): the process must exit,
-/// reopen and read the truth.
+/// Every call is one unit: a batch is committed and on disk when `commit` returns, or the store
+/// throws and nothing may be assumed (a COMMIT that answered an error may have happened): the
+/// process must exit, reopen and read the truth.
 package protocol StateStore: Sendable {
     /// Requests whose due time has come, the longest due first.
     ///
@@ -178,7 +194,9 @@ package protocol StateStore: Sendable {
     ///   - closedLanes: Providers whose requests (``Lifecycle/Request/lane``) are left for now.
     /// - Returns: The requests, and when the next one that was left for its due time becomes due.
     func dueRequests(
-        at now: WallTime, limit: Int, excluding excluded: Set<RequestID>,
+        at now: WallTime,
+        limit: Int,
+        excluding excluded: Set<RequestID>,
         closedLanes: Set<ProviderName>
     ) async throws -> DueRequests
 
@@ -195,7 +213,7 @@ package protocol StateStore: Sendable {
 
     /// Commits a batch.
     ///
-    /// - Returns: For each change, what it made known about an identity, if anything: `storeTokens` and a
-    ///   final `saveExchange` answer with the identity's news.
+    /// - Returns: For each change, what it made known about an identity, if anything: `storeTokens`
+    ///   and a final `saveExchange` answer with the identity's news.
     func commit(_ changes: [StateChange]) async throws -> [IdentityNews?]
 }

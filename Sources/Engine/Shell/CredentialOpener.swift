@@ -15,25 +15,37 @@ struct CredentialOpener: Sendable {
     /// - Throws: ``VaultError`` when key, context, bits or fingerprint do not fit.
     func open(_ sealed: SealedCredential) throws(VaultError) -> OpenCredential {
         let secret = try vault.open(
-            sealed.sealedSecret, under: sealed.userKey, context: context(.secret, of: sealed))
+            sealed.sealedSecret,
+            under: sealed.userKey,
+            context: context(.secret, of: sealed)
+        )
         guard hasher.hash(secret.exposeText(), domain: .credential) == sealed.fingerprint else {
             throw VaultError(kind: .broken)
         }
         var verifier: Secret?
         if let sealedVerifier = sealed.sealedCodeVerifier {
             verifier = try vault.open(
-                sealedVerifier, under: sealed.userKey, context: context(.codeVerifier, of: sealed))
+                sealedVerifier,
+                under: sealed.userKey,
+                context: context(.codeVerifier, of: sealed)
+            )
         }
         return OpenCredential(
-            kind: sealed.kind, clientID: sealed.clientID, secret: secret,
-            redirectURI: sealed.redirectURI, codeVerifier: verifier)
+            kind: sealed.kind,
+            clientID: sealed.clientID,
+            secret: secret,
+            redirectURI: sealed.redirectURI,
+            codeVerifier: verifier
+        )
     }
 
     /// Seals the tokens of an exchange under the user's key.
     ///
     /// - Throws: ``VaultError`` when the vault cannot seal.
     func seal(
-        _ tokens: ExchangedTokens, from code: SealedCredential, at now: WallTime
+        _ tokens: ExchangedTokens,
+        from code: SealedCredential,
+        at now: WallTime
     ) throws(VaultError) -> ExchangeResult {
         var sealed: [SealedToken] = []
         if let token = tokens.refreshToken {
@@ -50,31 +62,49 @@ struct CredentialOpener: Sendable {
                 hash: SubjectHash.make(told, at: code.provider, hasher),
                 rowNonce: nonce,
                 sealed: try vault.seal(
-                    told, under: code.userKey,
+                    told,
+                    under: code.userKey,
                     context: SealContext(
-                        field: SealField.subject.rawValue, rowNonce: nonce, provider: code.provider,
-                        userHash: code.userHash)))
+                        field: SealField.subject.rawValue,
+                        rowNonce: nonce,
+                        provider: code.provider,
+                        userHash: code.userHash
+                    )
+                )
+            )
         }
         return ExchangeResult(event: .exchanged, tokens: sealed, subject: subject)
     }
 
     private func seal(
-        _ token: Secret, kind: CredentialKind, expiresAt: WallTime?, from code: SealedCredential
+        _ token: Secret,
+        kind: CredentialKind,
+        expiresAt: WallTime?,
+        from code: SealedCredential
     ) throws(VaultError) -> SealedToken {
         let nonce = makeRowNonce()
         let context = SealContext(
-            field: SealField.secret.rawValue, rowNonce: nonce, provider: code.provider,
-            userHash: code.userHash)
+            field: SealField.secret.rawValue,
+            rowNonce: nonce,
+            provider: code.provider,
+            userHash: code.userHash
+        )
         return SealedToken(
-            kind: kind, rowNonce: nonce,
+            kind: kind,
+            rowNonce: nonce,
             sealedSecret: try vault.seal(token, under: code.userKey, context: context),
-            fingerprint: hasher.hash(token.exposeText(), domain: .credential), expiresAt: expiresAt)
+            fingerprint: hasher.hash(token.exposeText(), domain: .credential),
+            expiresAt: expiresAt
+        )
     }
 
     private func context(_ field: SealField, of sealed: SealedCredential) -> SealContext {
         SealContext(
-            field: field.rawValue, rowNonce: sealed.rowNonce, provider: sealed.provider,
-            userHash: sealed.userHash)
+            field: field.rawValue,
+            rowNonce: sealed.rowNonce,
+            provider: sealed.provider,
+            userHash: sealed.userHash
+        )
     }
 }
 

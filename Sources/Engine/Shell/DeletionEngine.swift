@@ -12,8 +12,11 @@ package struct EnginePorts: Sendable {
     package let makeRowNonce: @Sendable () -> [UInt8]
 
     package init(
-        store: any StateStore, vault: any CredentialVault, hasher: any KeyedHasher,
-        observer: any EngineObserver, clock: any EngineClock,
+        store: any StateStore,
+        vault: any CredentialVault,
+        hasher: any KeyedHasher,
+        observer: any EngineObserver,
+        clock: any EngineClock,
         makeRowNonce: @escaping @Sendable () -> [UInt8]
     ) {
         self.store = store
@@ -31,7 +34,8 @@ package struct EngineAdapters: Sendable {
     package let targets: [TargetName: any PurgeTarget]
 
     package init(
-        providers: [ProviderName: any IdentityProvider], targets: [TargetName: any PurgeTarget]
+        providers: [ProviderName: any IdentityProvider],
+        targets: [TargetName: any PurgeTarget]
     ) {
         self.providers = providers
         self.targets = targets
@@ -40,8 +44,9 @@ package struct EngineAdapters: Sendable {
 
 /// Performs what ``EngineCore`` decides, and tells it what happened.
 ///
-/// One loop owns the decisions; calls run as child tasks of ``run()``, so that cancelling it ends them
-/// all. It throws when the store's truth is unknown: the process must then exit and read it again.
+/// One loop owns the decisions; calls run as child tasks of ``run()``, so that cancelling it ends
+/// them all. It throws when the store's truth is unknown: the process must then exit and read it
+/// again.
 package final class DeletionEngine: Sendable {
     private let ports: EnginePorts
     private let core: Mutex<EngineCore>
@@ -61,7 +66,10 @@ package final class DeletionEngine: Sendable {
         self.core = Mutex(core)
         self.adapters = Mutex(adapters)
         opener = CredentialOpener(
-            vault: ports.vault, hasher: ports.hasher, makeRowNonce: ports.makeRowNonce)
+            vault: ports.vault,
+            hasher: ports.hasher,
+            makeRowNonce: ports.makeRowNonce
+        )
     }
 
     /// Runs until cancelled or until the store fails.
@@ -116,7 +124,8 @@ package final class DeletionEngine: Sendable {
 
 extension DeletionEngine {
     private func turn(
-        in group: inout ThrowingDiscardingTaskGroup<any Error>, armedWake: inout WallTime?
+        in group: inout ThrowingDiscardingTaskGroup<any Error>,
+        armedWake: inout WallTime?
     ) {
         let now = ports.clock.now()
         if let armed = armedWake, armed <= now { armedWake = nil }
@@ -141,7 +150,8 @@ extension DeletionEngine {
     }
 
     private func perform(
-        _ action: EngineAction, in group: inout ThrowingDiscardingTaskGroup<any Error>
+        _ action: EngineAction,
+        in group: inout ThrowingDiscardingTaskGroup<any Error>
     ) {
         switch action {
         case .commit(let changes):
@@ -149,8 +159,11 @@ extension DeletionEngine {
         case .fetchDue(let read, let limit, let excluded, let closedLanes):
             group.addTask {
                 let due = try await self.ports.store.dueRequests(
-                    at: self.ports.clock.now(), limit: limit, excluding: excluded,
-                    closedLanes: closedLanes)
+                    at: self.ports.clock.now(),
+                    limit: limit,
+                    excluding: excluded,
+                    closedLanes: closedLanes
+                )
                 self.post(.fetched(read, due, limit: limit))
             }
         case .load(let read, let ids):
@@ -167,7 +180,9 @@ extension DeletionEngine {
         case .verify(let target, let orders):
             group.addTask { await self.verify(target, orders) }
         case .reply(let ticket, let outcome):
-            waiters.withLock { $0.byNumber.removeValue(forKey: ticket.number) }?.resume(returning: outcome)
+            waiters.withLock { $0.byNumber.removeValue(forKey: ticket.number) }?.resume(
+                returning: outcome
+            )
         case .changed(let request):
             ports.observer.changed(request)
         case .announce(let id, let announcement):
@@ -192,7 +207,8 @@ extension DeletionEngine {
 
 /// Bounds of the shell.
 enum EngineLimits {
-    /// Between two tries of a commit that a full disk refused: recovery within five seconds, without a busy loop.
+    /// Between two tries of a commit that a full disk refused: recovery within five seconds,
+    /// without a busy loop.
     static let fullDiskPause = Duration.seconds(1)
 }
 
@@ -200,18 +216,33 @@ enum EngineLimits {
 
 extension DeletionEngine {
     private func call(
-        _ id: RequestID, _ effect: RequestEffect, _ name: ProviderName, _ sealed: SealedCredential
+        _ id: RequestID,
+        _ effect: RequestEffect,
+        _ name: ProviderName,
+        _ sealed: SealedCredential
     ) async {
         let provider = adapters.withLock { $0.providers[name] }
         switch effect {
         case .check(let identity, let credential):
-            let answer = await ask(provider, sealed) { await $0.check($1) } failed: { .trouble($0) }
+            let answer = await ask(provider, sealed) {
+                await $0.check($1)
+            } failed: {
+                .trouble($0)
+            }
             post(.answered(id, .checked(identity, credential, answer), name, answer.trouble))
         case .revoke(let identity, let credential):
-            let answer = await ask(provider, sealed) { await $0.revoke($1) } failed: { .trouble($0) }
+            let answer = await ask(provider, sealed) {
+                await $0.revoke($1)
+            } failed: {
+                .trouble($0)
+            }
             post(.answered(id, .revoked(identity, credential, answer), name, answer.trouble))
         case .confirm(let identity, let credential):
-            let answer = await ask(provider, sealed) { await $0.check($1) } failed: { .trouble($0) }
+            let answer = await ask(provider, sealed) {
+                await $0.check($1)
+            } failed: {
+                .trouble($0)
+            }
             post(.answered(id, .confirmed(identity, credential, answer), name, answer.trouble))
         case .purge, .verify, .pauseProvider, .pauseTarget, .announce:
             preconditionFailure("only provider effects are calls")
@@ -219,8 +250,10 @@ extension DeletionEngine {
     }
 
     private func ask<Answer: Sendable>(
-        _ provider: (any IdentityProvider)?, _ sealed: SealedCredential,
-        _ body: (any IdentityProvider, OpenCredential) async -> Answer, failed: (Trouble) -> Answer
+        _ provider: (any IdentityProvider)?,
+        _ sealed: SealedCredential,
+        _ body: (any IdentityProvider, OpenCredential) async -> Answer,
+        failed: (Trouble) -> Answer
     ) async -> Answer {
         guard let provider else { return failed(.misconfigured) }
         do {

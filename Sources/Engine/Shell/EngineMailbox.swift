@@ -8,7 +8,10 @@ final class EngineMailbox: Sendable {
     let signals: AsyncStream<Void>
 
     init() {
-        (signals, signal) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        (signals, signal) = AsyncStream.makeStream(
+            of: Void.self,
+            bufferingPolicy: .bufferingNewest(1)
+        )
     }
 
     func post(_ input: EngineInput) {
