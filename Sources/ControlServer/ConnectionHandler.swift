@@ -114,7 +114,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
             phase = .body(head, body)
         case (.end(nil), .body(let head, let body)):
             phase = .answering(keepsAlive: head.keepsAlive && !isDraining)
-            deadline = nil
+            deadline = .now() + TimeAmount(limits.answerTimeout)
             let request = ServerRequest(
                 match: head.match,
                 query: head.query,
@@ -175,16 +175,26 @@ final class ConnectionHandler: ChannelDuplexHandler {
                 return
             }
             send(answer, context, keepsAlive: keepsAlive, promise: promise)
-        case .streamHead:
-            phase = .streaming
-            pending.removeAll()
-            var buffer = context.channel.allocator.buffer(capacity: 128)
-            buffer.writeStaticString(ServerAnswer.streamHead)
-            context.write(wrapOutboundOut(buffer), promise: promise)
-            resumeReading(context)
+        case .streamHead: beginStream(context, promise: promise)
         case .streamEvent(let bytes):
             context.write(wrapOutboundOut(ByteBuffer(bytes: bytes)), promise: promise)
         }
+    }
+
+    private func beginStream(_ context: ChannelHandlerContext, promise: EventLoopPromise<Void>?) {
+        var buffer = context.channel.allocator.buffer(capacity: 128)
+        buffer.writeStaticString(ServerAnswer.streamHead)
+        guard case .answering = phase else {
+            promise?.fail(ChannelError.ioOnClosedChannel)
+            return
+        }
+        // A drain that came before the stream does not come again.
+        guard !isDraining else { return closeAfter(buffer, context, promise: promise) }
+        phase = .streaming
+        deadline = nil
+        pending.removeAll()
+        context.write(wrapOutboundOut(buffer), promise: promise)
+        resumeReading(context)
     }
 
     func channelWritabilityChanged(context: ChannelHandlerContext) {
@@ -211,7 +221,10 @@ final class ConnectionHandler: ChannelDuplexHandler {
         while let part = pending.popFirst() {
             take(part, context)
             switch phase {
-            case .answering, .closing: return
+            case .answering:
+                // The asynchronous side is handed what was read only once a reading is complete.
+                return context.fireChannelReadComplete()
+            case .closing: return
             case .idle, .head, .body, .streaming: continue
             }
         }
@@ -293,7 +306,8 @@ final class ConnectionHandler: ChannelDuplexHandler {
         switch phase {
         case .head, .body: refuse(ControlProblem(.requestTimeout), context)
         case .idle, .closing: context.close(promise: nil)
-        case .answering, .streaming: arm(context)
+        case .answering: refuse(ControlProblem(.unavailable), context)
+        case .streaming: arm(context)
         }
     }
 }

@@ -4,6 +4,8 @@ package struct ServerLimits: Sendable {
     package var headTimeout: Duration = .seconds(5)
     /// From the end of the header fields to the end of a body of at most 64 KiB.
     package var bodyTimeout: Duration = .seconds(10)
+    /// How long the backend may take: a commit takes milliseconds, a check of a provider seconds.
+    package var answerTimeout: Duration = .seconds(60)
     /// How long a connection may stay open with nothing asked.
     package var idleTimeout: Duration = .seconds(30)
     /// How long a peer may leave its answers unread once the buffers are full.

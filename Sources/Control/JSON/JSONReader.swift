@@ -13,6 +13,11 @@ package struct JSONError: Error, Sendable, Hashable {
     package let kind: Kind
     /// Counted from 0.
     package let byteOffset: Int
+
+    package init(kind: Kind, byteOffset: Int) {
+        self.kind = kind
+        self.byteOffset = byteOffset
+    }
 }
 
 /// Reads one JSON text strictly (RFC 8259), with a bound on its depth.

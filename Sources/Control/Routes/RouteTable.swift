@@ -308,7 +308,9 @@ package enum RouteTable {
             summary,
             .object(WireRequest.self),
             input: input,
-            problems: problems + [.requestNotFound, .wrongState]
+            problems: (problems + [.requestNotFound, .wrongState]).sorted {
+                $0.rawValue < $1.rawValue
+            }
         )
     }
 

@@ -64,7 +64,7 @@ package struct Router: Sendable {
     {
         var values: [String] = []
         for (name, segment) in zip(entry.segments, segments) where name.hasPrefix("{") {
-            guard let value = PathText.decode(segment) else {
+            guard let value = PathText.decode(segment), !value.isEmpty else {
                 throw ControlProblem(name == "{user_id}" ? .malformedUserID : .routeNotFound)
             }
             values.append(value)

@@ -1,0 +1,152 @@
+import Control
+import ControlClient
+import ControlServer
+import Lifecycle
+import Testing
+
+extension ControlSuite {
+    @Suite struct ClientTests {
+        @Test func `every call reaches its route and reads its answer`() async throws {
+            let backend = FakeBackend(expecting: Set(Operation.allCases))
+            let (id, identity) = (Samples.requestID, Samples.identityID)
+            let user = try #require(UserID("ü/%2F x"))
+            try await TestServer.run(backend) { server in
+                try await ControlClient.with(socketPath: server.controlPath) { client in
+                    let submission = Submission(kind: .deleteAccount, user: user)
+                    #expect(
+                        try await client.submit(submission, idempotencyKey: "k")
+                            == Samples.request()
+                    )
+                    #expect(try await client.list(RequestFilter()).nextCursor == "c2")
+                    #expect(try await client.show(id) == Samples.fullRequest)
+                    let actions: [RequestAction] = [
+                        .cancel, .retry, .hold(reason: nil), .release,
+                        .abandon(reason: "r", provider: nil),
+                    ]
+                    for action in actions { _ = try await client.act(action, on: id) }
+                    var signIn = ReauthorizeInput(provider: ProviderName("apple"))
+                    signIn.idToken = Secret("token")
+                    #expect(
+                        try await client.reauthorize(id, with: signIn).state == .known(.revoking)
+                    )
+                    #expect(try await client.receipt(id)["rows"] == .integer(16))
+                    let credential = CredentialInput(kind: .refreshToken, secret: Secret("abc"))
+                    let stored = try await client.putCredential(
+                        credential,
+                        user: user,
+                        provider: ProviderName("apple")
+                    )
+                    #expect(stored.identityID == identity)
+                    #expect(try await client.identities(of: user).items == [Samples.identity])
+                    try await client.forgetIdentity(identity, of: user)
+                    #expect(try await client.holdUser(user, reason: "case-7").isHeld)
+                    #expect(try await !client.releaseUser(user).isHeld)
+                    #expect(try await client.providers().items.count == 1)
+                    #expect(try await client.targets().items.count == 1)
+                    for action in ComponentAction.allCases {
+                        _ = try await client.control(action, provider: ProviderName("apple"))
+                        _ = try await client.control(action, target: TargetName("app-db"))
+                    }
+                    #expect(try await client.setIntake(isPaused: true).isIntakePaused)
+                    #expect(try await !client.setIntake(isPaused: false).isIntakePaused)
+                    #expect(try await client.overrideGuard() == Samples.guardState)
+                    #expect(try await client.reload().changed == ["requests.deadline"])
+                    #expect(try await client.status() == Samples.status)
+                    #expect(try await client.metrics().hasSuffix("# EOF\n"))
+                }
+            }
+            let called = Set(backend.calls.map(\.operation))
+            #expect(called == Set(Operation.allCases).subtracting([.watchAll, .watchRequest]))
+            #expect(backend.calls[0].facts == "delete_account ü/%2F x k")
+        }
+
+        @Test func `a problem arrives with its code`() async throws {
+            let backend = FakeBackend(expecting: [.showRequest], problem: .init(.requestNotFound))
+            try await TestServer.run(backend) { server in
+                try await ControlClient.with(socketPath: server.submitPath) { client in
+                    let error = await #expect(throws: ControlClientError.self) {
+                        try await client.show(Samples.requestID)
+                    }
+                    #expect(error?.problem?.code == .known(.requestNotFound))
+                }
+            }
+            #expect(backend.calls.count == 1)
+        }
+
+        @Test func `nobody at the socket is unreachable`() async throws {
+            try await TestServer.inDirectory { directory in
+                var limits = ClientLimits()
+                limits.reconnectTimeout = .zero
+                try await ControlClient.with(
+                    socketPath: directory + "/none.sock",
+                    limits: limits
+                ) { client in
+                    let error = await #expect(throws: ControlClientError.self) {
+                        try await client.status()
+                    }
+                    #expect(error?.kind == .unreachable)
+                }
+            }
+        }
+
+        @Test func `waiting survives a restart of the daemon`() async throws {
+            try await TestServer.inDirectory { directory in
+                let (subscribed, signal) = AsyncStream.makeStream(of: Void.self)
+                let (finished, finish) = AsyncStream.makeStream(of: Void.self)
+                let first = FakeBackend(
+                    expecting: [.watchRequest, .showRequest],
+                    shown: [Samples.request(.revoking)],
+                    onSubscribe: { signal.yield() }
+                )
+                async let ended = ControlClient.with(
+                    socketPath: directory + "/control.sock",
+                    { client in
+                        defer { finish.finish() }
+                        var seen: [String] = []
+                        let last = try await client.waitForEnd(Samples.requestID) { request in
+                            seen.append(request.state.description)
+                        }
+                        return (seen, last)
+                    }
+                )
+                try await TestServer.run(first, in: directory) { _ in
+                    for await _ in subscribed { break }
+                }
+                let second = FakeBackend(
+                    expecting: [.watchRequest, .showRequest],
+                    shown: [Samples.request(.purging), Samples.request(.completed)],
+                    onSubscribe: { signal.yield() }
+                )
+                try await TestServer.run(second, in: directory) { _ in
+                    for await _ in subscribed { break }
+                    second.send(Samples.event(1, state: .completed))
+                    for await _ in finished {}
+                }
+                let (seen, last) = try await ended
+                #expect(last.state == .known(.completed))
+                #expect(seen.suffix(2) == ["purging", "completed"])
+            }
+        }
+
+        @Test func `events arrive as they were sent`() async throws {
+            let (subscribed, signal) = AsyncStream.makeStream(of: Void.self)
+            let backend = FakeBackend(expecting: [.watchAll], onSubscribe: { signal.yield() })
+            try await TestServer.run(backend) { server in
+                async let received = ControlClient.with(socketPath: server.controlPath) { client in
+                    var events: [WireEvent] = []
+                    try await client.follow(nil) { event in
+                        events.append(event)
+                        return true
+                    }
+                    return events
+                }
+                for await _ in subscribed { break }
+                let sent = [Samples.event(1, state: .revoking), Samples.fullEvent]
+                for event in sent { backend.send(event) }
+                backend.endStreams()
+                let events = try await received
+                #expect(events == sent)
+            }
+        }
+    }
+}

@@ -1,0 +1,356 @@
+import Control
+import ControlServer
+import FoundationEssentials
+import Glibc
+import Lifecycle
+import Subprocess
+import Testing
+
+extension ControlSuite {
+    /// Runs the built program against a server in this process.
+    @Suite struct CommandLineTests {
+        /// What one run left behind.
+        struct Outcome: Equatable {
+            var code: Int32
+            var out: String
+            var err: String
+        }
+
+        private static func run(
+            _ arguments: [String],
+            socket: String = "/nowhere/control.sock",
+            input: String = ""
+        ) async throws -> Outcome {
+            let result = try await Subprocess.run(
+                .name("expungectl"),
+                arguments: .init(arguments),
+                environment: .custom([
+                    "EXPUNGED_SOCKET": socket, "PATH": "\(Repository.root)/.build/debug",
+                ]),
+                input: .string(input),
+                output: .string(limit: 1 << 20),
+                error: .string(limit: 1 << 20)
+            )
+            guard case .exited(let code) = result.terminationStatus else {
+                throw TestFailure("killed")
+            }
+            return Outcome(
+                code: code,
+                out: result.standardOutput,
+                err: result.standardError
+            )
+        }
+
+        /// One scripted session: arguments, standard input, what the backend is asked, what is said.
+        struct Session: Sendable, CustomTestStringConvertible {
+            var line: String
+            var input = ""
+            var operation: Operation
+            var facts = ""
+            var out: String
+
+            var testDescription: String { line }
+        }
+
+        private static let id = Samples.requestID.description
+        private static let identity = Samples.identityID.description
+        private static let requestTable = """
+            ID                                    KIND            USER   STATE     UPDATED
+            \(id)  delete_account  alice  accepted  2026-11-21T08:00:00.000Z
+
+            """
+        private static let guardLine = """
+            closed, 1000 of 1000 in the last hour, 3 waiting, override for 10 until \
+            2026-11-21T08:00:00.000Z
+            """
+
+        static let sessions: [Session] = [
+            Session(
+                line: "delete-account alice --idempotency-key k --option grace_s=60",
+                operation: .submitRequest,
+                facts: "delete_account alice k",
+                out: id + "\n"
+            ),
+            Session(
+                line: "revoke-tokens bob --provider apple --idempotency-key k",
+                operation: .submitRequest,
+                facts: "revoke_tokens bob k",
+                out: id + "\n"
+            ),
+            Session(
+                line: "list --state parked --user alice --limit 7",
+                operation: .listRequests,
+                facts: "limit=7&state=parked&user_id=alice",
+                out: requestTable
+            ),
+            Session(line: "cancel \(id)", operation: .cancelRequest, out: requestTable),
+            Session(line: "retry \(id)", operation: .retryRequest, out: requestTable),
+            Session(
+                line: "hold \(id) --reason case-7",
+                operation: .holdRequest,
+                facts: "case-7",
+                out: requestTable
+            ),
+            Session(
+                line: "hold --user alice",
+                operation: .holdUser,
+                facts: "alice",
+                out: "held, 1 open requests stopped\n"
+            ),
+            Session(line: "release \(id)", operation: .releaseRequest, out: requestTable),
+            Session(
+                line: "release --user alice",
+                operation: .releaseUser,
+                facts: "alice",
+                out: "released\n"
+            ),
+            Session(
+                line: "abandon \(id) --reason case-7 --provider apple",
+                operation: .abandonRequest,
+                facts: "case-7 apple",
+                out: requestTable
+            ),
+            Session(
+                line: "reauthorize \(id) --provider apple",
+                input: "token\n",
+                operation: .reauthorizeRequest,
+                facts: "apple 5 0",
+                out: requestTable.replacing("accepted", with: "revoking")
+            ),
+            Session(
+                line: "receipt \(id)",
+                operation: .showReceipt,
+                out: "{\n  \"request_id\": \"\(id)\",\n  \"rows\": 16\n}\n"
+            ),
+            Session(
+                line: "store-credential alice apple --kind refresh_token",
+                input: "secret\n",
+                operation: .putCredential,
+                facts: "alice apple refresh_token 6",
+                out: "\(identity)  pending\n"
+            ),
+            Session(
+                line: "forget alice \(identity)",
+                operation: .forgetIdentity,
+                facts: "alice",
+                out: "forgotten\n"
+            ),
+            Session(line: "intake pause", operation: .pauseIntake, out: "intake paused\n"),
+            Session(line: "intake resume", operation: .resumeIntake, out: "intake open\n"),
+            Session(line: "guard override", operation: .overrideGuard, out: guardLine + "\n"),
+            Session(
+                line: "reload",
+                operation: .reloadConfiguration,
+                out: """
+                    reloaded at 2026-11-21T08:00:00.000Z
+                    changed: requests.deadline
+                    needs a restart: vault
+
+                    """
+            ),
+            Session(
+                line: "metrics",
+                operation: .metrics,
+                out: "# TYPE expunged_requests gauge\nexpunged_requests 1\n# EOF\n"
+            ),
+            Session(
+                line: "identities alice",
+                operation: .listIdentities,
+                facts: "alice",
+                out: """
+                    IDENTITY                              PROVIDER  CLIENT           STATE  VERDICT
+                    \(identity)  apple     com.example.app  live   proven
+
+                    """
+            ),
+            Session(
+                line: "status",
+                operation: .status,
+                out: """
+                    version      0.1.0
+                    state        running
+                    started      2026-11-21T08:00:00.000Z
+                    intake       open
+                    vault        open
+                    guard        \(guardLine)
+                    requests     3 parked, 12 revoking
+                    parked       3 on_hold
+                    oldest open  2026-11-21T08:00:00.000Z
+                    alarms       spool_quarantined
+
+                    """
+            ),
+        ]
+
+        @Test(arguments: sessions)
+        func `a command asks the daemon once and prints the answer`(
+            _ session: Session
+        )
+            async throws
+        {
+            let backend = FakeBackend(expecting: [session.operation])
+            try await TestServer.run(backend) { server in
+                let words = session.line.split(separator: " ").map(String.init)
+                let outcome = try await Self.run(
+                    words,
+                    socket: server.controlPath,
+                    input: session.input
+                )
+                let more =
+                    session.operation == .listRequests ? "more: expungectl list --cursor c2\n" : ""
+                #expect(outcome == Outcome(code: 0, out: session.out, err: more))
+                #expect(backend.calls.map(\.operation) == [session.operation])
+                #expect(backend.calls.map(\.facts) == [session.facts])
+            }
+        }
+
+        @Test(arguments: ["providers", "targets"])
+        func `providers and targets are shown and acted on`(_ plural: String) async throws {
+            let backend = FakeBackend(expecting: Set(Operation.allCases))
+            try await TestServer.run(backend) { server in
+                for words in [[plural], [plural, "pause", "x"], [plural, "check", "x"]] {
+                    let outcome = try await Self.run(words, socket: server.controlPath)
+                    #expect(outcome.code == 0 && outcome.err.isEmpty)
+                    #expect(outcome.out.contains("broken (breaker)  1/64       9        2026-"))
+                }
+            }
+            #expect(backend.calls.count == 3)
+        }
+
+        @Test func `show prints identities, steps and what the user can do`() async throws {
+            try await TestServer.run(FakeBackend(expecting: [.showRequest])) { server in
+                let outcome = try await Self.run(["show", Self.id], socket: server.controlPath)
+                #expect(outcome.code == 0)
+                for text in [
+                    "state     parked (needs_reauthentication)", "deadline  2026-12-21",
+                    "apple: unlink \"it\" https://example.com/unlink",
+                    "revoke apple  done   2         proven   2026-11-21T08:00:00.000Z  1000 ms",
+                ] { #expect(outcome.out.contains(text), "\(text) in \(outcome.out)") }
+                let json = try await Self.run(
+                    ["show", Self.id, "--json"],
+                    socket: server.controlPath
+                )
+                let request = try JSONDecoder().decode(
+                    WireRequest.self,
+                    from: Data(json.out.utf8)
+                )
+                #expect(request == Samples.fullRequest)
+            }
+        }
+
+        @Test(arguments: [
+            (WireState.completed, Int32(0)), (.parked, 10), (.rejected, 11), (.cancelled, 12),
+        ])
+        func `waiting ends with the code of the last state`(
+            state: WireState,
+            code: Int32
+        )
+            async throws
+        {
+            let (subscribed, signal) = AsyncStream.makeStream(of: Void.self)
+            let backend = FakeBackend(
+                expecting: [.submitRequest, .watchRequest, .showRequest],
+                shown: [Samples.request(.revoking), Samples.request(state, detail: "on_hold")],
+                onSubscribe: { signal.yield() }
+            )
+            try await TestServer.run(backend) { server in
+                async let outcome = Self.run(
+                    ["delete-account", "alice", "--wait"],
+                    socket: server.controlPath
+                )
+                for await _ in subscribed { break }
+                backend.send(Samples.event(1, state: state))
+                let ended = try await outcome
+                #expect(ended.code == code && ended.err.isEmpty)
+                #expect(ended.out.contains("state    \(state.rawValue) (on_hold)"))
+            }
+        }
+
+        @Test(arguments: [
+            (ControlProblem.Code.requestNotFound, Int32(3), "find requests with: expungectl list"),
+            (.tooLate, 4, "see what was done with: expungectl show ID"),
+            (.intakePaused, 1, "start it with: expungectl intake resume"),
+        ])
+        func `a problem becomes an error, a hint and a code`(
+            problem: ControlProblem.Code,
+            code: Int32,
+            hint: String
+        ) async throws {
+            let backend = FakeBackend(expecting: [.cancelRequest], problem: .init(problem))
+            try await TestServer.run(backend) { server in
+                let outcome = try await Self.run(["cancel", Self.id], socket: server.controlPath)
+                let text = "error: \(problem.title) (\(problem.rawValue))\nhint: \(hint)\n"
+                #expect(outcome == Outcome(code: code, out: "", err: text))
+            }
+        }
+
+        @Test func `no daemon is its own code`() async throws {
+            let outcome = try await Self.run(["status"])
+            #expect(outcome.code == 5 && outcome.out.isEmpty)
+            #expect(
+                outcome.err == """
+                    error: cannot reach the daemon at '/nowhere/control.sock' (unreachable)
+                    hint: is expunged running? see: systemctl status expunged
+
+                    """
+            )
+        }
+
+        @Test(arguments: [
+            ["explode"], ["show"], ["show", "42"], ["hold"], ["list", "--limit", "0"],
+            ["delete-account", "a", "--option", "token=1"],
+            ["abandon", Samples.requestID.description],
+            ["delete-account", "a\nb"], ["providers", "pause", "../x"],
+        ])
+        func `wrong usage is told without asking the daemon`(_ arguments: [String]) async throws {
+            let outcome = try await Self.run(arguments)
+            #expect(outcome.code == 2 && outcome.out.isEmpty)
+            #expect(outcome.err.hasPrefix("error: "), "\(outcome.err)")
+        }
+
+        @Test func `an empty secret is refused before anything is sent`() async throws {
+            let words = ["store-credential", "alice", "apple", "--kind", "refresh_token"]
+            let outcome = try await Self.run(words)
+            #expect(outcome.code == 1)
+            #expect(outcome.err == "error: cannot read secret at '-' (empty)\n")
+        }
+
+        @Test func `expungectl(1) lists the commands and exit codes of --help`() async throws {
+            let help = try await Self.run(["--help"])
+            #expect(help.code == 0)
+            let page = try Repository.read("docs/man/expungectl.1")
+                .replacing("\\-", with: "-").split(separator: "\n")
+            let sections = help.out.split(separator: "SUBCOMMANDS:").dropFirst()
+            let commands = sections.flatMap { section in
+                section.split(separator: "\n")
+                    .filter { $0.hasPrefix("  ") && !$0.hasPrefix("   ") }
+                    .compactMap { $0.split(separator: " ").first }
+            }.filter { $0 != "See" }
+            #expect(commands.count > 20)
+            for command in commands { #expect(page.contains(".B \(command)"), "\(command)") }
+            let codes = help.out.split(separator: "\n")
+                .compactMap { line -> (Substring, String)? in
+                    let words = line.split(separator: " ")
+                    guard let first = words.first, Int(first) != nil else { return nil }
+                    return (first, words.dropFirst().joined(separator: " "))
+                }
+            #expect(codes.count == 9)
+            for (code, text) in codes {
+                let index = try #require(page.firstIndex(of: ".B \(code)"))
+                #expect(page[index + 1] == text)
+            }
+        }
+
+        @Test(arguments: [
+            ("bash", "expungectl.bash"), ("zsh", "_expungectl"), ("fish", "expungectl.fish"),
+        ])
+        func `the completions under version control are the generated ones`(
+            shell: String,
+            file: String
+        ) async throws {
+            let outcome = try await Self.run(["--generate-completion-script", shell])
+            #expect(outcome.code == 0)
+            try Repository.expect("completions/\(file)", is: outcome.out)
+        }
+    }
+}

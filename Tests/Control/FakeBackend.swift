@@ -1,0 +1,276 @@
+import Control
+import Lifecycle
+import Synchronization
+import Testing
+
+/// A backend that answers samples, remembers every call, and fails the test on a call that the test
+/// did not announce.
+final class FakeBackend: ControlBackend {
+    /// One call: what, by whom, and the facts that matter, as text.
+    struct Call: Sendable, Equatable {
+        let operation: Operation
+        let caller: Caller
+        var facts: String = ""
+    }
+
+    private struct State {
+        var expected: Set<Operation>
+        var calls: [Call] = []
+        var problem: ControlProblem?
+        var shown: [WireRequest] = []
+        var streams: [AsyncStream<WireEvent>.Continuation] = []
+    }
+
+    private let state: Mutex<State>
+    /// Runs inside `submit`, so that a test can hold an answer back.
+    let onSubmit: (@Sendable () async -> Void)?
+    /// Runs once a subscriber is there.
+    let onSubscribe: (@Sendable () -> Void)?
+
+    init(
+        expecting expected: Set<Operation>,
+        problem: ControlProblem? = nil,
+        shown: [WireRequest] = [],
+        onSubmit: (@Sendable () async -> Void)? = nil,
+        onSubscribe: (@Sendable () -> Void)? = nil
+    ) {
+        state = Mutex(State(expected: expected, problem: problem, shown: shown))
+        self.onSubmit = onSubmit
+        self.onSubscribe = onSubscribe
+    }
+
+    var calls: [Call] { state.withLock(\.calls) }
+
+    /// Sends an event to every subscriber.
+    func send(_ event: WireEvent) {
+        for stream in state.withLock(\.streams) { stream.yield(event) }
+    }
+
+    /// Ends every subscription, as a stopping daemon does.
+    func endStreams() {
+        for stream in state.withLock(\.streams) { stream.finish() }
+    }
+
+    private func note(
+        _ operation: Operation,
+        _ caller: Caller,
+        _ facts: String = ""
+    )
+        throws(ControlProblem)
+    {
+        let (isExpected, problem) = state.withLock { state in
+            state.calls.append(Call(operation: operation, caller: caller, facts: facts))
+            return (state.expected.contains(operation), state.problem)
+        }
+        guard isExpected else {
+            Issue.record("unexpected call of \(operation)")
+            throw ControlProblem(.internal)
+        }
+        if let problem { throw problem }
+    }
+
+    func submit(
+        _ submission: Submission,
+        idempotencyKey: String?,
+        caller: Caller
+    )
+        async throws(ControlProblem) -> WireRequest
+    {
+        if let onSubmit { await onSubmit() }
+        try note(
+            .submitRequest,
+            caller,
+            "\(submission.kind.rawValue) \(submission.user.exposeText()) \(idempotencyKey ?? "-")"
+        )
+        return Samples.request()
+    }
+
+    func list(
+        _ filter: RequestFilter,
+        caller: Caller
+    ) async throws(ControlProblem)
+        -> WireList<WireRequest>
+    {
+        try note(.listRequests, caller, filter.query)
+        return WireList([Samples.request()], nextCursor: "c2")
+    }
+
+    func show(_ id: RequestID, caller: Caller) async throws(ControlProblem) -> WireRequest {
+        try note(.showRequest, caller, id.description)
+        return state.withLock { state in
+            state.shown.count > 1
+                ? state.shown.removeFirst() : state.shown.first ?? Samples.fullRequest
+        }
+    }
+
+    func act(
+        _ action: RequestAction,
+        on id: RequestID,
+        caller: Caller
+    )
+        async throws(ControlProblem) -> WireRequest
+    {
+        switch action {
+        case .cancel: try note(.cancelRequest, caller)
+        case .retry: try note(.retryRequest, caller)
+        case .hold(let reason): try note(.holdRequest, caller, reason ?? "-")
+        case .release: try note(.releaseRequest, caller)
+        case .abandon(let reason, let provider):
+            try note(.abandonRequest, caller, "\(reason) \(provider?.rawValue ?? "-")")
+        }
+        return Samples.request()
+    }
+
+    func reauthorize(
+        _ id: RequestID,
+        with input: ReauthorizeInput,
+        caller: Caller
+    )
+        async throws(ControlProblem) -> WireRequest
+    {
+        try note(
+            .reauthorizeRequest,
+            caller,
+            "\(input.provider) \(input.idToken?.count ?? 0) \(input.code?.count ?? 0)"
+        )
+        return Samples.request(.revoking)
+    }
+
+    func receipt(_ id: RequestID, caller: Caller) async throws(ControlProblem) -> JSONValue {
+        try note(.showReceipt, caller)
+        return .object([.init("request_id", .string(id.description)), .init("rows", .integer(16))])
+    }
+
+    func events(
+        _ id: RequestID?,
+        caller: Caller
+    ) async throws(ControlProblem)
+        -> AsyncStream<WireEvent>
+    {
+        try note(id == nil ? .watchAll : .watchRequest, caller)
+        let (stream, continuation) = AsyncStream.makeStream(
+            of: WireEvent.self,
+            bufferingPolicy: .bufferingNewest(64)
+        )
+        state.withLock { $0.streams.append(continuation) }
+        onSubscribe?()
+        return stream
+    }
+
+    func putCredential(
+        _ input: CredentialInput,
+        user: UserID,
+        provider: ProviderName,
+        caller: Caller
+    ) async throws(ControlProblem) -> WireStoredCredential {
+        try note(
+            .putCredential,
+            caller,
+            "\(user.exposeText()) \(provider) \(input.kind.rawValue) \(input.secret.count)"
+        )
+        return WireStoredCredential(identityID: Samples.identityID, state: .pending)
+    }
+
+    func identities(
+        of user: UserID,
+        caller: Caller
+    ) async throws(ControlProblem)
+        -> WireList<WireIdentity>
+    {
+        try note(.listIdentities, caller, user.exposeText())
+        return WireList([Samples.identity])
+    }
+
+    func forgetIdentity(
+        _ identity: IdentityID,
+        of user: UserID,
+        caller: Caller
+    )
+        async throws(ControlProblem)
+    {
+        try note(.forgetIdentity, caller, user.exposeText())
+    }
+
+    func setHold(
+        _ isHeld: Bool,
+        user: UserID,
+        reason: String?,
+        caller: Caller
+    )
+        async throws(ControlProblem) -> WireUserHold
+    {
+        try note(isHeld ? .holdUser : .releaseUser, caller, user.exposeText())
+        return WireUserHold(isHeld: isHeld, since: Samples.time, requestIDs: [Samples.requestID])
+    }
+
+    func providers(caller: Caller) async throws(ControlProblem) -> WireList<WireHealth> {
+        try note(.listProviders, caller)
+        return WireList([Samples.health("apple")])
+    }
+
+    func control(
+        _ action: ComponentAction,
+        provider: ProviderName,
+        caller: Caller
+    )
+        async throws(ControlProblem) -> WireHealth
+    {
+        switch action {
+        case .check: try note(.checkProvider, caller)
+        case .pause: try note(.pauseProvider, caller)
+        case .resume: try note(.resumeProvider, caller)
+        }
+        return Samples.health(provider.rawValue)
+    }
+
+    func targets(caller: Caller) async throws(ControlProblem) -> WireList<WireHealth> {
+        try note(.listTargets, caller)
+        return WireList([Samples.health("app-db")])
+    }
+
+    func control(
+        _ action: ComponentAction,
+        target: TargetName,
+        caller: Caller
+    )
+        async throws(ControlProblem) -> WireHealth
+    {
+        switch action {
+        case .check: try note(.checkTarget, caller)
+        case .pause: try note(.pauseTarget, caller)
+        case .resume: try note(.resumeTarget, caller)
+        }
+        return Samples.health(target.rawValue)
+    }
+
+    func setIntake(isPaused: Bool, caller: Caller) async throws(ControlProblem) -> WireStatus {
+        try note(isPaused ? .pauseIntake : .resumeIntake, caller)
+        var status = Samples.status
+        status.isIntakePaused = isPaused
+        return status
+    }
+
+    func overrideGuard(caller: Caller) async throws(ControlProblem) -> WireGuard {
+        try note(.overrideGuard, caller)
+        return Samples.guardState
+    }
+
+    func reload(caller: Caller) async throws(ControlProblem) -> WireReload {
+        try note(.reloadConfiguration, caller)
+        return WireReload(
+            reloadedAt: Samples.time,
+            changed: ["requests.deadline"],
+            needRestart: ["vault"]
+        )
+    }
+
+    func status(caller: Caller) async throws(ControlProblem) -> WireStatus {
+        try note(.status, caller)
+        return Samples.status
+    }
+
+    func metrics(caller: Caller) async throws(ControlProblem) -> String {
+        try note(.metrics, caller)
+        return "# TYPE expunged_requests gauge\nexpunged_requests 1\n# EOF\n"
+    }
+}

@@ -1,0 +1,184 @@
+import Control
+import ControlServer
+import Lifecycle
+import Testing
+
+extension ControlSuite {
+    @Suite struct HostilePeerTests {
+        private static let post = "POST /v1/requests HTTP/1.1\r\nHost: x\r\n"
+        private static let get = "GET /v1/status HTTP/1.1\r\nHost: x\r\n"
+
+        @Test(arguments: [
+            post + "Content-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+            post + "Transfer-Encoding: chunked\r\nContent-Length: 2\r\n\r\n0\r\n\r\n",
+            post + "Content-Length: 2\r\nContent-Length: 2\r\n\r\n{}",
+            post + "Content-Length: 2, 2\r\n\r\n{}", post + "Content-Length: +2\r\n\r\n{}",
+            post + "Content-Length: -2\r\n\r\n{}", post + "Content-Length: 0x2\r\n\r\n{}",
+            post + "Content-Length: 99999999999999999999\r\n\r\n{}",
+            post + "Content-Length : 2\r\n\r\n{}",
+            post + "Transfer-Encoding: chunked, chunked\r\n\r\n0\r\n\r\n",
+            post + "Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n",
+            post + "Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n",
+            post + "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+            post + "Transfer-Encoding: chunked\r\n\r\nzz\r\n{}\r\n0\r\n\r\n",
+            post + "Transfer-Encoding: chunked\r\n\r\n2\n{}\n0\n\n",
+            post + "Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\nX: y\r\n\r\n",
+            post + "Content-Length: 2\r\nExpect: 100-continue\r\n\r\n{}",
+            get + "X: a\r\n b\r\n\r\n", get + "X: a\u{0}b\r\n\r\n", get + "X y\r\n\r\n",
+            get + ": y\r\n\r\n", get + "Host: y\r\n\r\n",
+            get + "Upgrade: h2c\r\nConnection: Upgrade\r\n\r\n",
+            "GET /v1/status HTTP/1.1\n\n", "GET /v1/status HTTP/1.1\nHost: x\n\n",
+            "GET /v1/status HTTP/1.1\r\nHost: x\nX: y\r\n\r\n",
+            "GET /v1/status HTTP/1.1\r\n\r\n", "GET /v1/status HTTP/1.0\r\nHost: x\r\n\r\n",
+            "GET /v1/status HTTP/2.0\r\nHost: x\r\n\r\n", "GET /v1/status\r\n\r\n",
+            "GET http://x/v1/status HTTP/1.1\r\nHost: x\r\n\r\n",
+            "GET //x/v1/status HTTP/1.1\r\nHost: x\r\n\r\n",
+            "CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n", "OPTIONS * HTTP/1.1\r\nHost: x\r\n\r\n",
+            "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "GET /v1/status#x HTTP/1.1\r\nHost: x\r\n\r\n",
+            "\u{16}\u{3}\u{1}hello\r\n\r\n",
+            "GET /v1/status HTTP/1.1 \r\nHost: x\r\n\r\n", " GET /v1/status HTTP/1.1\r\n\r\n",
+        ])
+        func `HTTP that two readers could read differently is refused and the line is cut`(
+            _ text: String
+        ) async throws {
+            let backend = FakeBackend(expecting: [])
+            try await TestServer.run(backend) { server in
+                let follow = "GET /v1/status HTTP/1.1\r\nHost: x\r\n\r\n"
+                let answer = try await RawConnection.with(server.controlPath) { connection in
+                    try await connection.send(text + follow)
+                    return try await connection.readToEnd()
+                }
+                #expect(answer?.hasPrefix("HTTP/1.1 400 ") == true, "\(answer ?? "nothing")")
+                #expect(answer?.contains("connection: close") == true)
+                #expect(answer?.split(separator: "HTTP/1.1 400 ").count == 1)
+                #expect(backend.calls.isEmpty)
+            }
+        }
+
+        @Test func `too large and too many fields are refused`() async throws {
+            try await TestServer.run(FakeBackend(expecting: [])) { server in
+                let many = (0..<65).map { "X\($0): y\r\n" }.joined()
+                let large = "X: " + String(repeating: "y", count: 9000) + "\r\n"
+                let target = "GET /v1/" + String(repeating: "y", count: 9000)
+                for text in [
+                    Self.get + many + "\r\n", Self.get + large + "\r\n",
+                    target + " HTTP/1.1\r\n\r\n",
+                ] {
+                    let answer = try await RawConnection.with(server.controlPath) { connection in
+                        try await connection.send(text)
+                        return try await connection.readToEnd()
+                    }
+                    #expect(answer?.hasPrefix("HTTP/1.1 431 ") == true, "\(answer ?? "nothing")")
+                }
+            }
+        }
+
+        /// Short waits, so that a test sees them end.
+        private static var impatient: ServerLimits {
+            var limits = ServerLimits()
+            limits.headTimeout = .milliseconds(150)
+            limits.bodyTimeout = .milliseconds(150)
+            limits.idleTimeout = .milliseconds(150)
+            limits.writeTimeout = .milliseconds(150)
+            limits.lingerTimeout = .milliseconds(100)
+            return limits
+        }
+
+        @Test(arguments: [
+            ("GET /v1/st", "HTTP/1.1 408 "), (post + "Content-Length: 9\r\n\r\n{", "HTTP/1.1 408 "),
+            ("", ""),
+        ])
+        func `a peer that stops sending is let go`(text: String, start: String) async throws {
+            let backend = FakeBackend(expecting: [])
+            try await TestServer.run(backend, limits: Self.impatient) { server in
+                let answer = try await RawConnection.with(server.submitPath) { connection in
+                    try await connection.send(text)
+                    return try await connection.readToEnd()
+                }
+                #expect(answer != nil, "the connection stayed open")
+                #expect(answer?.hasPrefix(start) == true)
+                #expect(answer?.isEmpty == start.isEmpty)
+            }
+        }
+
+        @Test func `a peer that never reads is let go`() async throws {
+            let backend = FakeBackend(expecting: [.status])
+            try await TestServer.run(backend, limits: Self.impatient) { server in
+                try await RawConnection.with(server.controlPath) { connection in
+                    let flood = String(repeating: Self.get + "\r\n", count: 20_000)
+                    // The server cuts the line in the middle of this, which ends the sending.
+                    try await connection.send(flood)
+                    let answer = try await connection.readToEnd()
+                    #expect(answer != nil)
+                }
+                #expect(backend.calls.count < 20_000)
+            }
+        }
+
+        @Test func `a backend that does not answer is not waited for without end`() async throws {
+            let (leave, signalLeave) = AsyncStream.makeStream(of: Void.self)
+            let backend = FakeBackend(
+                expecting: [.submitRequest],
+                onSubmit: { for await _ in leave {} }
+            )
+            var limits = Self.impatient
+            limits.answerTimeout = .milliseconds(100)
+            try await TestServer.run(backend, limits: limits) { server in
+                defer { signalLeave.finish() }
+                let answer = try await RawConnection.ask(
+                    server.submitPath,
+                    "POST",
+                    "/v1/requests",
+                    body: "{\"kind\":\"revoke_tokens\",\"user_id\":\"a\"}"
+                )
+                #expect(answer.status == 503)
+            }
+        }
+
+        @Test func `connections of one uid are bounded`() async throws {
+            var limits = ServerLimits()
+            limits.connectionsPerUIDMax = 1
+            try await TestServer.run(FakeBackend(expecting: [.status]), limits: limits) { server in
+                try await RawConnection.with(server.controlPath) { first in
+                    try await first.send(Self.get + "\r\n")
+                    #expect(try await first.read(until: "}").hasPrefix("HTTP/1.1 200 "))
+                    let second = try await RawConnection.with(server.submitPath) { second in
+                        try await second.readToEnd()
+                    }
+                    #expect(second?.hasPrefix("HTTP/1.1 503 ") == true)
+                    #expect(second?.contains("too_many_connections") == true)
+                }
+            }
+        }
+
+        @Test func `shutting down answers what is in the making and closes the rest`() async throws
+        {
+            let (entered, signalEntered) = AsyncStream.makeStream(of: Void.self)
+            let (leave, signalLeave) = AsyncStream.makeStream(of: Void.self)
+            let backend = FakeBackend(
+                expecting: [.submitRequest],
+                onSubmit: {
+                    signalEntered.yield()
+                    for await _ in leave { break }
+                }
+            )
+            try await TestServer.run(backend) { server in
+                try await RawConnection.with(server.submitPath) { idle in
+                    try await RawConnection.with(server.submitPath) { busy in
+                        let body = "{\"kind\":\"revoke_tokens\",\"user_id\":\"a\"}"
+                        try await busy.send(
+                            Self.post + "Content-Length: \(body.utf8.count)\r\n\r\n\(body)"
+                        )
+                        for await _ in entered { break }
+                        server.server.shutDown()
+                        #expect(try await idle.readToEnd() == "")
+                        signalLeave.yield()
+                        let answer = try await busy.readToEnd()
+                        #expect(answer?.hasPrefix("HTTP/1.1 202 ") == true)
+                        #expect(answer?.contains("connection: close") == true)
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,119 @@
+import Control
+import Lifecycle
+import Testing
+
+extension ControlSuite {
+    @Suite struct InputTests {
+        @Test(arguments: [
+            ("{\"user_id\":\"a\"}", ControlProblem.Code.missingField, "kind"),
+            ("{\"kind\":\"explode\",\"user_id\":\"a\"}", .unknownKind, "kind"),
+            ("{\"kind\":\"delete_account\"}", .missingField, "user_id"),
+            ("{\"kind\":\"delete_account\",\"user_id\":7}", .malformedUserID, "user_id"),
+            ("{\"kind\":\"delete_account\",\"user_id\":\"\"}", .malformedUserID, "user_id"),
+            (
+                "{\"kind\":\"delete_account\",\"user_id\":\"a\\u0000b\"}", .malformedUserID,
+                "user_id"
+            ),
+            ("{\"kind\":\"delete_account\",\"user_id\":\"a\\nb\"}", .malformedUserID, "user_id"),
+            ("{\"kind\":[],\"user_id\":\"a\"}", .malformedField, "kind"),
+            ("{\"kind\":\"delete_account\",\"user_id\":\"a\",\"xyz\":1}", .unknownField, "xyz"),
+            (
+                "{\"kind\":\"delete_account\",\"user_id\":\"a\",\"options\":[]}", .malformedField,
+                "options"
+            ),
+            (
+                "{\"kind\":\"delete_account\",\"user_id\":\"a\",\"options\":{\"token\":1}}",
+                .unknownOption, "options.token"
+            ),
+            (
+                "{\"kind\":\"delete_account\",\"user_id\":\"a\",\"options\":{\"grace_s\":-1}}",
+                .malformedOption, "options.grace_s"
+            ),
+            (
+                "{\"kind\":\"delete_account\",\"user_id\":\"a\",\"options\":{\"grace_s\":1e308}}",
+                .malformedOption, "options.grace_s"
+            ),
+            (
+                "{\"kind\":\"delete_account\",\"user_id\":\"a\",\"options\":{\"providers\":[\"x\"]}}",
+                .malformedOption, "options.providers"
+            ),
+            (
+                "{\"kind\":\"revoke_tokens\",\"user_id\":\"a\",\"options\":{\"providers\":[\"../x\"]}}",
+                .malformedOption, "options.providers"
+            ),
+            (
+                "{\"kind\":\"delete_account\",\"user_id\":\"a\",\"options\":{\"reason\":\"A b\"}}",
+                .malformedOption, "options.reason"
+            ),
+        ])
+        func `a submission at fault names the field and not the value`(
+            body: String,
+            code: ControlProblem.Code,
+            field: String
+        ) {
+            let problem = #expect(throws: ControlProblem.self) {
+                try Submission(body: Array(body.utf8))
+            }
+            #expect(problem?.code == code)
+            #expect(problem?.errors.first?.field == field)
+        }
+
+        @Test func `no problem repeats what was sent`() {
+            let canary = "kanarie-7f3a91"
+            let bodies = [
+                "{\"kind\":\"\(canary)\",\"user_id\":\"a\"}",
+                "{\"kind\":\"delete_account\",\"user_id\":\"\(canary)\\u0000\"}",
+                "{\"kind\":\"delete_account\",\"user_id\":\"a\",\"\(canary) \":1}",
+                "{\"kind\":\"delete_account\",\"user_id\":\"a\",\"options\":{\"reason\":\"\(canary)!\"}}",
+                "\(canary)",
+            ]
+            for body in bodies {
+                let problem = #expect(throws: ControlProblem.self) {
+                    try Submission(body: Array(body.utf8))
+                }
+                #expect(!"\(String(describing: problem))".contains(canary))
+            }
+        }
+
+        @Test func `inputs survive writing and reading`() throws {
+            var options = RequestOptions()
+            options.grace = .seconds(60)
+            options.providers = [ProviderName("apple")]
+            options.reason = "user_request"
+            options.accountCreatedAt = Samples.time
+            let user = try #require(UserID("ü/../ \u{202E}'; --"))
+            let submission = Submission(kind: .revokeTokens, user: user, options: options)
+            #expect(try Submission(body: submission.body) == submission)
+
+            var credential = CredentialInput(kind: .authorizationCode, secret: Secret("s\"1"))
+            credential.rawNonce = Secret("n")
+            credential.subject = "sub"
+            let read = try CredentialInput(body: credential.body)
+            #expect(read.secret.isEqual(to: credential.secret))
+            #expect(read.rawNonce?.exposeText() == "n")
+            #expect(read.subject == "sub" && read.codeVerifier == nil)
+
+            var filter = RequestFilter(limit: 7)
+            filter.user = user
+            filter.state = .parked
+            filter.provider = ProviderName("apple")
+            filter.cursor = "a=b&c"
+            #expect(try RequestFilter(query: filter.query[...]) == filter)
+        }
+
+        @Test(arguments: [
+            "limit=0", "limit=1001", "limit=x", "state=none", "what=1", "limit=1&limit=2",
+            "user_id=", "user_id", "cursor=%zz", "&",
+        ])
+        func `a query at fault is refused`(_ query: String) {
+            #expect(throws: ControlProblem.self) { try RequestFilter(query: query[...]) }
+        }
+
+        @Test func `a sign-in needs an id token or a code`() {
+            let problem = #expect(throws: ControlProblem.self) {
+                try ReauthorizeInput(body: Array("{\"provider\":\"apple\"}".utf8))
+            }
+            #expect(problem?.code == .missingField)
+        }
+    }
+}

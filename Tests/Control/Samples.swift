@@ -1,0 +1,117 @@
+import Control
+import Lifecycle
+
+/// Wire values with every field filled, as the fake backend answers them.
+enum Samples {
+    static let requestID = RequestID(
+        TimeOrderedID(high: 0x0190_0000_0000_7001, low: 0x8000_0000_0000_0001)
+    )
+    static let identityID = IdentityID(
+        TimeOrderedID(high: 0x0190_0000_0000_7002, low: 0x8000_0000_0000_0002)
+    )
+    static let time = WallTime(unixMilliseconds: 1_795_248_000_000)
+
+    static var identity: WireIdentity {
+        var identity = WireIdentity(identityID: identityID, provider: "apple", state: .live)
+        identity.clientID = "com.example.app"
+        identity.verdict = .known(.proven)
+        identity.credentialCount = 1
+        identity.isSubjectFirstSeen = true
+        identity.userAction = WireUserAction(
+            url: "https://example.com/unlink",
+            text: "unlink \"it\""
+        )
+        identity.updatedAt = time
+        return identity
+    }
+
+    static var step: WireStep {
+        var step = WireStep(name: "revoke apple", kind: .revoke, state: .done, attempts: 2)
+        step.provider = "apple"
+        step.target = "app-db"
+        step.verdict = "proven"
+        step.lastError = "unreachable"
+        step.startedAt = time
+        step.endedAt = time + .seconds(1)
+        step.durationMilliseconds = 1000
+        step.retryAt = time
+        return step
+    }
+
+    static func request(_ state: WireState = .accepted, detail: String? = nil) -> WireRequest {
+        var request = WireRequest(
+            id: requestID,
+            kind: .deleteAccount,
+            userID: "alice",
+            state: state,
+            createdAt: time
+        )
+        request.detail = detail
+        return request
+    }
+
+    static var fullRequest: WireRequest {
+        var request = request(.parked, detail: "needs_reauthentication")
+        request.acceptedAt = time
+        request.deadlineAt = time + .seconds(2_592_000)
+        request.identities = [identity]
+        request.steps = [step]
+        return request
+    }
+
+    static var guardState: WireGuard {
+        var state = WireGuard(
+            isOpen: false,
+            deletionsLastHour: 1000,
+            deletionsPerHourMax: 1000,
+            waiting: 3
+        )
+        state.overrideRemaining = 10
+        state.overrideExpiresAt = time
+        return state
+    }
+
+    static var status: WireStatus {
+        var status = WireStatus(
+            version: "0.1.0",
+            state: .running,
+            startedAt: time,
+            guardState: guardState
+        )
+        status.requests = ["parked": 3, "completed": 0, "revoking": 12]
+        status.parked = ["on_hold": 3]
+        status.oldestOpenAt = time
+        status.alarms = ["spool_quarantined"]
+        return status
+    }
+
+    static func health(_ name: String) -> WireHealth {
+        var health = WireHealth(name: name, kind: "apple", state: .broken)
+        health.detail = "breaker"
+        health.inFlight = 1
+        health.concurrency = 64
+        health.waiting = 9
+        health.retryAt = time
+        health.lastSuccessAt = time
+        health.lastFailureAt = time
+        health.lastError = "unreachable"
+        return health
+    }
+
+    static func event(_ sequence: Int64, state: WireState) -> WireEvent {
+        var event = WireEvent(sequence: sequence, kind: .request, at: time, requestID: requestID)
+        event.state = state.rawValue
+        return event
+    }
+
+    static var fullEvent: WireEvent {
+        var event = event(7, state: .parked)
+        event.detail = "on_hold"
+        event.provider = "apple"
+        event.target = "app-db"
+        event.step = "revoke apple"
+        event.verdict = .known(.accepted)
+        event.attempt = 2
+        return event
+    }
+}

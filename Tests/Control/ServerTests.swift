@@ -1,0 +1,224 @@
+import Control
+import ControlServer
+import Glibc
+import Lifecycle
+import Testing
+
+extension ControlSuite {
+    @Suite struct ServerTests {
+        /// A body that each route accepts.
+        private static func body(_ operation: Operation) -> String {
+            switch operation {
+            case .submitRequest: "{\"kind\":\"delete_account\",\"user_id\":\"alice\"}"
+            case .putCredential: "{\"kind\":\"refresh_token\",\"secret\":\"s\"}"
+            case .reauthorizeRequest: "{\"provider\":\"apple\",\"id_token\":\"t\"}"
+            case .abandonRequest: "{\"reason\":\"asked twice\"}"
+            default: ""
+            }
+        }
+
+        private static func target(_ route: Route) -> String {
+            route.path(
+                route.parameterNames.map { name in
+                    switch name {
+                    case "id": Samples.requestID.description
+                    case "identity":
+                        route.method == .put ? "apple" : Samples.identityID.description
+                    default: "apple"
+                    }
+                }
+            )
+        }
+
+        @Test(arguments: RouteTable.routes.map(\.operation), ControlRole.allCases)
+        func `a route answers its role and refuses the other one before the body`(
+            operation: Operation,
+            role: ControlRole
+        ) async throws {
+            let route = RouteTable.route(operation)
+            let isAllowed = role >= route.role
+            let backend = FakeBackend(expecting: isAllowed ? [operation] : [])
+            try await TestServer.run(backend) { server in
+                if operation == .watchAll || operation == .watchRequest, isAllowed { return }
+                // A refused caller announces a body and never sends it.
+                let fields = isAllowed || route.input == nil ? [] : ["Content-Length: 60000"]
+                let answer = try await RawConnection.ask(
+                    server.path(role),
+                    route.method.rawValue,
+                    Self.target(route),
+                    body: isAllowed ? Self.body(operation) : "",
+                    fields: fields
+                )
+                #expect(answer.status == (isAllowed ? route.successStatus : 403), "\(answer.text)")
+                #expect(backend.calls.map(\.operation) == (isAllowed ? [operation] : []))
+                #expect(backend.calls.allSatisfy { $0.caller.uid == getuid() })
+                #expect(backend.calls.allSatisfy { $0.caller.role == role })
+                #expect(isAllowed || answer.text.contains("\"code\":\"forbidden\""))
+            }
+        }
+
+        @Test func `a submission answers 202 with its place and passes the key on`() async throws {
+            let backend = FakeBackend(expecting: [.submitRequest])
+            try await TestServer.run(backend) { server in
+                let answer = try await RawConnection.ask(
+                    server.submitPath,
+                    "POST",
+                    "/v1/requests",
+                    body: Self.body(.submitRequest),
+                    fields: [
+                        "Content-Type: application/json; charset=utf-8", "Idempotency-Key: k1",
+                    ]
+                )
+                #expect(answer.status == 202)
+                #expect(answer.text.contains("\r\nlocation: /v1/requests/\(Samples.requestID)\r\n"))
+                #expect(answer.text.contains("\"user_id\":\"alice\""))
+                #expect(backend.calls.map(\.facts) == ["delete_account alice k1"])
+            }
+        }
+
+        @Test(arguments: [
+            (["Idempotency-Key: a", "Idempotency-Key: b"], 400, "malformed_idempotency_key"),
+            (["Idempotency-Key: a b"], 400, "malformed_idempotency_key"),
+            (["Idempotency-Key: "], 400, "malformed_idempotency_key"),
+            (
+                ["Idempotency-Key: \(String(repeating: "k", count: 256))"], 400,
+                "malformed_idempotency_key"
+            ),
+            (["Content-Type: text/plain"], 415, "unsupported_media_type"),
+        ])
+        func `fields that a submission may not have are refused`(
+            fields: [String],
+            status: Int,
+            code: String
+        ) async throws {
+            try await TestServer.run(FakeBackend(expecting: [])) { server in
+                let answer = try await RawConnection.ask(
+                    server.submitPath,
+                    "POST",
+                    "/v1/requests",
+                    body: Self.body(.submitRequest),
+                    fields: fields
+                )
+                #expect(answer.status == status)
+                #expect(answer.text.contains("application/problem+json"))
+                #expect(answer.text.contains("\"code\":\"\(code)\""))
+            }
+        }
+
+        @Test func `paths, methods and sizes have their own problems`() async throws {
+            try await TestServer.run(FakeBackend(expecting: [])) { server in
+                let path = server.controlPath
+                #expect(try await RawConnection.ask(path, "GET", "/v2").status == 404)
+                let method = try await RawConnection.ask(path, "DELETE", "/v1/requests")
+                #expect(method.status == 405)
+                #expect(method.text.contains("\r\nallow: GET, POST\r\n"))
+                let large = try await RawConnection.ask(
+                    path,
+                    "POST",
+                    "/v1/requests",
+                    fields: ["Content-Length: 65537"]
+                )
+                #expect(large.status == 413)
+                let query = try await RawConnection.ask(path, "GET", "/v1/status?x=1")
+                #expect(query.status == 400)
+                let id = try await RawConnection.ask(path, "GET", "/v1/requests/42")
+                #expect(id.status == 404 && id.text.contains("request_not_found"))
+                let user = try await RawConnection.ask(path, "GET", "/v1/users/a%00b/identities")
+                #expect(user.status == 400 && user.text.contains("malformed_user_id"))
+                let deep = String(repeating: "[", count: 30_000)
+                let nested = try await RawConnection.ask(path, "POST", "/v1/requests", body: deep)
+                #expect(nested.status == 400 && nested.text.contains("nested too deeply"))
+            }
+        }
+
+        @Test func `a problem of the backend arrives as it is`() async throws {
+            let problem = ControlProblem(
+                .intakePaused,
+                errors: [.init(field: "f", message: "m")],
+                retryAfter: .seconds(7)
+            )
+            let backend = FakeBackend(expecting: [.submitRequest], problem: problem)
+            try await TestServer.run(backend) { server in
+                let answer = try await RawConnection.ask(
+                    server.submitPath,
+                    "POST",
+                    "/v1/requests",
+                    body: Self.body(.submitRequest)
+                )
+                #expect(answer.status == 503)
+                #expect(answer.text.contains("\r\nretry-after: 7\r\n"))
+                #expect(answer.text.contains("\"errors\":[{\"field\":\"f\",\"message\":\"m\"}]"))
+            }
+        }
+
+        @Test func `pipelined requests are answered one by one in order`() async throws {
+            let backend = FakeBackend(expecting: [.status, .metrics])
+            try await TestServer.run(backend) { server in
+                let text = try await RawConnection.with(server.controlPath) { connection in
+                    let one = "GET /v1/status HTTP/1.1\r\nHost: x\r\n\r\n"
+                    let two = "GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n"
+                    let bad = "GET /v1/nothing HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
+                    try await connection.send(one + two + one + bad)
+                    return try await connection.readToEnd()
+                }
+                let statuses = (text ?? "").split(separator: "HTTP/1.1 ").map { $0.prefix(3) }
+                #expect(statuses == ["200", "200", "200", "404"])
+                #expect(backend.calls.map(\.operation) == [.status, .metrics, .status])
+            }
+        }
+
+        @Test func `a chunked body is read and a half-closed peer is answered`() async throws {
+            let backend = FakeBackend(expecting: [.submitRequest])
+            try await TestServer.run(backend) { server in
+                let text = try await RawConnection.with(server.submitPath) { connection in
+                    try await connection.send(
+                        "POST /v1/requests HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
+                    )
+                    let body = Self.body(.submitRequest)
+                    try await connection.send(
+                        "\(String(body.utf8.count, radix: 16))\r\n\(body)\r\n0\r\n\r\n"
+                    )
+                    shutdown(connection.descriptor, Int32(SHUT_WR))
+                    return try await connection.readToEnd()
+                }
+                #expect(text?.hasPrefix("HTTP/1.1 202 ") == true)
+            }
+        }
+
+        @Test func `sockets have exactly the mode asked for, whatever the umask`() async throws {
+            let old = umask(0)
+            defer { umask(old) }
+            try await TestServer.run(FakeBackend(expecting: [])) { server in
+                var information = stat()
+                unsafe stat(server.submitPath, &information)
+                #expect(information.st_mode & 0o777 == 0o660)
+                unsafe stat(server.controlPath, &information)
+                #expect(information.st_mode & 0o777 == 0o600)
+            }
+        }
+
+        @Test func `a stale socket is replaced and anything else in the way is left alone`()
+            async throws
+        {
+            try await TestServer.inDirectory { directory in
+                let path = directory + "/submit.sock"
+                let stale = try ListeningSocket(binding: path, mode: 0o600, role: .submit)
+                close(stale.descriptor)
+                let fresh = try ListeningSocket(binding: path, mode: 0o600, role: .submit)
+                let adopted = try ListeningSocket(adopting: fresh.descriptor, role: .submit)
+                #expect(adopted.ownedPath == nil)
+                close(fresh.descriptor)
+                let other = directory + "/other"
+                let file = unsafe open(other, O_CREAT | O_WRONLY, 0o600)
+                let refusal = #expect(throws: ControlServerError.self) {
+                    try ListeningSocket(binding: other, mode: 0o600, role: .submit)
+                }
+                #expect(refusal?.kind == .pathOccupied)
+                #expect(throws: ControlServerError.self) {
+                    try ListeningSocket(adopting: file, role: .submit)
+                }
+                close(file)
+            }
+        }
+    }
+}

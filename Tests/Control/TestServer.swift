@@ -1,0 +1,75 @@
+import Control
+import ControlServer
+import Glibc
+import Logging
+
+/// A running server on two real sockets in a directory of its own.
+struct TestServer: Sendable {
+    let server: ControlServer
+    let directory: String
+
+    var submitPath: String { directory + "/submit.sock" }
+    var controlPath: String { directory + "/control.sock" }
+
+    func path(_ role: ControlRole) -> String { role == .submit ? submitPath : controlPath }
+
+    /// Makes an empty directory and removes it, with what is in it, after `body`.
+    static func inDirectory<R>(_ body: (String) async throws -> R) async throws -> R {
+        var template = Array("/tmp/expunged-control-XXXXXX".utf8CString)
+        guard unsafe mkdtemp(&template) != nil else { throw TestFailure("no directory") }
+        let directory = String(
+            decoding: template.dropLast().map { UInt8(bitPattern: $0) },
+            as: UTF8.self
+        )
+        defer {
+            for name in ["submit.sock", "control.sock", "other", "secret"] {
+                unsafe unlink(directory + "/" + name)
+            }
+            unsafe rmdir(directory)
+        }
+        return try await body(directory)
+    }
+
+    /// Serves `backend` while `body` runs, then shuts down and waits for the end.
+    static func run<R: Sendable>(
+        _ backend: FakeBackend,
+        limits: ServerLimits = ServerLimits(),
+        in given: String? = nil,
+        _ body: (TestServer) async throws -> R
+    ) async throws -> R {
+        guard let given else {
+            return try await inDirectory { directory in
+                try await run(backend, limits: limits, in: directory, body)
+            }
+        }
+        let sockets = [
+            try ListeningSocket(binding: given + "/submit.sock", mode: 0o660, role: .submit),
+            try ListeningSocket(binding: given + "/control.sock", mode: 0o600, role: .operator),
+        ]
+        var logger = Logger(label: "test")
+        logger.logLevel = .critical
+        let server = try await ControlServer(
+            sockets: sockets,
+            backend: backend,
+            limits: limits,
+            logger: logger
+        )
+        async let running: Void = server.run()
+        let result: Result<R, any Error>
+        do {
+            result = .success(try await body(TestServer(server: server, directory: given)))
+        } catch {
+            result = .failure(error)
+        }
+        server.shutDown()
+        try await running
+        return try result.get()
+    }
+}
+
+/// A test that cannot go on.
+struct TestFailure: Error, CustomStringConvertible {
+    let description: String
+
+    init(_ description: String) { self.description = description }
+}

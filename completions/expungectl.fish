@@ -1,0 +1,345 @@
+function __expungectl_should_offer_completions_for_flags_or_options -a expected_commands
+    set -l non_repeating_flags_or_options $argv[2..]
+    set -l non_repeating_flags_or_options_absent 0
+    set -l positional_index 0
+    set -l commands
+    __expungectl_parse_tokens
+    test "$commands" = "$expected_commands"; and return $non_repeating_flags_or_options_absent
+end
+
+function __expungectl_should_offer_completions_for_positional -a expected_commands positional_index_comparison expected_positional_index
+    set -l non_repeating_flags_or_options
+    set -l non_repeating_flags_or_options_absent 0
+    set -l positional_index 0
+    set -l commands
+    __expungectl_parse_tokens
+    test "$commands" = "$expected_commands" -a \( "$positional_index" "$positional_index_comparison" "$expected_positional_index" \)
+end
+
+function __expungectl_parse_tokens -S
+    set -l unparsed_tokens (__expungectl_tokens -pc)
+    switch $unparsed_tokens[1]
+    case 'expungectl'
+        __expungectl_parse_subcommand 0 'version' 'h/help'
+        switch $unparsed_tokens[1]
+        case 'delete-account'
+            __expungectl_parse_subcommand 1 'option=+' 'idempotency-key=' 'wait' 'socket=' 'json' 'version' 'h/help'
+        case 'revoke-tokens'
+            __expungectl_parse_subcommand 1 'provider=+' 'option=+' 'idempotency-key=' 'wait' 'socket=' 'json' 'version' 'h/help'
+        case 'list'
+            __expungectl_parse_subcommand 0 'state=' 'provider=' 'user=' 'limit=' 'cursor=' 'socket=' 'json' 'version' 'h/help'
+        case 'show'
+            __expungectl_parse_subcommand 1 'socket=' 'json' 'version' 'h/help'
+        case 'cancel'
+            __expungectl_parse_subcommand 1 'socket=' 'json' 'version' 'h/help'
+        case 'retry'
+            __expungectl_parse_subcommand 1 'socket=' 'json' 'version' 'h/help'
+        case 'hold'
+            __expungectl_parse_subcommand 1 'user=' 'reason=' 'socket=' 'json' 'version' 'h/help'
+        case 'release'
+            __expungectl_parse_subcommand 1 'user=' 'socket=' 'json' 'version' 'h/help'
+        case 'abandon'
+            __expungectl_parse_subcommand 1 'reason=' 'provider=' 'socket=' 'json' 'version' 'h/help'
+        case 'reauthorize'
+            __expungectl_parse_subcommand 1 'provider=' 'client-id=' 'id-token-file=' 'raw-nonce-file=' 'code-file=' 'code-verifier-file=' 'redirect-uri=' 'socket=' 'json' 'version' 'h/help'
+        case 'receipt'
+            __expungectl_parse_subcommand 1 'socket=' 'json' 'version' 'h/help'
+        case 'events'
+            __expungectl_parse_subcommand 1 'socket=' 'json' 'version' 'h/help'
+        case 'identities'
+            __expungectl_parse_subcommand 1 'socket=' 'json' 'version' 'h/help'
+        case 'store-credential'
+            __expungectl_parse_subcommand 2 'kind=' 'client-id=' 'subject=' 'secret-file=' 'code-verifier-file=' 'raw-nonce-file=' 'redirect-uri=' 'socket=' 'json' 'version' 'h/help'
+        case 'forget'
+            __expungectl_parse_subcommand 2 'socket=' 'json' 'version' 'h/help'
+        case 'status'
+            __expungectl_parse_subcommand 0 'socket=' 'json' 'version' 'h/help'
+        case 'providers'
+            __expungectl_parse_subcommand 0 'version' 'h/help'
+            switch $unparsed_tokens[1]
+            case 'list'
+                __expungectl_parse_subcommand 0 'socket=' 'json' 'version' 'h/help'
+            case 'pause'
+                __expungectl_parse_subcommand 1 'socket=' 'json' 'version' 'h/help'
+            case 'resume'
+                __expungectl_parse_subcommand 1 'socket=' 'json' 'version' 'h/help'
+            case 'check'
+                __expungectl_parse_subcommand 1 'socket=' 'json' 'version' 'h/help'
+            end
+        case 'targets'
+            __expungectl_parse_subcommand 0 'version' 'h/help'
+            switch $unparsed_tokens[1]
+            case 'list'
+                __expungectl_parse_subcommand 0 'socket=' 'json' 'version' 'h/help'
+            case 'pause'
+                __expungectl_parse_subcommand 1 'socket=' 'json' 'version' 'h/help'
+            case 'resume'
+                __expungectl_parse_subcommand 1 'socket=' 'json' 'version' 'h/help'
+            case 'check'
+                __expungectl_parse_subcommand 1 'socket=' 'json' 'version' 'h/help'
+            end
+        case 'intake'
+            __expungectl_parse_subcommand 0 'version' 'h/help'
+            switch $unparsed_tokens[1]
+            case 'pause'
+                __expungectl_parse_subcommand 0 'socket=' 'json' 'version' 'h/help'
+            case 'resume'
+                __expungectl_parse_subcommand 0 'socket=' 'json' 'version' 'h/help'
+            end
+        case 'guard'
+            __expungectl_parse_subcommand 0 'version' 'h/help'
+            switch $unparsed_tokens[1]
+            case 'override'
+                __expungectl_parse_subcommand 0 'socket=' 'json' 'version' 'h/help'
+            end
+        case 'reload'
+            __expungectl_parse_subcommand 0 'socket=' 'json' 'version' 'h/help'
+        case 'metrics'
+            __expungectl_parse_subcommand 0 'socket=' 'json' 'version' 'h/help'
+        case 'help'
+            __expungectl_parse_subcommand -r 1 'version'
+        end
+    end
+end
+
+function __expungectl_tokens
+    if test (string split -m 1 -f 1 -- . "$FISH_VERSION") -gt 3
+        commandline --tokens-raw $argv
+    else
+        commandline -o $argv
+    end
+end
+
+function __expungectl_parse_subcommand -S -a positional_count
+    argparse -s r -- $argv
+    set -l option_specs $argv[2..]
+    set -l is_repeating_positional $_flag_r
+    set -el _flag_r
+    set -a commands $unparsed_tokens[1]
+    set positional_index 0
+    while true
+        set -e unparsed_tokens[1]
+        argparse -sn "$commands" $option_specs -- $unparsed_tokens 2> /dev/null
+        set unparsed_tokens $argv
+        set positional_index (math $positional_index + 1)
+        for non_repeating_flag_or_option in $non_repeating_flags_or_options
+            if set -ql "_flag_$(string replace -a - _ -- $non_repeating_flag_or_option)"
+                set non_repeating_flags_or_options_absent 1
+                break
+            end
+        end
+        test (count $unparsed_tokens) -eq 0 -o \( -z "$is_repeating_positional" -a "$positional_index" -gt "$positional_count" \) && break
+    end
+end
+
+function __expungectl_complete_directories
+    set -l token (commandline -t)
+    string match -- '*/' $token
+    set -l subdirs $token*/
+    printf %s\n $subdirs
+end
+
+function __expungectl_custom_completion
+    set -x SAP_SHELL fish
+    set -x SAP_SHELL_VERSION $FISH_VERSION
+    set -l tokens (__expungectl_tokens -p)
+    if test -z "$(__expungectl_tokens -t)"
+        set -l index (count (__expungectl_tokens -pc))
+        set tokens $tokens[..$index] \'\' $tokens[(math $index + 1)..]
+    end
+    command $tokens[1] $argv $tokens
+end
+
+complete -c 'expungectl' -f
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl" version' -l 'version' -d 'Show the version.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl" h help' -s 'h' -l 'help' -d 'Show help information.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl" -eq 1' -fa 'delete-account' -d 'Revoke a user\'s tokens everywhere, then erase the user\'s data.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl" -eq 1' -fa 'revoke-tokens' -d 'Revoke a user\'s tokens; nothing is erased.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl" -eq 1' -fa 'list' -d 'List requests, newest first.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl" -eq 1' -fa 'show' -d 'Show one request: identities, verdicts, steps, attempts and times.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl" -eq 1' -fa 'cancel' -d 'Stop a request while nothing irreversible was decided.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl" -eq 1' -fa 'retry' -d 'Try again now whatever waits.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl" -eq 1' -fa 'hold' -d 'Stop a request, or everything of a user, until it is released.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl" -eq 1' -fa 'release' -d 'Lift the hold on a request or on a user.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl" -eq 1' -fa 'abandon' -d 'Give up on revoking; the receipt says abandoned, never revoked.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl" -eq 1' -fa 'reauthorize' -d 'Bring a fresh sign-in to a request that waits for one.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl" -eq 1' -fa 'receipt' -d 'Print the receipt of a completed request, as JSON.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl" -eq 1' -fa 'events' -d 'Print live changes until the daemon stops or Ctrl-C.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl" -eq 1' -fa 'identities' -d 'List a user\'s identities, never their secrets.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl" -eq 1' -fa 'store-credential' -d 'Seal a credential of a user into the vault.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl" -eq 1' -fa 'forget' -d 'Destroy an identity\'s credentials without revoking them.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl" -eq 1' -fa 'status' -d 'Show how the daemon is doing.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl" -eq 1' -fa 'providers' -d 'Show the providers, or pause, resume or check one.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl" -eq 1' -fa 'targets' -d 'Show the targets, or pause, resume or check one.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl" -eq 1' -fa 'intake' -d 'Stop or start taking work.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl" -eq 1' -fa 'guard' -d 'The guard against mass deletion.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl" -eq 1' -fa 'reload' -d 'Read the configuration again; a bad one changes nothing.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl" -eq 1' -fa 'metrics' -d 'Print the metrics as OpenMetrics text.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl" -eq 1' -fa 'help' -d 'Show subcommand help information.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl delete-account"' -l 'option' -d 'An option of the request: grace_s, reason or account_created_at.' -rfka ''
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl delete-account" idempotency-key' -l 'idempotency-key' -d 'The same key finds the same request again (default: a new one).' -rfka ''
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl delete-account" wait' -l 'wait' -d 'Wait for the end, and end with its exit code.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl delete-account" socket' -l 'socket' -d 'The daemon\'s socket (environment: EXPUNGED_SOCKET).' -rF
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl delete-account" json' -l 'json' -d 'Print JSON, for programs.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl delete-account" version' -l 'version' -d 'Show the version.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl delete-account" h help' -s 'h' -l 'help' -d 'Show help information.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl revoke-tokens"' -l 'provider' -d 'Only this provider; may be given more than once.' -rfka ''
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl revoke-tokens"' -l 'option' -d 'An option of the request: grace_s, reason or account_created_at.' -rfka ''
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl revoke-tokens" idempotency-key' -l 'idempotency-key' -d 'The same key finds the same request again (default: a new one).' -rfka ''
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl revoke-tokens" wait' -l 'wait' -d 'Wait for the end, and end with its exit code.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl revoke-tokens" socket' -l 'socket' -d 'The daemon\'s socket (environment: EXPUNGED_SOCKET).' -rF
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl revoke-tokens" json' -l 'json' -d 'Print JSON, for programs.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl revoke-tokens" version' -l 'version' -d 'Show the version.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl revoke-tokens" h help' -s 'h' -l 'help' -d 'Show help information.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl list" state' -l 'state' -d 'Only this state.' -rfka ''
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl list" provider' -l 'provider' -d 'Only requests with an identity at this provider.' -rfka ''
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl list" user' -l 'user' -d 'Only this user.' -rfka ''
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl list" limit' -l 'limit' -d 'The most requests to list, 1 to 1000.' -rfka ''
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl list" cursor' -l 'cursor' -d 'Where the page before ended.' -rfka ''
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl list" socket' -l 'socket' -d 'The daemon\'s socket (environment: EXPUNGED_SOCKET).' -rF
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl list" json' -l 'json' -d 'Print JSON, for programs.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl list" version' -l 'version' -d 'Show the version.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl list" h help' -s 'h' -l 'help' -d 'Show help information.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl show" socket' -l 'socket' -d 'The daemon\'s socket (environment: EXPUNGED_SOCKET).' -rF
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl show" json' -l 'json' -d 'Print JSON, for programs.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl show" version' -l 'version' -d 'Show the version.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl show" h help' -s 'h' -l 'help' -d 'Show help information.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl cancel" socket' -l 'socket' -d 'The daemon\'s socket (environment: EXPUNGED_SOCKET).' -rF
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl cancel" json' -l 'json' -d 'Print JSON, for programs.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl cancel" version' -l 'version' -d 'Show the version.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl cancel" h help' -s 'h' -l 'help' -d 'Show help information.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl retry" socket' -l 'socket' -d 'The daemon\'s socket (environment: EXPUNGED_SOCKET).' -rF
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl retry" json' -l 'json' -d 'Print JSON, for programs.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl retry" version' -l 'version' -d 'Show the version.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl retry" h help' -s 'h' -l 'help' -d 'Show help information.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl hold" user' -l 'user' -d 'A user instead of a request: a legal hold.' -rfka ''
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl hold" reason' -l 'reason' -d 'Why; no personal data.' -rfka ''
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl hold" socket' -l 'socket' -d 'The daemon\'s socket (environment: EXPUNGED_SOCKET).' -rF
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl hold" json' -l 'json' -d 'Print JSON, for programs.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl hold" version' -l 'version' -d 'Show the version.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl hold" h help' -s 'h' -l 'help' -d 'Show help information.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl release" user' -l 'user' -d 'A user instead of a request.' -rfka ''
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl release" socket' -l 'socket' -d 'The daemon\'s socket (environment: EXPUNGED_SOCKET).' -rF
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl release" json' -l 'json' -d 'Print JSON, for programs.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl release" version' -l 'version' -d 'Show the version.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl release" h help' -s 'h' -l 'help' -d 'Show help information.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl abandon" reason' -l 'reason' -d 'Why; kept on the receipt, so no personal data.' -rfka ''
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl abandon" provider' -l 'provider' -d 'Give up on this provider alone.' -rfka ''
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl abandon" socket' -l 'socket' -d 'The daemon\'s socket (environment: EXPUNGED_SOCKET).' -rF
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl abandon" json' -l 'json' -d 'Print JSON, for programs.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl abandon" version' -l 'version' -d 'Show the version.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl abandon" h help' -s 'h' -l 'help' -d 'Show help information.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl reauthorize" provider' -l 'provider' -d 'Where the user signed in.' -rfka ''
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl reauthorize" client-id' -l 'client-id' -d 'Needed when the provider has several.' -rfka ''
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl reauthorize" id-token-file' -l 'id-token-file' -d 'The id token.' -rF
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl reauthorize" raw-nonce-file' -l 'raw-nonce-file' -d 'The nonce before it was hashed.' -rF
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl reauthorize" code-file' -l 'code-file' -d 'The authorization code.' -rF
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl reauthorize" code-verifier-file' -l 'code-verifier-file' -d 'The PKCE verifier of the code.' -rF
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl reauthorize" redirect-uri' -l 'redirect-uri' -d 'As it was sent when the code was asked for.' -rfka ''
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl reauthorize" socket' -l 'socket' -d 'The daemon\'s socket (environment: EXPUNGED_SOCKET).' -rF
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl reauthorize" json' -l 'json' -d 'Print JSON, for programs.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl reauthorize" version' -l 'version' -d 'Show the version.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl reauthorize" h help' -s 'h' -l 'help' -d 'Show help information.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl receipt" socket' -l 'socket' -d 'The daemon\'s socket (environment: EXPUNGED_SOCKET).' -rF
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl receipt" json' -l 'json' -d 'Print JSON, for programs.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl receipt" version' -l 'version' -d 'Show the version.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl receipt" h help' -s 'h' -l 'help' -d 'Show help information.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl events" socket' -l 'socket' -d 'The daemon\'s socket (environment: EXPUNGED_SOCKET).' -rF
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl events" json' -l 'json' -d 'Print JSON, for programs.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl events" version' -l 'version' -d 'Show the version.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl events" h help' -s 'h' -l 'help' -d 'Show help information.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl identities" socket' -l 'socket' -d 'The daemon\'s socket (environment: EXPUNGED_SOCKET).' -rF
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl identities" json' -l 'json' -d 'Print JSON, for programs.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl identities" version' -l 'version' -d 'Show the version.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl identities" h help' -s 'h' -l 'help' -d 'Show help information.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl store-credential" kind' -l 'kind' -d 'What it is.' -rfka ''
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl store-credential" client-id' -l 'client-id' -d 'Needed when the provider has several.' -rfka ''
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl store-credential" subject' -l 'subject' -d 'The provider\'s id of the user, if known.' -rfka ''
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl store-credential" secret-file' -l 'secret-file' -d 'The credential.' -rF
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl store-credential" code-verifier-file' -l 'code-verifier-file' -d 'The PKCE verifier of a code.' -rF
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl store-credential" raw-nonce-file' -l 'raw-nonce-file' -d 'The nonce before it was hashed.' -rF
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl store-credential" redirect-uri' -l 'redirect-uri' -d 'As it was sent when a code was asked for.' -rfka ''
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl store-credential" socket' -l 'socket' -d 'The daemon\'s socket (environment: EXPUNGED_SOCKET).' -rF
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl store-credential" json' -l 'json' -d 'Print JSON, for programs.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl store-credential" version' -l 'version' -d 'Show the version.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl store-credential" h help' -s 'h' -l 'help' -d 'Show help information.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl forget" socket' -l 'socket' -d 'The daemon\'s socket (environment: EXPUNGED_SOCKET).' -rF
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl forget" json' -l 'json' -d 'Print JSON, for programs.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl forget" version' -l 'version' -d 'Show the version.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl forget" h help' -s 'h' -l 'help' -d 'Show help information.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl status" socket' -l 'socket' -d 'The daemon\'s socket (environment: EXPUNGED_SOCKET).' -rF
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl status" json' -l 'json' -d 'Print JSON, for programs.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl status" version' -l 'version' -d 'Show the version.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl status" h help' -s 'h' -l 'help' -d 'Show help information.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl providers" version' -l 'version' -d 'Show the version.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl providers" h help' -s 'h' -l 'help' -d 'Show help information.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl providers" -eq 1' -fa 'list' -d 'Show every provider.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl providers" -eq 1' -fa 'pause' -d 'Start no new work there.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl providers" -eq 1' -fa 'resume' -d 'Start work there again.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl providers" -eq 1' -fa 'check' -d 'Ask it now whether it works.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl providers list" socket' -l 'socket' -d 'The daemon\'s socket (environment: EXPUNGED_SOCKET).' -rF
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl providers list" json' -l 'json' -d 'Print JSON, for programs.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl providers list" version' -l 'version' -d 'Show the version.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl providers list" h help' -s 'h' -l 'help' -d 'Show help information.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl providers pause" socket' -l 'socket' -d 'The daemon\'s socket (environment: EXPUNGED_SOCKET).' -rF
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl providers pause" json' -l 'json' -d 'Print JSON, for programs.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl providers pause" version' -l 'version' -d 'Show the version.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl providers pause" h help' -s 'h' -l 'help' -d 'Show help information.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl providers resume" socket' -l 'socket' -d 'The daemon\'s socket (environment: EXPUNGED_SOCKET).' -rF
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl providers resume" json' -l 'json' -d 'Print JSON, for programs.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl providers resume" version' -l 'version' -d 'Show the version.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl providers resume" h help' -s 'h' -l 'help' -d 'Show help information.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl providers check" socket' -l 'socket' -d 'The daemon\'s socket (environment: EXPUNGED_SOCKET).' -rF
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl providers check" json' -l 'json' -d 'Print JSON, for programs.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl providers check" version' -l 'version' -d 'Show the version.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl providers check" h help' -s 'h' -l 'help' -d 'Show help information.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl targets" version' -l 'version' -d 'Show the version.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl targets" h help' -s 'h' -l 'help' -d 'Show help information.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl targets" -eq 1' -fa 'list' -d 'Show every target.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl targets" -eq 1' -fa 'pause' -d 'Start no new work there.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl targets" -eq 1' -fa 'resume' -d 'Start work there again.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl targets" -eq 1' -fa 'check' -d 'Ask it now whether it works.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl targets list" socket' -l 'socket' -d 'The daemon\'s socket (environment: EXPUNGED_SOCKET).' -rF
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl targets list" json' -l 'json' -d 'Print JSON, for programs.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl targets list" version' -l 'version' -d 'Show the version.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl targets list" h help' -s 'h' -l 'help' -d 'Show help information.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl targets pause" socket' -l 'socket' -d 'The daemon\'s socket (environment: EXPUNGED_SOCKET).' -rF
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl targets pause" json' -l 'json' -d 'Print JSON, for programs.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl targets pause" version' -l 'version' -d 'Show the version.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl targets pause" h help' -s 'h' -l 'help' -d 'Show help information.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl targets resume" socket' -l 'socket' -d 'The daemon\'s socket (environment: EXPUNGED_SOCKET).' -rF
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl targets resume" json' -l 'json' -d 'Print JSON, for programs.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl targets resume" version' -l 'version' -d 'Show the version.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl targets resume" h help' -s 'h' -l 'help' -d 'Show help information.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl targets check" socket' -l 'socket' -d 'The daemon\'s socket (environment: EXPUNGED_SOCKET).' -rF
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl targets check" json' -l 'json' -d 'Print JSON, for programs.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl targets check" version' -l 'version' -d 'Show the version.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl targets check" h help' -s 'h' -l 'help' -d 'Show help information.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl intake" version' -l 'version' -d 'Show the version.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl intake" h help' -s 'h' -l 'help' -d 'Show help information.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl intake" -eq 1' -fa 'pause' -d 'Stop taking work.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl intake" -eq 1' -fa 'resume' -d 'Take work again.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl intake pause" socket' -l 'socket' -d 'The daemon\'s socket (environment: EXPUNGED_SOCKET).' -rF
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl intake pause" json' -l 'json' -d 'Print JSON, for programs.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl intake pause" version' -l 'version' -d 'Show the version.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl intake pause" h help' -s 'h' -l 'help' -d 'Show help information.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl intake resume" socket' -l 'socket' -d 'The daemon\'s socket (environment: EXPUNGED_SOCKET).' -rF
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl intake resume" json' -l 'json' -d 'Print JSON, for programs.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl intake resume" version' -l 'version' -d 'Show the version.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl intake resume" h help' -s 'h' -l 'help' -d 'Show help information.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl guard" version' -l 'version' -d 'Show the version.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl guard" h help' -s 'h' -l 'help' -d 'Show help information.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl guard" -eq 1' -fa 'override' -d 'Open it once, for a counted and expiring number of deletions.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl guard override" socket' -l 'socket' -d 'The daemon\'s socket (environment: EXPUNGED_SOCKET).' -rF
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl guard override" json' -l 'json' -d 'Print JSON, for programs.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl guard override" version' -l 'version' -d 'Show the version.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl guard override" h help' -s 'h' -l 'help' -d 'Show help information.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl reload" socket' -l 'socket' -d 'The daemon\'s socket (environment: EXPUNGED_SOCKET).' -rF
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl reload" json' -l 'json' -d 'Print JSON, for programs.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl reload" version' -l 'version' -d 'Show the version.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl reload" h help' -s 'h' -l 'help' -d 'Show help information.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl metrics" socket' -l 'socket' -d 'The daemon\'s socket (environment: EXPUNGED_SOCKET).' -rF
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl metrics" json' -l 'json' -d 'Print JSON, for programs.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl metrics" version' -l 'version' -d 'Show the version.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl metrics" h help' -s 'h' -l 'help' -d 'Show help information.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl help" version' -l 'version' -d 'Show the version.'
