@@ -32,12 +32,13 @@ import Testing
             CREATE INDEX pu ON p(u); CREATE INDEX pn ON p(n);
             CREATE TABLE log(n INTEGER);
             WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < 102000)
-            INSERT INTO p(u, n, body) SELECT iif(i > 100000, 'b', 'a'), i, 'body of row ' || i FROM c;
+            INSERT INTO p(u, n, body)
+            SELECT iif(i > 100000, 'b', 'a'), i, 'body of row ' || i FROM c;
             """,
             wal: wal
         )
         let checksum =
-            "SELECT count(*) || '/' || sum(id * 31 + n) || '/' || sum(length(body)) FROM p WHERE u = 'b'"
+            "SELECT count(*), sum(id * 31 + n), sum(length(body)) FROM p WHERE u = 'b'"
         let others = try app.texts(checksum)
         let target = app.target(
             TableRule(table: "p", column: "u", action: .delete),

@@ -42,7 +42,8 @@ import Testing
             CREATE TABLE m(u TEXT, made INTEGER);
             INSERT INTO m VALUES ('a', 1748736000500), ('a', 1748736000501);
             CREATE TABLE i(u TEXT, made TEXT);
-            INSERT INTO i VALUES ('a', '2025-06-01T00:00:00.500Z'), ('a', '2025-06-01 00:00:00.501'),
+            INSERT INTO i VALUES ('a', '2025-06-01T00:00:00.500Z'),
+              ('a', '2025-06-01 00:00:00.501'),
               ('a', '2025-06-01T02:00:00.499+02:00'), ('a', '2025-05-31T23:00:00-02:00'),
               ('a', '2025-06-01');
             """
@@ -77,7 +78,8 @@ import Testing
         let app = try AppDatabase(
             """
             CREATE TABLE p(u TEXT, made TEXT);
-            INSERT INTO p VALUES ('a', '2025-01-01T00:00:00Z'), ('a', NULL), ('a', 'now'), ('a', 'soon'),
+            INSERT INTO p VALUES ('a', '2025-01-01T00:00:00Z'), ('a', NULL), ('a', 'now'),
+              ('a', 'soon'),
               ('a', '2460000.5'), ('a', 2460000.5), ('a', '9000-01-01T00:00:00Z'),
               ('a', '2025-12-01T00:00:00Z');
             """

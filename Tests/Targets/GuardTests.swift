@@ -6,7 +6,7 @@ import Testing
 
 @Suite("The guarded VFS") struct GuardTests {
     /// A folder with `queue.db`, a victim, and a hot journal of `queue.db` that names the victim as
-    /// its super-journal (sqlite.org/fileformat2.html, "rollback journal"; pager.c, readSuperJournal).
+    /// its super-journal (sqlite.org/fileformat2.html, 3; pager.c, readSuperJournal).
     final class Attack {
         let folder: String
         var queue: String { folder + "/queue.db" }

@@ -43,7 +43,10 @@ import Testing
         )
         #expect(await target.purge([order("b")]) == [.trouble(.misconfigured)])
         #expect(FileManager.default.fileExists(atPath: app.folder + "/state.db"))
+        #expect(await !target.diagnose().isEmpty)
         try FileManager.default.removeItem(atPath: app.path + "-journal")
+        _ = await target.diagnose()
+        #expect(await target.diagnose() == [], "the operator's repair counts")
         #expect(await target.purge([order("b")]).map(\.text) == ["p delete, fence: none 1"])
     }
 

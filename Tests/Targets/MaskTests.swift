@@ -81,7 +81,8 @@ import Testing
     func unfit() async throws {
         let app = try AppDatabase(
             """
-            CREATE TABLE p(id INTEGER PRIMARY KEY, u TEXT, a TEXT NOT NULL, b INTEGER, c TEXT UNIQUE,
+            CREATE TABLE p(id INTEGER PRIMARY KEY, u TEXT, a TEXT NOT NULL, b INTEGER,
+              c TEXT UNIQUE,
               d TEXT AS (a) STORED);
             """
         )

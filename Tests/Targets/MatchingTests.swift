@@ -12,7 +12,8 @@ import Testing
             """
             CREATE TABLE posts(author TEXT COLLATE NOCASE, body TEXT);
             CREATE INDEX posts_author ON posts(author);
-            INSERT INTO posts VALUES ('Ada', 'mine'), ('ada', 'hers'), ('ADA', 'theirs'), ('Ada ', 'x');
+            INSERT INTO posts VALUES ('Ada', 'mine'), ('ada', 'hers'), ('ADA', 'theirs'),
+              ('Ada ', 'x');
             """
         )
         let target = app.target(TableRule(table: "posts", column: "author", action: .delete))
@@ -73,7 +74,8 @@ import Testing
         let integer = TableRule(table: "posts", column: "author", idType: .integer, action: .delete)
         #expect(
             await app.target(text).diagnose() == [
-                "column 'author' of table 'posts' holds a number, which id_type \"text\" never matches"
+                "column 'author' of table 'posts' holds a number, which id_type"
+                    + " \"text\" never matches"
             ]
         )
         #expect(await app.target(text).purge([order("42")]) == [.trouble(.misconfigured)])
@@ -84,6 +86,18 @@ import Testing
         )
         try app.execute("INSERT INTO posts VALUES ('x'), (x'00')")
         #expect(await app.target(integer).diagnose().count == 2)
+    }
+
+    @Test("a check that finds values of another type stops a target that has worked so far")
+    func drift() async throws {
+        let app = try AppDatabase("CREATE TABLE p(u); INSERT INTO p VALUES ('a'), ('b')")
+        let target = app.target(TableRule(table: "p", column: "u", action: .delete))
+        #expect(await target.purge([order("a")]).map(\.text) == ["p delete, fence: none 1"])
+        try app.execute("INSERT INTO p VALUES (7)")
+        #expect(await target.diagnose().count == 1)
+        #expect(await target.purge([order("b")]) == [.trouble(.misconfigured)])
+        try app.execute("DELETE FROM p WHERE u = 7")
+        #expect(await target.purge([order("b")]).map(\.text) == ["p delete, fence: none 1"])
     }
 
     @Test("blob ids are lower-case hexadecimal or a UUID")
@@ -132,7 +146,8 @@ import Testing
     @Test("UTF-16 databases match as well")
     func utf16() async throws {
         let app = try AppDatabase(
-            "PRAGMA encoding = 'UTF-16le'; CREATE TABLE p(u TEXT); INSERT INTO p VALUES ('jürgen'), ('x')"
+            "PRAGMA encoding = 'UTF-16le'; CREATE TABLE p(u TEXT);"
+                + "INSERT INTO p VALUES ('jürgen'), ('x')"
         )
         let target = app.target(TableRule(table: "p", column: "u", action: .delete))
         #expect(await target.verify([order("jürgen")]) == [.remaining(1)])

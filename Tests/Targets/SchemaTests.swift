@@ -12,7 +12,8 @@ import Testing
         let app = try AppDatabase(
             """
             CREATE TABLE users(id TEXT PRIMARY KEY);
-            CREATE TABLE posts(id INTEGER PRIMARY KEY, u TEXT NOT NULL REFERENCES users ON DELETE RESTRICT);
+            CREATE TABLE posts(id INTEGER PRIMARY KEY,
+              u TEXT NOT NULL REFERENCES users ON DELETE RESTRICT);
             CREATE TABLE likes(u TEXT REFERENCES users, post INTEGER REFERENCES posts);
             INSERT INTO users VALUES ('a'), ('b'); INSERT INTO posts VALUES (1, 'a'), (2, 'b');
             INSERT INTO likes VALUES ('a', 1), ('a', 2), ('b', 2);
@@ -25,7 +26,8 @@ import Testing
         )
         #expect(
             await target.purge([order("a")]).map(\.text) == [
-                "likes delete, fence: none 2; posts delete, fence: none 1; users delete, fence: none 1"
+                "likes delete, fence: none 2; posts delete, fence: none 1; "
+                    + "users delete, fence: none 1"
             ]
         )
         #expect(try app.texts("SELECT * FROM likes") == ["\"b\"|2"])
@@ -37,10 +39,12 @@ import Testing
         let app = try AppDatabase(
             """
             CREATE TABLE users(id TEXT PRIMARY KEY);
-            CREATE TABLE accounts(id INTEGER PRIMARY KEY, u TEXT REFERENCES users ON DELETE CASCADE);
-            CREATE TABLE invoices(u TEXT, account INTEGER REFERENCES accounts ON DELETE CASCADE, name TEXT);
+            CREATE TABLE accounts(id INTEGER PRIMARY KEY,
+              u TEXT REFERENCES users ON DELETE CASCADE);
+            CREATE TABLE invoices(u TEXT, name TEXT,
+              account INTEGER REFERENCES accounts ON DELETE CASCADE);
             INSERT INTO users VALUES ('a'); INSERT INTO accounts VALUES (1, 'a');
-            INSERT INTO invoices VALUES ('a', 1, 'Ada');
+            INSERT INTO invoices VALUES ('a', 'Ada', 1);
             """
         )
         let target = app.target(
@@ -59,7 +63,8 @@ import Testing
     @Test("kept rows are counted and left alone")
     func keep() async throws {
         let app = try AppDatabase(
-            "CREATE TABLE invoices(u TEXT, n TEXT); INSERT INTO invoices VALUES ('a', 'A'), ('a', 'B'), ('b', 'C')"
+            "CREATE TABLE invoices(u TEXT, n TEXT);"
+                + "INSERT INTO invoices VALUES ('a', 'A'), ('a', 'B'), ('b', 'C')"
         )
         let target = app.target(
             TableRule(table: "invoices", column: "u", action: .keep, reason: "tax law")
@@ -191,7 +196,8 @@ import Testing
         let rule = TableRule(table: "p", column: "u", action: .delete)
         #expect(
             await app.target(rule).diagnose() == [
-                "table 'p' cannot be worked on with the present schema: no such function: only_in_the_app"
+                "table 'p' cannot be worked on with the present schema: no such function:"
+                    + " only_in_the_app"
             ]
         )
         #expect(await app.target(rule).purge([order("a")]) == [.trouble(.misconfigured)])

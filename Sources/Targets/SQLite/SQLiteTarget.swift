@@ -12,7 +12,8 @@ package actor SQLiteTarget: PurgeTarget {
     private let configuration: SQLiteTargetPlan
     private let hasher: any KeyedHasher
     private let clock: TargetClock
-    private let guardBaseline: UInt64
+    /// Refusals of the guarded VFS that have been reported.
+    private var guardBaseline: UInt64
 
     private var queue: DatabaseQueue?
     private var plan: PurgePlan?
@@ -112,6 +113,8 @@ package actor SQLiteTarget: PurgeTarget {
             let found = try await queue.writeWithoutTransaction { db in
                 try Diagnosis.run(db, rules: rules, now: clock.wall())
             }
+            // Values stored since the plan was made may forbid it now.
+            plan = found.plan
             problems += found.problems
             advice += found.advice
         } catch {
@@ -128,6 +131,7 @@ package actor SQLiteTarget: PurgeTarget {
                 "\(refusals - guardBaseline) accesses beside '\(configuration.path)' were refused,"
                     + " the last one: \(kind)"
             )
+            guardBaseline = refusals
         }
         return (problems, advice)
     }
@@ -160,7 +164,7 @@ package actor SQLiteTarget: PurgeTarget {
     }
 
     private func forget(after error: TargetError) {
-        plan = nil
+        if error.endsPlan { plan = nil }
         if error.endsConnection { queue = nil }
     }
 

@@ -24,14 +24,15 @@ package struct SQLiteTargetPlan: Sendable {
 
 /// How far the application's triggers and views are trusted.
 ///
-/// They run by default: a counter or a search index kept by triggers would go wrong silently without
-/// them, and the index would keep the erased text. They reach nothing but this one database, which
-/// whoever wrote them can write anyway.
+/// They run by default: a counter or a search index kept by triggers would go wrong silently
+/// without them, and the index would keep the erased text. They reach nothing but this one
+/// database, which whoever wrote them can write anyway.
 package enum TriggerPolicy: String, Hashable, Sendable, CaseIterable {
     /// No trigger runs, no view can be read.
     case off
     /// They run with `trusted_schema` off: SQLite's harmless functions only. Before 3.41 or so that
-    /// also forbids FTS and R*Tree tables inside triggers, which is then a problem of ``diagnose()``.
+    /// also forbids FTS and R*Tree tables inside triggers, which is then a problem that
+    /// ``SQLiteTarget/diagnose()`` names.
     case checked
     /// They run with `trusted_schema` on, for applications that keep an FTS index by triggers.
     case trusted

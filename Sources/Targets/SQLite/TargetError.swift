@@ -93,6 +93,15 @@ package struct TargetError: Error, Sendable, CustomStringConvertible {
         }
     }
 
+    /// Whether the rules are held against the schema again before the next transaction.
+    var endsPlan: Bool {
+        switch kind {
+        case .schemaChanged, .planRefused: true
+        case .busy, .constraint, .interrupted, .cancelled: false
+        case .storage, .moved, .refused, .unfit: true
+        }
+    }
+
     /// Whether the connection is given up, so that the next call opens the file afresh.
     var endsConnection: Bool {
         switch kind {

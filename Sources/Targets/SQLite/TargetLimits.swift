@@ -36,7 +36,9 @@ package enum TargetLimits {
     package static let statementDeadline = Duration.seconds(5)
 
     /// Longest check of the stored types of all tables; beyond it the check is skipped and said so.
-    package static let diagnosisDeadline = Duration.seconds(5)
+    ///
+    /// In a rollback-journal database the application cannot commit meanwhile.
+    package static let diagnosisDeadline = Duration.seconds(1)
 
     /// Rows read to see whether a creation column holds plausible times.
     package static let sampleRows = 1000
