@@ -13,8 +13,8 @@ package protocol ControlBackend: Sendable {
     ///   - idempotencyKey: 1 to 255 visible characters; scoped to the caller's role and uid.
     ///   - caller: Who asks.
     /// - Returns: The request as it stands once it is durable.
-    /// - Throws: ``ControlProblem`` with `already_open`, `idempotency_conflict`, `unknown_provider`,
-    ///   `malformed_option`, `intake_paused` or `unavailable`.
+    /// - Throws: ``ControlProblem`` with `already_open`, `idempotency_conflict`,
+    ///   `unknown_provider`, `malformed_option`, `intake_paused` or `unavailable`.
     func submit(
         _ submission: Submission,
         idempotencyKey: String?,

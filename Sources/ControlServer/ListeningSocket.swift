@@ -32,8 +32,8 @@ package struct ListeningSocket: Sendable {
 
     /// Binds a socket of our own.
     ///
-    /// The socket is never wider open than `mode`, whatever the umask: unix(7) takes the mode of the
-    /// unbound socket, masked, and chmod(2) follows.
+    /// The socket is never wider open than `mode`, whatever the umask: unix(7) takes the mode of
+    /// the unbound socket, masked, and chmod(2) follows.
     ///
     /// - Parameters:
     ///   - path: Where; its directory must be ours alone. The caller holds the daemon's lock, so

@@ -41,7 +41,7 @@ extension ControlSuite {
             )
         }
 
-        /// One scripted session: arguments, standard input, what the backend is asked, what is said.
+        /// One scripted session: arguments, input, what the backend is asked, what is said.
         struct Session: Sendable, CustomTestStringConvertible {
             var line: String
             var input = ""

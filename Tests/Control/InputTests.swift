@@ -4,6 +4,10 @@ import Testing
 
 extension ControlSuite {
     @Suite struct InputTests {
+        /// Bodies up to the value of their options.
+        private static let deletion = #"{"kind":"delete_account","user_id":"a","options":"#
+        private static let revocation = #"{"kind":"revoke_tokens","user_id":"a","options":"#
+
         @Test(arguments: [
             ("{\"user_id\":\"a\"}", ControlProblem.Code.missingField, "kind"),
             ("{\"kind\":\"explode\",\"user_id\":\"a\"}", .unknownKind, "kind"),
@@ -18,31 +22,31 @@ extension ControlSuite {
             ("{\"kind\":[],\"user_id\":\"a\"}", .malformedField, "kind"),
             ("{\"kind\":\"delete_account\",\"user_id\":\"a\",\"xyz\":1}", .unknownField, "xyz"),
             (
-                "{\"kind\":\"delete_account\",\"user_id\":\"a\",\"options\":[]}", .malformedField,
+                deletion + "[]}", .malformedField,
                 "options"
             ),
             (
-                "{\"kind\":\"delete_account\",\"user_id\":\"a\",\"options\":{\"token\":1}}",
+                deletion + "{\"token\":1}}",
                 .unknownOption, "options.token"
             ),
             (
-                "{\"kind\":\"delete_account\",\"user_id\":\"a\",\"options\":{\"grace_s\":-1}}",
+                deletion + "{\"grace_s\":-1}}",
                 .malformedOption, "options.grace_s"
             ),
             (
-                "{\"kind\":\"delete_account\",\"user_id\":\"a\",\"options\":{\"grace_s\":1e308}}",
+                deletion + "{\"grace_s\":1e308}}",
                 .malformedOption, "options.grace_s"
             ),
             (
-                "{\"kind\":\"delete_account\",\"user_id\":\"a\",\"options\":{\"providers\":[\"x\"]}}",
+                deletion + "{\"providers\":[\"x\"]}}",
                 .malformedOption, "options.providers"
             ),
             (
-                "{\"kind\":\"revoke_tokens\",\"user_id\":\"a\",\"options\":{\"providers\":[\"../x\"]}}",
+                revocation + "{\"providers\":[\"../x\"]}}",
                 .malformedOption, "options.providers"
             ),
             (
-                "{\"kind\":\"delete_account\",\"user_id\":\"a\",\"options\":{\"reason\":\"A b\"}}",
+                deletion + "{\"reason\":\"A b\"}}",
                 .malformedOption, "options.reason"
             ),
         ])
@@ -64,7 +68,7 @@ extension ControlSuite {
                 "{\"kind\":\"\(canary)\",\"user_id\":\"a\"}",
                 "{\"kind\":\"delete_account\",\"user_id\":\"\(canary)\\u0000\"}",
                 "{\"kind\":\"delete_account\",\"user_id\":\"a\",\"\(canary) \":1}",
-                "{\"kind\":\"delete_account\",\"user_id\":\"a\",\"options\":{\"reason\":\"\(canary)!\"}}",
+                Self.deletion + "{\"reason\":\"\(canary)!\"}}",
                 "\(canary)",
             ]
             for body in bodies {

@@ -172,7 +172,8 @@ extension ControlSuite {
             try await TestServer.run(backend) { server in
                 let text = try await RawConnection.with(server.submitPath) { connection in
                     try await connection.send(
-                        "POST /v1/requests HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
+                        "POST /v1/requests HTTP/1.1\r\nHost: x\r\n"
+                            + "Transfer-Encoding: chunked\r\n\r\n"
                     )
                     let body = Self.body(.submitRequest)
                     try await connection.send(

@@ -51,7 +51,7 @@ enum ImportTable {
         for (target, modules) in sources { table[target] = modules.union([target]) }
         let additions: [String: Set<String>] = [
             "Providers": ["Sandbox", "Vault", "NIOPosix"],
-            "Control": ["ControlServer", "ControlClient", "Logging"],
+            "Control": ["ControlServer", "ControlClient", "Logging", "NIOPosix", "Subprocess"],
             "Sandbox": ["AsyncHTTPClient"],
             "Simulation": ["Engine", "Lifecycle"],
             "EndToEnd": [

@@ -1,5 +1,5 @@
 extension JSONValue {
-    /// The value as indented text with a final newline, for people and for files under version control.
+    /// The value as indented text with a final newline, for people and for files.
     package var indentedText: String { indented(by: 0) + "\n" }
 
     /// The value on one line.

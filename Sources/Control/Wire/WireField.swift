@@ -40,6 +40,7 @@ package protocol WireObject: Sendable {
 }
 
 extension WireObject {
+    /// The type's own name without the prefix `Wire`.
     package static var schemaName: String {
         let name = "\(Self.self)"
         return name.hasPrefix("Wire") ? String(name.dropFirst(4)) : name

@@ -14,8 +14,10 @@ package struct WireList<Item: WireObject & Codable>: WireObject, Codable {
         case nextCursor = "next_cursor"
     }
 
+    /// The name of the item with `List` after it.
     package static var schemaName: String { "\(Item.schemaName)List" }
 
+    /// The items and where the next page starts.
     package static var fields: [WireField] {
         [
             .required("items", .list(.object(Item.schemaName)), "The items of this page."),
