@@ -140,7 +140,7 @@ struct AdapterFactory: Sendable {
                 name: target.name,
                 path: sqlite.path,
                 rules: sqlite.tables.map(TableRule.init),
-                triggers: sqlite.runsTriggers ? .trusted : .checked
+                triggers: TriggerPolicy(sqlite.triggers)
             )
             return SQLiteTarget(plan: plan, hasher: hasher, clock: .system(wall: now))
         }
@@ -196,5 +196,15 @@ extension ColumnMask {
             case .truncate(let length): .truncate(length: length)
             }
         self.init(column: change.column, strategy: strategy)
+    }
+}
+
+extension TriggerPolicy {
+    init(_ setting: TriggerSetting) {
+        switch setting {
+        case .off: self = .off
+        case .checked: self = .checked
+        case .trusted: self = .trusted
+        }
     }
 }

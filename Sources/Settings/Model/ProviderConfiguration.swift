@@ -10,7 +10,7 @@ package enum ProviderFamily: String, Sendable, CaseIterable {
     package var isAvailable: Bool {
         switch self {
         case .apple: true
-        case .oauth2: true
+        case .oauth2: false
         }
     }
 }

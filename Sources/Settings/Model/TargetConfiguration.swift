@@ -23,7 +23,7 @@ package struct SQLiteTargetConfiguration: Hashable, Sendable {
     /// Absolute.
     package let path: String
     /// Whether the application's own triggers run when its rows change.
-    package let runsTriggers: Bool
+    package let triggers: TriggerSetting
     /// Not empty, in the order of purging; no (table, column) twice.
     package let tables: [TableConfiguration]
 }
@@ -103,4 +103,9 @@ extension TableConfiguration {
     package enum IDType: String, Sendable, CaseIterable {
         case text, integer, blob
     }
+}
+
+/// Whether triggers of the application's database run; `target.triggers`.
+package enum TriggerSetting: String, Sendable, CaseIterable {
+    case off, checked, trusted
 }

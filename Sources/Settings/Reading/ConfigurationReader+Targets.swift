@@ -31,7 +31,7 @@ extension ConfigurationReader {
                     kind: .sqlite(
                         SQLiteTargetConfiguration(
                             path: section.text("path") ?? "",
-                            runsTriggers: section.flag("run_triggers"),
+                            triggers: section.choice("triggers") ?? .checked,
                             tables: tables
                         )
                     )

@@ -28,13 +28,13 @@ extension SettingsTable {
         ).only("sqlite").atRestart(),
         Setting(
             .target,
-            "run_triggers",
-            .boolean,
-            .defaultsTo(.boolean(true)),
+            "triggers",
+            .choice(TriggerSetting.allCases.map(\.rawValue)),
+            .defaultsTo(.text(TriggerSetting.checked.rawValue)),
             """
-            Whether the application's own triggers run when its rows change. Without them a \
-            full-text index or a counter that triggers keep goes wrong silently, and the \
-            index keeps the text.
+            Whether the application's own triggers run when its rows change: off, checked (only \
+            what SQLite holds to be harmless), or trusted. With trusted, whoever can change the \
+            schema of the database decides what runs with the rights of the daemon.
             """
         ).only("sqlite").atRestart(),
     ]
