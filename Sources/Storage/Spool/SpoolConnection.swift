@@ -36,12 +36,13 @@ enum SpoolConnection {
             guard code == SQLITE_OK else {
                 throw DatabaseError(resultCode: ResultCode(rawValue: code))
             }
+            try makeJSONTypeInnocuous(database)
             unsafe sqlite3_limit(connection, SQLITE_LIMIT_LENGTH, SpoolLimits.valueByteCountMax)
             unsafe sqlite3_limit(connection, SQLITE_LIMIT_EXPR_DEPTH, 100)
             unsafe sqlite3_limit(connection, SQLITE_LIMIT_FUNCTION_ARG, 8)
-            // EXTRA: the directory is synced after the journal is gone, or a power cut undoes a scrub
-            // (sqlite.org/pragma.html#pragma_synchronous). mmap: a file cut short would kill us.
-            // cache_spill: a spill would take the exclusive lock before the commit.
+            // EXTRA: the directory is synced after the journal is gone, or a power cut undoes a
+            // scrub (sqlite.org/pragma.html#pragma_synchronous). mmap: a file cut short would kill
+            // us. cache_spill: a spill would take the exclusive lock before the commit.
             try database.execute(
                 sql: """
                     PRAGMA secure_delete = ON;
@@ -56,6 +57,40 @@ enum SpoolConnection {
             )
         }
         return configuration
+    }
+
+    /// Puts a function of our own in the place of `json_type`, for this connection.
+    ///
+    /// The CHECK on `options` calls it, and SQLite 3.40.1 does not count its JSON functions as
+    /// innocuous: with `trusted_schema=OFF` it could not even load the public schema ("unsafe use
+    /// of json_type()"). The only options that we ever write are `{}`. The function tells an object
+    /// by its first character, which is right for every text that is JSON, so that even an index on
+    /// it would stay sound; a CHECK that is NULL passes (sqlite.org/c3ref/c_deterministic.html,
+    /// "SQLITE_INNOCUOUS").
+    private static func makeJSONTypeInnocuous(_ database: Database) throws {
+        let flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS
+        let code = unsafe sqlite3_create_function_v2(
+            database.sqliteConnection,
+            "json_type",
+            1,
+            flags,
+            nil,
+            { context, _, arguments in
+                guard let first = unsafe arguments?.pointee,
+                    let text = unsafe sqlite3_value_text(first)
+                else { return unsafe sqlite3_result_null(context) }
+                var index = 0
+                while unsafe [0x20, 0x09, 0x0a, 0x0d].contains(text[index]) { index += 1 }
+                guard unsafe text[index] == UInt8(ascii: "{") else {
+                    return unsafe sqlite3_result_null(context)
+                }
+                unsafe sqlite3_result_text(context, "object", 6, nil)
+            },
+            nil,
+            nil,
+            nil
+        )
+        guard code == SQLITE_OK else { throw DatabaseError(resultCode: ResultCode(rawValue: code)) }
     }
 
     /// The path with the directory's symbolic links resolved; the last component is never followed.

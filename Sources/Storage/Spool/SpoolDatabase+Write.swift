@@ -71,8 +71,9 @@ extension SpoolDatabase {
 
     /// Shows states, as many rows as fit into the time of one commit.
     ///
-    /// A row is written only when it is still the imported one: it names its request already, or its
-    /// input is what was imported. Anything else there may be a request that nobody has read yet.
+    /// A row is written only when it is still the imported one: it names its request already, or
+    /// its input is what was imported. Anything else there may be a request that nobody has read
+    /// yet.
     func mirror(_ rows: ArraySlice<SpoolMirrorRow>) async -> SpoolAnswer<MirrorCommit> {
         let known = look
         return await perform(commitWait: SpoolLimits.commitWait) { [hasher, clock] database in

@@ -7,9 +7,9 @@ import Synchronization
 
 /// The spool's file through one guarded connection; what it holds is never believed.
 ///
-/// Every access runs on the connection's queue, in one short transaction of its own, and says how it
-/// ended (``SpoolAnswer``); nothing waits for a lock inside, except a commit for readers. Cancelling the
-/// caller does not interrupt an access.
+/// Every access runs on the connection's queue, in one short transaction of its own, and says how
+/// it ended (``SpoolAnswer``); nothing waits for a lock inside, except a commit for readers.
+/// Cancelling the caller does not interrupt an access.
 final class SpoolDatabase: Sendable {
     /// Which rows a read looks for.
     enum Range: Sendable {

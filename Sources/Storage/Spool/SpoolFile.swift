@@ -14,8 +14,8 @@ package enum SpoolFile {
 
     /// Makes the spool with the public schema, a random id and mode 0660, whatever the umask.
     ///
-    /// The file is made under another name and linked to its own once it is complete and on disk, so
-    /// nobody ever sees half a spool, and a file that is there is never replaced.
+    /// The file is made under another name and linked to its own once it is complete and on disk,
+    /// so nobody ever sees half a spool, and a file that is there is never replaced.
     ///
     /// - Parameters:
     ///   - path: The file; its directory must exist.

@@ -2,8 +2,8 @@
 package enum SpoolTrouble: String, Hashable, Sendable, CaseIterable {
     /// There is no file.
     case missing
-    /// The file, or a file beside it, wants something of us that is never done: a journal that names
-    /// another file, a symbolic link, something that is no regular file.
+    /// The file, or a file beside it, wants something of us that is never done: a journal that
+    /// names another file, a symbolic link, something that is no regular file.
     case refused
     /// Not a database, or a damaged one.
     case corrupt
@@ -35,7 +35,8 @@ package enum SpoolHealthChange: Hashable, Sendable {
     case unwritable(SpoolTrouble)
     /// It is written again.
     case writable
-    /// Another file, or an older content, is in its place; `isSameSpool` says whether it has the same id.
+    /// Another file, or an older content, is in its place; `isSameSpool` says whether it has the
+    /// same id.
     case replaced(isSameSpool: Bool)
     /// Rows came back under known ids with another content; they were imported as new ones.
     case recreatedRows(count: Int)

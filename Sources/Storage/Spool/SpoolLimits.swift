@@ -24,7 +24,8 @@ package enum SpoolLimits {
     static let lockedPatience = Duration.milliseconds(200)
     /// Changes that no event told of are found after this time at the latest.
     package static let sweepInterval = Duration.seconds(30)
-    /// Shortest pause between two tries to open a file in trouble; an attacker makes events cheaply.
+    /// Shortest pause between two tries to open a file in trouble; an attacker makes events
+    /// cheaply.
     static let reopenPause = Duration.milliseconds(50)
     /// Shortest time between two commits of the mirror: four a second.
     package static let mirrorInterval = Duration.milliseconds(250)
@@ -43,7 +44,8 @@ package enum SpoolLimits {
     static let intakePauseMax = Duration.seconds(5)
     /// A full rescan may take this share of the time at most: 1 %.
     static let rescanShare = 100
-    /// Switching back from WAL copies the WAL under an exclusive lock: 4 MiB take a few milliseconds.
+    /// Switching back from WAL copies the WAL under an exclusive lock: 4 MiB take a few
+    /// milliseconds.
     static let walByteCountMax = 4 << 20
     /// Longest text that is not a secret, and longest secret, in bytes; as over HTTP.
     static let textByteCountMax = 2048

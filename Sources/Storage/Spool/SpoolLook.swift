@@ -9,7 +9,8 @@ struct SpoolLook: Hashable, Sendable {
     let spoolID: String
     /// The highest id that each table ever gave (sqlite.org/autoinc.html).
     let sequences: [SpoolTable: Int]
-    /// Changes with every commit of another connection (sqlite.org/pragma.html#pragma_data_version).
+    /// Changes with every commit of another connection
+    /// (sqlite.org/pragma.html#pragma_data_version).
     let dataVersion: Int
     let isWAL: Bool
     /// Objects that are not ours; they were counted when the schema changed last.

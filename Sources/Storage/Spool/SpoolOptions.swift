@@ -63,7 +63,7 @@ enum SpoolOptions {
 
     private static func isObject(_ text: String, _ database: Database) throws -> Bool {
         try database.first(
-            "SELECT CASE WHEN json_valid(?1) THEN json_type(?1) = 'object' ELSE 0 END",
+            "SELECT CASE WHEN json_valid(?1) THEN substr(json(?1), 1, 1) = '{' ELSE 0 END",
             .text(text)
         ) { $0.bool(0) } ?? false
     }

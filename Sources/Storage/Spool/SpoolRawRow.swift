@@ -44,6 +44,12 @@ struct SpoolRawRow: Sendable {
     /// Its input columns, in order.
     let cells: [SpoolCell]
 
+    init(table: SpoolTable, id: Int64, cells: [SpoolCell]) {
+        self.table = table
+        self.id = id
+        self.cells = cells
+    }
+
     init(_ row: SQLRow, of table: SpoolTable) {
         self.table = table
         id = Int64(row.int(0))

@@ -7,7 +7,8 @@ enum SpoolSchema {
 
     private static let userIDCheck = """
         CHECK (length(CAST(user_id AS BLOB)) BETWEEN 1 AND 255 AND instr(user_id, char(0)) = 0
-                            AND NOT user_id GLOB '*[' || char(1) || '-' || char(31) || char(127) || ']*')
+                            AND NOT user_id GLOB '*[' || char(1) || '-' || char(31) \
+        || char(127) || ']*')
         """
 
     static let meta = "CREATE TABLE spool_meta (spool_id TEXT NOT NULL) STRICT"
@@ -18,7 +19,8 @@ enum SpoolSchema {
           kind            TEXT NOT NULL CHECK (kind IN ('delete_account', 'revoke_tokens')),
           user_id         TEXT NOT NULL \(userIDCheck),
           idempotency_key TEXT UNIQUE CHECK (length(idempotency_key) <= 255),
-          options         TEXT NOT NULL DEFAULT '{}' CHECK (length(options) <= 4096 AND json_type(options) = 'object'),
+          options         TEXT NOT NULL DEFAULT '{}' CHECK (length(options) <= 4096 \
+        AND json_type(options) = 'object'),
           created_at      TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')),
           -- output only, written by expunged, never read back:
           request_id      TEXT,
@@ -35,7 +37,8 @@ enum SpoolSchema {
           provider           TEXT NOT NULL,
           client_id          TEXT,           -- required when the provider has several
           subject            TEXT,
-          kind               TEXT NOT NULL CHECK (kind IN ('authorization_code', 'refresh_token', 'access_token', 'id_token')),
+          kind               TEXT NOT NULL CHECK (kind IN ('authorization_code', \
+        'refresh_token', 'access_token', 'id_token')),
           secret             TEXT CHECK (length(secret) <= 8192),
           redirect_uri       TEXT,
           code_verifier      TEXT,
@@ -48,8 +51,8 @@ enum SpoolSchema {
 
     /// Holds the tables against the contract.
     ///
-    /// Whitespace, comments and letter case do not count, so a file made by another program from the
-    /// documented text passes.
+    /// Whitespace, comments and letter case do not count, so a file made by another program from
+    /// the documented text passes.
     ///
     /// - Returns: How many objects are not ours.
     /// - Throws: ``SpoolStop`` with `wrongSchema`, or `DatabaseError`.

@@ -65,7 +65,8 @@ extension SpoolService {
         }
     }
 
-    /// Pauses for somebody else's lock; one that is held for long is told, and then only events help.
+    /// Pauses for somebody else's lock; one that is held for long is told, and then only events
+    /// help.
     private func waitForLock(_ lock: inout SpoolPause) async -> Step {
         let patience =
             monitor.isLocked ? SpoolLimits.lockedPatience : SpoolLimits.lockedAfter
@@ -150,7 +151,8 @@ extension SpoolService {
                 await settle(batch, receipts)
                 return true
             } catch {
-                // Whoever failed has said so; nothing was acknowledged, so the same rows are offered again.
+                // Whoever failed has said so; nothing was acknowledged, so the same rows are
+                // offered again.
                 guard await rest(pause.take()), !work.withLock({ $0.isPaused }) else {
                     database.rewind()
                     return false

@@ -11,8 +11,9 @@ import Synchronization
 ///   nudge() ──▶ mirror: ≤ 4 commits a second, the last state wins ◀─────────────┘
 /// ```
 ///
-/// Three loops share one connection; none of them waits for a lock inside SQLite, and none runs while
-/// nothing happens. A file in trouble is left alone and tried again with every change and every sweep.
+/// Three loops share one connection; none of them waits for a lock inside SQLite, and none runs
+/// while nothing happens. A file in trouble is left alone and tried again with every change and
+/// every sweep.
 package final class SpoolService: Sendable {
     /// What the service works with.
     package struct Ports: Sendable {
@@ -89,7 +90,8 @@ package final class SpoolService: Sendable {
 
     /// Works until the task is cancelled; run it once.
     ///
-    /// What was taken is settled before it returns, unless somebody has the lock; the next start does it then.
+    /// What was taken is settled before it returns, unless somebody has the lock; the next start
+    /// does it then.
     ///
     /// - Throws: ``StorageError`` when the kernel has no descriptor or thread left for watching.
     package func run() async throws {

@@ -3,13 +3,15 @@ import Glibc
 import Lifecycle
 import Synchronization
 
-/// Wakes when somebody changed the spool (inotify(7) on its directory); costs nothing while nobody does.
+/// Wakes when somebody changed the spool (inotify(7) on its directory); costs nothing while nobody
+/// does.
 ///
-/// A thread of its own sleeps in poll(2). It wakes its reader for what can be a commit: a change of the
-/// database or of its WAL, a journal that goes away, a file that comes, goes or changes its mode; not for a
-/// journal that is being written, because reading then would only be in the writer's way. Every
-/// ``SpoolLimits/sweepInterval`` it looks at the file's times without opening it, and wakes its reader if
-/// they changed or if it was told to (``setAlert(_:)``).
+/// A thread of its own sleeps in poll(2). It wakes its reader for what can be a commit: a change of
+/// the database or of its WAL, a journal that goes away, a file that comes, goes or changes its
+/// mode; not for a journal that is being written, because reading then would only be in the
+/// writer's way. Every
+/// ``SpoolLimits/sweepInterval`` it looks at the file's times without opening it, and wakes its
+/// reader if they changed or if it was told to (``setAlert(_:)``).
 final class SpoolWatcher: Sendable {
     /// Yields once or more after something happened; finishes after ``stop()``.
     let wakes: AsyncStream<Void>
@@ -27,6 +29,7 @@ final class SpoolWatcher: Sendable {
         var isAlert = false
         var isSweepDue = false
         var sweepCount = 0
+        var isWatching = false
     }
 
     /// What a sweep compares; nanoseconds of the last changes.
@@ -101,6 +104,9 @@ final class SpoolWatcher: Sendable {
     /// Sweeps since the start; for tests.
     var sweepCount: Int { state.withLock { $0.sweepCount } }
 
+    /// Whether the kernel tells of changes; for tests.
+    var isWatching: Bool { state.withLock { $0.isWatching } }
+
     // MARK: The thread
 
     private func run() {
@@ -172,7 +178,9 @@ final class SpoolWatcher: Sendable {
             UInt32(IN_MODIFY) | UInt32(IN_DELETE) | UInt32(IN_CREATE) | UInt32(IN_ATTRIB)
             | UInt32(IN_MOVED_TO) | UInt32(IN_MOVED_FROM) | UInt32(IN_DELETE_SELF)
             | UInt32(IN_MOVE_SELF) | UInt32(IN_ONLYDIR)
-        return unsafe inotify_add_watch(inotify, directory, mask)
+        let watch = unsafe inotify_add_watch(inotify, directory, mask)
+        state.withLock { $0.isWatching = watch >= 0 }
+        return watch
     }
 
     private func readEvents(_ watch: Int32) -> (isWake: Bool, isWatchLost: Bool) {
@@ -201,7 +209,7 @@ final class SpoolWatcher: Sendable {
     private func isCommitLike(_ event: Event) -> Bool {
         switch event.name {
         case name, name + "-wal": true
-        case name + "-journal": event.mask & (UInt32(IN_MODIFY) | UInt32(IN_CREATE)) == 0
+        case name + "-journal": event.mask & (UInt32(IN_DELETE) | UInt32(IN_MOVED_FROM)) != 0
         default: false
         }
     }

@@ -51,8 +51,9 @@ extension StateDatabase: SpoolMirrorSource {
                 )
                 try database.run(
                     """
-                    UPDATE requests SET mirrored_revision = 0 WHERE id = (SELECT request_id FROM imports
-                      WHERE spool_id = ?1 AND source = 'requests' AND row_id = ?2 AND fingerprint = ?3)
+                    UPDATE requests SET mirrored_revision = 0 WHERE id = (
+                      SELECT request_id FROM imports WHERE spool_id = ?1 AND source = 'requests'
+                        AND row_id = ?2 AND fingerprint = ?3)
                     """,
                     .text(row.spoolID),
                     .int(row.rowID),

@@ -1,0 +1,204 @@
+import Engine
+import FoundationEssentials
+import GRDB
+import Lifecycle
+import Testing
+
+@testable import Storage
+
+@Suite("Writing the spool") struct SpoolWriteTests {
+    private func mirrorRow(
+        _ submission: Submission,
+        _ id: RequestID?,
+        _ state: WireState,
+        detail: String? = nil,
+        isErased: Bool = false
+    ) throws -> SpoolMirrorRow {
+        guard case .spool(let row) = submission.origin else {
+            throw StorageError(.sqlite, "mirror", at: "test")
+        }
+        return SpoolMirrorRow(
+            row: MirrorRow(
+                spoolID: row.spoolID,
+                spoolRow: row.rowID,
+                requestID: id,
+                state: state,
+                detail: detail,
+                updatedAt: StateFixture.start,
+                isErased: isErased,
+                revision: 1
+            ),
+            fingerprint: row.fingerprint
+        )
+    }
+
+    private func opened(_ spool: SpoolFixture) throws -> SpoolDatabase {
+        let database = spool.database()
+        try #require(try database.open().value() == ())
+        return database
+    }
+
+    @Test("a settled credential loses its secrets, in the file's bytes, too")
+    func scrubbing() async throws {
+        let spool = try SpoolFixture()
+        for index in 0..<20 {
+            try spool.store(
+                "u\(index)",
+                secret: "SECRET-\(index)-" + String(repeating: "x", count: 6000)
+            )
+        }
+        let database = try opened(spool)
+        let rows = try await database.read(.tail).value().batch.credentials
+        let settlements = rows.enumerated().map { index, credential in
+            CredentialSettlement(
+                row: credential.row,
+                rejection: index == 3 ? .unknownClientID : nil
+            )
+        }
+        #expect(try spool.bytes().contains(Data("SECRET-3-".utf8)))
+        #expect(try await database.settle(settlements).value() == 0)
+        #expect(
+            try spool.int(
+                """
+                SELECT count(*) FROM credentials WHERE secret IS NULL AND code_verifier IS NULL
+                  AND raw_nonce IS NULL AND state = 'sealed' AND detail IS NULL
+                """
+            ) == 19
+        )
+        #expect(
+            try spool.text("SELECT state || ':' || detail FROM credentials WHERE id = 4")
+                == "rejected:unknown_client_id"
+        )
+        let bytes = try spool.bytes()
+        #expect(!bytes.contains(Data("SECRET-".utf8)))
+        #expect(!bytes.contains(Data("verifier-".utf8)))
+        #expect(!bytes.contains(Data("nonce-".utf8)))
+    }
+
+    @Test("a credential that changed since it was read keeps its new secret and comes again")
+    func changedCredential() async throws {
+        let spool = try SpoolFixture()
+        try spool.store("u", secret: "old")
+        let database = try opened(spool)
+        let row = try #require(try await database.read(.tail).value().batch.credentials.first).row
+        try spool.execute("UPDATE credentials SET secret = 'new'")
+        let settlement = CredentialSettlement(row: row, rejection: nil)
+        #expect(try await database.settle([settlement]).value() == 1)
+        #expect(try spool.text("SELECT secret || state FROM credentials") == "newsubmitted")
+    }
+
+    @Test("states are shown, and only the last one counts")
+    func states() async throws {
+        let spool = try SpoolFixture()
+        try spool.submit("u1")
+        try spool.submit("u2")
+        let database = try opened(spool)
+        let requests = try await database.read(.tail).value().batch.requests
+        let id = RequestID(StateFixture.newID())
+        var rows = [
+            try mirrorRow(requests[0], id, .accepted),
+            try mirrorRow(requests[1], nil, .rejected, detail: "already_open"),
+        ]
+        var commit = try await database.mirror(rows[...]).value()
+        #expect(commit.handledCount == 2 && commit.writtenCount == 2)
+        #expect(try spool.text("SELECT state || request_id FROM requests") == "accepted\(id)")
+        #expect(
+            try spool.text("SELECT state || detail FROM requests WHERE id = 2")
+                == "rejectedalready_open"
+        )
+        #expect(
+            try spool.text("SELECT updated_at FROM requests") == StateFixture.start.rfc3339
+        )
+        rows[0] = try mirrorRow(requests[0], id, .parked, detail: "on_hold")
+        commit = try await database.mirror(rows[...]).value()
+        #expect(try spool.text("SELECT state || detail FROM requests") == "parkedon_hold")
+        #expect(try await database.read(.tail).value().isEmpty, "our own commits are no news")
+    }
+
+    @Test("a completed deletion keeps only its state")
+    func erasure() async throws {
+        let spool = try SpoolFixture()
+        try spool.submit("erase-me@example.com", options: #"{"reason":"left"}"#, key: "key-of-user")
+        let database = try opened(spool)
+        let request = try #require(try await database.read(.tail).value().batch.requests.first)
+        let id = RequestID(StateFixture.newID())
+        let rows = [try mirrorRow(request, id, .completed, isErased: true)]
+        #expect(try await database.mirror(rows[...]).value().writtenCount == 1)
+        #expect(try spool.text("SELECT user_id || options FROM requests") == "erased:\(id){}")
+        #expect(try spool.int("SELECT idempotency_key IS NULL FROM requests") == 1)
+        let bytes = try spool.bytes()
+        #expect(!bytes.contains(Data("erase-me".utf8)))
+        #expect(!bytes.contains(Data("key-of-user".utf8)))
+        // The key is free for another user of the application.
+        try spool.submit("other", key: "key-of-user")
+    }
+
+    @Test("a row that is another one by now is never written: it may be a request nobody has read")
+    func strangers() async throws {
+        let spool = try SpoolFixture()
+        try spool.submit("u1")
+        try spool.submit("u2")
+        let database = try opened(spool)
+        let requests = try await database.read(.tail).value().batch.requests
+        try spool.execute(
+            """
+            DELETE FROM requests;
+            INSERT INTO requests (id, kind, user_id) VALUES (1, 'delete_account', 'somebody-new')
+            """
+        )
+        let rows = try requests.map {
+            try mirrorRow($0, RequestID(StateFixture.newID()), .completed, isErased: true)
+        }
+        let commit = try await database.mirror(rows[...]).value()
+        #expect(commit.handledCount == 2 && commit.writtenCount == 0 && commit.strangerCount == 1)
+        #expect(try spool.text("SELECT user_id || state FROM requests") == "somebody-newsubmitted")
+    }
+
+    @Test("rows of another spool are passed over")
+    func otherSpool() async throws {
+        let spool = try SpoolFixture()
+        try spool.submit("u1")
+        let database = try opened(spool)
+        let request = try #require(try await database.read(.tail).value().batch.requests.first)
+        try spool.execute("UPDATE spool_meta SET spool_id = 'another'")
+        let rows = [try mirrorRow(request, RequestID(StateFixture.newID()), .accepted)]
+        let commit = try await database.mirror(rows[...]).value()
+        #expect(commit.handledCount == 1 && commit.writtenCount == 0)
+    }
+
+    @Test("a writer of the application makes us busy, not wrong")
+    func busy() async throws {
+        let spool = try SpoolFixture()
+        try spool.store("u", secret: "s")
+        let database = try opened(spool)
+        let row = try #require(try await database.read(.tail).value().batch.credentials.first).row
+        try spool.execute("BEGIN IMMEDIATE")
+        guard case .busy = await database.settle([CredentialSettlement(row: row, rejection: nil)])
+        else {
+            Issue.record("wrote beside another writer")
+            return
+        }
+        #expect(try await database.read(.tail).value().isEmpty, "reading beside a writer works")
+        try spool.execute("ROLLBACK")
+        #expect(
+            try await database.settle([CredentialSettlement(row: row, rejection: nil)]).value() == 0
+        )
+    }
+
+    @Test("the mirror takes fewer rows after a slow commit, more after a quick one")
+    func pace() {
+        var pace = SpoolPace()
+        var commit = SpoolDatabase.MirrorCommit()
+        #expect(pace.wait(at: .seconds(1)) == .zero)
+        pace.note(commit, from: .seconds(1), to: .seconds(2))
+        #expect(pace.wait(at: .seconds(2)) == .zero, "nothing was written")
+        commit.writtenCount = 1
+        pace.note(commit, from: .seconds(2), to: .milliseconds(2030))
+        #expect(pace.rowCount == SpoolLimits.mirrorRowsStart / 2)
+        #expect(pace.wait(at: .milliseconds(2030)) == .milliseconds(220))
+        for _ in 0..<20 { pace.note(commit, from: .seconds(3), to: .milliseconds(3001)) }
+        #expect(pace.rowCount == SpoolLimits.mirrorRowsMax)
+        for _ in 0..<20 { pace.note(commit, from: .seconds(3), to: .seconds(4)) }
+        #expect(pace.rowCount == SpoolLimits.mirrorRowsMin)
+    }
+}
