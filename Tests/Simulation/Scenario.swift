@@ -121,7 +121,7 @@ struct Scenario: Sendable, CustomTestStringConvertible {
                 sim.storeToken(user: 1, provider: apple)
                 sim.at(.seconds(1)) { $0.submit(.deleteAccount, user: 1, grace: .seconds(86_400)) }
                 sim.at(.seconds(60)) { sim in
-                    for id in sim.acknowledged { sim.operate(id, .cancel) }
+                    for id in sim.acknowledged.sorted() { sim.operate(id, .cancel) }
                 }
             },
             ends: [.cancelled, .completed]
@@ -182,7 +182,7 @@ struct Scenario: Sendable, CustomTestStringConvertible {
                 sim.signIn(user: 1, provider: apple, codeAge: .seconds(600))
                 sim.at(.seconds(5)) { $0.submit(.deleteAccount, user: 1) }
                 sim.at(.seconds(3600)) { sim in
-                    for id in sim.acknowledged { sim.operate(id, .abandon) }
+                    for id in sim.acknowledged.sorted() { sim.operate(id, .abandon) }
                 }
             },
             ends: [.completed]
@@ -205,7 +205,7 @@ extension Simulator {
     }
 
     mutating func releaseAll() {
-        for id in acknowledged where request(id)?.isHeld ?? false { release(id) }
+        for id in acknowledged.sorted() where request(id)?.isHeld ?? false { release(id) }
     }
 
     private mutating func release(_ id: RequestID) {

@@ -89,6 +89,15 @@ struct SimulationTests {
         #expect(sim.state(id) == .completed)
     }
 
+    @Test("a code at sign-in is exchanged at once, without any request")
+    func codeLane() {
+        var sim = Simulator(seed: 7, configuration: Scenario.configuration())
+        sim.signIn(user: 1, provider: apple)
+        sim.run(for: .seconds(1))
+        #expect(sim.store.exchanges.isEmpty)
+        #expect(sim.world.liveTokenCount(user: 1) == 1)
+    }
+
     struct Results: Sendable {
         var failures: [(seed: UInt64, violations: [String])] = []
         var crashes = 0

@@ -1,5 +1,6 @@
 import Engine
 import Lifecycle
+import Settings
 import Storage
 import Synchronization
 

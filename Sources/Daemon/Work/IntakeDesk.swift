@@ -1,6 +1,7 @@
 import Engine
 import Lifecycle
 import Logging
+import Settings
 import Storage
 import Synchronization
 

@@ -21,7 +21,7 @@ extension EngineCore {
 
     /// Requeues codes whose pause is over.
     mutating func retryCodes(at now: WallTime) {
-        for (id, time) in exchangeRetries where time <= now {
+        for (id, time) in exchangeRetries.sorted(by: { $0.key < $1.key }) where time <= now {
             exchangeRetries.removeValue(forKey: id)
             enqueue(id)
         }

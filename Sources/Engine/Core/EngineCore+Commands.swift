@@ -81,6 +81,6 @@ extension EngineCore {
     }
 
     private mutating func touchWindow(at now: WallTime) {
-        for id in Array(window.keys) { apply(.due, to: id, ticket: nil, at: now) }
+        for id in window.keys.sorted() { apply(.due, to: id, ticket: nil, at: now) }
     }
 }

@@ -1,11 +1,11 @@
 import Lifecycle
 
 extension EngineCore {
-    /// Ends a step: commit what was decided, use free slots, ask for more work.
+    /// Ends a step: use free slots, commit what that and the inputs decided, ask for more work.
     mutating func finishStep(at now: WallTime) {
-        beginCommit(at: now)
         fillLanes(at: now)
         fillTargets(at: now)
+        beginCommit(at: now)
         runNextSuspect()
         fetchIfUseful(at: now)
     }
@@ -69,9 +69,9 @@ extension EngineCore {
                 at: now
             )
         case .purge(let target):
-            targets[target, default: TargetQueue()].enqueue(id, .purge)
+            enqueue(id, .purge, to: target)
         case .verify(let target):
-            targets[target, default: TargetQueue()].enqueue(id, .verify)
+            enqueue(id, .verify, to: target)
         case .pauseProvider(let name):
             pause(name, reason: Trouble.misconfigured.code, at: now)
         case .pauseTarget(let name):
@@ -82,6 +82,19 @@ extension EngineCore {
                 actions.append(.report(.guardTripped))
             }
         }
+    }
+
+    /// A target that a reload took away still gets a queue: its call answers that it is not configured.
+    private mutating func enqueue(
+        _ id: RequestID,
+        _ work: TargetQueue.Work,
+        to target: TargetName
+    ) {
+        if targets[target] == nil {
+            targets[target] = TargetQueue()
+            targetOrder = targets.keys.sorted()
+        }
+        targets[target]?.enqueue(id, work)
     }
 
     /// Asks for due work when there is room, something is due, and no such question is open.

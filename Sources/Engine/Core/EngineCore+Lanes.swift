@@ -22,7 +22,7 @@ extension EngineCore {
 
     /// Uses free slots, codes first.
     mutating func fillLanes(at now: WallTime) {
-        for name in lanes.keys where around.isVaultOpen && !around.pausedProviders.contains(name) {
+        for name in laneOrder where around.isVaultOpen && !around.pausedProviders.contains(name) {
             while let id = lanes[name]?.nextCode(at: now) { beginExchange(id, at: now) }
             while let call = lanes[name]?.nextCall(at: now) { begin(call, at: name, now: now) }
         }
@@ -126,7 +126,7 @@ extension EngineCore {
     /// One call per target at a time, many requests in each; what is held or over by now is left
     /// out.
     mutating func fillTargets(at now: WallTime) {
-        for name in targets.keys where !around.pausedTargets.contains(name) {
+        for name in targetOrder where !around.pausedTargets.contains(name) {
             guard let (work, ids) = targets[name]?.nextBatch() else { continue }
             let orders = ids.compactMap { purgeOrder($0, at: name, work: work, now: now) }
             guard !orders.isEmpty else {

@@ -36,6 +36,9 @@ package struct EngineCore: Sendable {
     var around: Surroundings
     var lanes: [ProviderName: ProviderLane] = [:]
     var targets: [TargetName: TargetQueue] = [:]
+    /// The order in which slots are filled; a dictionary's own order would make no run replayable.
+    var laneOrder: [ProviderName] = []
+    var targetOrder: [TargetName] = []
     var massDeletionGuard: MassDeletionGuard
     var dice: SeededGenerator
 
@@ -161,6 +164,8 @@ package struct EngineCore: Sendable {
         for name in configuration.targets where targets[name] == nil {
             targets[name] = TargetQueue()
         }
+        laneOrder = lanes.keys.sorted()
+        targetOrder = targets.keys.sorted()
     }
 
     private mutating func consume(_ input: EngineInput, at now: WallTime) {
