@@ -1,12 +1,13 @@
 import CLinux
 import Glibc
+import Synchronization
 
-/// An exclusive lock on a directory's lock file; held until the last owner goes away.
+/// An exclusive lock on a directory's lock file; held until released or until the last owner goes away.
 ///
 /// The lock belongs to the open file description (`F_OFD_SETLK`, fcntl(2)), so the kernel drops it with
 /// the process, however it ends, and no clean-up is ever needed. The file itself stays.
 final class DirectoryLock: Sendable {
-    private let descriptor: Int32
+    private let descriptor: Mutex<Int32?>
 
     /// Takes the lock without waiting.
     ///
@@ -41,8 +42,16 @@ final class DirectoryLock: Sendable {
                 cause: "another process uses it"
             )
         }
-        descriptor = opened
+        descriptor = Mutex(opened)
     }
 
-    deinit { close(descriptor) }
+    deinit { release() }
+
+    /// Gives the directory back; later calls do nothing.
+    func release() {
+        descriptor.withLock { descriptor in
+            if let open = descriptor { close(open) }
+            descriptor = nil
+        }
+    }
 }

@@ -56,6 +56,30 @@ extension StateDatabase {
         }
     }
 
+    /// Forgets what was being worked on when the last process ended; call once, before the engine starts.
+    ///
+    /// - Parameter isOwnCrash: The process ended by its own fault: it is counted against each of them.
+    /// - Returns: The suspects of that crash, else nothing.
+    /// - Throws: ``StorageError``: nothing was recorded.
+    package func takeSuspects(isOwnCrash: Bool) async throws -> [RequestID] {
+        try await writer.perform { database in
+            let active = try database.all(
+                """
+                SELECT id FROM requests INDEXED BY requests_due
+                WHERE ended_at IS NULL AND is_active = 1
+                """
+            ) { try $0.requestID(0) }
+            for id in active {
+                try database.run(
+                    "UPDATE requests SET is_active = 0, crash_count = crash_count + ? WHERE id = ?",
+                    .bool(isOwnCrash),
+                    .id(id.value)
+                )
+            }
+            return isOwnCrash ? active : []
+        }
+    }
+
     /// Counts for status and metrics; reads the index of open requests once.
     ///
     /// - Throws: ``StorageError``, or `CancellationError` in a cancelled task.

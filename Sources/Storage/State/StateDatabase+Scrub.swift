@@ -12,10 +12,11 @@ extension StateDatabase {
 
     /// Scrubs after endings until the task is cancelled or the database is closed.
     ///
+    /// - Parameter delay: From an ending to its scrub.
     /// - Throws: ``StorageError`` when the file cannot be written any more.
-    package func runScrubs() async throws {
+    package func runScrubs(delay: Duration = scrubDelay) async throws {
         for await _ in scrubSignals {
-            try await Task.sleep(for: Self.scrubDelay)
+            try await Task.sleep(for: delay)
             do {
                 try await scrub()
             } catch let error as StorageError where error.kind == .busy || error.kind == .diskFull {

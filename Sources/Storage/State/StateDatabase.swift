@@ -47,11 +47,9 @@ package final class StateDatabase: Sendable {
         let lock = try DirectoryLock(path: path + ".lock")
         do {
             try makePrivateFile(path)
+            let wasUncleanStop = try checkBeforeUse(path)
             let pool = try DatabasePool(path: path, configuration: configuration)
-            let wasUncleanStop = try pool.writeWithoutTransaction { database in
-                try setUpWriter(database)
-                return try checkAfterUncleanStop(database, path: path)
-            }
+            try pool.writeWithoutTransaction { try setUpWriter($0) }
             try StateSchema.migrator.migrate(pool)
             try pool.writeWithoutTransaction { database in
                 if wasUncleanStop { try makeWaitingDue(database, at: now()) }
@@ -102,6 +100,7 @@ package final class StateDatabase: Sendable {
         } catch {
             throw StorageError(error, "close the state", at: path)
         }
+        lock.release()
     }
 
     /// Reads in one snapshot.
@@ -154,32 +153,42 @@ extension StateDatabase {
         }
     }
 
+    /// Looks at the file without changing it: a pool writes as soon as it is open.
+    ///
     /// - Returns: Whether the last stop was unclean.
-    private static func checkAfterUncleanStop(_ database: Database, path: String) throws -> Bool {
+    private static func checkBeforeUse(_ path: String) throws -> Bool {
+        var configuration = Configuration()
+        configuration.readonly = true
+        configuration.busyMode = .timeout(0.25)
+        let queue = try DatabaseQueue(path: path, configuration: configuration)
+        let wasUncleanStop = try queue.read { try check($0, path: path) }
+        try queue.close()
+        return wasUncleanStop
+    }
+
+    private static func check(_ database: Database, path: String) throws -> Bool {
         let id = try Int.fetchOne(database, sql: "PRAGMA application_id") ?? 0
         guard id == 0 || id == StateSchema.applicationID else {
             throw StorageError(.unopenable, "open the state", at: path, cause: "not a state file")
         }
         guard try database.tableExists("meta") else { return false }
-        let isClean = try String.fetchOne(
-            database,
-            sql: "SELECT value FROM meta WHERE key = 'clean_stop'"
-        )
-        if isClean != "1" {
-            let finding = try String.fetchOne(database, sql: "PRAGMA quick_check(1)")
-            guard finding == "ok" else {
-                throw StorageError(
-                    .corrupt,
-                    "check the state",
-                    at: path,
-                    cause: "restore a backup or move the file away; it was not changed"
-                )
-            }
-        }
         guard try !StateSchema.migrator.hasBeenSuperseded(database) else {
             throw StorageError(.newerSchema, "open the state", at: path)
         }
-        return isClean != "1"
+        let isClean =
+            try String.fetchOne(
+                database,
+                sql: "SELECT value FROM meta WHERE key = 'clean_stop'"
+            ) == "1"
+        guard try isClean || String.fetchOne(database, sql: "PRAGMA quick_check(1)") == "ok" else {
+            throw StorageError(
+                .corrupt,
+                "check the state",
+                at: path,
+                cause: "restore a backup or move the file away; it was not changed"
+            )
+        }
+        return !isClean
     }
 
     private static func markStop(_ database: Database, isClean: Bool) throws {
@@ -193,9 +202,10 @@ extension StateDatabase {
     private static func makeWaitingDue(_ database: Database, at now: WallTime) throws {
         try database.run(
             """
-            UPDATE requests SET due_at = ? WHERE ended_at IS NULL AND due_at IS NULL
+            UPDATE requests SET due_at = ? WHERE ended_at IS NULL
               AND phase IN ('accepted', 'scheduled', 'revoking')
-              AND ifnull(park_reason, '') IN ('', 'needs_reauthentication', 'shared_identity')
+              AND (park_reason IN ('needs_reauthentication', 'shared_identity')
+                OR park_reason IS NULL AND due_at IS NULL)
             """,
             .time(now)
         )

@@ -1,0 +1,107 @@
+import Engine
+import GRDB
+import Glibc
+import Lifecycle
+import Testing
+
+@testable import Storage
+
+struct StateEndTests {
+    private static let canaryUser = "canary-user-7f3a9c51d2e8"
+    private static let canaryToken = "canary-token-b61e0f94a7"
+
+    @Test func `nothing of a deleted user is left in our files after the scrub`() async throws {
+        let fixture = try StateFixture()
+        let stored = try await fixture.keep(
+            StateFixture.credential(
+                Self.canaryUser,
+                Self.canaryToken,
+                subject: "canary-subject-88a1"
+            )
+        )
+        _ = try await fixture.keep(StateFixture.credential("bystander", "bystander-token-01"))
+        let open = try await fixture.open(Self.canaryUser)
+        _ = try await fixture.database.scrub()
+        #expect(fixture.filesHolding(Self.canaryUser) == ["state.db"])
+        let before = try await fixture.database.requestRecord(open.request.id)
+        #expect(before?.user != nil)
+
+        try await fixture.save(open.request.completed(), was: open.request)
+        let ended = try #require(try await fixture.database.requestRecord(open.request.id))
+        #expect(ended.user == nil)
+        #expect(ended.scrubbedAt == nil)
+        #expect(try await fixture.database.userKey(StateFixture.hash(Self.canaryUser)) == nil)
+        #expect(try await fixture.int("SELECT count(*) FROM credentials") == 1)
+
+        _ = try await fixture.database.scrub()
+        for canary in [Self.canaryUser, Self.canaryToken, "canary-subject-88a1"] {
+            #expect(fixture.filesHolding(canary).isEmpty, "\(canary)")
+        }
+        let key = String(decoding: StateFixture.hash("key of \(Self.canaryUser)"), as: UTF8.self)
+        #expect(fixture.filesHolding(key).isEmpty)
+        #expect(fixture.filesHolding("bystander-token-01") == ["state.db"])
+        #expect(
+            try await fixture.database.requestRecord(open.request.id)?.scrubbedAt
+                == StateFixture.start
+        )
+        #expect(ended.request.revocations[0].identity == stored.identity)
+    }
+
+    @Test func `an ending is scrubbed by the running service`() async throws {
+        let fixture = try StateFixture()
+        let open = try await fixture.open("u")
+        try await fixture.save(open.request.completed(), was: open.request)
+        fixture.database.scrubSignal.finish()
+        try await fixture.database.runScrubs(delay: .zero)
+        #expect(
+            try await fixture.database.requestRecord(open.request.id)?.scrubbedAt
+                == StateFixture.start
+        )
+    }
+
+    @Test func `a reader in the way delays the scrub and nothing else`() async throws {
+        let fixture = try StateFixture()
+        let open = try await fixture.open("u")
+        let (entered, enter) = AsyncStream<Void>.makeStream()
+        var ends: [Int32] = [0, 0]
+        try #require(unsafe pipe(&ends) == 0)
+        let (readEnd, writeEnd) = (ends[0], ends[1])
+        async let reader: Void = fixture.database.read { database in
+            _ = try Int.fetchOne(database, sql: "SELECT count(*) FROM requests")
+            enter.finish()
+            var byte: UInt8 = 0
+            _ = unsafe read(readEnd, &byte, 1)
+        }
+        for await _ in entered {}
+        try await fixture.save(open.request.completed(), was: open.request)
+        let error = await #expect(throws: StorageError.self) {
+            _ = try await fixture.database.scrub()
+        }
+        #expect(error?.kind == .busy)
+        close(writeEnd)
+        try await reader
+        close(readEnd)
+        _ = try await fixture.database.scrub()
+        #expect(try await fixture.database.requestRecord(open.request.id)?.scrubbedAt != nil)
+    }
+
+    @Test func `a revocation deletes what has a verdict and nothing else`() async throws {
+        let fixture = try StateFixture()
+        let kept = try await fixture.keep(StateFixture.credential("u", "a", provider: "google"))
+        let gone = try await fixture.keep(StateFixture.credential("u", "b", provider: "apple"))
+        let open = try await fixture.open("u", .revokeTokens)
+        var cancelled = open.request
+        let index = try #require(
+            cancelled.revocations.firstIndex { $0.identity == gone.identity }
+        )
+        cancelled.revocations[index].verdict = .proven
+        cancelled.phase = .cancelled
+        cancelled.endedAt = StateFixture.start
+        try await fixture.save(cancelled, was: open.request)
+        let left = try await fixture.database.identities(StateFixture.hash("u"))
+        #expect(left.map(\.id) == [kept.identity])
+        #expect(try await fixture.database.erasedAt(StateFixture.hash("u")) == nil)
+        #expect(try await fixture.database.userKey(StateFixture.hash("u")) != nil)
+        #expect(try await fixture.database.requestCounts().byState[.cancelled] == 1)
+    }
+}

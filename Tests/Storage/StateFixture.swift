@@ -1,0 +1,201 @@
+import Engine
+import GRDB
+import Glibc
+import Lifecycle
+import Synchronization
+import Testing
+
+@testable import Storage
+
+/// A state database in a directory of its own, with a clock that only the test moves.
+final class StateFixture: Sendable {
+    let directory: String
+    let database: StateDatabase
+    static let start = WallTime(unixMilliseconds: 1_800_000_000_000)
+    static let policy = IntakePolicy(
+        gracePeriod: .zero,
+        deadline: .seconds(30 * 86_400),
+        targets: [TargetName("app-db")]
+    )
+
+    init(willCommit: @escaping @Sendable () throws -> Void = {}) throws {
+        directory = try Self.makeDirectory()
+        database = try StateDatabase.open(
+            path: directory + "/state.db",
+            now: { Self.start },
+            willCommit: willCommit
+        )
+    }
+
+    deinit { Self.remove(directory) }
+
+    static func makeDirectory() throws -> String {
+        var template = Array("/tmp/expunged-state-XXXXXX".utf8CString)
+        let made = unsafe template.withUnsafeMutableBufferPointer { buffer in
+            guard let start = buffer.baseAddress else { return false }
+            return unsafe mkdtemp(start) != nil
+        }
+        try #require(made)
+        return String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
+    /// Removes the files of one directory; there are no others in it.
+    static func remove(_ directory: String) {
+        for suffix in ["", "-wal", "-shm", ".lock"] {
+            unsafe unlink(directory + "/state.db" + suffix)
+        }
+        unsafe rmdir(directory)
+    }
+
+    static func hash(_ text: String) -> [UInt8] {
+        var generator = SeededGenerator(seed: text.utf8.reduce(5381) { $0 &* 33 &+ UInt64($1) })
+        return (0..<32).map { _ in UInt8.random(in: 0...255, using: &generator) }
+    }
+
+    static func user(_ text: String) -> UserID {
+        guard let user = UserID(text) else {
+            preconditionFailure("a test's user id is well-formed")
+        }
+        return user
+    }
+
+    static func submission(
+        _ user: String,
+        _ kind: RequestKind = .deleteAccount,
+        origin: SubmissionOrigin = .control(uid: 1000, role: "submit")
+    ) -> Submission {
+        Submission(
+            kind: kind,
+            user: Self.user(user),
+            userHash: hash(user),
+            createdAt: start,
+            origin: origin
+        )
+    }
+
+    static func credential(
+        _ user: String,
+        _ secret: String,
+        kind: CredentialKind = .refreshToken,
+        provider: String = "apple",
+        subject: String? = nil
+    ) -> NewCredential {
+        var new = NewCredential(
+            userHash: hash(user),
+            userKey: WrappedKey(bytes: hash("key of \(user)"), keyID: "k1"),
+            provider: ProviderName(provider),
+            clientID: "com.example.app",
+            kind: kind,
+            rowNonce: hash("nonce \(secret)"),
+            sealedSecret: Array("sealed:\(secret)".utf8),
+            fingerprint: hash(secret),
+            createdAt: start
+        )
+        new.subject = subject.map {
+            LearnedSubject(
+                hash: hash($0),
+                rowNonce: hash("n\($0)"),
+                sealed: Array("sealed:\($0)".utf8)
+            )
+        }
+        return new
+    }
+
+    private static let generator = Mutex(SeededGenerator(seed: 42))
+
+    @Sendable static func newID() -> TimeOrderedID {
+        generator.withLock { TimeOrderedID(at: start, entropy: &$0) }
+    }
+
+    // MARK: Verbs
+
+    func accept(_ submissions: Submission...) async throws -> [SubmissionOutcome] {
+        try await database.accept(
+            submissions,
+            policy: Self.policy,
+            now: Self.start,
+            newID: { RequestID(Self.newID()) }
+        )
+    }
+
+    /// Accepts one submission that must become a new request.
+    func open(_ user: String, _ kind: RequestKind = .deleteAccount) async throws -> LoadedRequest {
+        guard case .accepted(let loaded, _) = try await accept(Self.submission(user, kind))[0]
+        else {
+            throw StorageError(.sqlite, "accept", at: "test")
+        }
+        return loaded
+    }
+
+    func store(_ credentials: NewCredential...) async throws -> [CredentialOutcome] {
+        try await database.storeCredentials(
+            credentials,
+            now: Self.start,
+            newID: { IdentityID(Self.newID()) }
+        )
+    }
+
+    /// Stores one credential that must be taken.
+    func keep(_ credential: NewCredential) async throws -> StoredCredential {
+        guard case .stored(let stored) = try await store(credential)[0] else {
+            throw StorageError(.sqlite, "store", at: "test")
+        }
+        return stored
+    }
+
+    func save(_ now: Request, was: Request) async throws {
+        _ = try await database.commit([.save(now: now, was: was, at: Self.start)])
+    }
+
+    /// Runs SQL on the writing connection, past every rule of the code.
+    func execute(_ sql: String) async throws {
+        try await database.writer.perform { try $0.execute(sql: sql) }
+    }
+
+    func int(_ sql: String) async throws -> Int {
+        try await database.read { try Int.fetchOne($0, sql: sql) ?? -1 }
+    }
+
+    /// Where a text occurs in the files of the database.
+    func filesHolding(_ text: String) -> [String] {
+        ["state.db", "state.db-wal", "state.db-shm"].filter { name in
+            let bytes = Self.read(directory + "/" + name)
+            return bytes.contains(Array(text.utf8))
+        }
+    }
+
+    private static func read(_ path: String) -> [UInt8] {
+        let descriptor = unsafe Glibc.open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { return [] }
+        // Closing it drops SQLite's POSIX locks in this process; nobody else has the file open here.
+        defer { Glibc.close(descriptor) }
+        var all: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 1 << 16)
+        while true {
+            let count = unsafe chunk.withUnsafeMutableBytes {
+                unsafe Glibc.read(descriptor, $0.baseAddress, $0.count)
+            }
+            guard count > 0 else { return all }
+            all += chunk[..<count]
+        }
+    }
+}
+
+/// A delete_account of one identity as it is after its revocation and purge.
+extension Request {
+    func completed() -> Request {
+        var done = self
+        for index in done.revocations.indices {
+            done.revocations[index].verdict = .proven
+            done.revocations[index].endedAt = StateFixture.start
+            for credential in done.revocations[index].credentials.indices {
+                done.revocations[index].credentials[credential].step = .proven
+            }
+        }
+        for index in done.purges.indices { done.purges[index].step = .verified }
+        done.phase = .completed
+        done.endedAt = StateFixture.start
+        done.dueAt = nil
+        return done
+    }
+}

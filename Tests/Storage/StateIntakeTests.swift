@@ -1,0 +1,227 @@
+import Engine
+import Lifecycle
+import Testing
+
+@testable import Storage
+
+struct StateIntakeTests {
+    private static func row(_ id: Int64, _ content: String = "x") -> SpoolRow {
+        SpoolRow(spoolID: "s1", rowID: id, fingerprint: StateFixture.hash(content))
+    }
+
+    private static func key(_ text: String, body: String = "b") -> IdempotencyKey {
+        IdempotencyKey(
+            scope: "submit:1000",
+            keyHash: StateFixture.hash(text),
+            bodyFingerprint: StateFixture.hash(body)
+        )
+    }
+
+    @Test func `one key and one body is one request, however often it comes`() async throws {
+        let fixture = try StateFixture()
+        for round in 0..<100 {
+            var submission = StateFixture.submission("user \(round)", .revokeTokens)
+            submission.idempotency = Self.key("key \(round)")
+            let asked = submission
+            let ids = try await withThrowingTaskGroup(of: RequestID?.self) { group in
+                for _ in 0..<100 {
+                    group.addTask {
+                        switch try await fixture.accept(asked)[0] {
+                        case .accepted(let loaded, _): loaded.request.id
+                        case .same(let id): id
+                        case .rejected: nil
+                        }
+                    }
+                }
+                return try await group.reduce(into: Set<RequestID?>()) { $0.insert($1) }
+            }
+            #expect(ids.count == 1)
+            #expect(!ids.contains(nil))
+        }
+        #expect(try await fixture.int("SELECT count(*) FROM requests") == 100)
+    }
+
+    @Test func `one key with another body is a conflict`() async throws {
+        let fixture = try StateFixture()
+        var first = StateFixture.submission("u")
+        first.idempotency = Self.key("k", body: "one")
+        var second = StateFixture.submission("v")
+        second.idempotency = Self.key("k", body: "two")
+        let outcomes = try await fixture.accept(first, second)
+        #expect(outcomes[1] == .rejected(.idempotencyConflict))
+    }
+
+    @Test func `a second deletion is the same one, and with other options it is refused`()
+        async throws
+    {
+        let fixture = try StateFixture()
+        let open = try await fixture.open("u")
+        var other = StateFixture.submission("u")
+        other.options.graceSeconds = 60
+        let outcomes = try await fixture.accept(StateFixture.submission("u"), other)
+        #expect(outcomes == [.same(open.request.id), .rejected(.alreadyOpen)])
+    }
+
+    @Test func `a deletion absorbs open revocations and leaves them their tokens`() async throws {
+        let fixture = try StateFixture()
+        _ = try await fixture.keep(StateFixture.credential("u", "a"))
+        let revocation = try await fixture.open("u", .revokeTokens)
+        guard
+            case .accepted(let deletion, let absorbed) = try await fixture.accept(
+                StateFixture.submission("u")
+            )[0]
+        else {
+            Issue.record("not accepted")
+            return
+        }
+        #expect(absorbed == [revocation.request.id])
+        #expect(deletion.credentials.count == 1)
+        let record = try await fixture.database.requestRecord(revocation.request.id)
+        #expect(record?.request.phase == .cancelled)
+        #expect(record?.request.endDetail == "absorbed")
+        // The engine may still hold the absorbed one; what it saves comes too late.
+        try await fixture.save(revocation.request.completed(), was: revocation.request)
+        #expect(try await fixture.database.requestRecord(revocation.request.id) == record)
+        #expect(try await fixture.database.requestCounts().byState[.completed] == 0)
+        let late = try await fixture.accept(StateFixture.submission("u", .revokeTokens))
+        #expect(late == [.rejected(.deletionInProgress)])
+    }
+
+    @Test func `after completion the same user id is a new generation`() async throws {
+        let fixture = try StateFixture()
+        let first = try await fixture.open("u")
+        try await fixture.save(first.request.completed(), was: first.request)
+        let second = try await fixture.open("u")
+        #expect(try await fixture.database.requestRecord(second.request.id)?.generation == 2)
+        #expect(
+            try await fixture.database.erasedAt(StateFixture.hash("u")) == StateFixture.start
+        )
+    }
+
+    @Test func `a user on hold makes requests that begin on hold`() async throws {
+        let fixture = try StateFixture()
+        let earlier = try await fixture.open("u", .revokeTokens)
+        let hold = try await fixture.database.holdUser(
+            StateFixture.hash("u"),
+            at: StateFixture.start
+        )
+        #expect(hold == UserHold(since: StateFixture.start, openRequests: [earlier.request.id]))
+        #expect(try await fixture.open("u").request.isHeld)
+        _ = try await fixture.database.releaseUser(StateFixture.hash("u"))
+        #expect(try await fixture.database.userHold(StateFixture.hash("u")).since == nil)
+    }
+
+    @Test func `options and policy make the times of a request`() async throws {
+        let fixture = try StateFixture()
+        var asked = StateFixture.submission("u", .revokeTokens)
+        asked.options = SubmissionOptions(
+            graceSeconds: 90,
+            providers: [ProviderName("apple"), ProviderName("b")],
+            reason: "r1",
+            accountCreatedAt: WallTime(unixMilliseconds: 5)
+        )
+        guard case .accepted(let loaded, _) = try await fixture.accept(asked)[0] else {
+            Issue.record("not accepted")
+            return
+        }
+        #expect(loaded.request.notBefore == StateFixture.start + .seconds(90))
+        #expect(loaded.request.deadlineAt == StateFixture.start + .seconds(30 * 86_400))
+        let record = try #require(try await fixture.database.requestRecord(loaded.request.id))
+        #expect(record.options == asked.options)
+        #expect(record.request == loaded.request)
+        #expect(record.origin == .control(uid: 1000, role: "submit"))
+        #expect(record.user?.exposeText() == "u")
+    }
+
+    @Test func `a row of the spool is imported once, a recreated one again`() async throws {
+        let fixture = try StateFixture()
+        func row(_ content: String) -> Submission {
+            StateFixture.submission("u \(content)", origin: .spool(Self.row(7, content)))
+        }
+        guard case .accepted(let loaded, _) = try await fixture.accept(row("old"))[0] else {
+            Issue.record("not accepted")
+            return
+        }
+        #expect(try await fixture.accept(row("old")) == [.same(loaded.request.id)])
+        #expect(try await fixture.database.isRecreated(Self.row(7, "new")))
+        #expect(try await !fixture.database.isRecreated(Self.row(8, "new")))
+        guard case .accepted = try await fixture.accept(row("new"))[0] else {
+            Issue.record("not accepted")
+            return
+        }
+        let rows = try await fixture.database.mirrorBatch(limit: 10)
+        #expect(rows.count == 1, "the old content is not in the file any more")
+    }
+
+    @Test func `a rejected row stays rejected`() async throws {
+        let fixture = try StateFixture()
+        _ = try await fixture.open("u")
+        let asked = StateFixture.submission("u", .revokeTokens, origin: .spool(Self.row(1)))
+        for _ in 0..<2 {
+            #expect(try await fixture.accept(asked) == [.rejected(.deletionInProgress)])
+        }
+        try await fixture.database.refuse(
+            [RefusedRow(row: Self.row(2), reason: .unknownKind)],
+            now: StateFixture.start
+        )
+        let rows = try await fixture.database.mirrorBatch(limit: 10)
+        #expect(rows.map(\.detail) == ["deletion_in_progress", "unknown_kind"])
+        #expect(rows.allSatisfy { $0.state == .rejected && $0.requestID == nil })
+        try await fixture.database.confirmMirrored(rows)
+        #expect(try await fixture.database.mirrorBatch(limit: 10).isEmpty)
+    }
+
+    @Test func `every row of a request mirrors its last state`() async throws {
+        let fixture = try StateFixture()
+        let outcomes = try await fixture.accept(
+            StateFixture.submission("u", origin: .spool(Self.row(1, "a"))),
+            StateFixture.submission("u", origin: .spool(Self.row(2, "b")))
+        )
+        guard case .accepted(let loaded, _) = outcomes[0] else {
+            Issue.record("not accepted")
+            return
+        }
+        #expect(outcomes[1] == .same(loaded.request.id))
+        let first = try await fixture.database.mirrorBatch(limit: 10)
+        #expect(first.map(\.spoolRow) == [1, 2])
+        #expect(first.allSatisfy { $0.state == .accepted && !$0.isErased })
+        let done = loaded.request.completed()
+        try await fixture.save(done, was: loaded.request)
+        try await fixture.database.confirmMirrored(first)
+        let second = try await fixture.database.mirrorBatch(limit: 10)
+        #expect(second.count == 2, "it changed after it was read, so it must come again")
+        #expect(second.allSatisfy { $0.state == .completed && $0.isErased })
+        try await fixture.database.confirmMirrored(second)
+        #expect(try await fixture.database.mirrorBatch(limit: 10).isEmpty)
+    }
+
+    @Test func `lists are paged from the newest and filtered`() async throws {
+        let fixture = try StateFixture()
+        var ids: [RequestID] = []
+        for index in 0..<7 { ids.append(try await fixture.open("u\(index)").request.id) }
+        ids.sort(by: >)
+        var seen: [RequestID] = []
+        var cursor: RequestID?
+        repeat {
+            let page = try await fixture.database.requestRecords(
+                RequestFilter(),
+                cursor: cursor,
+                limit: 3
+            )
+            seen += page.records.map(\.request.id)
+            cursor = page.next
+        } while cursor != nil
+        #expect(seen == ids)
+        var filter = RequestFilter()
+        filter.userHash = StateFixture.hash("u3")
+        filter.states = [.accepted, .parked]
+        #expect(
+            try await fixture.database.requestRecords(filter, cursor: nil, limit: 9).records.count
+                == 1
+        )
+        filter.provider = ProviderName("apple")
+        #expect(
+            try await fixture.database.requestRecords(filter, cursor: nil, limit: 9).records.isEmpty
+        )
+    }
+}

@@ -1,0 +1,270 @@
+import Engine
+import GRDB
+import Lifecycle
+import Testing
+
+@testable import Storage
+
+struct StateStoreTests {
+    private static let apple = ProviderName("apple")
+
+    private static var surroundings: Surroundings {
+        let traits = ProviderTraits(
+            canCheckRefreshToken: true,
+            refreshInterval: .seconds(60),
+            livenessLifetime: .seconds(3600),
+            revokesWholeGrant: false,
+            invalidTokenProvesGone: true,
+            userActionURL: "",
+            userActionText: ""
+        )
+        let policy = ProviderPolicy(
+            traits: traits,
+            onUnrevocable: .proceed,
+            revocationDeadline: .seconds(600)
+        )
+        return Surroundings(providers: [apple: policy, ProviderName("google"): policy])
+    }
+
+    private static let troubles: [Trouble] = [
+        .unreachable, .throttled(retryAfter: .seconds(3)), .lost, .unusable, .sealBroken,
+    ]
+
+    /// Any event, likely ones more often.
+    private static func event(
+        for request: Request,
+        _ dice: inout SeededGenerator
+    ) -> RequestEvent {
+        let trouble = troubles.randomElement(using: &dice) ?? .lost
+        let target = TargetName("app-db")
+        let revocation = request.revocations.randomElement(using: &dice)
+        let credential = revocation?.credentials.randomElement(using: &dice)
+        var events: [RequestEvent] = [
+            .due, .due, .due, .hold, .release, .retry,
+            .purged(target, .trouble(trouble)), .verified(target, .remaining(2)),
+            .purged(
+                target,
+                .done(
+                    PurgeCounts(entries: [
+                        .init(name: "po\"s\n\\ts", action: "delete", rowCount: 3, fencedCount: 1)
+                    ])
+                )
+            ), .verified(target, .clean),
+        ]
+        if let revocation, let credential {
+            let (identity, id) = (revocation.identity, credential.id)
+            events += [
+                .checked(identity, id, .live), .checked(identity, id, .dead),
+                .checked(identity, id, .trouble(trouble)), .revoked(identity, id, .success),
+                .revoked(identity, id, .success), .revoked(identity, id, .alreadyInvalid),
+                .revoked(identity, id, .trouble(trouble)), .confirmed(identity, id, .dead),
+                .confirmed(identity, id, .live), .confirmed(identity, id, .trouble(trouble)),
+            ]
+        }
+        return events.randomElement(using: &dice) ?? .due
+    }
+
+    @Test(arguments: 1...12)
+    func `whatever a request becomes is read back as it was`(_ seed: UInt64) async throws {
+        let fixture = try StateFixture()
+        for secret in ["a", "b", "c"] {
+            _ = try await fixture.keep(StateFixture.credential("u", secret))
+        }
+        _ = try await fixture.keep(StateFixture.credential("u", "d", provider: "google"))
+        var request = try await fixture.open("u").request
+        var dice = SeededGenerator(seed: seed)
+        var now = StateFixture.start
+        for _ in 0..<120 where !request.phase.isEnded {
+            now = now + .seconds(Int.random(in: 0...40, using: &dice))
+            let was = request
+            var moment = Moment(now: now, dice: dice)
+            let event = Self.event(for: request, &dice)
+            do {
+                _ = try request.handle(event, &moment, around: Self.surroundings)
+            } catch {
+                request = was
+            }
+            dice = moment.dice
+            _ = try await fixture.database.commit([.save(now: request, was: was, at: now)])
+            let record = try #require(try await fixture.database.requestRecord(request.id))
+            #expect(record.request == request.withoutBusy(), "seed \(seed), after \(event)")
+            let loaded = try await fixture.database.openRequests([request.id])
+            #expect(loaded.first?.request == (request.phase.isEnded ? nil : request.withoutBusy()))
+            #expect(loaded.first?.unseen ?? [] == [])
+        }
+    }
+
+    @Test func `the times of a token reach the vault`() async throws {
+        let fixture = try StateFixture()
+        let stored = try await fixture.keep(StateFixture.credential("u", "a"))
+        let loaded = try await fixture.open("u")
+        var request = loaded.request
+        request.revocations[0].credentials[0].lastLiveAt = WallTime(unixMilliseconds: 7)
+        try await fixture.save(request, was: loaded.request)
+        let again = try await fixture.keep(StateFixture.credential("u", "a"))
+        #expect(again.isDuplicate)
+        #expect(again.credential == stored.credential)
+        #expect(again.news.snapshot.credentials[0].lastLiveAt == WallTime(unixMilliseconds: 7))
+    }
+
+    @Test func `due requests come by lane, the longest due first`() async throws {
+        let fixture = try StateFixture()
+        _ = try await fixture.keep(StateFixture.credential("a", "1", provider: "apple"))
+        _ = try await fixture.keep(StateFixture.credential("g", "2", provider: "google"))
+        let apple = try await fixture.open("a")
+        let google = try await fixture.open("g")
+        let none = try await fixture.open("n")
+        var earlier = apple.request
+        earlier.dueAt = StateFixture.start - .seconds(1)
+        try await fixture.save(earlier, was: apple.request)
+        var later = none.request
+        later.dueAt = StateFixture.start + .seconds(5)
+        try await fixture.save(later, was: none.request)
+        let all = try await fixture.database.dueRequests(
+            at: StateFixture.start,
+            limit: 10,
+            excluding: [],
+            closedLanes: []
+        )
+        #expect(all.requests.map(\.request.id) == [apple.request.id, google.request.id])
+        #expect(all.nextDueAt == later.dueAt)
+        let some = try await fixture.database.dueRequests(
+            at: later.dueAt ?? .distantPast,
+            limit: 10,
+            excluding: [google.request.id],
+            closedLanes: [Self.apple]
+        )
+        #expect(some.requests.map(\.request.id) == [none.request.id])
+        #expect(some.requests.first?.user.exposeText() == "n")
+        #expect(some.nextDueAt == nil)
+    }
+
+    @Test func `the parked wake up by their reason`() async throws {
+        let fixture = try StateFixture()
+        let loaded = try await fixture.open("u")
+        var parked = loaded.request
+        parked.phase = .parked(.revoking, .providerPaused, until: nil)
+        parked.dueAt = nil
+        try await fixture.save(parked, was: loaded.request)
+        #expect(try await fixture.database.requestCounts().byParkReason == [.providerPaused: 1])
+        for (reason, count) in [(ParkReason.targetPaused, 0), (.providerPaused, 1)] {
+            _ = try await fixture.database.commit([.wake(parkedFor: reason, at: StateFixture.start)]
+            )
+            let due = try await fixture.database.dueRequests(
+                at: StateFixture.start,
+                limit: 10,
+                excluding: [],
+                closedLanes: []
+            )
+            #expect(due.requests.count == count)
+        }
+    }
+
+    @Test func `pauses and begun purges survive`() async throws {
+        let fixture = try StateFixture()
+        let loaded = try await fixture.open("u")
+        var purging = loaded.request
+        purging.phase = .open(.purging)
+        purging.purgeStartedAt = StateFixture.start
+        _ = try await fixture.database.commit([
+            .pauseProvider(Self.apple, reason: "invalid_client", at: StateFixture.start),
+            .pauseTarget(TargetName("app-db"), reason: "operator", at: StateFixture.start),
+            .save(now: purging, was: loaded.request, at: StateFixture.start),
+        ])
+        let pauses = try await fixture.database.pauses()
+        #expect(pauses.providers == [Self.apple: "invalid_client"])
+        #expect(pauses.targets == [TargetName("app-db"): "operator"])
+        #expect(try await fixture.database.purgeCount(since: StateFixture.start) == 1)
+        #expect(try await fixture.database.purgeCount(since: StateFixture.start + .seconds(1)) == 0)
+        _ = try await fixture.database.commit([.resumeProvider(Self.apple)])
+        #expect(try await fixture.database.pauses().providers.isEmpty)
+    }
+
+    @Test func `a batch with one refused change commits nothing`() async throws {
+        let fixture = try StateFixture()
+        _ = try await fixture.keep(StateFixture.credential("u", "a"))
+        let loaded = try await fixture.open("u")
+        var illegal = loaded.request
+        illegal.phase = .open(.purging)
+        await #expect(throws: DatabaseError.self) {
+            _ = try await fixture.database.commit([
+                .pauseProvider(Self.apple, reason: "x", at: StateFixture.start),
+                .save(now: illegal, was: loaded.request, at: StateFixture.start),
+            ])
+        }
+        #expect(try await fixture.database.pauses().providers.isEmpty)
+    }
+
+    @Test func `what was under way is suspected of a crash of ours, once`() async throws {
+        let fixture = try StateFixture()
+        _ = try await fixture.keep(StateFixture.credential("u", "a"))
+        _ = try await fixture.open("bystander")
+        let loaded = try await fixture.open("u")
+        var busy = loaded.request
+        busy.revocations[0].isBusy = true
+        let database = fixture.database
+        try await fixture.save(busy, was: loaded.request)
+        #expect(try await database.activeAfterCrash() == [busy.id])
+        #expect(try await database.takeSuspects(isOwnCrash: false).isEmpty)
+        #expect(try await database.takeSuspects(isOwnCrash: true).isEmpty)
+        for count in 1...3 {
+            try await fixture.save(busy, was: loaded.request)
+            #expect(try await database.takeSuspects(isOwnCrash: true) == [busy.id])
+            let record = try await database.requestRecord(busy.id)
+            #expect(record?.request.crashCount == count)
+            busy.crashCount = count
+        }
+    }
+
+    @Test func `an exchange destroys the code and brings its tokens and subject`() async throws {
+        let fixture = try StateFixture()
+        let stored = try await fixture.keep(
+            StateFixture.credential("u", "the code", kind: .authorizationCode)
+        )
+        let loaded = try await fixture.open("u")
+        #expect(loaded.request.revocations[0].credentials[0].step == .codePending)
+        var exchange = try #require(stored.exchange).exchange
+        #expect(try await fixture.database.openExchanges(limit: 10).map(\.exchange) == [exchange])
+        var dice = SeededGenerator(seed: 1)
+        _ = exchange.handle(.begin, now: StateFixture.start, dice: &dice)
+        _ = try await fixture.database.commit([.saveExchange(exchange, at: StateFixture.start)])
+        #expect(
+            try await fixture.database.openExchanges(limit: 1).first?.exchange.phase == .exchanging
+        )
+        _ = exchange.handle(.exchanged, now: StateFixture.start, dice: &dice)
+        let token = SealedToken(
+            kind: .refreshToken,
+            rowNonce: [1],
+            sealedSecret: [2],
+            fingerprint: [3],
+            expiresAt: nil
+        )
+        let subject = LearnedSubject(hash: [4], rowNonce: [5], sealed: [6])
+        let news = try #require(
+            try await fixture.database.commit([
+                .storeTokens(exchange, [token], subject, at: StateFixture.start)
+            ])[0]
+        )
+        #expect(news.openRequests == [loaded.request.id])
+        #expect(news.snapshot.credentials.map(\.step) == [.unusable, .stored])
+        #expect(news.snapshot.credentials[1].lastLiveAt == StateFixture.start)
+        #expect(news.credentials.values.map(\.sealedSecret) == [[2]])
+        #expect(try await fixture.database.openExchanges(limit: 10).isEmpty)
+        #expect(
+            try await fixture.int("SELECT count(*) FROM credentials WHERE sealed_secret IS NULL")
+                == 1
+        )
+        let unseen = try await fixture.database.openRequests([loaded.request.id])[0].unseen
+        #expect(unseen == [news.snapshot], "a crash here must not hide the token from its request")
+    }
+}
+
+extension Request {
+    /// As it is on disk: nothing is under way after a restart.
+    fileprivate func withoutBusy() -> Request {
+        var stored = self
+        for index in stored.revocations.indices { stored.revocations[index].isBusy = false }
+        for index in stored.purges.indices { stored.purges[index].isBusy = false }
+        return stored
+    }
+}
