@@ -122,8 +122,10 @@ final class SpoolFixture: Sendable {
 
     // MARK: The daemon's side
 
-    func database(_ hasher: any KeyedHasher = SpoolHasher()) -> SpoolDatabase {
-        SpoolDatabase(path: path, hasher: hasher, clock: .system())
+    /// Its clock stands still, so that no budget of time ends a read.
+    func database() -> SpoolDatabase {
+        let clock = SpoolClock(uptime: { .zero }, rest: { _ in })
+        return SpoolDatabase(path: path, hasher: SpoolHasher(), clock: clock)
     }
 
     func service(
