@@ -101,10 +101,14 @@ final class StateFixture: Sendable {
         return new
     }
 
-    private static let generator = Mutex(SeededGenerator(seed: 42))
+    private static let generator = Mutex((dice: SeededGenerator(seed: 42), count: 0))
 
+    /// In the order of birth, as in life.
     @Sendable static func newID() -> TimeOrderedID {
-        generator.withLock { TimeOrderedID(at: start, entropy: &$0) }
+        generator.withLock { state in
+            state.count += 1
+            return TimeOrderedID(at: start + .milliseconds(state.count), entropy: &state.dice)
+        }
     }
 
     // MARK: Verbs

@@ -75,8 +75,9 @@ struct StateSpeedTests {
         }
         Self.report("due requests read", 2000, fetching)
         let lives = loaded.map { $0.request.life() }
-        let living = try await ContinuousClock().measure {
-            for step in 1..<lives[0].count {
+        let names = ["revoke intents", "purge intents", "purges", "completions"]
+        for step in 1..<lives[0].count {
+            let living = try await ContinuousClock().measure {
                 for start in stride(from: 0, to: count, by: 128) {
                     _ = try await fixture.database.commit(
                         lives[start..<min(start + 128, count)].map {
@@ -85,8 +86,8 @@ struct StateSpeedTests {
                     )
                 }
             }
+            Self.report(names[step - 1], count, living)
         }
-        Self.report("deletions, four saves each", count, living)
         let scrub = try await ContinuousClock().measure { try await fixture.database.scrub() }
         print("scrub: \(scrub)")
     }

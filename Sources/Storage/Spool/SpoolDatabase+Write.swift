@@ -58,6 +58,7 @@ extension SpoolDatabase {
                 try database.run(
                     """
                     UPDATE credentials SET secret = NULL, code_verifier = NULL, raw_nonce = NULL,
+                      user_id = ?2 || ':' || id, subject = NULL, redirect_uri = NULL,
                       state = ?2, detail = ?3 WHERE id = ?1
                     """,
                     .int(id),

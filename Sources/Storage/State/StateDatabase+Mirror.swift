@@ -54,7 +54,10 @@ extension StateDatabase {
             """
             SELECT m.spool_id, m.row_id, r.revision, \(RequestRow.prefixedColumns)
             FROM (SELECT * FROM requests INDEXED BY requests_unmirrored
-                WHERE spool_rows > 0 AND mirrored_revision < revision ORDER BY id LIMIT ?) r
+                WHERE spool_rows > 0 AND mirrored_revision < revision AND EXISTS (
+                    SELECT 1 FROM imports i WHERE i.request_id = requests.id
+                      AND i.source = 'requests' AND i.is_current = 1)
+                ORDER BY id LIMIT ?) r
               JOIN imports m ON m.request_id = r.id AND m.source = 'requests' AND m.is_current = 1
             """,
             .int(limit)
