@@ -9,9 +9,9 @@ struct MassDeletionGuard: Sendable {
     private static let span = Duration.seconds(3600)
 
     var purgesMax: Int
-    private var begun = Deque<WallTime>()
-    private var allowance = 0
-    private var allowanceUntil = WallTime.distantPast
+    private(set) var begun = Deque<WallTime>()
+    private(set) var allowance = 0
+    private(set) var allowanceUntil = WallTime.distantPast
 
     init(purgesMax: Int) { self.purgesMax = purgesMax }
 

@@ -10,6 +10,8 @@ struct TargetQueue: Sendable {
     private var verifications = Deque<RequestID>()
     private(set) var isBusy = false
 
+    var waitingCount: Int { purges.count + verifications.count }
+
     mutating func enqueue(_ request: RequestID, _ work: Work) {
         switch work {
         case .purge: purges.append(request)

@@ -1,0 +1,23 @@
+import Control
+import Engine
+import Lifecycle
+import Logging
+import Storage
+
+/// What the control API works with.
+struct BackendParts: Sendable {
+    let state: StateDatabase
+    let engine: DeletionEngine
+    let vault: any CredentialVault
+    let hasher: any KeyedHasher
+    let shelf: AdapterShelf
+    let credentials: CredentialDesk
+    let intake: IntakeDesk
+    let hub: EventHub
+    let mint: IdentifierMint
+    let now: @Sendable () -> WallTime
+    let startedAt: WallTime
+    let version: String
+    let logger: Logger
+    let reload: @Sendable () async throws(ControlProblem) -> WireReload
+}

@@ -1,0 +1,143 @@
+import Control
+import Engine
+import Lifecycle
+import Logging
+import Storage
+
+extension DaemonBackend {
+    func act(
+        _ action: RequestAction,
+        on id: RequestID,
+        caller: Caller
+    ) async throws(ControlProblem) -> WireRequest {
+        let record = try await record(id)
+        try await check(action, on: record)
+        if case .abandon(let reason, _) = action {
+            // Before the verdict, or a crash in between would leave a receipt without its reason.
+            let note = AbandonNote(uid: caller.uid, reason: reason).text
+            try await attempt(action.verb) {
+                try await parts.state.setNote(AbandonNote.name(of: id), to: note)
+            }
+        }
+        switch await parts.engine.operate(id, action.event) {
+        case .done:
+            break
+        case .refused(let refusal):
+            throw Self.problem(refusal, action, record.request)
+        case .notOpen:
+            throw Self.problem(.alreadyEnded, action, try await self.record(id).request)
+        }
+        report(action, on: id, caller)
+        return try await show(id, caller: caller)
+    }
+
+    /// What the state machine cannot know.
+    private func check(
+        _ action: RequestAction,
+        on record: RequestRecord
+    ) async throws(ControlProblem) {
+        let request = record.request
+        guard !request.phase.isEnded else { throw Self.problem(.alreadyEnded, action, request) }
+        switch action {
+        case .cancel, .retry, .hold:
+            return
+        case .release:
+            let hold = try await attempt("release") {
+                try await parts.state.userHold(record.userHash)
+            }
+            guard hold.since == nil else {
+                throw ControlProblem(.wrongState, "the user is on hold; lift that hold first")
+            }
+        case .abandon(_, let provider):
+            let open = request.revocations.filter { $0.verdict == nil }
+            guard let stage = request.phase.stage, stage <= .revoking,
+                open.contains(where: { provider == nil || $0.provider == provider })
+            else { throw Self.problem(.nothingToAbandon, action, request) }
+            // An operation on a request ends all of its revocations, so that one provider alone
+            // can be given up only when it is the last.
+            guard provider == nil || open.allSatisfy({ $0.provider == provider }) else {
+                throw ControlProblem(
+                    .wrongState,
+                    "other providers are not done yet; wait for them, or name no provider"
+                )
+            }
+        }
+    }
+
+    private static func problem(
+        _ refusal: OperationRefusal,
+        _ action: RequestAction,
+        _ request: Request
+    ) -> ControlProblem {
+        switch refusal {
+        case .tooLate: ControlProblem(.tooLate)
+        case .alreadyEnded:
+            action == .cancel && request.phase == .completed
+                ? ControlProblem(.tooLate, "the request has completed")
+                : ControlProblem(.wrongState, "the request has ended")
+        case .nothingToAbandon:
+            ControlProblem(.wrongState, "no revocation is left to give up")
+        case .notOnHold: ControlProblem(.wrongState, "the request is not on hold")
+        case .deletionInProgress: ControlProblem(.deletionInProgress)
+        }
+    }
+
+    private func report(_ action: RequestAction, on id: RequestID, _ caller: Caller) {
+        var facts: Logger.Metadata = ["request.id": "\(id)"]
+        switch action {
+        case .cancel, .retry:
+            break
+        case .hold(let reason):
+            parts.logger.note(.holdPlaced, facts)
+            if let reason { facts["detail"] = "\(reason)" }
+        case .release:
+            parts.logger.note(.holdReleased, facts)
+        case .abandon(let reason, let provider):
+            facts["detail"] = "\(reason)"
+            if let provider { facts["provider"] = "\(provider)" }
+        }
+        audit(action.verb, caller, facts)
+    }
+
+    func setHold(
+        _ isHeld: Bool,
+        user: UserID,
+        reason: String?,
+        caller: Caller
+    ) async throws(ControlProblem) -> WireUserHold {
+        let userHash = hash(user)
+        let verb = isHeld ? "hold_user" : "release_user"
+        let hold = try await attempt(verb) {
+            isHeld
+                ? try await parts.state.holdUser(userHash, at: parts.now())
+                : try await parts.state.releaseUser(userHash)
+        }
+        for id in hold.openRequests {
+            // One that ended meanwhile, or was not on hold, is as it should be.
+            _ = await parts.engine.operate(id, isHeld ? .hold : .release)
+            parts.logger.note(
+                isHeld ? .holdPlaced : .holdReleased,
+                ["request.id": "\(id)"]
+            )
+        }
+        if hold.openRequests.isEmpty { parts.logger.note(isHeld ? .holdPlaced : .holdReleased) }
+        audit(verb, caller, reason.map { ["detail": "\($0)"] } ?? [:])
+        return WireUserHold(
+            isHeld: isHeld,
+            since: isHeld ? hold.since : nil,
+            requestIDs: hold.openRequests
+        )
+    }
+}
+
+extension RequestAction {
+    fileprivate var event: RequestEvent {
+        switch self {
+        case .cancel: .cancel
+        case .retry: .retry
+        case .hold: .hold
+        case .release: .release
+        case .abandon: .abandon
+        }
+    }
+}

@@ -1,0 +1,148 @@
+import Control
+import Engine
+import Lifecycle
+import Logging
+import Settings
+import Storage
+
+extension DaemonBackend {
+    /// The reason that is kept with a pause that somebody asked for.
+    private static let operatorPause = "operator"
+
+    func providers(caller: Caller) async throws(ControlProblem) -> WireList<WireHealth> {
+        let pauses = try await attempt("providers") { try await parts.state.pauses() }
+        let configuration = parts.shelf.current.configuration
+        return WireList(
+            configuration.providers.map { health(of: $0, reason: pauses.providers[$0.name]) }
+        )
+    }
+
+    func control(
+        _ action: ComponentAction,
+        provider name: ProviderName,
+        caller: Caller
+    ) async throws(ControlProblem) -> WireHealth {
+        let adapters = parts.shelf.current
+        guard let provider = adapters.configuration.providers.first(where: { $0.name == name }),
+            let adapter = adapters.providers[name]
+        else { throw ControlProblem(.unknownProvider) }
+        var trouble: Trouble?
+        switch action {
+        case .pause:
+            // The engine writes the same when it turns; only this commit is waited for.
+            try await commit(.pauseProvider(name, reason: Self.operatorPause, at: parts.now()))
+            parts.engine.post(.pause(name, reason: Self.operatorPause))
+        case .resume:
+            try await commit(.resumeProvider(name))
+            parts.engine.post(.resume(name))
+        case .check:
+            trouble = await adapter.diagnose()
+        }
+        await parts.engine.probe()
+        audit("\(action.rawValue)_provider", caller, ["provider": "\(name)"])
+        let pauses = try await attempt("providers") { try await parts.state.pauses() }
+        var health = health(of: provider, reason: pauses.providers[name])
+        if let trouble {
+            health.findings = [trouble.code]
+            health.lastError = trouble.code
+            health.lastFailureAt = parts.now()
+        } else if action == .check {
+            health.lastSuccessAt = parts.now()
+        }
+        return health
+    }
+
+    func targets(caller: Caller) async throws(ControlProblem) -> WireList<WireHealth> {
+        let pauses = try await attempt("targets") { try await parts.state.pauses() }
+        let configuration = parts.shelf.current.configuration
+        return WireList(
+            configuration.targets.map { health(of: $0, reason: pauses.targets[$0.name]) }
+        )
+    }
+
+    func control(
+        _ action: ComponentAction,
+        target name: TargetName,
+        caller: Caller
+    ) async throws(ControlProblem) -> WireHealth {
+        let adapters = parts.shelf.current
+        guard let target = adapters.configuration.targets.first(where: { $0.name == name }),
+            let adapter = adapters.targets[name]
+        else { throw ControlProblem(.unknownTarget) }
+        var findings: [String] = []
+        switch action {
+        case .pause:
+            try await commit(.pauseTarget(name, reason: Self.operatorPause, at: parts.now()))
+            parts.engine.post(.pauseTarget(name, reason: Self.operatorPause))
+        case .resume:
+            try await commit(.resumeTarget(name))
+            parts.engine.post(.resumeTarget(name))
+        case .check:
+            findings = await adapter.diagnose()
+        }
+        await parts.engine.probe()
+        audit("\(action.rawValue)_target", caller, ["target": "\(name)"])
+        let pauses = try await attempt("targets") { try await parts.state.pauses() }
+        var health = health(of: target, reason: pauses.targets[name])
+        health.findings = findings
+        if action == .check, findings.isEmpty { health.lastSuccessAt = parts.now() }
+        return health
+    }
+
+    private func commit(_ change: StateChange) async throws(ControlProblem) {
+        _ = try await attempt("pause") { try await parts.state.commit([change]) }
+    }
+
+    private func health(of provider: ProviderConfiguration, reason: String?) -> WireHealth {
+        var health = WireHealth(
+            name: provider.name.rawValue,
+            kind: provider.kind.family.rawValue,
+            state: .ready
+        )
+        guard let lane = parts.engine.inspect({ $0.laneHealth(provider.name) }) else {
+            return health
+        }
+        health.inFlight = lane.inFlightCount
+        health.concurrency = lane.concurrency
+        health.waiting = lane.waitingCount
+        if lane.isPaused {
+            health.state = .known(.paused)
+            health.detail = reason
+            return health
+        }
+        switch lane.breaker {
+        case .closed:
+            break
+        case .open(let until):
+            health.state = .known(.broken)
+            health.detail = "breaker_open"
+            health.retryAt = until
+        case .probing:
+            health.state = .known(.probing)
+        }
+        return health
+    }
+
+    private func health(of target: TargetConfiguration, reason: String?) -> WireHealth {
+        let family: TargetFamily =
+            switch target.kind {
+            case .sqlite: .sqlite
+            }
+        var health = WireHealth(
+            name: target.name.rawValue,
+            kind: family.rawValue,
+            state: .ready
+        )
+        health.concurrency = 1
+        guard let queue = parts.engine.inspect({ $0.targetHealth(target.name) }) else {
+            return health
+        }
+        health.inFlight = queue.isBusy ? 1 : 0
+        health.waiting = queue.waitingCount
+        if queue.isPaused {
+            health.state = .known(.paused)
+            health.detail = reason
+        }
+        return health
+    }
+}

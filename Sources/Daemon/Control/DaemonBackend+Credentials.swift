@@ -1,0 +1,195 @@
+import Control
+import Engine
+import Lifecycle
+import Logging
+import Storage
+
+extension DaemonBackend {
+    /// Taken while the intake is paused, too: an authorization code does not live long enough to
+    /// wait, and a sealed credential alone starts nothing.
+    func putCredential(
+        _ input: CredentialInput,
+        user: UserID,
+        provider: ProviderName,
+        caller: Caller
+    ) async throws(ControlProblem) -> WireStoredCredential {
+        let clientID = try clientID(input.clientID, at: provider)
+        var subject = input.subject.map { Secret($0) }
+        if input.kind == .idToken, let rawNonce = input.rawNonce {
+            let verified = try await verify(
+                SignIn(clientID: clientID, idToken: input.secret, rawNonce: rawNonce),
+                at: provider
+            )
+            guard subject?.isEqual(to: verified.subject) ?? true else {
+                throw ControlProblem(.subjectMismatch)
+            }
+            subject = verified.subject
+        }
+        var offer = CredentialOffer(
+            user: user,
+            userHash: hash(user),
+            provider: provider,
+            kind: input.kind,
+            secret: input.secret,
+            createdAt: parts.now()
+        )
+        offer.clientID = clientID
+        offer.subject = subject
+        offer.redirectURI = input.redirectURI
+        offer.codeVerifier = input.codeVerifier
+        let stored = try await store(offer)
+        return WireStoredCredential(identityID: stored.identity, state: stored.state)
+    }
+
+    /// - Throws: ``Control/ControlProblem`` with the code of a rejection; nothing was stored.
+    private func store(_ offer: CredentialOffer) async throws(ControlProblem) -> StoredCredential {
+        let outcomes = try await attempt("put_credential") {
+            try await parts.credentials.store([offer])
+        }
+        switch outcomes.first {
+        case .stored(let stored)?: return stored
+        case .rejected(let reason)?: throw ControlProblem(rejection: reason)
+        case .otherKey?: throw ControlProblem(.unavailable)
+        case .importedBefore?, nil: throw ControlProblem(.internal)
+        }
+    }
+
+    private func verify(
+        _ signIn: SignIn,
+        at provider: ProviderName
+    ) async throws(ControlProblem) -> VerifiedSignIn {
+        guard let adapter = parts.shelf.current.providers[provider] else {
+            throw ControlProblem(.unknownProvider)
+        }
+        do {
+            return try await adapter.verify(signIn)
+        } catch {
+            switch error.kind {
+            case .malformedIDToken:
+                throw ControlProblem(.malformedIDToken)
+            case .keysUnavailable:
+                throw ControlProblem(.unavailable, "the provider's keys cannot be read now")
+            case .unknownKey, .badSignature, .wrongIssuer, .wrongAudience, .expired,
+                .issuedInFuture, .nonceMismatch, .missingSubject, .unsupported:
+                throw Self.refused(error.kind.rawValue)
+            }
+        }
+    }
+
+    private static func refused(_ cause: String) -> ControlProblem {
+        ControlProblem(
+            .reauthorizationRefused,
+            errors: [.init(field: "id_token", message: cause)]
+        )
+    }
+
+    /// An id token is required, although the API lets a code come alone: whose code it is shows
+    /// only when the provider has exchanged it, and a stranger's grant must not be revoked in the
+    /// user's name.
+    func reauthorize(
+        _ id: RequestID,
+        with input: ReauthorizeInput,
+        caller: Caller
+    ) async throws(ControlProblem) -> WireRequest {
+        let record = try await record(id)
+        guard let user = record.user, let stage = record.request.phase.stage, stage <= .revoking
+        else { throw ControlProblem(.wrongState, "nothing is left to sign in for") }
+        let there = record.request.revocations.filter { $0.provider == input.provider }
+        let waiting = there.filter { $0.verdict == nil }
+        guard there.isEmpty || !waiting.isEmpty else {
+            throw ControlProblem(.wrongState, "this provider has its verdict")
+        }
+        let onlyClientID = Set(waiting.map(\.clientID)).count == 1 ? waiting[0].clientID : nil
+        let clientID = try clientID(input.clientID ?? onlyClientID, at: input.provider)
+        guard parts.vault.isOpen else { throw ControlProblem(.vaultSealed) }
+        let identity = waiting.first { $0.clientID == clientID }?.identity
+        let (idToken, verified) = try await proveSignIn(input, clientID, identity)
+        var offer = CredentialOffer(
+            user: user,
+            userHash: record.userHash,
+            provider: input.provider,
+            kind: input.code == nil ? .idToken : .authorizationCode,
+            secret: input.code ?? idToken,
+            createdAt: parts.now()
+        )
+        offer.clientID = clientID
+        offer.subject = verified.subject
+        offer.redirectURI = input.redirectURI
+        offer.codeVerifier = input.codeVerifier
+        _ = try await store(offer)
+        audit("reauthorize", caller, ["request.id": "\(id)", "provider": "\(input.provider)"])
+        return try await show(id, caller: caller)
+    }
+
+    /// Checks the id token, that it is the same user's, and that it was never used before.
+    private func proveSignIn(
+        _ input: ReauthorizeInput,
+        _ clientID: String,
+        _ identity: IdentityID?
+    ) async throws(ControlProblem) -> (Secret, VerifiedSignIn) {
+        guard let idToken = input.idToken else {
+            throw Self.missing("id_token")
+        }
+        guard let rawNonce = input.rawNonce else { throw Self.missing("raw_nonce") }
+        let verified = try await verify(
+            SignIn(clientID: clientID, idToken: idToken, rawNonce: rawNonce),
+            at: input.provider
+        )
+        let subject = SubjectHash.make(verified.subject, at: input.provider, parts.hasher)
+        let isNew = try await attempt("reauthorize") {
+            if let identity, let known = try await parts.state.subjectHash(of: identity),
+                known != subject
+            {
+                throw ControlProblem(.subjectMismatch)
+            }
+            return try await parts.state.recordSignIn(
+                fingerprint: verified.fingerprint,
+                expiresAt: verified.expiresAt
+            )
+        }
+        guard isNew else { throw Self.refused("id_token_used_before") }
+        return (idToken, verified)
+    }
+
+    private static func missing(_ field: String) -> ControlProblem {
+        ControlProblem(
+            .missingField,
+            "'\(field)' is missing",
+            errors: [.init(field: field, message: "is missing")]
+        )
+    }
+
+    func identities(
+        of user: UserID,
+        caller: Caller
+    ) async throws(ControlProblem) -> WireList<WireIdentity> {
+        let records = try await attempt("identities") {
+            try await parts.state.identities(hash(user))
+        }
+        return WireList(records.map(WireIdentity.init))
+    }
+
+    func forgetIdentity(
+        _ identity: IdentityID,
+        of user: UserID,
+        caller: Caller
+    ) async throws(ControlProblem) {
+        let outcome = try await attempt("forget_identity") {
+            try await parts.state.forgetIdentity(identity, of: hash(user))
+        }
+        switch outcome {
+        case .forgotten: audit("forget_identity", caller)
+        case .unknown: throw ControlProblem(.identityNotFound)
+        case .inUse:
+            throw ControlProblem(.deletionInProgress, "an open request still needs the identity")
+        }
+    }
+}
+
+extension StoredCredential {
+    /// Whether it can be used, as far as is known.
+    fileprivate var state: CredentialState {
+        let own = news.snapshot.credentials.filter { $0.id == credential }
+        return exchange == nil ? CredentialState(own) : .pending
+    }
+}

@@ -1,0 +1,101 @@
+import Control
+import Lifecycle
+import Storage
+
+extension DaemonBackend {
+    func list(
+        _ filter: Control.RequestFilter,
+        caller: Caller
+    ) async throws(ControlProblem) -> WireList<WireRequest> {
+        var stored = Storage.RequestFilter()
+        if let state = filter.state { stored.states = [state] }
+        stored.userHash = filter.user.map(hash)
+        stored.provider = filter.provider
+        var cursor: RequestID?
+        if let text = filter.cursor {
+            guard let id = RequestID(text) else {
+                throw ControlProblem(.malformedQuery, "'cursor' is not one of ours")
+            }
+            cursor = id
+        }
+        let (narrowed, start) = (stored, cursor)
+        let page = try await attempt("list") {
+            try await parts.state.requestRecords(narrowed, cursor: start, limit: filter.limit)
+        }
+        let providers = parts.shelf.current.providers
+        return WireList(
+            page.records.map { WireRequest(RequestView($0, providers), hasSteps: false) },
+            nextCursor: page.next?.description
+        )
+    }
+
+    func show(_ id: RequestID, caller: Caller) async throws(ControlProblem) -> WireRequest {
+        let record = try await record(id)
+        var wire = WireRequest(
+            RequestView(record, parts.shelf.current.providers),
+            hasSteps: true
+        )
+        guard !record.request.phase.isEnded, !wire.identities.isEmpty else { return wire }
+        let known = try await attempt("show") {
+            try await parts.state.identities(record.userHash)
+        }
+        for index in wire.identities.indices {
+            guard let match = known.first(where: { $0.id == wire.identities[index].identityID })
+            else { continue }
+            wire.identities[index].credentialCount = match.credentialCount
+            wire.identities[index].isSubjectFirstSeen = match.subjectFirstSeenAt != nil
+        }
+        return wire
+    }
+
+    /// - Throws: ``Control/ControlProblem`` with `request_not_found`.
+    func record(_ id: RequestID) async throws(ControlProblem) -> RequestRecord {
+        let found = try await attempt("show") { try await parts.state.requestRecord(id) }
+        guard let found else { throw ControlProblem(.requestNotFound) }
+        return found
+    }
+
+    func receipt(_ id: RequestID, caller: Caller) async throws(ControlProblem) -> JSONValue {
+        let record = try await record(id)
+        guard record.request.phase == .completed else {
+            throw ControlProblem(.wrongState, "there is no receipt before the request completed")
+        }
+        let note = try await attempt("receipt") {
+            try await parts.state.note(AbandonNote.name(of: id))
+        }
+        let adapters = parts.shelf.current
+        return Receipt(
+            record: record,
+            abandonNote: note.flatMap(AbandonNote.init(text:)),
+            configuration: adapters.configuration,
+            providers: adapters.providers
+        ).json
+    }
+
+    func events(
+        _ id: RequestID?,
+        caller: Caller
+    ) async throws(ControlProblem) -> AsyncStream<WireEvent> {
+        // Listening begins before the look, so that an end in between is not missed.
+        let changes = parts.hub.listen(to: id)
+        guard let id else { return changes }
+        let record = try await record(id)
+        guard !record.request.phase.isEnded else {
+            var event = WireEvent(
+                sequence: 0,
+                kind: .request,
+                at: record.updatedAt,
+                requestID: id
+            )
+            event.state = record.request.phase.wireState.rawValue
+            event.detail = record.request.endDetail
+            let last = event
+            return AsyncStream { continuation in
+                continuation.yield(last)
+                continuation.finish()
+            }
+        }
+        let events = RequestEvents(changes)
+        return AsyncStream { await events.next() }
+    }
+}

@@ -1,0 +1,142 @@
+import Control
+import Engine
+import Lifecycle
+import Logging
+import Settings
+import Storage
+
+extension DaemonBackend {
+    /// An override that nobody used within the guard's own hour was a mistake.
+    private static let overrideLifetime = Duration.seconds(3600)
+
+    func setIntake(isPaused: Bool, caller: Caller) async throws(ControlProblem) -> WireStatus {
+        parts.intake.setPaused(isPaused)
+        parts.logger.note(isPaused ? .intakePaused : .intakeResumed)
+        audit(isPaused ? "pause_intake" : "resume_intake", caller)
+        return try await status(caller: caller)
+    }
+
+    /// Lets one more hour's worth of purges begin, or as many as wait, if those are more.
+    ///
+    /// What the guard parked waits for an override even when the hour has passed, so that counts as
+    /// closed, too.
+    func overrideGuard(caller: Caller) async throws(ControlProblem) -> WireGuard {
+        let counts = try await counts()
+        let now = parts.now()
+        let waiting = counts.byParkReason[.massDeletionGuard] ?? 0
+        let before = parts.engine.inspect { $0.guardHealth(at: now) }
+        guard before.isClosed || waiting > 0 else {
+            throw ControlProblem(.wrongState, "the mass-deletion guard is open")
+        }
+        let purges = max(before.purgesPerHourMax, waiting)
+        let until = now + Self.overrideLifetime
+        try await attempt("override_guard") {
+            try await parts.state.addGuardOverride(
+                count: purges,
+                until: until,
+                uid: caller.uid,
+                at: now
+            )
+        }
+        parts.engine.post(.guardOverride(purges: purges, until: until))
+        await parts.engine.probe()
+        parts.logger.note(
+            .guardOverridden,
+            ["count": "\(purges)", "peer.uid": "\(caller.uid)"]
+        )
+        audit("override_guard", caller, ["count": "\(purges)"])
+        return guardState(counts)
+    }
+
+    func reload(caller: Caller) async throws(ControlProblem) -> WireReload {
+        let answer = try await parts.reload()
+        audit("reload", caller)
+        return answer
+    }
+
+    func status(caller: Caller) async throws(ControlProblem) -> WireStatus {
+        let counts = try await counts()
+        var status = WireStatus(
+            version: parts.version,
+            state: .running,
+            startedAt: parts.startedAt,
+            guardState: guardState(counts)
+        )
+        status.isIntakePaused = parts.intake.isPaused
+        status.isVaultSealed = !parts.vault.isOpen
+        for (state, count) in counts.byState { status.requests[state.rawValue] = count }
+        for (reason, count) in counts.byParkReason { status.parked[reason.rawValue] = count }
+        status.oldestOpenAt = counts.oldestAcceptedAt
+        status.alarms = alarms(status)
+        return status
+    }
+
+    func metrics(caller: Caller) async throws(ControlProblem) -> String {
+        let counts = try await counts()
+        let configuration = parts.shelf.current.configuration
+        let now = parts.now()
+        var providers: [ProviderName: LaneHealth] = [:]
+        for name in configuration.providers.map(\.name) {
+            providers[name] = parts.engine.inspect { $0.laneHealth(name) }
+        }
+        var targets: [TargetName: TargetHealth] = [:]
+        for name in configuration.targets.map(\.name) {
+            targets[name] = parts.engine.inspect { $0.targetHealth(name) }
+        }
+        return Metrics(
+            version: parts.version,
+            startedAt: parts.startedAt,
+            now: now,
+            isIntakePaused: parts.intake.isPaused,
+            isVaultSealed: !parts.vault.isOpen,
+            counts: counts,
+            massDeletionGuard: parts.engine.inspect { $0.guardHealth(at: now) },
+            providers: providers,
+            targets: targets
+        ).text
+    }
+
+    private func counts() async throws(ControlProblem) -> RequestCounts {
+        try await attempt("status") { try await parts.state.requestCounts() }
+    }
+
+    private func guardState(_ counts: RequestCounts) -> WireGuard {
+        let now = parts.now()
+        let health = parts.engine.inspect { $0.guardHealth(at: now) }
+        var state = WireGuard(
+            isOpen: !health.isClosed,
+            deletionsLastHour: health.purgesLastHour,
+            deletionsPerHourMax: health.purgesPerHourMax,
+            waiting: counts.byParkReason[.massDeletionGuard] ?? 0
+        )
+        if health.overrideRemaining > 0 {
+            state.overrideRemaining = health.overrideRemaining
+            state.overrideExpiresAt = health.overrideUntil
+        }
+        return state
+    }
+
+    /// What an operator should look at, as codes.
+    private func alarms(_ status: WireStatus) -> [String] {
+        let configuration = parts.shelf.current.configuration
+        var alarms: [String] = []
+        if status.isVaultSealed { alarms.append("vault_sealed") }
+        if status.isIntakePaused { alarms.append("intake_paused") }
+        if !status.guardState.isOpen || status.guardState.waiting > 0 {
+            alarms.append("mass_deletion_guard")
+        }
+        let lanes = configuration.providers.compactMap { provider in
+            parts.engine.inspect { $0.laneHealth(provider.name) }
+        }
+        if lanes.contains(where: \.isPaused) { alarms.append("provider_paused") }
+        if lanes.contains(where: { $0.breaker != .closed }) { alarms.append("provider_broken") }
+        let queues = configuration.targets.compactMap { target in
+            parts.engine.inspect { $0.targetHealth(target.name) }
+        }
+        if queues.contains(where: \.isPaused) { alarms.append("target_paused") }
+        if status.parked[ParkReason.quarantined.rawValue] ?? 0 > 0 {
+            alarms.append("request_quarantined")
+        }
+        return alarms
+    }
+}

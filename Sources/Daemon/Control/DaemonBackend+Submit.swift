@@ -1,0 +1,82 @@
+import Control
+import Engine
+import Lifecycle
+
+extension DaemonBackend {
+    func submit(
+        _ submission: Control.Submission,
+        idempotencyKey: String?,
+        caller: Caller
+    ) async throws(ControlProblem) -> WireRequest {
+        guard !parts.intake.isPaused else { throw ControlProblem(.intakePaused) }
+        var accepted = Engine.Submission(
+            kind: submission.kind,
+            user: submission.user,
+            userHash: hash(submission.user),
+            createdAt: parts.now(),
+            origin: .control(uid: caller.uid, role: caller.role.rawValue)
+        )
+        accepted.options = SubmissionOptions(submission.options)
+        if let idempotencyKey {
+            accepted.idempotency = idempotency(idempotencyKey, of: accepted, caller)
+        }
+        let ask = accepted
+        let outcomes = try await attempt("submit") { try await parts.intake.accept([ask]) }
+        switch outcomes.first {
+        case .accepted(let loaded, _)?:
+            // What the commit wrote, without reading it again: this is the hot path.
+            let view = RequestView(
+                request: loaded.request,
+                user: loaded.user,
+                updatedAt: loaded.request.acceptedAt,
+                providers: parts.shelf.current.providers
+            )
+            return WireRequest(view, hasSteps: true)
+        case .same(let id)?:
+            return try await show(id, caller: caller)
+        case .rejected(let reason)?:
+            throw ControlProblem(rejection: reason)
+        case nil:
+            throw ControlProblem(.internal)
+        }
+    }
+
+    private func idempotency(
+        _ key: String,
+        of submission: Engine.Submission,
+        _ caller: Caller
+    ) -> IdempotencyKey {
+        IdempotencyKey(
+            scope: "\(caller.role.rawValue):\(caller.uid)",
+            keyHash: parts.hasher.hash(key, domain: .idempotencyKey),
+            bodyFingerprint: parts.hasher.hash(
+                submission.canonicalText,
+                domain: .idempotencyKey
+            )
+        )
+    }
+}
+
+extension SubmissionOptions {
+    init(_ options: RequestOptions) {
+        self.init(
+            graceSeconds: options.grace.map { Int($0.components.seconds) },
+            providers: options.providers.map(Set.init),
+            reason: options.reason,
+            accountCreatedAt: options.accountCreatedAt
+        )
+    }
+}
+
+extension Engine.Submission {
+    /// Equal for equal asks, in whatever order their options came. No part can hold a NUL, so no
+    /// two asks share a text.
+    fileprivate var canonicalText: String {
+        let providers = options.providers?.map(\.rawValue).sorted().joined(separator: ",")
+        return [
+            "body", kind.rawValue, user.exposeText(), options.graceSeconds.map(String.init) ?? "-",
+            providers ?? "-", options.reason.map { "=" + $0 } ?? "-",
+            options.accountCreatedAt.map { String($0.unixMilliseconds) } ?? "-",
+        ].joined(separator: "\u{0}")
+    }
+}

@@ -1,0 +1,91 @@
+import Control
+import Engine
+import Lifecycle
+import Logging
+import Settings
+
+/// What the daemon does for the control API.
+///
+/// The submit role sees every request, whoever made it: the applications behind that socket are one
+/// trust domain with one namespace of user ids, a request of the spool has no uid at all, and a
+/// deletion that an operator began must stop the application from handing out the account.
+/// Applications that distrust each other run instances of their own.
+struct DaemonBackend: ControlBackend {
+    /// A full disk or a full queue is worth another try after this.
+    private static let retryDelay = Duration.seconds(1)
+
+    let parts: BackendParts
+
+    init(_ parts: BackendParts) { self.parts = parts }
+
+    /// Runs something that may fail and turns the failure into what the API says.
+    ///
+    /// - Throws: ``Control/ControlProblem``; nothing was acknowledged then.
+    func attempt<Value>(
+        _ step: String,
+        _ body: () async throws -> Value
+    ) async throws(ControlProblem) -> Value {
+        do {
+            return try await body()
+        } catch {
+            throw problem(error, during: step)
+        }
+    }
+
+    private func problem(_ error: any Error, during step: String) -> ControlProblem {
+        switch error {
+        case let problem as ControlProblem:
+            return problem
+        case let failure as any StoreFailure where failure.isRetryable:
+            return ControlProblem(.unavailable, retryAfter: Self.retryDelay)
+        case is CancellationError:
+            return ControlProblem(.unavailable, "the daemon is stopping")
+        case let error as VaultError where error.kind == .sealed:
+            return ControlProblem(.vaultSealed)
+        case let error as VaultError:
+            return logged("\(error)", step)
+        case let failure as any StoreFailure:
+            return logged("\(failure)", step)
+        default:
+            // The text of an error that is not ours might quote a value.
+            return logged("\(type(of: error))", step)
+        }
+    }
+
+    private func logged(_ text: String, _ step: String) -> ControlProblem {
+        parts.logger.error(
+            "a control request failed",
+            metadata: ["error": "\(text)", "step": "\(step)"]
+        )
+        return ControlProblem(.internal)
+    }
+
+    /// Writes down what somebody asked for and got.
+    func audit(_ verb: String, _ caller: Caller, _ facts: Logger.Metadata = [:]) {
+        var facts = facts
+        facts["step"] = "\(verb)"
+        facts["peer.uid"] = "\(caller.uid)"
+        parts.logger.note(.operatorAction, facts)
+    }
+
+    func hash(_ user: UserID) -> [UInt8] {
+        parts.hasher.hash(user.exposeText(), domain: .user)
+    }
+
+    /// Finds the client id that is meant, by the rule of the credentials.
+    ///
+    /// - Throws: ``Control/ControlProblem`` with `unknown_provider`, `client_id_required` or
+    ///   `unknown_client_id`.
+    func clientID(_ named: String?, at name: ProviderName) throws(ControlProblem) -> String {
+        let providers = parts.shelf.current.configuration.providers
+        guard let provider = providers.first(where: { $0.name == name }) else {
+            throw ControlProblem(.unknownProvider)
+        }
+        guard let named else {
+            guard provider.clientIDs.count == 1 else { throw ControlProblem(.clientIDRequired) }
+            return provider.clientIDs[0]
+        }
+        guard provider.clientIDs.contains(named) else { throw ControlProblem(.unknownClientID) }
+        return named
+    }
+}

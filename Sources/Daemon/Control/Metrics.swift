@@ -1,0 +1,144 @@
+import Engine
+import Lifecycle
+import Storage
+
+/// The metrics of one moment as OpenMetrics 1.0 text. Names of providers and targets come from the
+/// configuration, which allows nothing that a label would have to escape; nothing is personal.
+struct Metrics: Sendable {
+    let version: String
+    let startedAt: WallTime
+    let now: WallTime
+    let isIntakePaused: Bool
+    let isVaultSealed: Bool
+    let counts: RequestCounts
+    let massDeletionGuard: GuardHealth
+    let providers: [ProviderName: LaneHealth]
+    let targets: [TargetName: TargetHealth]
+
+    /// One value and its labels.
+    private typealias Sample = (labels: [(String, String)], value: Int64)
+
+    /// The whole exposition, `# EOF` included.
+    var text: String {
+        var lines: [String] = [
+            "# TYPE expunged_build info",
+            "# HELP expunged_build The running version.",
+            "expunged_build_info{version=\"\(version)\"} 1",
+        ]
+        lines += service + requests + providerFamilies + targetFamilies
+        lines.append("# EOF")
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    private var service: [String] {
+        gauge("start_time_seconds", "When this run started, as a Unix time.") {
+            [([], startedAt.unixMilliseconds / 1000)]
+        }
+            + gauge("intake_paused", "Whether new requests are refused.") {
+                [([], isIntakePaused ? 1 : 0)]
+            }
+            + gauge("vault_sealed", "Whether the vault key is missing.") {
+                [([], isVaultSealed ? 1 : 0)]
+            }
+            + gauge("guard_open", "Whether the mass-deletion guard lets deletions begin.") {
+                [([], massDeletionGuard.isClosed ? 0 : 1)]
+            }
+            + gauge("guard_purges_last_hour", "Purges that the guard counts.") {
+                [([], Int64(massDeletionGuard.purgesLastHour))]
+            }
+            + gauge("guard_purges_per_hour_max", "Purges that the guard allows in an hour.") {
+                [([], Int64(massDeletionGuard.purgesPerHourMax))]
+            }
+    }
+
+    private var requests: [String] {
+        let ended: [WireState] = [.completed, .cancelled]
+        let open = WireState.allCases.filter {
+            !ended.contains($0) && $0 != .submitted && $0 != .rejected
+        }
+        let oldestAge = counts.oldestAcceptedAt.map { max(0, now.since($0).milliseconds / 1000) }
+        return gauge("requests", "Open requests by state.") {
+            open.map { ([("state", $0.rawValue)], Int64(counts.byState[$0] ?? 0)) }
+        }
+            + gauge("requests_parked", "Parked requests by reason.") {
+                ParkReason.allCases.map {
+                    ([("reason", $0.rawValue)], Int64(counts.byParkReason[$0] ?? 0))
+                }
+            }
+            + family("requests_ended", "counter", "_total", "Requests that ended, by state.") {
+                ended.map { ([("state", $0.rawValue)], Int64(counts.byState[$0] ?? 0)) }
+            }
+            + gauge("oldest_open_request_age_seconds", "Age of the oldest open request.") {
+                [([], oldestAge ?? 0)]
+            }
+    }
+
+    private var providerFamilies: [String] {
+        let sorted = providers.sorted { $0.key < $1.key }
+        func samples(_ value: (LaneHealth) -> Int) -> [Sample] {
+            sorted.map { ([("provider", $0.key.rawValue)], Int64(value($0.value))) }
+        }
+        return gauge("provider_breaker", "The breaker's state: 1 for the one that it is in.") {
+            sorted.flatMap { name, lane -> [Sample] in
+                ["closed", "open", "probing"].map { state in
+                    let isIn = state == lane.breaker.label
+                    return ([("provider", name.rawValue), ("state", state)], isIn ? 1 : 0)
+                }
+            }
+        }
+            + gauge("provider_paused", "Whether nothing is sent to the provider.") {
+                samples { $0.isPaused ? 1 : 0 }
+            }
+            + gauge("provider_calls_in_flight", "Calls under way.") {
+                samples(\.inFlightCount)
+            }
+            + gauge("provider_calls_waiting", "Calls that wait for a slot.") {
+                samples(\.waitingCount)
+            }
+    }
+
+    private var targetFamilies: [String] {
+        let sorted = targets.sorted { $0.key < $1.key }
+        func samples(_ value: (TargetHealth) -> Int) -> [Sample] {
+            sorted.map { ([("target", $0.key.rawValue)], Int64(value($0.value))) }
+        }
+        return gauge("target_paused", "Whether nothing is purged from the target.") {
+            samples { $0.isPaused ? 1 : 0 }
+        }
+            + gauge("target_calls_in_flight", "Calls under way, of many requests each.") {
+                samples { $0.isBusy ? 1 : 0 }
+            }
+            + gauge("target_requests_waiting", "Requests that wait for the next call.") {
+                samples(\.waitingCount)
+            }
+    }
+
+    private func gauge(_ name: String, _ help: String, _ samples: () -> [Sample]) -> [String] {
+        family(name, "gauge", "", help, samples)
+    }
+
+    private func family(
+        _ name: String,
+        _ type: String,
+        _ suffix: String,
+        _ help: String,
+        _ samples: () -> [Sample]
+    ) -> [String] {
+        ["# TYPE expunged_\(name) \(type)", "# HELP expunged_\(name) \(help)"]
+            + samples().map { sample in
+                let labels = sample.labels.map { "\($0)=\"\($1)\"" }.joined(separator: ",")
+                let braces = labels.isEmpty ? "" : "{\(labels)}"
+                return "expunged_\(name)\(suffix)\(braces) \(sample.value)"
+            }
+    }
+}
+
+extension LaneHealth.Breaker {
+    fileprivate var label: String {
+        switch self {
+        case .closed: "closed"
+        case .open: "open"
+        case .probing: "probing"
+        }
+    }
+}

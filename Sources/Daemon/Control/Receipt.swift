@@ -1,0 +1,201 @@
+import Control
+import Engine
+import Lifecycle
+import Settings
+import Storage
+
+/// The proof for one completed request. What was kept comes from the configuration in force.
+struct Receipt: Sendable {
+    let record: RequestRecord
+    let abandonNote: AbandonNote?
+    let configuration: DaemonConfiguration
+    let providers: [ProviderName: any IdentityProvider]
+
+    private typealias Member = JSONValue.Member
+
+    /// The document; its members are always in this order.
+    var json: JSONValue {
+        let request = record.request
+        var members: [Member] = [
+            Member("request_id", .string(request.id.description)),
+            Member("kind", .string(request.kind.rawValue)),
+            Member("state", .string(request.phase.wireState.rawValue)),
+            Member("summary", .string(summary)),
+            Member("created_at", .string(request.createdAt.rfc3339)),
+            Member("accepted_at", .string(request.acceptedAt.rfc3339)),
+        ]
+        members += time("purge_started_at", request.purgeStartedAt)
+        members += time("completed_at", request.endedAt)
+        members += time("scrubbed_at", record.scrubbedAt)
+        members.append(Member("identities", .array(request.revocations.map(identity))))
+        if abandoned.isEmpty == false, let abandonNote {
+            members.append(
+                Member(
+                    "abandoned",
+                    .object([
+                        Member("uid", .integer(Int64(abandonNote.uid))),
+                        Member("reason", .string(abandonNote.reason)),
+                    ])
+                )
+            )
+        }
+        members.append(Member("targets", .array(request.purges.map(target))))
+        members.append(Member("not_erased", .array(notErased)))
+        return .object(members)
+    }
+
+    private var abandoned: [Revocation] {
+        record.request.revocations.filter { $0.verdict == .abandoned }
+    }
+
+    private func time(_ name: String, _ time: WallTime?) -> [Member] {
+        time.map { [Member(name, .string($0.rfc3339))] } ?? []
+    }
+
+    // MARK: Identities
+
+    private func identity(_ revocation: Revocation) -> JSONValue {
+        var members: [Member] = [
+            Member("identity_id", .string(revocation.identity.description)),
+            Member("provider", .string(revocation.provider.rawValue)),
+            Member("client_id", .string(revocation.clientID)),
+        ]
+        guard let verdict = revocation.verdict else { return .object(members) }
+        members += [
+            Member("verdict", .string(verdict.rawValue)),
+            Member("revoked", .boolean(verdict.isRevoked)),
+            Member("evidence", .string(verdict.evidence)),
+        ]
+        members += time("decided_at", revocation.endedAt)
+        if !verdict.isRevoked, let traits = providers[revocation.provider]?.traits {
+            members.append(
+                Member(
+                    "user_action",
+                    .object([
+                        Member("url", .string(traits.userActionURL)),
+                        Member("text", .string(traits.userActionText)),
+                    ])
+                )
+            )
+        }
+        return .object(members)
+    }
+
+    // MARK: Targets
+
+    private func tables(of target: TargetName) -> [TableConfiguration] {
+        guard let found = configuration.targets.first(where: { $0.name == target }) else {
+            return []
+        }
+        switch found.kind {
+        case .sqlite(let sqlite): return sqlite.tables
+        }
+    }
+
+    private func target(_ work: PurgeWork) -> JSONValue {
+        let tables = tables(of: work.target)
+        var members: [Member] = [
+            Member("target", .string(work.target.rawValue)),
+            Member("verified", .boolean(work.step == .verified)),
+        ]
+        members += time("verified_at", work.endedAt)
+        let entries = work.counts.entries.map { entry -> JSONValue in
+            let hasFence = tables.contains { $0.table == entry.name && $0.createdAt != nil }
+            return .object([
+                Member("table", .string(entry.name)),
+                Member("action", .string(entry.action)),
+                Member("rows", .integer(Int64(entry.rowCount))),
+                Member("fenced_rows", .integer(Int64(entry.fencedCount))),
+                Member("fence", .string(hasFence ? record.request.fence.rfc3339 : "none")),
+            ])
+        }
+        members.append(Member("tables", .array(entries)))
+        return .object(members)
+    }
+
+    /// Tables that are kept, rows that are kept without their personal columns, and rows that are
+    /// newer than the request.
+    private var notErased: [JSONValue] {
+        record.request.purges.flatMap { work -> [JSONValue] in
+            let kept = tables(of: work.target).compactMap { table -> JSONValue? in
+                let rows = work.counts.entries.filter { $0.name == table.table }
+                    .reduce(0) { $0 + $1.rowCount }
+                switch table.action {
+                case .delete: return nil
+                case .anonymize(_, let reason):
+                    return notErased(work.target, table.table, rows, "anonymized: " + reason)
+                case .keep(let reason):
+                    return notErased(work.target, table.table, rows, "kept: " + reason)
+                }
+            }
+            let fenced = work.counts.entries.filter { $0.fencedCount > 0 }.map { entry in
+                notErased(
+                    work.target,
+                    entry.name,
+                    entry.fencedCount,
+                    "newer than the request: they belong to a later life of the account"
+                )
+            }
+            return kept + fenced
+        }
+    }
+
+    private func notErased(
+        _ target: TargetName,
+        _ table: String,
+        _ rowCount: Int,
+        _ reason: String
+    ) -> JSONValue {
+        .object([
+            Member("target", .string(target.rawValue)),
+            Member("table", .string(table)),
+            Member("rows", .integer(Int64(rowCount))),
+            Member("reason", .string(reason)),
+        ])
+    }
+
+    // MARK: Summary
+
+    private var summary: String {
+        let request = record.request
+        var sentences: [String] = []
+        if request.kind == .deleteAccount {
+            sentences.append(
+                request.purges.isEmpty
+                    ? "No target was configured, so no data was erased."
+                    : "The user's data was erased from "
+                        + request.purges.map { "'\($0.target)'" }.joined(separator: ", ")
+                        + " as configured, and counted again."
+            )
+        }
+        let open = request.revocations.filter { !($0.verdict?.isRevoked ?? false) }
+        if request.revocations.isEmpty {
+            sentences.append("No identity was known, so nothing was revoked.")
+        } else if open.isEmpty {
+            sentences.append("Every known link to a provider is cut.")
+        } else {
+            let names = open.map { "\($0.provider) (\($0.verdict?.rawValue ?? "open"))" }
+            sentences.append(
+                "NOT revoked: \(names.joined(separator: ", ")); the user can cut these by hand."
+            )
+        }
+        return sentences.joined(separator: " ")
+    }
+}
+
+extension Verdict {
+    /// What was seen that the verdict rests on.
+    fileprivate var evidence: String {
+        switch self {
+        case .proven: "it was live before, revoking answered success, and it was refused after"
+        case .accepted: "revoking answered success; the provider offers no further proof"
+        case .alreadyGone: "the provider's own answer shows that the grant was gone"
+        case .tokenDead:
+            "every stored token is refused for good; whether the link still shows is unknown"
+        case .nothingToRevoke: "there never was a token"
+        case .manual: "NOT revoked: the provider offers no way for a service to do it"
+        case .unrevoked: "NOT revoked: no usable credential was found before the deadline"
+        case .abandoned: "NOT revoked: an operator decided to stop"
+        }
+    }
+}

@@ -1,0 +1,28 @@
+import Control
+import Lifecycle
+import Synchronization
+
+/// The changes of one request, which end with the request.
+final class RequestEvents: Sendable {
+    private let changes: AsyncStream<WireEvent>
+    private let isOver = Mutex(false)
+
+    init(_ changes: AsyncStream<WireEvent>) { self.changes = changes }
+
+    /// The next change; `nil` after the one that ended the request.
+    func next() async -> WireEvent? {
+        guard !isOver.withLock({ $0 }) else { return nil }
+        for await event in changes {
+            if event.endsRequest { isOver.withLock { $0 = true } }
+            return event
+        }
+        return nil
+    }
+}
+
+extension WireEvent {
+    fileprivate var endsRequest: Bool {
+        guard kind == .known(.request) else { return false }
+        return state == WireState.completed.rawValue || state == WireState.cancelled.rawValue
+    }
+}

@@ -1,0 +1,120 @@
+import Control
+import Engine
+import Lifecycle
+import Storage
+
+/// A request with what is needed to show it.
+struct RequestView: Sendable {
+    let request: Request
+    /// `nil` once it has ended.
+    let user: UserID?
+    let updatedAt: WallTime
+    let providers: [ProviderName: any IdentityProvider]
+
+    init(
+        request: Request,
+        user: UserID?,
+        updatedAt: WallTime,
+        providers: [ProviderName: any IdentityProvider]
+    ) {
+        self.request = request
+        self.user = user
+        self.updatedAt = updatedAt
+        self.providers = providers
+    }
+
+    init(_ record: RequestRecord, _ providers: [ProviderName: any IdentityProvider]) {
+        self.init(
+            request: record.request,
+            user: record.user,
+            updatedAt: record.updatedAt,
+            providers: providers
+        )
+    }
+}
+
+extension WireRequest {
+    init(_ view: RequestView, hasSteps: Bool) {
+        let request = view.request
+        self.init(
+            id: request.id,
+            kind: request.kind,
+            userID: Self.shownUser(view),
+            state: request.phase.wireState,
+            createdAt: request.createdAt
+        )
+        detail = request.phase.parkReason?.rawValue ?? request.endDetail
+        updatedAt = view.updatedAt
+        acceptedAt = request.acceptedAt
+        deadlineAt = request.deadlineAt
+        identities = request.revocations.map { revocation in
+            WireIdentity(
+                revocation,
+                traits: view.providers[revocation.provider]?.traits,
+                isParked: request.phase.parkReason == .needsReauthentication
+            )
+        }
+        guard hasSteps else { return }
+        steps = request.revocations.map { WireStep($0, in: view) }
+        for purge in request.purges { steps += WireStep.steps(of: purge, in: request) }
+    }
+
+    /// The same words as in the spool: the user id goes with the end.
+    private static func shownUser(_ view: RequestView) -> String {
+        if let user = view.user { return user.exposeText() }
+        let isErased = view.request.kind == .deleteAccount && view.request.phase == .completed
+        return isErased ? "erased:\(view.request.id)" : ""
+    }
+}
+
+extension WireIdentity {
+    init(_ revocation: Revocation, traits: ProviderTraits?, isParked: Bool) {
+        self.init(
+            identityID: revocation.identity,
+            provider: revocation.provider.rawValue,
+            state: CredentialState(revocation.credentials)
+        )
+        clientID = revocation.clientID
+        verdict = revocation.verdict.map(WireValue.known)
+        updatedAt = revocation.endedAt ?? revocation.startedAt
+        let needsUser =
+            revocation.verdict.map { !$0.isRevoked } ?? (isParked && revocation.waitingSince != nil)
+        if needsUser, let traits {
+            userAction = WireUserAction(url: traits.userActionURL, text: traits.userActionText)
+        }
+    }
+
+    init(_ record: IdentityRecord) {
+        let state: CredentialState =
+            if record.hasPendingCode {
+                .pending
+            } else if record.credentialCount == 0 {
+                .dead
+            } else if record.lastLiveAt != nil {
+                .live
+            } else { .unknown }
+        self.init(identityID: record.id, provider: record.provider.rawValue, state: state)
+        clientID = record.clientID
+        credentialCount = record.credentialCount
+        isSubjectFirstSeen = record.subjectFirstSeenAt != nil
+        updatedAt = record.updatedAt
+    }
+}
+
+extension CredentialState {
+    /// What the credentials of an identity say together.
+    init(_ credentials: [CredentialWork]) {
+        let open = credentials.filter { !$0.step.isFinal }
+        if credentials.isEmpty {
+            self = .unknown
+        } else if open.isEmpty {
+            self = .dead
+        } else if open.contains(where: { $0.step == .stored && $0.lastLiveAt != nil }) {
+            self = .live
+        } else if open.contains(where: { $0.step == .codePending }) {
+            self = .pending
+        } else {
+            self = .unknown
+        }
+    }
+}

@@ -1,0 +1,112 @@
+import Control
+import Engine
+import Lifecycle
+
+extension WireStep {
+    /// The step of one identity: the call that it is at, or how it ended.
+    init(_ revocation: Revocation, in view: RequestView) {
+        let traits = view.providers[revocation.provider]?.traits
+        let kind = Self.kind(of: revocation, traits: traits)
+        self.init(
+            name: "\(kind.rawValue) \(revocation.provider)",
+            kind: kind,
+            state: Self.state(of: revocation, in: view.request),
+            attempts: revocation.attempts
+        )
+        provider = revocation.provider.rawValue
+        verdict = revocation.verdict?.rawValue
+        lastError = revocation.lastTrouble
+        startedAt = revocation.startedAt
+        endedAt = revocation.endedAt
+        durationMilliseconds = Self.milliseconds(from: startedAt, to: endedAt)
+        retryAt = revocation.retryAt
+    }
+
+    private static func kind(of revocation: Revocation, traits: ProviderTraits?) -> StepKind {
+        guard revocation.verdict == nil else { return .revoke }
+        let open = revocation.credentials.filter { !$0.step.isFinal }
+        if open.contains(where: { $0.step == .revoking }) { return .revoke }
+        if open.contains(where: { $0.step == .revoked }) { return .confirm }
+        let stored = open.filter { $0.step == .stored }
+        guard !stored.isEmpty else {
+            return open.contains { $0.step == .codePending } ? .exchange : .revoke
+        }
+        let isAsked = stored.contains {
+            $0.kind == .refreshToken && $0.lastLiveAt == nil && $0.lastRefreshAt == nil
+        }
+        return isAsked && traits?.canCheckRefreshToken == true ? .check : .revoke
+    }
+
+    private static func state(of revocation: Revocation, in request: Request) -> StepState {
+        if let verdict = revocation.verdict {
+            switch verdict {
+            case .proven, .accepted, .alreadyGone, .tokenDead: return .done
+            case .nothingToRevoke, .manual, .unrevoked, .abandoned: return .skipped
+            }
+        }
+        if request.phase.isEnded { return .skipped }
+        if revocation.isBusy { return .running }
+        if revocation.retryAt != nil { return .retrying }
+        if request.phase.parkReason != nil { return .parked }
+        return revocation.startedAt == nil ? .pending : .running
+    }
+
+    /// The two steps of one target. Its calls are counted together; those of the verification are
+    /// the one that succeeded, or those that failed since the last purge.
+    static func steps(of work: PurgeWork, in request: Request) -> [WireStep] {
+        let checks: Int =
+            switch work.step {
+            case .waiting: 0
+            case .purged: min(work.failures, work.attempts)
+            case .verified: min(1, work.attempts)
+            }
+        var purge = WireStep(
+            name: "purge \(work.target)",
+            kind: .purge,
+            state: work.step == .waiting ? state(of: work, in: request) : .done,
+            attempts: work.attempts - checks
+        )
+        var verify = WireStep(
+            name: "verify \(work.target)",
+            kind: .verify,
+            state: .pending,
+            attempts: checks
+        )
+        purge.target = work.target.rawValue
+        verify.target = work.target.rawValue
+        purge.startedAt = work.startedAt
+        verify.endedAt = work.endedAt
+        verify.durationMilliseconds = milliseconds(from: work.startedAt, to: work.endedAt)
+        switch work.step {
+        case .waiting:
+            purge.lastError = work.lastTrouble
+            purge.retryAt = work.retryAt
+            if request.phase.isEnded { verify.state = .known(.skipped) }
+        case .purged:
+            verify.state = .known(state(of: work, in: request))
+            verify.lastError = work.lastTrouble
+            verify.retryAt = work.retryAt
+        case .verified:
+            verify.state = .known(.done)
+            verify.verdict = "clean"
+        }
+        if work.step != .waiting {
+            purge.verdict = "\(work.counts.entries.reduce(0) { $0 + $1.rowCount }) rows"
+        }
+        return [purge, verify]
+    }
+
+    private static func state(of work: PurgeWork, in request: Request) -> StepState {
+        if request.phase.isEnded { return .skipped }
+        if work.isBusy { return .running }
+        if work.retryAt != nil { return .retrying }
+        guard let stage = request.phase.stage, stage >= .purging else { return .pending }
+        if request.phase.parkReason != nil { return .parked }
+        return work.startedAt == nil ? .pending : .running
+    }
+
+    private static func milliseconds(from start: WallTime?, to end: WallTime?) -> Int64? {
+        guard let start, let end else { return nil }
+        return max(0, end.since(start).milliseconds)
+    }
+}

@@ -1,0 +1,81 @@
+package import Lifecycle
+
+/// How the engine gets on with one provider right now.
+package struct LaneHealth: Hashable, Sendable {
+    /// What recent calls say about the provider as a whole.
+    package enum Breaker: Hashable, Sendable {
+        case closed
+        case open(until: WallTime)
+        case probing
+    }
+
+    package let breaker: Breaker
+    package let isPaused: Bool
+    /// Calls and code exchanges under way.
+    package let inFlightCount: Int
+    package let concurrency: Int
+    /// Calls and codes that wait for a slot.
+    package let waitingCount: Int
+}
+
+/// How the engine gets on with one target right now.
+package struct TargetHealth: Hashable, Sendable {
+    package let isPaused: Bool
+    /// One call at a time, many requests in each.
+    package let isBusy: Bool
+    /// Requests in the window that wait for the next call.
+    package let waitingCount: Int
+}
+
+/// Where the mass-deletion guard stands.
+package struct GuardHealth: Hashable, Sendable {
+    package let isClosed: Bool
+    package let purgesLastHour: Int
+    package let purgesPerHourMax: Int
+    /// What is left of an override; zero when there is none.
+    package let overrideRemaining: Int
+    package let overrideUntil: WallTime
+}
+
+extension EngineCore {
+    /// The provider's lane; `nil` for one that is not configured.
+    package func laneHealth(_ name: ProviderName) -> LaneHealth? {
+        guard let lane = lanes[name] else { return nil }
+        let breaker: LaneHealth.Breaker =
+            switch lane.breaker {
+            case .closed: .closed
+            case .open(let until, _): .open(until: until)
+            case .probing: .probing
+            }
+        return LaneHealth(
+            breaker: breaker,
+            isPaused: around.pausedProviders.contains(name),
+            inFlightCount: lane.callsUnderWay + lane.codesUnderWay,
+            concurrency: lane.limits.concurrency,
+            waitingCount: lane.calls.count + lane.codes.count
+        )
+    }
+
+    /// The target's queue; `nil` for one that is not configured.
+    package func targetHealth(_ name: TargetName) -> TargetHealth? {
+        guard let queue = targets[name] else { return nil }
+        return TargetHealth(
+            isPaused: around.pausedTargets.contains(name),
+            isBusy: queue.isBusy,
+            waitingCount: queue.waitingCount
+        )
+    }
+
+    /// The mass-deletion guard as it would decide at `now`.
+    package func guardHealth(at now: WallTime) -> GuardHealth {
+        var copy = massDeletionGuard
+        let isClosed = copy.isClosed(at: now)
+        return GuardHealth(
+            isClosed: isClosed,
+            purgesLastHour: copy.begun.count,
+            purgesPerHourMax: copy.purgesMax,
+            overrideRemaining: now < copy.allowanceUntil ? copy.allowance : 0,
+            overrideUntil: copy.allowanceUntil
+        )
+    }
+}
