@@ -69,8 +69,9 @@ extension SubmissionOptions {
 }
 
 extension Engine.Submission {
-    /// Equal for equal asks, in whatever order their options came. No part can hold a NUL, so no
-    /// two asks share a text.
+    /// Equal for equal asks, in whatever order their options came.
+    ///
+    /// No part can hold a NUL, so no two asks share a text.
     fileprivate var canonicalText: String {
         let providers = options.providers?.map(\.rawValue).sorted().joined(separator: ",")
         return [

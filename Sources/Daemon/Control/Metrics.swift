@@ -2,7 +2,9 @@ import Engine
 import Lifecycle
 import Storage
 
-/// The metrics of one moment as OpenMetrics 1.0 text. Names of providers and targets come from the
+/// The metrics of one moment as OpenMetrics 1.0 text.
+///
+/// Names of providers and targets come from the
 /// configuration, which allows nothing that a label would have to escape; nothing is personal.
 struct Metrics: Sendable {
     let version: String

@@ -4,7 +4,9 @@ import Lifecycle
 import Settings
 import Storage
 
-/// The proof for one completed request. What was kept comes from the configuration in force.
+/// The proof for one completed request.
+///
+/// What was kept comes from the configuration in force.
 struct Receipt: Sendable {
     let record: RequestRecord
     let abandonNote: AbandonNote?

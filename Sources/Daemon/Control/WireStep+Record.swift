@@ -51,7 +51,9 @@ extension WireStep {
         return revocation.startedAt == nil ? .pending : .running
     }
 
-    /// The two steps of one target. Its calls are counted together; those of the verification are
+    /// The two steps of one target.
+    ///
+    /// Its calls are counted together; those of the verification are
     /// the one that succeeded, or those that failed since the last purge.
     static func steps(of work: PurgeWork, in request: Request) -> [WireStep] {
         let checks: Int =
