@@ -79,7 +79,8 @@ extension Request {
     private mutating func learn(
         _ snapshot: IdentitySnapshot
     ) throws(OperationRefusal) -> [RequestEffect] {
-        guard let stage = phase.stage, stage <= .revoking else { throw .deletionInProgress }
+        guard let stage = phase.stage else { throw .alreadyEnded }
+        guard stage <= .revoking else { throw .deletionInProgress }
         guard providerFilter?.contains(snapshot.provider) ?? true else { return [] }
         if let index = index(of: snapshot.identity) {
             _ = revocations[index].learn(snapshot)
@@ -107,6 +108,7 @@ extension Request {
         case .cancel:
             return try cancel(at: now)
         case .absorbed:
+            guard kind == .revokeTokens else { throw .deletionInProgress }
             endDetail = "absorbed"
             end(as: .cancelled, at: now)
             return [.announce(.cancelled)]

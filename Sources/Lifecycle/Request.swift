@@ -75,7 +75,9 @@ package struct Request: Hashable, Sendable {
     package var hasRevokeIntent: Bool {
         revocations.contains { revocation in
             revocation.credentials.contains {
-                switch $0.step {
+                // Back to `stored` because the token outlived its revoke: the intent was there.
+                if $0.needsProof { return true }
+                return switch $0.step {
                 case .revoking, .revoked, .proven, .accepted, .gone: true
                 case .codePending, .stored, .dead, .unusable: false
                 }

@@ -99,9 +99,16 @@ extension Revocation {
                 credentials[$1].kind != .refreshToken ? 1 : 0, $1
             )
         }
+        var waitUntil: WallTime?
         for index in order {
-            if let step = advanceCredential(at: index, now: now, traits: traits) { return step }
+            guard let step = advanceCredential(at: index, now: now, traits: traits) else {
+                continue
+            }
+            // The proof of one token may take a day; the others do not wait for it.
+            guard case .waiting(let until) = step else { return step }
+            waitUntil = min(waitUntil ?? until, until)
         }
+        if let waitUntil { return .waiting(until: waitUntil) }
         if let earned = earnedVerdict(traits: traits) { return finish(earned, at: now) }
         return .awaitingLane
     }
@@ -140,7 +147,9 @@ extension Revocation {
         traits: ProviderTraits
     ) -> RevocationStep? {
         let credential = credentials[index]
-        guard credential.wasLive, let askableAt = credential.askableAt(traits: traits),
+        // Seen live after a revoke that answered success: that counts as live, however long ago.
+        guard credential.wasLive || credential.needsProof,
+            let askableAt = credential.askableAt(traits: traits),
             failures < Limits.confirmationsMax || credential.needsProof
         else {
             credentials[index].step = .accepted

@@ -25,11 +25,12 @@ package struct WallTime: Hashable, Sendable, Comparable {
         time + (.zero - duration)
     }
 
-    /// How long after `earlier` this time is; negative when it is before.
+    /// How long after `earlier` this time is; negative when it is before. Saturates.
     package func since(_ earlier: WallTime) -> Duration {
-        .milliseconds(
-            unixMilliseconds.subtractingReportingOverflow(earlier.unixMilliseconds).partialValue
-        )
+        let (difference, overflow) =
+            unixMilliseconds.subtractingReportingOverflow(earlier.unixMilliseconds)
+        guard !overflow else { return .milliseconds(self < earlier ? Int64.min : .max) }
+        return .milliseconds(difference)
     }
 
     package static let distantPast = WallTime(unixMilliseconds: -62_135_596_800_000)
@@ -42,7 +43,11 @@ extension Duration {
         let (seconds, attoseconds) = components
         let (product, overflow) = seconds.multipliedReportingOverflow(by: 1000)
         guard !overflow else { return seconds < 0 ? .min : .max }
-        return product + attoseconds / 1_000_000_000_000_000
+        let (sum, isBeyond) = product.addingReportingOverflow(
+            attoseconds / 1_000_000_000_000_000
+        )
+        guard !isBeyond else { return seconds < 0 ? .min : .max }
+        return sum
     }
 }
 

@@ -3,7 +3,8 @@ package import Lifecycle
 
 /// The directory in which systemd shows the secrets of the service (systemd.exec(5), CREDENTIALS).
 ///
-/// A secret NAME is the file `expunged_NAME`, as `LoadCredential=expunged:DIRECTORY` makes it, or `NAME`.
+/// A secret NAME is the file `expunged_NAME`, as `LoadCredential=expunged:DIRECTORY` makes it, or
+/// `NAME`.
 package struct CredentialDirectory: Sendable, Equatable {
     /// The directory's path, for messages.
     package let path: String
@@ -24,9 +25,9 @@ package struct CredentialDirectory: Sendable, Equatable {
     ///
     /// - Parameter name: Letters, digits, `.`, `_` and `-`, not beginning with a dot.
     /// - Returns: The file's bytes, unchanged.
-    /// - Throws: ``SystemdError``: `missing` when neither file exists, `unsafePermissions` when group or
-    ///   others may write it, `tooLarge`, `wrongType` for anything but a regular file (symbolic links
-    ///   included), `malformedName`, or `system`.
+    /// - Throws: ``SystemdError``: `missing` when neither file exists, `unsafePermissions` when
+    ///   group or others may write it, `tooLarge`, `wrongType` for anything but a regular file
+    ///   (symbolic links included), `malformedName`, or `system`.
     package func read(_ name: String) throws(SystemdError) -> Secret {
         guard Self.isPlain(name) else {
             throw failure(.malformedName, name, "not a plain file name")

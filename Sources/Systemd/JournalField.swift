@@ -1,7 +1,7 @@
 /// The facts that a journal entry may carry: our metadata name and the journal's field name.
 ///
-/// The list is closed. Metadata of any other name is left out, so that a library's habits cannot put
-/// a user id or a token into the journal.
+/// The list is closed. Metadata of any other name is left out, so that a library's habits cannot
+/// put a user id or a token into the journal.
 package enum JournalField: String, Sendable, CaseIterable {
     case requestID = "request.id"
     case provider

@@ -2,8 +2,8 @@ package import Logging
 
 /// Sends swift-log events to a ``LogQueue`` with the journal's field names.
 ///
-/// `event` names a ``Lifecycle/JournalEvent`` and becomes `MESSAGE_ID`; the names of ``JournalField``
-/// become `EXPUNGED_…` fields; everything else is left out.
+/// `event` names a ``Lifecycle/JournalEvent`` and becomes `MESSAGE_ID`; the names of
+/// ``JournalField`` become `EXPUNGED_…` fields; everything else is left out.
 package struct JournalLogHandler: LogHandler {
     package var metadata: Logger.Metadata = [:]
     package var logLevel: Logger.Level

@@ -12,8 +12,8 @@ package enum LogOutput: Sendable, Equatable {
 
     /// The journal when standard error is connected to it, else standard error.
     ///
-    /// systemd sets `$JOURNAL_STREAM` to device and inode of the stream (systemd.exec(5)); a child whose
-    /// standard error was redirected inherits the variable but not the stream.
+    /// systemd sets `$JOURNAL_STREAM` to device and inode of the stream (systemd.exec(5)); a child
+    /// whose standard error was redirected inherits the variable but not the stream.
     ///
     /// - Parameters:
     ///   - environment: The process environment.

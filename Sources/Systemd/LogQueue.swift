@@ -7,8 +7,9 @@ import Synchronization
 /// Carries log entries to their output on a thread of its own, so that no caller ever waits for it.
 ///
 /// sd_journal_sendv(3) and write(2) block when the other side does not read (fault F-29). The queue
-/// is bounded: from half its capacity on, entries of info and below are dropped, at its capacity all
-/// are. What was dropped is counted and told in one entry as soon as the output takes entries again.
+/// is bounded: from half its capacity on, entries of info and below are dropped, at its capacity
+/// all are. What was dropped is counted and told in one entry as soon as the output takes entries
+/// again.
 package final class LogQueue: Sendable {
     /// Entries that may wait.
     ///

@@ -1,4 +1,5 @@
-/// The directories of the service, as systemd names them (systemd.exec(5)) or as the command line does.
+/// The directories of the service, as systemd names them (systemd.exec(5)) or as the command line
+/// does.
 package struct ServiceDirectories: Sendable, Equatable {
     /// What the command line says instead; each value wins over the environment.
     package struct Overrides: Sendable, Equatable {

@@ -1,10 +1,11 @@
 import CSystemd
 import Glibc
 
-/// Tells the service manager how the service is (sd_notify(3)); does nothing without `$NOTIFY_SOCKET`.
+/// Tells the service manager how the service is (sd_notify(3)); does nothing without
+/// `$NOTIFY_SOCKET`.
 ///
-/// A message that cannot be sent is not reported: systemd notices a missing READY or WATCHDOG itself,
-/// and nothing better could be done here.
+/// A message that cannot be sent is not reported: systemd notices a missing READY or WATCHDOG
+/// itself, and nothing better could be done here.
 package struct ServiceNotifier: Sendable {
     private let send: @Sendable (String) -> Void
     private let monotonicMicroseconds: @Sendable () -> UInt64
@@ -35,7 +36,8 @@ package struct ServiceNotifier: Sendable {
         send("READY=1\nSTATUS=\(LogText.sanitized(status))")
     }
 
-    /// One line for `systemctl status`, such as "12 active, 3 parked, oldest 4 h"; no personal data.
+    /// One line for `systemctl status`, such as "12 active, 3 parked, oldest 4 h"; no personal
+    /// data.
     package func status(_ status: String) {
         send("STATUS=\(LogText.sanitized(status))")
     }

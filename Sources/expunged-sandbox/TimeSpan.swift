@@ -1,6 +1,7 @@
 import ArgumentParser
 
-/// Reads durations with a unit: `200ms`, `30s`, `10m`, `2h`, `1d`, with a sign before them if need be.
+/// Reads durations with a unit: `200ms`, `30s`, `10m`, `2h`, `1d`, with a sign before them if need
+/// be.
 enum TimeSpan {
     private static let units: [(suffix: String, milliseconds: Int64)] = [
         ("ms", 1), ("s", 1000), ("m", 60_000), ("h", 3_600_000), ("d", 86_400_000),

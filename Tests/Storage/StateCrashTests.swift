@@ -6,7 +6,8 @@ import Testing
 
 @testable import Storage
 
-/// Crashes and second processes: the test program starts itself again with one test that plays the victim.
+/// Crashes and second processes: the test program starts itself again with one test that plays the
+/// victim.
 struct StateCrashTests {
     @Test func `what was acknowledged before kill -9 is there afterwards`() async throws {
         let directory = try StateFixture.makeDirectory()

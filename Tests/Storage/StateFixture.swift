@@ -171,7 +171,8 @@ final class StateFixture: Sendable {
     private static func read(_ path: String) -> [UInt8] {
         let descriptor = unsafe Glibc.open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return [] }
-        // Closing it drops SQLite's POSIX locks in this process; nobody else has the file open here.
+        // Closing it drops SQLite's POSIX locks in this process; nobody else has the file open
+        // here.
         defer { Glibc.close(descriptor) }
         var all: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 1 << 16)

@@ -42,7 +42,10 @@ enum ImportTable {
         ]),
         "expunged": ["Daemon"],
         "expungectl": ["Control", "ControlClient", "Lifecycle", "ArgumentParser"],
-        "expunged-sandbox": ["Sandbox", "ArgumentParser"],
+        "expunged-sandbox": [
+            "Sandbox", "ArgumentParser", "AsyncHTTPClient", "NIOCore", "NIOHTTP1", "NIOSSL",
+            "UnixSignals",
+        ],
     ]
 
     /// A suite sees its own target, what that may see, and what the table of `Package.swift` adds.

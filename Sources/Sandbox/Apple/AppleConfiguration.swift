@@ -4,11 +4,13 @@ package struct AppleConfiguration: Sendable {
     package enum RefreshLimit: String, CaseIterable, Sendable {
         /// It is answered like the first.
         case off
-        /// It is answered 429 without `Retry-After`: Apple says «you may get throttled» and no more.
+        /// It is answered 429 without `Retry-After`: Apple says «you may get throttled» and no
+        /// more.
         case daily
     }
 
-    /// What a revoke answers that has no `token`, but has the token in a field named after its kind.
+    /// What a revoke answers that has no `token`, but has the token in a field named after its
+    /// kind.
     package enum MisnamedToken: String, CaseIterable, Sendable {
         /// 200 without effect, as a client library once met it.
         case accept

@@ -2,8 +2,9 @@ import Lifecycle
 
 /// The credentials of a revocation as one column: they are always read and written together.
 ///
-/// One credential is `id kind step flags live refresh`, credentials are separated by `;`. Flags are `L` (was
-/// live) and `P` (needs proof), a missing value is `-`: `12 refresh_token revoking L 1789000000000 -`.
+/// One credential is `id kind step flags live refresh`, credentials are separated by `;`. Flags are
+/// `L` (was live) and `P` (needs proof), a missing value is `-`: `12 refresh_token revoking L
+/// 1789000000000 -`.
 enum CredentialWorkText {
     static func encode(_ credentials: [CredentialWork]) -> String {
         var text = ""

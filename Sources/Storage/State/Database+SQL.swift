@@ -3,9 +3,10 @@ import GRDBSQLite
 
 /// Cached statements with positional parameters.
 ///
-/// GRDB keeps the statement cache; binding and stepping go to SQLite directly, which costs a third of
-/// `Statement.execute(arguments:)` and is most of the work of the writer. Transactions still go through
-/// GRDB, which tracks them. One text is one statement: never step it again inside its own loop.
+/// GRDB keeps the statement cache; binding and stepping go to SQLite directly, which costs a third
+/// of `Statement.execute(arguments:)` and is most of the work of the writer. Transactions still go
+/// through GRDB, which tracks them. One text is one statement: never step it again inside its own
+/// loop.
 extension Database {
     /// Runs a statement that returns no rows.
     ///

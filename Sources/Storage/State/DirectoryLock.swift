@@ -2,10 +2,11 @@ import CLinux
 import Glibc
 import Synchronization
 
-/// An exclusive lock on a directory's lock file; held until released or until the last owner goes away.
+/// An exclusive lock on a directory's lock file; held until released or until the last owner goes
+/// away.
 ///
-/// The lock belongs to the open file description (`F_OFD_SETLK`, fcntl(2)), so the kernel drops it with
-/// the process, however it ends, and no clean-up is ever needed. The file itself stays.
+/// The lock belongs to the open file description (`F_OFD_SETLK`, fcntl(2)), so the kernel drops it
+/// with the process, however it ends, and no clean-up is ever needed. The file itself stays.
 final class DirectoryLock: Sendable {
     private let descriptor: Mutex<Int32?>
 

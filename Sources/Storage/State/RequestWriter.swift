@@ -202,8 +202,9 @@ extension RequestWriter {
 
     /// Destroys what can never be used again of an account that lives on.
     ///
-    /// That is the credentials of identities with a verdict, and the identities whose link is cut. Otherwise a later deletion would wait for a
-    /// credential of a link that is no more. An absorbed request leaves everything to its successor.
+    /// That is the credentials of identities with a verdict, and the identities whose link is cut.
+    /// Otherwise a later deletion would wait for a credential of a link that is no more. An
+    /// absorbed request leaves everything to its successor.
     private func destroyUsedCredentials(of request: Request) throws {
         guard request.endDetail != Self.absorbed else { return }
         for revocation in request.revocations {

@@ -18,7 +18,8 @@ extension StateDatabase: RequestIntake {
         }
     }
 
-    /// Remembers rows of a spool that break its public schema, so that each is refused once and mirrored.
+    /// Remembers rows of a spool that break its public schema, so that each is refused once and
+    /// mirrored.
     ///
     /// - Throws: ``StorageError``: nothing was recorded.
     package func refuse(_ rows: [RefusedRow], now: WallTime) async throws {
@@ -30,7 +31,8 @@ extension StateDatabase: RequestIntake {
         }
     }
 
-    /// Whether the spool ever held another row under this row's id: the file was recreated or restored.
+    /// Whether the spool ever held another row under this row's id: the file was recreated or
+    /// restored.
     ///
     /// - Throws: ``StorageError``, or `CancellationError` in a cancelled task.
     package func isRecreated(_ row: SpoolRow) async throws -> Bool {
@@ -143,7 +145,8 @@ private struct Intake {
         return loaded
     }
 
-    /// Ends an open `revoke_tokens`: the new `delete_account` revokes the same credentials and more.
+    /// Ends an open `revoke_tokens`: the new `delete_account` revokes the same credentials and
+    /// more.
     private func absorb(_ id: RequestID) throws {
         guard let loaded = try RequestRow.loadOpen(id, database) else { return }
         var request = loaded.request

@@ -21,7 +21,8 @@ package struct MirrorRow: Hashable, Sendable {
 extension StateDatabase {
     /// Rows whose spool shows something older than the state, the oldest request first.
     ///
-    /// All rows of one request come together. A row of a spool that is gone comes too: confirm it unwritten.
+    /// All rows of one request come together. A row of a spool that is gone comes too: confirm it
+    /// unwritten.
     ///
     /// - Throws: ``StorageError``, or `CancellationError` in a cancelled task.
     package func mirrorBatch(limit: Int) async throws -> [MirrorRow] {
@@ -77,7 +78,8 @@ extension StateDatabase {
         }
     }
 
-    /// Records that rows show what ``mirrorBatch(limit:)`` said; one that changed since comes again.
+    /// Records that rows show what ``mirrorBatch(limit:)`` said; one that changed since comes
+    /// again.
     ///
     /// - Throws: ``StorageError``: nothing was recorded.
     package func confirmMirrored(_ rows: [MirrorRow]) async throws {

@@ -56,9 +56,11 @@ extension StateDatabase {
         }
     }
 
-    /// Forgets what was being worked on when the last process ended; call once, before the engine starts.
+    /// Forgets what was being worked on when the last process ended; call once, before the engine
+    /// starts.
     ///
-    /// - Parameter isOwnCrash: The process ended by its own fault: it is counted against each of them.
+    /// - Parameter isOwnCrash: The process ended by its own fault: it is counted against each of
+    ///   them.
     /// - Returns: The suspects of that crash, else nothing.
     /// - Throws: ``StorageError``: nothing was recorded.
     package func takeSuspects(isOwnCrash: Bool) async throws -> [RequestID] {

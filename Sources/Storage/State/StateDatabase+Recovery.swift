@@ -24,7 +24,8 @@ package struct Recovery: Sendable {
 }
 
 extension StateDatabase {
-    /// Counts a crash against what was being worked on, once, and reads what the engine starts with.
+    /// Counts a crash against what was being worked on, once, and reads what the engine starts
+    /// with.
     ///
     /// - Parameters:
     ///   - isOwnCrash: The last process ended by its own fault; a kill from outside is nobody's.

@@ -3,9 +3,10 @@ import Lifecycle
 
 /// Removing what was deleted from our own files.
 ///
-/// `secure_delete` overwrites deleted content in the pages, but the old pages stay in the database until
-/// a checkpoint and in the WAL until it is truncated. So after an ending the WAL is checkpointed with
-/// TRUNCATE, for all endings of half a second at once, and the receipt says when that was.
+/// `secure_delete` overwrites deleted content in the pages, but the old pages stay in the database
+/// until a checkpoint and in the WAL until it is truncated. So after an ending the WAL is
+/// checkpointed with TRUNCATE, for all endings of half a second at once, and the receipt says when
+/// that was.
 extension StateDatabase {
     /// From an ending to its scrub; two of them keep the promise of one second.
     package static let scrubDelay = Duration.milliseconds(500)

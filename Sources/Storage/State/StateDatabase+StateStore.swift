@@ -5,7 +5,8 @@ package import Lifecycle
 extension StateDatabase: StateStore {
     /// Requests whose due time has come, the longest due first.
     ///
-    /// Each lane is a range of the index, so that a million requests of a closed lane cost nothing here.
+    /// Each lane is a range of the index, so that a million requests of a closed lane cost nothing
+    /// here.
     ///
     /// - Throws: ``StorageError``, or `CancellationError` in a cancelled task.
     package func dueRequests(

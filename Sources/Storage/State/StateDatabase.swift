@@ -29,8 +29,9 @@ package final class StateDatabase: Sendable {
 
     /// Opens or makes the database and takes the directory's lock.
     ///
-    /// After an unclean stop the file is checked (`PRAGMA quick_check`). A damaged or newer file is left as
-    /// it is, and the error says which: starting with an empty state instead would forget requests.
+    /// After an unclean stop the file is checked (`PRAGMA quick_check`). A damaged or newer file is
+    /// left as it is, and the error says which: starting with an empty state instead would forget
+    /// requests.
     ///
     /// - Parameters:
     ///   - path: The file, in a directory that exists and belongs to us.
@@ -95,7 +96,8 @@ package final class StateDatabase: Sendable {
         try await writer.perform { try Self.markStop($0, isClean: true) }
         writer.refuse(StorageError(.closed, "use the state", at: path))
         do {
-            // The last connection to close checkpoints and removes the WAL (sqlite.org/wal.html, §2).
+            // The last connection to close checkpoints and removes the WAL (sqlite.org/wal.html,
+            // §2).
             try pool.close()
         } catch {
             throw StorageError(error, "close the state", at: path)
@@ -131,7 +133,8 @@ extension StateDatabase {
             try database.execute(sql: "PRAGMA temp_store = MEMORY")
             try database.execute(sql: "PRAGMA trusted_schema = OFF")
             guard !database.configuration.readonly else { return }
-            // Deleted content is overwritten; with TRUNCATE nothing is left (reference 1.2 of the tests).
+            // Deleted content is overwritten; with TRUNCATE nothing is left (reference 1.2 of the
+            // tests).
             try database.execute(sql: "PRAGMA secure_delete = ON")
             // The writer checkpoints; with this limit the size of the WAL says how much is in it.
             try database.execute(sql: "PRAGMA wal_autocheckpoint = 0")
@@ -198,7 +201,8 @@ extension StateDatabase {
         )
     }
 
-    /// News about an identity may have been committed right before the crash, unseen by its request.
+    /// News about an identity may have been committed right before the crash, unseen by its
+    /// request.
     private static func makeWaitingDue(_ database: Database, at now: WallTime) throws {
         try database.run(
             """

@@ -3,7 +3,8 @@ import GRDB
 /// The tables of `state.db`, as migrations that only ever grow.
 ///
 /// Identifiers are 16-byte blobs, times are milliseconds since 1970, booleans are 0 or 1. The only
-/// column that ever holds a plain user id is `requests.user_id`, and only while the request is open.
+/// column that ever holds a plain user id is `requests.user_id`, and only while the request is
+/// open.
 enum StateSchema {
     /// `PRAGMA application_id`: "exst".
     static let applicationID = 0x6578_7374
@@ -162,7 +163,8 @@ enum StateSchema {
         ) STRICT, WITHOUT ROWID;
         """
 
-    /// `imports` is what makes the spool exactly once; a row that was recreated has another fingerprint.
+    /// `imports` is what makes the spool exactly once; a row that was recreated has another
+    /// fingerprint.
     private static let intake = """
         CREATE TABLE idempotency (
           scope            TEXT NOT NULL,

@@ -7,22 +7,25 @@ import Synchronization
 /// perform ──▶ waiting (bounded) ──▶ BEGIN IMMEDIATE, a SAVEPOINT per mutation, COMMIT ──▶ resume callers
 /// ```
 ///
-/// A mutation that throws is rolled back alone and throws to its own caller. A caller that is cancelled
-/// waits on: its mutation belongs to the batch. Nothing is resumed before the commit is on disk. After a
-/// failed commit or an I/O error nobody knows what is on disk, so the writer refuses everything from
-/// then on and the process must end.
+/// A mutation that throws is rolled back alone and throws to its own caller. A caller that is
+/// cancelled waits on: its mutation belongs to the batch. Nothing is resumed before the commit is
+/// on disk. After a failed commit or an I/O error nobody knows what is on disk, so the writer
+/// refuses everything from then on and the process must end.
 ///
-/// A full disk is different: SQLite answers `SQLITE_FULL` when a write fails, that is before the sync and
-/// with an incomplete commit frame, so after a successful rollback the batch provably did not happen
-/// (sqlite.org/walformat.html, "WAL Frame Checksum"). Its callers get `diskFull`, and later ones are tried.
+/// A full disk is different: SQLite answers `SQLITE_FULL` when a write fails, that is before the
+/// sync and with an incomplete commit frame, so after a successful rollback the batch provably did
+/// not happen (sqlite.org/walformat.html, "WAL Frame Checksum"). Its callers get `diskFull`, and
+/// later ones are tried.
 package final class StateWriter: Sendable {
     /// Bounds of the writer.
     package enum Bounds {
-        /// Mutations that may wait; far more than any number of connections and lanes can have open.
+        /// Mutations that may wait; far more than any number of connections and lanes can have
+        /// open.
         package static let waitingMax = 65_536
         /// Mutations in one commit: keeps the wait of the first one in the low milliseconds.
         package static let batchMax = 1024
-        /// Size of the WAL at which its pages are copied into the database: replayed in < 0.2 s at start.
+        /// Size of the WAL at which its pages are copied into the database: replayed in < 0.2 s at
+        /// start.
         package static let walByteCountMax = 32 << 20
     }
 
@@ -59,10 +62,11 @@ package final class StateWriter: Sendable {
 
     /// Runs a mutation in the next batch and returns once that batch is on disk.
     ///
-    /// - Parameter body: Runs on the writer's queue, inside a savepoint; it may not commit anything.
+    /// - Parameter body: Runs on the writer's queue, inside a savepoint; it may not commit
+    ///   anything.
     /// - Returns: What `body` returned.
-    /// - Throws: What `body` threw, or ``StorageError``: `overloaded`, `closed`, `diskFull` (nothing
-    ///   happened), `commitFailed` (the process must end).
+    /// - Throws: What `body` threw, or ``StorageError``: `overloaded`, `closed`, `diskFull`
+    ///   (nothing happened), `commitFailed` (the process must end).
     package func perform<T: Sendable>(
         _ body: @escaping @Sendable (Database) throws -> T
     ) async throws -> T {
@@ -187,7 +191,8 @@ extension StateWriter {
                     guard !known.kind.isFatal else { throw known }
                     failed.append((batch[index], known.kind == .diskFull ? known : error))
                     guard database.isInsideTransaction else {
-                        // SQLite has rolled the whole transaction back (sqlite.org/lang_transaction.html).
+                        // SQLite has rolled the whole transaction back
+                        // (sqlite.org/lang_transaction.html).
                         failed += done.map { ($0.job, known) }
                         return batch[(index + 1)...]
                     }
@@ -248,7 +253,8 @@ extension StateWriter {
         for job in batch { job.fail(error) }
     }
 
-    /// Copies pages into the database without waiting for anybody (sqlite.org/c3ref/wal_checkpoint_v2.html).
+    /// Copies pages into the database without waiting for anybody
+    /// (sqlite.org/c3ref/wal_checkpoint_v2.html).
     ///
     /// A failure changes nothing that was committed: the WAL stays and is copied later.
     private func checkpointIfLarge(_ database: Database) {

@@ -50,7 +50,8 @@ package struct StorageError: Error, Sendable, Hashable, CustomStringConvertible 
 }
 
 extension StorageError {
-    /// Translates whatever was thrown; SQLite's own message holds names of the schema, never values.
+    /// Translates whatever was thrown; SQLite's own message holds names of the schema, never
+    /// values.
     init(_ error: any Error, _ action: String, at place: String) {
         switch error {
         case let error as StorageError:

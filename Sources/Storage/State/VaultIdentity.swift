@@ -155,7 +155,8 @@ extension VaultIdentity {
 }
 
 extension IdentityNews {
-    /// Reads what is known now and makes the user's open requests due, so that none of them misses it.
+    /// Reads what is known now and makes the user's open requests due, so that none of them misses
+    /// it.
     ///
     /// - Returns: `nil` when the identity is gone.
     /// - Throws: `DatabaseError`, or ``StorageError`` of kind `malformed`.

@@ -1,10 +1,6 @@
 internal import CSQLiteGuard
 
-#if canImport(Glibc)
 internal import Glibc
-#else
-internal import Darwin
-#endif
 
 /// What SQLite needs around the file, and reports as a bare error code when it is missing.
 enum DirectoryCheck {

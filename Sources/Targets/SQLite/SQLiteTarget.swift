@@ -35,6 +35,7 @@ package actor SQLiteTarget: PurgeTarget {
 
     // MARK: PurgeTarget
 
+    /// Deletes and masks, many orders in one short transaction.
     package func purge(_ orders: [PurgeOrder]) async -> [PurgeAnswer] {
         var progress = PurgeProgress(orderCount: orders.count)
         var schemaTries = 0
@@ -72,6 +73,7 @@ package actor SQLiteTarget: PurgeTarget {
         return progress.answers(elseBegun: .lost, elseUntouched: .lost)
     }
 
+    /// Counts what is left by other queries than the purge used.
     package func verify(_ orders: [PurgeOrder]) async -> [VerifyAnswer] {
         var answers: [VerifyAnswer] = []
         var schemaTries = 0
@@ -98,6 +100,7 @@ package actor SQLiteTarget: PurgeTarget {
         return answers
     }
 
+    /// Compares the configuration with the live schema; one sentence per problem.
     package func diagnose() async -> [String] {
         await inspect().problems
     }
