@@ -15,7 +15,8 @@ package enum Backoff {
     ///   - retryAfter: What the other side asked for; clamped to 1 s … 24 h and never undercut.
     ///   - cap: The longest delay, ``Limits/backoffMax`` unless told.
     ///   - dice: Source of the jitter.
-    /// - Returns: A delay between 1 ms and the longer of `cap` and the clamped `retryAfter`.
+    /// - Returns: A delay between 1 ms and `cap`; with `retryAfter`, between it and twice as much,
+    ///   at most ``Limits/backoffMax``.
     package static func delay(
         failures: Int,
         retryAfter: Duration? = nil,
@@ -27,11 +28,18 @@ package enum Backoff {
             cap.milliseconds,
             Limits.backoffBase.milliseconds.multipliedOrMax(1 << Int64(doublings))
         )
-        let jittered = Duration.milliseconds(Int64.random(in: 1...max(1, ceiling), using: &dice))
-        guard let retryAfter else { return jittered }
+        guard let retryAfter else { return random(upTo: ceiling, &dice) }
         let clamped = min(max(retryAfter, Limits.retryAfterMin), Limits.backoffMax)
         // Jitter on top, or everybody who was told "60 s" comes back in the same second.
-        return min(clamped + min(jittered, clamped), Limits.backoffMax)
+        let jitter = random(upTo: min(ceiling, clamped.milliseconds), &dice)
+        return min(clamped + jitter, Limits.backoffMax)
+    }
+
+    private static func random(
+        upTo milliseconds: Int64,
+        _ dice: inout SeededGenerator
+    ) -> Duration {
+        .milliseconds(Int64.random(in: 1...max(1, milliseconds), using: &dice))
     }
 }
 

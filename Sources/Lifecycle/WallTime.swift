@@ -25,7 +25,7 @@ package struct WallTime: Hashable, Sendable, Comparable {
         time + (.zero - duration)
     }
 
-    /// How long after `earlier` this time is; negative when it is before. Saturates.
+    /// How long after `earlier` this time is, negative when it is before; saturates.
     package func since(_ earlier: WallTime) -> Duration {
         let (difference, overflow) =
             unixMilliseconds.subtractingReportingOverflow(earlier.unixMilliseconds)

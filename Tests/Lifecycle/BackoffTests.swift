@@ -1,0 +1,71 @@
+import Lifecycle
+import Testing
+
+struct BackoffTests {
+    /// Failures, and the longest delay that they allow.
+    static let ceilings: [(Int, Duration)] = [
+        (.min, .milliseconds(500)), (0, .milliseconds(500)), (1, .milliseconds(500)),
+        (2, .seconds(1)), (5, .seconds(8)), (10, .seconds(256)), (17, .milliseconds(32_768_000)),
+        (18, .milliseconds(65_536_000)), (19, .seconds(86_400)), (1000, .seconds(86_400)),
+        (.max, .seconds(86_400)),
+    ]
+
+    @Test("delays use the whole range up to the ceiling", arguments: ceilings)
+    func ceiling(_ failures: Int, _ ceiling: Duration) throws {
+        let delays = sample { Backoff.delay(failures: failures, dice: &$0) }
+        #expect(try #require(delays.min()) >= .milliseconds(1))
+        #expect(try #require(delays.max()) <= ceiling)
+        // Full jitter: 2,000 throws that miss a tenth at either end would be a wonder.
+        #expect(try #require(delays.min()) < ceiling / 10)
+        #expect(try #require(delays.max()) > ceiling / 10 * 9)
+    }
+
+    @Test(
+        "a cap bounds the delay, even a senseless one",
+        arguments: [(Duration.seconds(5), Duration.seconds(5)), (.zero, .milliseconds(1))]
+            + [(.seconds(-5), .milliseconds(1))]
+    )
+    func cap(_ cap: Duration, _ longest: Duration) {
+        for delay in sample({ Backoff.delay(failures: 30, cap: cap, dice: &$0) }) {
+            #expect(delay >= .milliseconds(1))
+            #expect(delay <= longest)
+        }
+    }
+
+    /// What the other side asked for, and the bounds of what it gets at the first failure.
+    static let hints: [(Duration, Duration, Duration)] = [
+        (.seconds(-3600), .seconds(1), .milliseconds(1500)),
+        (.zero, .seconds(1), .milliseconds(1500)),
+        (.milliseconds(10), .seconds(1), .milliseconds(1500)),
+        (.seconds(60), .seconds(60), .milliseconds(60_500)),
+        (.seconds(86_400), .seconds(86_400), .seconds(86_400)),
+        (.seconds(Int64.max), .seconds(86_400), .seconds(86_400)),
+    ]
+
+    @Test("Retry-After is clamped and never undercut", arguments: hints)
+    func hint(_ hint: Duration, _ least: Duration, _ most: Duration) {
+        for delay in sample({ Backoff.delay(failures: 1, retryAfter: hint, dice: &$0) }) {
+            #expect(delay >= least)
+            #expect(delay <= most)
+        }
+    }
+
+    @Test func `everybody who was told the same comes back at another time`() {
+        let delays = sample { dice in
+            Backoff.delay(failures: 9, retryAfter: .seconds(60), dice: &dice)
+        }
+        #expect(Set(delays).count > 1000)
+        #expect(delays.allSatisfy { $0 <= .seconds(120) })
+    }
+
+    @Test func `one seed gives one sequence`() {
+        let first = sample { Backoff.delay(failures: 12, dice: &$0) }
+        let second = sample { Backoff.delay(failures: 12, dice: &$0) }
+        #expect(first == second)
+    }
+
+    private func sample(_ delay: (inout SeededGenerator) -> Duration) -> [Duration] {
+        var dice = SeededGenerator(seed: 11)
+        return (0..<2000).map { _ in delay(&dice) }
+    }
+}

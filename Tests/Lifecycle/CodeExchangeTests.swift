@@ -1,0 +1,129 @@
+import Lifecycle
+import Testing
+
+/// The five-minute lane: every phase × every event.
+struct CodeExchangeTests {
+    enum Column: String, CaseIterable {
+        case begin, beginTooLate, exchanged, refused, restarted
+        case unreachable, throttled, lost, unusable, misconfigured, sealBroken
+
+        var event: CodeExchange.Event {
+            switch self {
+            case .begin, .beginTooLate: .begin
+            case .exchanged: .exchanged
+            case .refused: .refused
+            case .restarted: .restarted
+            case .unreachable: .trouble(.unreachable)
+            case .throttled: .trouble(.throttled(retryAfter: nil))
+            case .lost: .trouble(.lost)
+            case .unusable: .trouble(.unusable)
+            case .misconfigured: .trouble(.misconfigured)
+            case .sealBroken: .trouble(.sealBroken)
+            }
+        }
+
+        var age: Duration {
+            self == .beginTooLate ? Limits.codeAgeMax + .milliseconds(1) : Limits.codeAgeMax
+        }
+    }
+
+    /// Phase and effect after each event, in the order of the columns; `.` is nothing at all.
+    static let table: [(CodeExchange.Phase, [String])] = [
+        (
+            .pending,
+            [
+                "exchanging +exchange", "expired +settled", ".", ".", ".",
+                ".", ".", ".", ".", ".", ".",
+            ]
+        ),
+        (
+            .exchanging,
+            [
+                ".", ".", "exchanged +settled", "refused +settled", "unknown +settled",
+                "pending +retry", "pending +retry", "unknown +settled", "unknown +settled",
+                "pending +pause", "unknown +settled",
+            ]
+        ),
+        (.exchanged, nothing), (.refused, nothing), (.unknown, nothing), (.expired, nothing),
+    ]
+
+    static let nothing = Array(repeating: ".", count: Column.allCases.count)
+
+    @Test("every phase does what the table says", arguments: table)
+    func phase(_ phase: CodeExchange.Phase, _ expected: [String]) {
+        #expect(expected.count == Column.allCases.count)
+        for (column, text) in zip(Column.allCases, expected) {
+            #expect(outcome(of: column, in: phase) == text, "\(phase) × \(column)")
+        }
+    }
+
+    @Test func `the table has every phase`() {
+        #expect(Self.table.map(\.0) == CodeExchange.Phase.allCases)
+    }
+
+    @Test(
+        "only an exchange that provably did not happen is tried again, soon",
+        arguments: [nil, Duration.seconds(-5), .zero, .seconds(2), .seconds(86_400)]
+    )
+    func retry(_ retryAfter: Duration?) {
+        var exchange = exchange(.exchanging)
+        var dice = SeededGenerator(seed: 3)
+        let now = Sample.start
+        let effects = exchange.handle(
+            .trouble(.throttled(retryAfter: retryAfter)),
+            now: now,
+            dice: &dice
+        )
+        guard case .retry(let delay) = effects.first else {
+            Issue.record("no retry")
+            return
+        }
+        #expect(delay > .zero)
+        #expect(delay <= Limits.codeBackoffMax)
+        #expect(delay >= min(retryAfter ?? .zero, Limits.codeBackoffMax))
+        #expect(exchange.failures == 1)
+    }
+
+    @Test func `a code from the future is not too old`() {
+        var exchange = exchange(.pending)
+        var dice = SeededGenerator(seed: 3)
+        let effects = exchange.handle(.begin, now: .distantPast, dice: &dice)
+        #expect(effects == [.exchange])
+    }
+
+    @Test func `a final phase destroys the code, an open one keeps it`() {
+        let final = CodeExchange.Phase.allCases.filter(\.isFinal)
+        #expect(final == [.exchanged, .refused, .unknown, .expired])
+    }
+
+    private func exchange(_ phase: CodeExchange.Phase) -> CodeExchange {
+        CodeExchange(
+            credential: Sample.token,
+            identity: Sample.identity,
+            provider: Sample.apple,
+            createdAt: Sample.start,
+            phase: phase
+        )
+    }
+
+    private func outcome(of column: Column, in phase: CodeExchange.Phase) -> String {
+        var exchange = exchange(phase)
+        var dice = SeededGenerator(seed: 3)
+        let before = exchange
+        let effects = exchange.handle(
+            column.event,
+            now: Sample.start + column.age,
+            dice: &dice
+        )
+        if exchange == before, effects.isEmpty { return "." }
+        let words = effects.map { effect in
+            switch effect {
+            case .exchange: "+exchange"
+            case .retry: "+retry"
+            case .pauseProvider: "+pause"
+            case .settled: "+settled"
+            }
+        }
+        return ([exchange.phase.rawValue] + words).joined(separator: " ")
+    }
+}

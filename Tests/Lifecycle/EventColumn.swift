@@ -1,0 +1,71 @@
+import Lifecycle
+
+/// One column of the phase table: every kind of event, with its good answer.
+enum EventColumn: String, Hashable, CaseIterable {
+    case due, checked, revoked, confirmed, purged, verified, postponed, absorbed, news
+    case hold, release, retry, cancel, abandon, quarantine
+
+    var event: RequestEvent {
+        switch self {
+        case .due: .due
+        case .checked: .checked(Sample.identity, Sample.token, .live)
+        case .revoked: .revoked(Sample.identity, Sample.token, .success)
+        case .confirmed: .confirmed(Sample.identity, Sample.token, .dead)
+        case .purged: .purged(Sample.database, .done(PurgeCounts()))
+        case .verified: .verified(Sample.database, .clean)
+        case .postponed: .postponed(.check, until: Sample.start + .seconds(60))
+        case .absorbed: .absorbed
+        case .news:
+            .identityChanged(Sample.snapshot([Sample.credential(id: Sample.freshToken)]))
+        case .hold: .hold
+        case .release: .release
+        case .retry: .retry
+        case .cancel: .cancel
+        case .abandon: .abandon
+        case .quarantine: .quarantine
+        }
+    }
+
+    /// The column that an event belongs to; a new kind of event does not compile without one.
+    init(_ event: RequestEvent) {
+        self =
+            switch event {
+            case .due: .due
+            case .checked: .checked
+            case .revoked: .revoked
+            case .confirmed: .confirmed
+            case .purged: .purged
+            case .verified: .verified
+            case .postponed: .postponed
+            case .absorbed: .absorbed
+            case .identityChanged: .news
+            case .hold: .hold
+            case .release: .release
+            case .retry: .retry
+            case .cancel: .cancel
+            case .abandon: .abandon
+            case .quarantine: .quarantine
+            }
+    }
+
+    /// The head of the column in the compact matrix.
+    var head: String {
+        switch self {
+        case .due: "due"
+        case .checked: "chk"
+        case .revoked: "rev"
+        case .confirmed: "cnf"
+        case .purged: "pur"
+        case .verified: "ver"
+        case .postponed: "pst"
+        case .absorbed: "abs"
+        case .news: "new"
+        case .hold: "hld"
+        case .release: "rel"
+        case .retry: "rty"
+        case .cancel: "can"
+        case .abandon: "abn"
+        case .quarantine: "qua"
+        }
+    }
+}

@@ -1,0 +1,107 @@
+import Lifecycle
+
+/// One request with everything that its machine reads, so that a test is a list of events.
+struct Machine {
+    var request: Request
+    var around: Surroundings
+    var now = Sample.start
+    private var dice = SeededGenerator(seed: 1)
+
+    init(
+        _ kind: RequestKind = .deleteAccount,
+        identities: [IdentitySnapshot] = [Sample.snapshot()],
+        targets: [TargetName] = [Sample.database],
+        grace: Duration = .zero,
+        around: Surroundings = Sample.surroundings()
+    ) {
+        request = Request(
+            id: RequestID(TimeOrderedID(high: 7, low: 7)),
+            kind: kind,
+            createdAt: Sample.start,
+            acceptedAt: Sample.start,
+            notBefore: Sample.start + grace,
+            deadlineAt: Sample.start + Sample.day * 30,
+            identities: identities,
+            targets: targets
+        )
+        self.around = around
+    }
+
+    @discardableResult
+    mutating func send(_ event: RequestEvent) throws(OperationRefusal) -> [RequestEffect] {
+        var moment = Moment(now: now, dice: dice)
+        defer { dice = moment.dice }
+        return try request.handle(event, &moment, around: around)
+    }
+
+    /// Lets time pass, without an event.
+    mutating func pass(_ duration: Duration) { now = now + duration }
+
+    /// Lets time pass until the machine wants to be looked at, and looks.
+    @discardableResult
+    mutating func sendDue() throws -> [RequestEffect] {
+        if let dueAt = request.dueAt { now = max(now, dueAt) }
+        return try send(.due)
+    }
+
+    @discardableResult
+    mutating func answer(
+        check answer: CheckAnswer,
+        _ id: CredentialID = Sample.token
+    ) throws -> [RequestEffect] {
+        try send(.checked(Sample.identity, id, answer))
+    }
+
+    @discardableResult
+    mutating func answer(
+        revoke answer: RevokeAnswer,
+        _ id: CredentialID = Sample.token
+    ) throws -> [RequestEffect] {
+        try send(.revoked(Sample.identity, id, answer))
+    }
+
+    @discardableResult
+    mutating func answer(
+        confirm answer: CheckAnswer,
+        _ id: CredentialID = Sample.token
+    ) throws -> [RequestEffect] {
+        try send(.confirmed(Sample.identity, id, answer))
+    }
+
+    @discardableResult
+    mutating func answer(
+        purge answer: PurgeAnswer,
+        _ target: TargetName = Sample.database
+    ) throws -> [RequestEffect] {
+        try send(.purged(target, answer))
+    }
+
+    @discardableResult
+    mutating func answer(
+        verify answer: VerifyAnswer,
+        _ target: TargetName = Sample.database
+    ) throws -> [RequestEffect] {
+        try send(.verified(target, answer))
+    }
+
+    /// Adds what the vault learned about the sample identity.
+    @discardableResult
+    mutating func learn(_ credentials: [CredentialWork]) throws -> [RequestEffect] {
+        try send(.identityChanged(Sample.snapshot(credentials)))
+    }
+
+    var verdict: Verdict? { request.revocations.first?.verdict }
+
+    /// Revokes with one check, so that the purge begins: check, revoke, `accepted`.
+    mutating func revokeEverything() throws {
+        try send(.due)
+        try answer(check: .live)
+        try answer(revoke: .success)
+    }
+}
+
+extension RequestEffect {
+    static let check = check(Sample.identity, Sample.token)
+    static let revoke = revoke(Sample.identity, Sample.token)
+    static let confirm = confirm(Sample.identity, Sample.token)
+}

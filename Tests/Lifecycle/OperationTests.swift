@@ -1,0 +1,184 @@
+import Lifecycle
+import Testing
+
+/// What operators and applications may still do, and when it is too late.
+struct OperationTests {
+    @Test func `a deletion may be cancelled until the purge begins`() throws {
+        let early: [PhaseRow] = [
+            .open(.accepted), .open(.scheduled), .open(.checking), .open(.revoking),
+            .open(.confirming), .open(.waiting), .open(.code), .parked(.revoking, .onHold),
+            .parked(.purging, .massDeletionGuard),
+        ]
+        for row in early {
+            var machine = try row.machine(.deleteAccount)
+            #expect(try machine.send(.cancel) == [.announce(.cancelled)], "\(row.name)")
+            #expect(machine.request.phase == .cancelled)
+            #expect(machine.request.endedAt == machine.now)
+            #expect(machine.request.dueAt == nil)
+        }
+        for row in [PhaseRow.open(.purging), .open(.verifying), .parked(.purging, .onHold)] {
+            var machine = try row.machine(.deleteAccount)
+            #expect(throws: OperationRefusal.tooLate, "\(row.name)") {
+                try machine.send(.cancel)
+            }
+        }
+    }
+
+    @Test func `a revocation may be cancelled until the first revoke intent`() throws {
+        for row in [PhaseRow.open(.accepted), .open(.checking), .open(.waiting), .open(.code)] {
+            var machine = try row.machine(.revokeTokens)
+            #expect(try machine.send(.cancel) == [.announce(.cancelled)], "\(row.name)")
+        }
+        for row in [PhaseRow.open(.revoking), .open(.confirming)] {
+            var machine = try row.machine(.revokeTokens)
+            #expect(throws: OperationRefusal.tooLate, "\(row.name)") {
+                try machine.send(.cancel)
+            }
+        }
+    }
+
+    @Test func `a token that outlived its revoke keeps the cancel too late`() throws {
+        var machine = try PhaseRow.open(.confirming).machine(.revokeTokens)
+        try machine.answer(confirm: .live)
+        #expect(machine.request.revocations[0].credentials[0].step == .stored)
+        #expect(throws: OperationRefusal.tooLate) { try machine.send(.cancel) }
+    }
+
+    @Test func `a revoke that was refused keeps the cancel too late`() throws {
+        let tokens = [Sample.credential(), Sample.credential(id: Sample.secondToken)]
+        var machine = Machine(
+            .revokeTokens,
+            identities: [Sample.snapshot(tokens)],
+            around: Sample.surroundings(Sample.traits(canCheck: false))
+        )
+        try machine.send(.due)
+        machine.around.pausedProviders = [Sample.apple]
+        try machine.answer(revoke: .alreadyInvalid)
+        withKnownIssue("a dead token does not tell that a revoke was sent for it") {
+            #expect(throws: OperationRefusal.tooLate) { try machine.send(.cancel) }
+        }
+    }
+
+    @Test func `an answer after a cancel is kept and does nothing`() throws {
+        var machine = try PhaseRow.open(.revoking).machine(.deleteAccount)
+        try machine.send(.cancel)
+        #expect(try machine.answer(revoke: .success) == [])
+        #expect(machine.request.phase == .cancelled)
+        #expect(!machine.request.isBusy)
+        #expect(machine.request.revocations[0].credentials[0].step == .revoked)
+    }
+
+    @Test func `an absorbed revocation ends without a verdict of its own`() throws {
+        for row in PhaseRow.allCases where row.isWithoutPurge && !row.hasEnded {
+            var machine = try row.machine(.revokeTokens)
+            #expect(try machine.send(.absorbed) == [.announce(.cancelled)], "\(row.name)")
+            #expect(machine.request.endDetail == "absorbed")
+            #expect(machine.request.phase == .cancelled)
+        }
+    }
+
+    @Test("a hold stops every stage and a release goes on with it", arguments: Stage.allCases)
+    func hold(in stage: Stage) throws {
+        var machine = try PhaseRow.parked(stage, .onHold).machine(.deleteAccount)
+        #expect(machine.request.isHeld)
+        machine.pass(.seconds(1))
+        #expect(try machine.send(.due) == [])
+        #expect(try machine.send(.release).contains(.announce(.resumed)) == (stage != .verifying))
+        #expect(machine.request.phase.parkReason == nil)
+        #expect(throws: OperationRefusal.self) { try machine.send(.release) }
+    }
+
+    @Test func `a hold with a call under way begins no other, and the answer counts`() throws {
+        var machine = try PhaseRow.open(.checking).machine(.deleteAccount)
+        try machine.send(.hold)
+        #expect(machine.request.isBusy)
+        #expect(machine.request.dueAt == machine.now)
+        #expect(try machine.answer(check: .live) == [])
+        #expect(machine.request.dueAt == nil)
+        #expect(try machine.send(.release) == [.revoke, .announce(.resumed)])
+    }
+
+    @Test func `a shared identity waits for an operator`() throws {
+        var machine = try PhaseRow.parked(.revoking, .sharedIdentity).machine(.deleteAccount)
+        machine.pass(Sample.day * 400)
+        #expect(try machine.send(.due) == [])
+        try machine.send(.abandon)
+        #expect(machine.verdict == .abandoned)
+        #expect(machine.request.phase == .open(.purging))
+    }
+
+    @Test func `an identity that became shared is not revoked`() throws {
+        var machine = try PhaseRow.open(.waiting).machine(.deleteAccount)
+        try machine.send(
+            .identityChanged(Sample.snapshot([Sample.credential()], isShared: true))
+        )
+        #expect(machine.request.phase.parkReason == .sharedIdentity)
+    }
+
+    @Test func `the guard stops a purge before it begins, not one that began`() throws {
+        var machine = try PhaseRow.parked(.purging, .massDeletionGuard).machine(.deleteAccount)
+        #expect(machine.request.purgeStartedAt == nil)
+        #expect(machine.request.dueAt == nil)
+        machine.around.isGuardClosed = false
+        try machine.send(.due)
+        #expect(machine.request.purgeStartedAt == machine.now)
+        machine.around.isGuardClosed = true
+        #expect(try machine.answer(purge: .done(PurgeCounts())) == [.verify(Sample.database)])
+    }
+
+    @Test func `abandon ends what is open and keeps what is proven`() throws {
+        let other = IdentityID(TimeOrderedID(high: 1, low: 2))
+        let stuck = Sample.snapshot(
+            [Sample.credential(id: Sample.secondToken)],
+            identity: other,
+            provider: ProviderName("gone")
+        )
+        var machine = Machine(identities: [Sample.snapshot(), stuck])
+        try machine.revokeEverything()
+        #expect(machine.request.phase.parkReason == .providerPaused)
+        try machine.send(.abandon)
+        #expect(machine.request.revocations.map(\.verdict) == [.accepted, .abandoned])
+    }
+
+    @Test func `a retry comes at once and forgets the failures`() throws {
+        var machine = try PhaseRow.open(.waiting).machine(.deleteAccount)
+        #expect(machine.request.revocations[0].failures == 1)
+        #expect(try machine.send(.retry) == [.check])
+        #expect(machine.request.revocations[0].failures == 0)
+    }
+
+    @Test func `a quarantine ends by a retry alone`() throws {
+        var machine = try PhaseRow.parked(.revoking, .quarantined).machine(.deleteAccount)
+        #expect(machine.request.crashCount >= Limits.crashesMax)
+        for event in [RequestEvent.hold, .release, .due] { try machine.send(event) }
+        #expect(machine.request.phase.parkReason == .quarantined)
+        try machine.send(.retry)
+        #expect(machine.request.crashCount == 0)
+        #expect(machine.request.phase == .open(.revoking))
+    }
+
+    @Test func `the fence is never later than the acceptance`() {
+        let request = Request(
+            id: Machine().request.id,
+            kind: .deleteAccount,
+            createdAt: Sample.start + Sample.day,
+            acceptedAt: Sample.start,
+            notBefore: Sample.start,
+            deadlineAt: Sample.start,
+            identities: [],
+            targets: []
+        )
+        #expect(request.fence == Sample.start)
+    }
+
+    @Test func `a request belongs to the lane of its next call`() throws {
+        #expect(Machine().request.lane == Sample.apple)
+        #expect(try PhaseRow.open(.waiting).machine(.deleteAccount).request.lane == Sample.apple)
+        #expect(try PhaseRow.open(.purging).machine(.deleteAccount).request.lane == nil)
+        #expect(try PhaseRow.completed.machine(.deleteAccount).request.lane == nil)
+    }
+}
+
+extension PhaseRow {
+    fileprivate var hasEnded: Bool { self == .completed || self == .cancelled }
+}

@@ -1,0 +1,76 @@
+import Lifecycle
+
+/// Names, times and parts that the tests of the machine share.
+enum Sample {
+    static let start = WallTime(unixMilliseconds: 1_763_712_000_000)
+    static let day = Duration.seconds(86_400)
+    static let apple = ProviderName("apple")
+    static let database = TargetName("app-db")
+    static let files = TargetName("files")
+    static let identity = IdentityID(TimeOrderedID(high: 1, low: 1))
+    static let token = CredentialID(rowID: 1)
+    static let secondToken = CredentialID(rowID: 2)
+    static let freshToken = CredentialID(rowID: 9)
+
+    /// Apple's rules unless told: one refresh a day, live for a day, one revoke ends the grant.
+    static func traits(
+        canCheck: Bool = true,
+        refreshInterval: Duration = day,
+        livenessLifetime: Duration = day,
+        revokesWholeGrant: Bool = true,
+        invalidTokenProvesGone: Bool = false
+    ) -> ProviderTraits {
+        ProviderTraits(
+            canCheckRefreshToken: canCheck,
+            refreshInterval: refreshInterval,
+            livenessLifetime: livenessLifetime,
+            revokesWholeGrant: revokesWholeGrant,
+            invalidTokenProvesGone: invalidTokenProvesGone,
+            userActionURL: "",
+            userActionText: ""
+        )
+    }
+
+    static func surroundings(
+        _ traits: ProviderTraits = traits(),
+        onUnrevocable: OnUnrevocable = .proceed
+    ) -> Surroundings {
+        let policy = ProviderPolicy(
+            traits: traits,
+            onUnrevocable: onUnrevocable,
+            revocationDeadline: day * 7
+        )
+        return Surroundings(providers: [apple: policy])
+    }
+
+    static func credential(
+        _ step: CredentialStep = .stored,
+        id: CredentialID = token,
+        kind: CredentialKind = .refreshToken,
+        lastLiveAt: WallTime? = nil,
+        lastRefreshAt: WallTime? = nil
+    ) -> CredentialWork {
+        CredentialWork(
+            id: id,
+            kind: kind,
+            step: step,
+            lastLiveAt: lastLiveAt,
+            lastRefreshAt: lastRefreshAt
+        )
+    }
+
+    static func snapshot(
+        _ credentials: [CredentialWork] = [credential()],
+        identity: IdentityID = identity,
+        provider: ProviderName = apple,
+        isShared: Bool = false
+    ) -> IdentitySnapshot {
+        IdentitySnapshot(
+            identity: identity,
+            provider: provider,
+            clientID: "com.example.app",
+            isShared: isShared,
+            credentials: credentials
+        )
+    }
+}

@@ -1,0 +1,171 @@
+import Lifecycle
+import Testing
+
+/// Nothing that goes wrong is ever a verdict or a completed step.
+struct TroubleTests {
+    static let troubles: [Trouble] = [
+        .unreachable, .throttled(retryAfter: nil), .throttled(retryAfter: .seconds(60)), .lost,
+        .unusable, .misconfigured, .sealBroken,
+    ]
+
+    /// A place where an answer is awaited, and what each trouble makes of it.
+    static let rows: [(PhaseRow, [String])] = [
+        // unreachable, throttled, throttled 60 s, lost, unusable, misconfigured, sealBroken
+        (.open(.checking), revoking),
+        (.open(.revoking), revoking),
+        (.open(.confirming), revoking),
+        (
+            .open(.purging),
+            [
+                "stays", "stays", "stays", "stays", "stays",
+                "purging/target_paused +pauseTarget +parked", "stays",
+            ]
+        ),
+        (
+            .open(.verifying),
+            [
+                "stays", "stays", "stays", "stays", "stays",
+                "verifying/target_paused +pauseTarget +parked", "stays",
+            ]
+        ),
+    ]
+
+    static let revoking = [
+        "stays", "stays", "stays", "stays", "stays",
+        "revoking/provider_paused +pauseProvider +parked",
+        "revoking/needs_reauthentication +sealBroken +parked",
+    ]
+
+    @Test("trouble is a later try, a pause or a credential less", arguments: rows)
+    func trouble(in row: PhaseRow, _ expected: [String]) throws {
+        let machine = try row.machine(.deleteAccount)
+        for (trouble, text) in zip(Self.troubles, expected) {
+            let event = try #require(row.answer(trouble))
+            #expect(Outcome(of: event, on: machine).text == text, "\(row.name): \(trouble)")
+            var stepped = machine
+            try stepped.send(event)
+            #expect(stepped.verdict == machine.verdict)
+            #expect(!stepped.request.isBusy)
+        }
+        #expect(expected.count == Self.troubles.count)
+    }
+
+    @Test(
+        "a retry comes later, never before Retry-After",
+        arguments: [PhaseRow.open(.checking), .open(.revoking), .open(.purging)]
+    )
+    func retry(in row: PhaseRow) throws {
+        var machine = try row.machine(.deleteAccount)
+        try machine.send(try #require(row.answer(.throttled(retryAfter: .seconds(60)))))
+        let dueAt = try #require(machine.request.dueAt)
+        #expect(dueAt >= machine.now + .seconds(60))
+        #expect(dueAt <= machine.now + .seconds(120))
+        #expect(try machine.sendDue().count == 1)
+    }
+
+    @Test func `configuration errors burn no attempt, other trouble does`() throws {
+        var machine = try PhaseRow.open(.checking).machine(.deleteAccount)
+        try machine.answer(check: .trouble(.misconfigured))
+        #expect(machine.request.revocations[0].attempts == 0)
+        #expect(machine.request.revocations[0].failures == 0)
+        machine = try PhaseRow.open(.checking).machine(.deleteAccount)
+        try machine.answer(check: .trouble(.unreachable))
+        #expect(machine.request.revocations[0].attempts == 1)
+        #expect(machine.request.revocations[0].failures == 1)
+        machine = try PhaseRow.open(.purging).machine(.deleteAccount)
+        try machine.answer(purge: .trouble(.misconfigured))
+        #expect(machine.request.purges[0].attempts == 0)
+    }
+
+    @Test func `a postponed call gives its attempt back and waits`() throws {
+        for (row, effect) in [
+            (PhaseRow.open(.checking), RequestEffect.check), (.open(.revoking), .revoke),
+            (.open(.confirming), .confirm),
+        ] {
+            var machine = try row.machine(.deleteAccount)
+            let attempts = machine.request.revocations[0].attempts
+            let until = machine.now + .seconds(60)
+            try machine.send(.postponed(effect, until: until))
+            #expect(machine.request.revocations[0].attempts == attempts - 1)
+            #expect(machine.request.revocations[0].failures == 0)
+            #expect(machine.request.dueAt == until)
+            #expect(try machine.sendDue() == [effect])
+        }
+    }
+
+    @Test func `a postponed purge gives its attempt back and waits`() throws {
+        for (row, effect) in [
+            (PhaseRow.open(.purging), RequestEffect.purge(Sample.database)),
+            (.open(.verifying), .verify(Sample.database)),
+        ] {
+            var machine = try row.machine(.deleteAccount)
+            let attempts = machine.request.purges[0].attempts
+            let until = machine.now + .seconds(60)
+            try machine.send(.postponed(effect, until: until))
+            #expect(machine.request.purges[0].attempts == attempts - 1)
+            #expect(machine.request.dueAt == until)
+            #expect(try machine.sendDue() == [effect])
+        }
+    }
+
+    @Test func `remaining rows mean purging again, however often`() throws {
+        var machine = try PhaseRow.open(.verifying).machine(.deleteAccount)
+        for round in 1...3 {
+            let effects = try machine.answer(verify: .remaining(round))
+            #expect(effects == [.announce(.remainingRows(Sample.database))])
+            #expect(machine.request.phase == .open(.purging))
+            #expect(try machine.sendDue() == [.purge(Sample.database)])
+            #expect(
+                try machine.answer(purge: .done(PurgeCounts())) == [.verify(Sample.database)]
+            )
+        }
+        try machine.answer(verify: .clean)
+        #expect(machine.request.phase == .completed)
+    }
+
+    @Test func `targets are purged in order, and each is verified`() throws {
+        var machine = Machine(identities: [], targets: [Sample.database, Sample.files])
+        #expect(try machine.send(.due).last == .purge(Sample.database))
+        #expect(try machine.answer(purge: .done(PurgeCounts())) == [.purge(Sample.files)])
+        #expect(
+            try machine.answer(purge: .done(PurgeCounts()), Sample.files)
+                == [.verify(Sample.database)]
+        )
+        #expect(try machine.answer(verify: .clean) == [.verify(Sample.files)])
+        #expect(try machine.answer(verify: .remaining(1), Sample.files).count == 1)
+        #expect(machine.request.phase == .open(.purging))
+        #expect(try machine.sendDue() == [.purge(Sample.files)])
+        try machine.answer(purge: .done(PurgeCounts()), Sample.files)
+        #expect(
+            try machine.answer(verify: .clean, Sample.files) == [.announce(.completed)]
+        )
+    }
+
+    @Test func `counts of passes add up, and fenced rows are counted once`() throws {
+        let pass = PurgeCounts(entries: [
+            PurgeCounts.Entry(name: "posts", action: "delete", rowCount: 2, fencedCount: 1)
+        ])
+        var machine = try PhaseRow.open(.purging).machine(.deleteAccount)
+        try machine.answer(purge: .done(pass))
+        try machine.answer(verify: .remaining(1))
+        try machine.sendDue()
+        try machine.answer(purge: .done(pass))
+        let entry = try #require(machine.request.purges[0].counts.entries.first)
+        #expect(entry.rowCount == 4)
+        #expect(entry.fencedCount == 1)
+    }
+}
+
+extension PhaseRow {
+    /// The answer with `trouble` to the call that is under way.
+    fileprivate func answer(_ trouble: Trouble) -> RequestEvent? {
+        switch self {
+        case .open(.checking): .checked(Sample.identity, Sample.token, .trouble(trouble))
+        case .open(.revoking): .revoked(Sample.identity, Sample.token, .trouble(trouble))
+        case .open(.confirming): .confirmed(Sample.identity, Sample.token, .trouble(trouble))
+        case .open(.purging): .purged(Sample.database, .trouble(trouble))
+        case .open(.verifying): .verified(Sample.database, .trouble(trouble))
+        default: nil
+        }
+    }
+}
