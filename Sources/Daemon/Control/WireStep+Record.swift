@@ -93,7 +93,8 @@ extension WireStep {
             verify.verdict = "clean"
         }
         if work.step != .waiting {
-            purge.verdict = "\(work.counts.entries.reduce(0) { $0 + $1.rowCount }) rows"
+            let dealtWith = work.counts.entries.filter { !$0.action.hasPrefix("keep") }
+            purge.verdict = "\(dealtWith.reduce(0) { $0 + $1.rowCount }) rows"
         }
         return [purge, verify]
     }
