@@ -22,6 +22,7 @@ struct Daemon: Sendable {
     let server: ControlServer
     let hub: EventHub
     let watchdog: Watchdog
+    let deadlines: DeadlineWatch
     let notifier: ServiceNotifier
     let reloader: Reloader
     let logger: Logger
@@ -39,6 +40,7 @@ struct Daemon: Sendable {
             group.addTask { try await spool.run() }
             group.addTask { try await server.run() }
             group.addTask { try await watchdog.run() }
+            group.addTask { try await deadlines.run() }
             group.addTask { await reloader.runRetirement() }
             group.addTask { await obey(signals) }
             defer { group.cancelAll() }

@@ -156,6 +156,7 @@ struct DaemonBuilder: Sendable {
             server: server,
             hub: hub,
             watchdog: watchdog,
+            deadlines: DeadlineWatch(state: base.state, clock: base.clock, logger: logger),
             notifier: notifier,
             reloader: reloader,
             logger: logger
