@@ -14,7 +14,7 @@ struct StateSchemaTests {
         let fixture = try StateFixture()
         _ = try await fixture.keep(StateFixture.credential("u", "token"))
         _ = try await fixture.open("u")
-        let ended = phase == "completed" ? ", ended_at = 1, user_id = NULL" : ""
+        let ended = phase == "completed" ? ", ended_at = 1, user_id = NULL, slot = id" : ""
         await #expect(throws: DatabaseError.self) {
             try await fixture.execute("UPDATE requests SET phase = '\(phase)'\(ended)")
         }
@@ -30,9 +30,11 @@ struct StateSchemaTests {
         let fixture = try StateFixture()
         let first = try await fixture.open("u")
         let copy = """
-            INSERT INTO requests (id, kind, user_id, user_hash, generation, origin, created_at,
+            INSERT INTO requests (id, kind, user_id, user_hash, slot, generation, origin,
+              created_at,
               accepted_at, not_before, deadline_at, phase, lane, open_revocations, updated_at)
-            SELECT randomblob(16), kind, 'u', user_hash, 1, 'control', 0, 0, 0, 0, 'accepted', '', 0, 0
+            SELECT randomblob(16), kind, 'u', user_hash, x'', 1, 'control', 0, 0, 0, 0, 'accepted',
+            '', 0, 0
             FROM requests LIMIT 1
             """
         await #expect(throws: DatabaseError.self) { try await fixture.execute(copy) }

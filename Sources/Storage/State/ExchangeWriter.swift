@@ -82,7 +82,10 @@ struct ExchangeWriter {
     }
 
     private func owner(of identity: IdentityID) throws -> [UInt8]? {
-        try database.first("SELECT user_hash FROM identities WHERE id = ?", .id(identity.value)) {
+        try database.first(
+            "SELECT user_hash FROM identities i JOIN users u ON u.id = i.owner WHERE i.id = ?",
+            .id(identity.value)
+        ) {
             $0.blob(0)
         }
     }
@@ -95,11 +98,12 @@ extension LoadedExchange {
     static func find(_ id: CredentialID, _ database: Database) throws -> LoadedExchange? {
         try database.first(
             """
-            SELECT c.identity_id, i.provider, c.created_at, c.code_phase, c.code_failures, i.client_id,
-              i.user_hash, c.row_nonce, c.sealed_secret, c.sealed_code_verifier, c.redirect_uri,
+            SELECT c.identity_id, i.provider, c.created_at, c.code_phase, c.code_failures,
+              i.client_id, u.user_hash, c.row_nonce, c.sealed_secret, c.sealed_code_verifier,
+              c.redirect_uri,
               c.fingerprint, u.wrapped_key, u.key_id
             FROM credentials c JOIN identities i ON i.id = c.identity_id
-              JOIN users u ON u.user_hash = i.user_hash
+              JOIN users u ON u.id = i.owner
             WHERE c.id = ? AND c.code_phase IN ('pending', 'exchanging')
             """,
             .int(id.rowID)

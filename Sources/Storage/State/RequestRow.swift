@@ -18,8 +18,8 @@ struct RequestRow {
     static let columns = """
         id, kind, user_id, user_hash, generation, grace_s, providers, reason, account_created_at,
         origin, origin_uid, origin_role, created_at, accepted_at, not_before, deadline_at,
-        phase, park_reason, park_until, due_at, purge_started_at, ended_at, end_detail, end_sequence,
-        crash_count, is_held, revision, updated_at
+        phase, park_reason, park_until, due_at, purge_started_at, ended_at, end_detail,
+        end_sequence, crash_count, is_held, revision, updated_at
         """
 
     /// Reads a row without its revocations and purges.
@@ -88,8 +88,8 @@ struct RequestRow {
     private static func revocations(of id: RequestID, _ database: Database) throws -> [Revocation] {
         try database.all(
             """
-            SELECT identity_id, provider, client_id, is_shared, credentials, verdict, attempts, failures,
-              retry_at, waiting_since, started_at, ended_at, last_trouble
+            SELECT identity_id, provider, client_id, is_shared, credentials, verdict, attempts,
+              failures, retry_at, waiting_since, started_at, ended_at, last_trouble
             FROM revocations WHERE request_id = ? ORDER BY position
             """,
             .id(id.value)
@@ -118,7 +118,8 @@ struct RequestRow {
     private static func purges(of id: RequestID, _ database: Database) throws -> [PurgeWork] {
         try database.all(
             """
-            SELECT target, step, counts, attempts, failures, retry_at, started_at, ended_at, last_trouble
+            SELECT target, step, counts, attempts, failures, retry_at, started_at, ended_at,
+              last_trouble
             FROM purges WHERE request_id = ? ORDER BY position
             """,
             .id(id.value)

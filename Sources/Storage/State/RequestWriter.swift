@@ -23,15 +23,17 @@ struct RequestWriter {
         }
         try database.run(
             """
-            INSERT INTO requests (id, kind, user_id, user_hash, generation, grace_s, providers, reason,
-              account_created_at, origin, origin_uid, origin_role, created_at, accepted_at, not_before,
-              deadline_at, phase, due_at, lane, open_revocations, is_held, spool_rows, updated_at)
-            VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)
+            INSERT INTO requests (id, kind, user_id, user_hash, slot, generation, grace_s,
+              providers, reason, account_created_at, origin, origin_uid, origin_role, created_at,
+              accepted_at, not_before, deadline_at, phase, due_at, lane, open_revocations,
+              is_held, spool_rows, updated_at)
+            VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)
             """,
             .id(request.id.value),
             .text(request.kind.rawValue),
             .text(loaded.user.exposeText()),
             .blob(loaded.userHash),
+            request.kind == .deleteAccount ? .blob([]) : .id(request.id.value),
             .int(generation),
             options.graceSeconds.map { .int($0) } ?? .null,
             .text(ProviderNamesText.encode(options.providers)),
@@ -78,7 +80,8 @@ struct RequestWriter {
         let changed = try database.run(
             """
             UPDATE requests SET phase = ?, park_reason = ?, park_until = ?, due_at = ?,
-              lane = ?, open_revocations = ?, purge_started_at = ?, crash_count = ?, is_held = ?, is_active = ?,
+              lane = ?, open_revocations = ?, purge_started_at = ?, crash_count = ?, is_held = ?,
+              is_active = ?,
               revision = revision + ?, updated_at = ?
             WHERE id = ? AND ended_at IS NULL
             """,
@@ -134,7 +137,8 @@ struct RequestWriter {
             else { continue }
             try database.run(
                 """
-                UPDATE credentials SET last_live_at = max(ifnull(?1, last_live_at), ifnull(last_live_at, ?1)),
+                UPDATE credentials SET
+                  last_live_at = max(ifnull(?1, last_live_at), ifnull(last_live_at, ?1)),
                   last_refresh_at = max(ifnull(?2, last_refresh_at), ifnull(last_refresh_at, ?2))
                 WHERE id = ?3
                 """,
@@ -160,9 +164,10 @@ extension RequestWriter {
         let ended = try database.first(
             """
             UPDATE requests SET phase = ?, park_reason = NULL, park_until = NULL, due_at = NULL,
-              open_revocations = ?, purge_started_at = ?, crash_count = ?, is_held = ?, is_active = 0,
+              open_revocations = ?, purge_started_at = ?, crash_count = ?, is_held = ?,
+              is_active = 0,
               revision = revision + 1, updated_at = ?, user_id = NULL, ended_at = ?, end_detail = ?,
-              end_sequence = ?
+              end_sequence = ?, slot = id
             WHERE id = ? AND ended_at IS NULL RETURNING user_hash, generation
             """,
             .text(request.phase.columnText),
@@ -188,7 +193,10 @@ extension RequestWriter {
             // The cascade takes the identities and credentials along with the key.
             try database.run("DELETE FROM users WHERE user_hash = ?", .blob(ended.userHash))
             try database.run(
-                "INSERT INTO tombstones VALUES (?, ?, ?, ?)",
+                """
+                INSERT INTO tombstones (user_hash, generation, erased_at, request_id)
+                  VALUES (?, ?, ?, ?)
+                """,
                 .blob(ended.userHash),
                 .int(ended.generation),
                 .time(request.endedAt ?? time),
@@ -230,9 +238,9 @@ extension RequestWriter {
     private func insert(_ revocation: Revocation, at position: Int, of id: RequestID) throws {
         try database.run(
             """
-            INSERT INTO revocations (request_id, position, identity_id, provider, client_id, is_shared,
-              credentials, verdict, attempts, failures, retry_at, waiting_since, started_at, ended_at,
-              last_trouble)
+            INSERT INTO revocations (request_id, position, identity_id, provider, client_id,
+              is_shared, credentials, verdict, attempts, failures, retry_at, waiting_since,
+              started_at, ended_at, last_trouble)
             VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)
             """,
             .id(id.value),
@@ -256,8 +264,9 @@ extension RequestWriter {
     private func update(_ revocation: Revocation, at position: Int, of id: RequestID) throws {
         try database.run(
             """
-            UPDATE revocations SET is_shared = ?, credentials = ?, verdict = ?, attempts = ?, failures = ?,
-              retry_at = ?, waiting_since = ?, started_at = ?, ended_at = ?, last_trouble = ?
+            UPDATE revocations SET is_shared = ?, credentials = ?, verdict = ?, attempts = ?,
+              failures = ?, retry_at = ?, waiting_since = ?, started_at = ?, ended_at = ?,
+              last_trouble = ?
             WHERE request_id = ? AND position = ?
             """,
             .bool(revocation.isShared),
@@ -278,8 +287,8 @@ extension RequestWriter {
     private func insert(_ purge: PurgeWork, at position: Int, of id: RequestID) throws {
         try database.run(
             """
-            INSERT INTO purges (request_id, position, target, step, counts, attempts, failures, retry_at,
-              started_at, ended_at, last_trouble)
+            INSERT INTO purges (request_id, position, target, step, counts, attempts, failures,
+              retry_at, started_at, ended_at, last_trouble)
             VALUES (?,?,?,?,?,?,?,?,?,?,?)
             """,
             .id(id.value),

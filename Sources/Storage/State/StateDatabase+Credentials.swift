@@ -115,7 +115,7 @@ private struct CredentialWriter {
     private func isDeletionPastRevoking(_ userHash: [UInt8]) throws -> Bool {
         try database.first(
             """
-            SELECT 1 FROM requests WHERE user_hash = ? AND kind = 'delete_account' AND ended_at IS NULL
+            SELECT 1 FROM requests INDEXED BY requests_user WHERE user_hash = ? AND slot = x''
               AND phase IN ('purging', 'verifying')
             """,
             .blob(userHash)
@@ -125,8 +125,8 @@ private struct CredentialWriter {
     private func find(_ new: NewCredential) throws -> Identity? {
         try database.first(
             """
-            SELECT id, subject_hash FROM identities
-            WHERE user_hash = ? AND provider = ? AND client_id = ?
+            SELECT i.id, i.subject_hash FROM users u JOIN identities i ON i.owner = u.id
+            WHERE u.user_hash = ? AND i.provider = ? AND i.client_id = ?
             """,
             .blob(new.userHash),
             .text(new.provider.rawValue),
@@ -157,7 +157,7 @@ private struct CredentialWriter {
 
     private func insertIdentity(_ new: NewCredential) throws -> Identity {
         let isNewUser = try database.run(
-            "INSERT OR IGNORE INTO users VALUES (?, ?, ?)",
+            "INSERT OR IGNORE INTO users (user_hash, wrapped_key, key_id) VALUES (?, ?, ?)",
             .blob(new.userHash),
             .blob(new.userKey.bytes),
             .text(new.userKey.keyID)
@@ -173,9 +173,9 @@ private struct CredentialWriter {
         let id = newID()
         try database.run(
             """
-            INSERT INTO identities (id, user_hash, provider, client_id, subject_hash, subject_nonce,
+            INSERT INTO identities (id, owner, provider, client_id, subject_hash, subject_nonce,
               sealed_subject, created_at, updated_at)
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?8)
+            VALUES (?1, (SELECT id FROM users WHERE user_hash = ?2), ?3, ?4, ?5, ?6, ?7, ?8, ?8)
             """,
             .id(id.value),
             .blob(new.userHash),
@@ -211,8 +211,8 @@ private struct CredentialWriter {
         let isCode = new.kind == .authorizationCode
         try database.run(
             """
-            INSERT INTO credentials (identity_id, kind, row_nonce, sealed_secret, sealed_code_verifier,
-              redirect_uri, fingerprint, created_at, expires_at, code_phase)
+            INSERT INTO credentials (identity_id, kind, row_nonce, sealed_secret,
+              sealed_code_verifier, redirect_uri, fingerprint, created_at, expires_at, code_phase)
             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """,
             .id(identity.value),
@@ -262,9 +262,10 @@ private struct CredentialWriter {
     private func sharedNews(with identity: IdentityID) throws -> [IdentityNews] {
         let others = try database.all(
             """
-            SELECT o.id, o.user_hash FROM identities i JOIN identities o
-              ON o.provider = i.provider AND o.subject_hash = i.subject_hash AND o.id <> i.id
-            WHERE i.id = ? AND i.subject_hash IS NOT NULL AND o.user_hash <> i.user_hash LIMIT 100
+            SELECT o.id, u.user_hash FROM identities i JOIN identities o
+              ON o.provider = i.provider AND o.subject_hash = i.subject_hash AND o.owner <> i.owner
+              JOIN users u ON u.id = o.owner
+            WHERE i.id = ? AND i.subject_hash IS NOT NULL LIMIT 100
             """,
             .id(identity.value)
         ) { (id: try $0.identityID(0), userHash: $0.blob(1)) }

@@ -41,8 +41,9 @@ extension StateDatabase {
                   count(c.id) FILTER (WHERE c.sealed_secret IS NOT NULL),
                   count(c.id) FILTER (WHERE c.code_phase IN ('pending', 'exchanging')),
                   max(c.last_live_at), i.updated_at
-                FROM identities i LEFT JOIN credentials c ON c.identity_id = i.id
-                WHERE i.user_hash = ? GROUP BY i.id ORDER BY i.id
+                FROM users u JOIN identities i ON i.owner = u.id
+                  LEFT JOIN credentials c ON c.identity_id = i.id
+                WHERE u.user_hash = ? GROUP BY i.id ORDER BY i.id
                 """,
                 .blob(userHash)
             ) { row in
@@ -92,7 +93,10 @@ extension StateDatabase {
             ) { try $0.requestID(0) }
             if let user { return .inUse(user) }
             let count = try database.run(
-                "DELETE FROM identities WHERE id = ? AND user_hash = ?",
+                """
+                DELETE FROM identities WHERE id = ?
+                  AND owner = (SELECT id FROM users WHERE user_hash = ?)
+                """,
                 .id(identity.value),
                 .blob(userHash)
             )
@@ -100,7 +104,7 @@ extension StateDatabase {
             try database.run(
                 """
                 DELETE FROM users WHERE user_hash = ?1
-                  AND NOT EXISTS (SELECT 1 FROM identities WHERE user_hash = ?1)
+                  AND NOT EXISTS (SELECT 1 FROM identities WHERE owner = users.id)
                 """,
                 .blob(userHash)
             )
@@ -116,9 +120,12 @@ extension StateDatabase {
     package func erasedAt(_ userHash: [UInt8]) async throws -> WallTime? {
         try await read { database in
             try database.first(
-                "SELECT erased_at FROM tombstones WHERE user_hash = ? ORDER BY generation DESC LIMIT 1",
+                """
+                SELECT max(ended_at) FROM requests
+                WHERE user_hash = ? AND kind = 'delete_account' AND phase = 'completed'
+                """,
                 .blob(userHash)
-            ) { $0.time(0) }
+            ) { $0.timeOrNil(0) } ?? nil
         }
     }
 }

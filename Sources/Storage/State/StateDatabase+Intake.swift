@@ -111,7 +111,8 @@ private struct Intake {
     private func insert(_ submission: Submission) throws -> LoadedRequest {
         let facts = try database.first(
             """
-            SELECT ifnull((SELECT max(generation) FROM tombstones WHERE user_hash = ?1), 0),
+            SELECT ifnull((SELECT max(generation) FROM requests INDEXED BY requests_user
+                WHERE user_hash = ?1 AND kind = 'delete_account' AND phase = 'completed'), 0),
               EXISTS (SELECT 1 FROM user_holds WHERE user_hash = ?1)
             """,
             .blob(submission.userHash)
@@ -185,7 +186,10 @@ private struct Intake {
             try imports.add(row, .request(id), at: now)
             // One more row to mirror into, and that at once.
             try database.run(
-                "UPDATE requests SET spool_rows = spool_rows + 1, revision = revision + 1 WHERE id = ?",
+                """
+                UPDATE requests SET spool_rows = spool_rows + 1, revision = revision + 1
+                WHERE id = ?
+                """,
                 .id(id.value)
             )
         case .rejected(let reason):

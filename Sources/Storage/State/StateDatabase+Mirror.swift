@@ -98,7 +98,10 @@ extension StateDatabase {
                     continue
                 }
                 try database.run(
-                    "UPDATE requests SET mirrored_revision = revision WHERE id = ? AND revision = ?",
+                    """
+                    UPDATE requests SET mirrored_revision = revision
+                    WHERE id = ? AND revision = ?
+                    """,
                     .id(id.value),
                     .int(row.revision)
                 )

@@ -84,7 +84,8 @@ extension StateDatabase {
             )
             try database.run(
                 """
-                INSERT INTO guard_overrides (allowed, created_at, expires_at, uid) VALUES (?, ?, ?, ?)
+                INSERT INTO guard_overrides (allowed, created_at, expires_at, uid)
+                VALUES (?, ?, ?, ?)
                 """,
                 .int(count),
                 .time(now),

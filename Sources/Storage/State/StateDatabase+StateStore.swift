@@ -150,7 +150,10 @@ extension StateDatabase: StateStore {
         _ database: Database
     ) throws {
         try database.run(
-            "INSERT INTO pauses VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET reason = excluded.reason",
+            """
+            INSERT INTO pauses VALUES (?, ?, ?, ?)
+            ON CONFLICT DO UPDATE SET reason = excluded.reason
+            """,
             .text(kind),
             .text(name),
             .text(reason),

@@ -196,7 +196,10 @@ extension StateDatabase {
 
     private static func markStop(_ database: Database, isClean: Bool) throws {
         try database.run(
-            "INSERT INTO meta VALUES ('clean_stop', ?) ON CONFLICT DO UPDATE SET value = excluded.value",
+            """
+            INSERT INTO meta VALUES ('clean_stop', ?)
+            ON CONFLICT DO UPDATE SET value = excluded.value
+            """,
             .text(isClean ? "1" : "0")
         )
     }

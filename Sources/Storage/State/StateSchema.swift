@@ -24,13 +24,14 @@ enum StateSchema {
     private static let vault = """
         CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
         CREATE TABLE users (
-          user_hash   BLOB PRIMARY KEY CHECK (length(user_hash) = 32),
+          id          INTEGER PRIMARY KEY,
+          user_hash   BLOB NOT NULL UNIQUE CHECK (length(user_hash) = 32),
           wrapped_key BLOB NOT NULL,
           key_id      TEXT NOT NULL
-        ) STRICT, WITHOUT ROWID;
+        ) STRICT;
         CREATE TABLE identities (
           id             BLOB PRIMARY KEY CHECK (length(id) = 16),
-          user_hash      BLOB NOT NULL REFERENCES users (user_hash) ON DELETE CASCADE,
+          owner          INTEGER NOT NULL REFERENCES users (id) ON DELETE CASCADE,
           provider       TEXT NOT NULL,
           client_id      TEXT NOT NULL,
           subject_hash   BLOB,
@@ -40,7 +41,7 @@ enum StateSchema {
           subject_mismatch_at   INTEGER,
           created_at     INTEGER NOT NULL,
           updated_at     INTEGER NOT NULL,
-          UNIQUE (user_hash, provider, client_id)
+          UNIQUE (owner, provider, client_id)
         ) STRICT, WITHOUT ROWID;
         CREATE INDEX identities_subject ON identities (provider, subject_hash)
           WHERE subject_hash IS NOT NULL;
@@ -71,12 +72,19 @@ enum StateSchema {
         """
 
     /// The last CHECK of `requests` is invariant I-3: no purge before every verdict.
+    ///
+    /// `slot` makes one index out of two: it is empty for the open `delete_account`, of which a
+    /// user has at most one, and the id for every other request. A table keyed by a hash dirties
+    /// one page per row that is written, so there are as few as possible: `requests_user` and
+    /// `users`.
     private static let requests = """
         CREATE TABLE requests (
           id           BLOB PRIMARY KEY CHECK (length(id) = 16),
           kind         TEXT NOT NULL CHECK (kind IN ('delete_account', 'revoke_tokens')),
           user_id      TEXT CHECK ((user_id IS NULL) = (ended_at IS NOT NULL)),
           user_hash    BLOB NOT NULL CHECK (length(user_hash) = 32),
+          slot         BLOB NOT NULL CHECK
+            (slot = iif(kind = 'delete_account' AND ended_at IS NULL, x'', id)),
           generation   INTEGER NOT NULL CHECK (generation > 0),
           grace_s      INTEGER,
           providers    TEXT,
@@ -89,15 +97,16 @@ enum StateSchema {
           accepted_at  INTEGER NOT NULL,
           not_before   INTEGER NOT NULL,
           deadline_at  INTEGER NOT NULL,
-          phase        TEXT NOT NULL CHECK (phase IN ('accepted', 'scheduled', 'revoking', 'purging',
-                         'verifying', 'completed', 'cancelled')),
+          phase        TEXT NOT NULL CHECK (phase IN ('accepted', 'scheduled', 'revoking',
+                         'purging', 'verifying', 'completed', 'cancelled')),
           park_reason  TEXT,
           park_until   INTEGER,
           due_at       INTEGER,
           lane         TEXT NOT NULL,
           open_revocations INTEGER NOT NULL CHECK (open_revocations >= 0),
           purge_started_at INTEGER,
-          ended_at     INTEGER CHECK ((ended_at IS NOT NULL) = (phase IN ('completed', 'cancelled'))),
+          ended_at     INTEGER CHECK
+            ((ended_at IS NOT NULL) = (phase IN ('completed', 'cancelled'))),
           end_detail   TEXT,
           end_sequence INTEGER,
           crash_count  INTEGER NOT NULL DEFAULT 0,
@@ -110,11 +119,10 @@ enum StateSchema {
           CHECK (NOT (kind = 'delete_account' AND open_revocations > 0
             AND phase IN ('purging', 'verifying', 'completed')))
         ) STRICT, WITHOUT ROWID;
-        CREATE UNIQUE INDEX requests_one_open_deletion ON requests (user_hash)
-          WHERE kind = 'delete_account' AND ended_at IS NULL;
-        CREATE INDEX requests_user ON requests (user_hash);
+        CREATE UNIQUE INDEX requests_user ON requests (user_hash, slot);
         CREATE INDEX requests_due ON requests (lane, due_at, phase, park_reason, is_active)
           WHERE ended_at IS NULL;
+        CREATE INDEX requests_deadline ON requests (deadline_at) WHERE ended_at IS NULL;
         CREATE INDEX requests_parked ON requests (park_reason)
           WHERE park_reason IS NOT NULL AND ended_at IS NULL;
         CREATE INDEX requests_unmirrored ON requests (id)
@@ -155,12 +163,12 @@ enum StateSchema {
           PRIMARY KEY (request_id, position)
         ) STRICT, WITHOUT ROWID;
         CREATE TABLE tombstones (
+          sequence   INTEGER PRIMARY KEY,
           user_hash  BLOB NOT NULL,
           generation INTEGER NOT NULL,
           erased_at  INTEGER NOT NULL,
-          request_id BLOB NOT NULL,
-          PRIMARY KEY (user_hash, generation)
-        ) STRICT, WITHOUT ROWID;
+          request_id BLOB NOT NULL
+        ) STRICT;
         """
 
     /// `imports` is what makes the spool exactly once; a row that was recreated has another

@@ -4,7 +4,7 @@ import Synchronization
 /// The only writer of `state.db`: commits whatever mutations wait together (group commit).
 ///
 /// ```
-/// perform ──▶ waiting (bounded) ──▶ BEGIN IMMEDIATE, a SAVEPOINT per mutation, COMMIT ──▶ resume callers
+/// perform ──▶ waiting (bounded) ──▶ BEGIN IMMEDIATE, a SAVEPOINT each, COMMIT ──▶ callers go on
 /// ```
 ///
 /// A mutation that throws is rolled back alone and throws to its own caller. A caller that is

@@ -11,7 +11,7 @@ struct VaultIdentity {
         SELECT i.id, i.provider, i.client_id, i.subject_hash, u.wrapped_key, u.key_id,
           c.id, c.kind, c.row_nonce, c.sealed_secret, c.sealed_code_verifier, c.redirect_uri,
           c.fingerprint, c.last_live_at, c.last_refresh_at, c.code_phase
-        FROM users u JOIN identities i ON i.user_hash = u.user_hash
+        FROM users u JOIN identities i ON i.owner = u.id
           LEFT JOIN credentials c ON c.identity_id = i.id
         """
 
@@ -81,7 +81,8 @@ struct VaultIdentity {
     ) throws -> Bool {
         try database.first(
             """
-            SELECT 1 FROM identities WHERE provider = ? AND subject_hash = ? AND user_hash <> ? LIMIT 1
+            SELECT 1 FROM identities i JOIN users u ON u.id = i.owner
+            WHERE i.provider = ? AND i.subject_hash = ? AND u.user_hash <> ? LIMIT 1
             """,
             .text(provider.rawValue),
             .blob(subjectHash),
@@ -171,7 +172,8 @@ extension IdentityNews {
         }
         let open = try database.all(
             """
-            SELECT id FROM requests INDEXED BY requests_user WHERE user_hash = ? AND ended_at IS NULL
+            SELECT id FROM requests INDEXED BY requests_user WHERE user_hash = ? AND ended_at IS
+            NULL
               AND phase IN ('accepted', 'scheduled', 'revoking')
             """,
             .blob(userHash)
