@@ -76,6 +76,7 @@ extension Revocation {
         guard let policy = around.providers[provider] else {
             return .parked(.providerPaused, until: nil)
         }
+        acceptWithoutProof(now: now, traits: policy.traits)
         if let earned = earnedVerdict(traits: policy.traits) {
             return finish(earned, at: now)
         }
@@ -135,31 +136,41 @@ extension Revocation {
         case .revoking:
             return begin(.revoke(identity, credential.id), at: now)
         case .revoked:
-            return advanceProof(at: index, now: now, traits: traits)
+            guard let proofAt = proofTime(of: credential, now: now, traits: traits) else {
+                return nil
+            }
+            guard proofAt <= now else { return .waiting(until: proofAt) }
+            return begin(.confirm(identity, credential.id), at: now)
         case .proven, .accepted, .gone, .dead, .unusable:
             return nil
         }
     }
 
-    private mutating func advanceProof(
-        at index: Int,
-        now: WallTime,
-        traits: ProviderTraits
-    ) -> RevocationStep? {
-        let credential = credentials[index]
-        // Seen live after a revoke that answered success: that counts as live, however long ago.
-        guard credential.wasLive || credential.needsProof,
-            let askableAt = credential.askableAt(traits: traits),
-            failures < Limits.confirmationsMax || credential.needsProof
-        else {
+    /// Ends what was revoked and needs no further call, also while the provider is paused.
+    private mutating func acceptWithoutProof(now: WallTime, traits: ProviderTraits) {
+        for index in credentials.indices where credentials[index].step == .revoked {
+            guard proofTime(of: credentials[index], now: now, traits: traits) == nil else {
+                continue
+            }
             credentials[index].step = .accepted
             failures = 0
-            return nil
         }
-        if askableAt <= now { return begin(.confirm(identity, credential.id), at: now) }
-        guard !credential.needsProof else { return .waiting(until: askableAt) }
-        credentials[index].step = .accepted
-        return nil
+    }
+
+    /// When the provider is asked whether the revoke worked; `nil` when it is not asked.
+    private func proofTime(
+        of credential: CredentialWork,
+        now: WallTime,
+        traits: ProviderTraits
+    ) -> WallTime? {
+        let askableAt = credential.askableAt(traits: traits)
+        // Seen live after a revoke that answered success: that counts as live, however long ago,
+        // and nothing but proof ends it.
+        if credential.needsProof { return askableAt }
+        guard credential.wasLive, failures < Limits.confirmationsMax, let askableAt,
+            askableAt <= now
+        else { return nil }
+        return askableAt
     }
 
     private mutating func begin(_ effect: RequestEffect, at now: WallTime) -> RevocationStep {

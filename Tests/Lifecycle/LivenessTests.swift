@@ -140,6 +140,24 @@ struct LivenessTests {
         #expect(machine.verdict == .proven)
     }
 
+    @Test func `a pause does not keep what is revoked from its verdict`() throws {
+        var machine = machine(Sample.credential(kind: .accessToken))
+        try machine.send(.due)
+        machine.around.pausedProviders = [Sample.apple]
+        try machine.answer(revoke: .success)
+        #expect(machine.verdict == .accepted)
+    }
+
+    @Test func `a proof that takes a call waits for the end of a pause`() throws {
+        var machine = machine(Sample.credential(lastLiveAt: Sample.start))
+        try machine.send(.due)
+        machine.around.pausedProviders = [Sample.apple]
+        try machine.answer(revoke: .success)
+        #expect(machine.request.phase.parkReason == .providerPaused)
+        machine.around.pausedProviders = []
+        #expect(try machine.send(.due).first == .confirm)
+    }
+
     private func machine(
         _ credential: CredentialWork,
         _ traits: ProviderTraits = Sample.traits()

@@ -47,6 +47,7 @@ enum Sample {
         _ step: CredentialStep = .stored,
         id: CredentialID = token,
         kind: CredentialKind = .refreshToken,
+        wasLive: Bool = false,
         lastLiveAt: WallTime? = nil,
         lastRefreshAt: WallTime? = nil
     ) -> CredentialWork {
@@ -54,6 +55,7 @@ enum Sample {
             id: id,
             kind: kind,
             step: step,
+            wasLive: wasLive,
             lastLiveAt: lastLiveAt,
             lastRefreshAt: lastRefreshAt
         )

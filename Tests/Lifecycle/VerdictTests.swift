@@ -173,8 +173,13 @@ struct VerdictTests {
         var machine = Machine(
             identities: [
                 Sample.snapshot([
-                    Sample.credential(first, kind: kind(first)),
-                    Sample.credential(second, id: Sample.secondToken, kind: kind(second)),
+                    Sample.credential(first, kind: kind(first), wasLive: true),
+                    Sample.credential(
+                        second,
+                        id: Sample.secondToken,
+                        kind: kind(second),
+                        wasLive: true
+                    ),
                 ])
             ],
             around: Sample.surroundings(

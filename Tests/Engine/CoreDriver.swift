@@ -1,0 +1,204 @@
+import Engine
+import Lifecycle
+
+/// Drives the core by hand: a test says what happens, and sees every action.
+final class CoreDriver {
+    var core: EngineCore
+    var now = Sample.start
+    /// Changes of the commit that is under way; `nil` when none is.
+    private(set) var openCommit: [StateChange]?
+    /// The due-work read that is under way.
+    private(set) var openFetch: (read: ReadNumber, excluding: Set<RequestID>)?
+    private(set) var isCommitDoubled = false
+
+    init(
+        configuration: EngineConfiguration = Sample.configuration(),
+        pauses: StoredPauses = StoredPauses(),
+        isVaultOpen: Bool = true,
+        suspects: [RequestID] = [],
+        purgesInLastHour: Int = 0,
+        exchanges: [LoadedExchange] = []
+    ) {
+        core = EngineCore(
+            configuration: configuration,
+            pauses: pauses,
+            isVaultOpen: isVaultOpen,
+            seed: 1
+        )
+        core.start(
+            suspects: suspects,
+            purgesInLastHour: purgesInLastHour,
+            exchanges: exchanges,
+            at: now
+        )
+    }
+
+    /// A core that has nothing to do and nothing under way.
+    static func idle(_ configuration: EngineConfiguration = Sample.configuration()) -> CoreDriver {
+        let driver = CoreDriver(configuration: configuration)
+        driver.send()
+        driver.settle()
+        return driver
+    }
+
+    @discardableResult
+    func send(_ inputs: EngineInput...) -> [EngineAction] {
+        for input in inputs {
+            if case .committed = input { openCommit = nil }
+            if case .fetched = input { openFetch = nil }
+            core.handle(input, at: now)
+        }
+        let actions = core.takeActions(at: now)
+        for action in actions {
+            switch action {
+            case .commit(let changes):
+                isCommitDoubled = isCommitDoubled || openCommit != nil
+                openCommit = changes
+            case .fetchDue(let read, _, let excluded, _):
+                openFetch = (read, excluded)
+            default:
+                break
+            }
+        }
+        return actions
+    }
+
+    /// Ends the commit under way.
+    @discardableResult
+    func commit(_ news: [IdentityNews] = []) -> [EngineAction] {
+        let count = max(0, (openCommit?.count ?? 0) - news.count)
+        return send(.committed(news.map(Optional.some) + Array(repeating: nil, count: count)))
+    }
+
+    /// Answers the read of due work that is under way.
+    @discardableResult
+    func fetch(
+        _ requests: [LoadedRequest] = [],
+        nextDueAt: WallTime? = nil
+    ) -> [EngineAction] {
+        guard let openFetch else { return [] }
+        return send(
+            .fetched(
+                openFetch.read,
+                DueRequests(requests: requests, nextDueAt: nextDueAt),
+                limit: Limits.fetchMax
+            )
+        )
+    }
+
+    /// Ends commits and answers reads of due work with nothing, until neither is under way.
+    @discardableResult
+    func settle() -> [EngineAction] {
+        var actions: [EngineAction] = []
+        while openCommit != nil || openFetch != nil {
+            actions += openCommit != nil ? commit() : fetch()
+        }
+        return actions
+    }
+
+    /// Answers the revoke of a numbered request and ends its commits.
+    @discardableResult
+    func answerRevoke(_ number: Int, _ answer: RevokeAnswer) -> [EngineAction] {
+        send(revoked(number, answer)) + settle()
+    }
+
+    func revoked(
+        _ number: Int,
+        _ answer: RevokeAnswer,
+        by provider: ProviderName = Sample.apple
+    ) -> EngineInput {
+        var trouble: Trouble?
+        if case .trouble(let kind) = answer { trouble = kind }
+        return .answered(
+            Sample.request(number),
+            .revoked(Sample.identity(number), Sample.credential(number), answer),
+            provider,
+            trouble
+        )
+    }
+
+    func purged(_ numbers: [Int], _ answer: PurgeAnswer = .done(PurgeCounts())) -> EngineInput {
+        .targetAnswered(
+            Sample.database,
+            numbers.map { (Sample.request($0), .purged(Sample.database, answer)) }
+        )
+    }
+
+    func verified(_ numbers: [Int], _ answer: VerifyAnswer = .clean) -> EngineInput {
+        .targetAnswered(
+            Sample.database,
+            numbers.map { (Sample.request($0), .verified(Sample.database, answer)) }
+        )
+    }
+}
+
+// MARK: - What the actions are
+
+extension [EngineAction] {
+    var commits: [[StateChange]] {
+        compactMap { if case .commit(let changes) = $0 { changes } else { nil } }
+    }
+
+    var calls: [(request: RequestID, effect: RequestEffect)] {
+        compactMap { if case .call(let id, let effect, _, _) = $0 { (id, effect) } else { nil } }
+    }
+
+    var fetches: [(excluding: Set<RequestID>, closedLanes: Set<ProviderName>)] {
+        compactMap {
+            if case .fetchDue(_, _, let excluded, let lanes) = $0 { (excluded, lanes) } else { nil }
+        }
+    }
+
+    var loads: [(read: ReadNumber, ids: [RequestID])] {
+        compactMap { if case .load(let read, let ids) = $0 { (read, ids) } else { nil } }
+    }
+
+    var exchanges: [CredentialID] {
+        compactMap {
+            if case .exchange(let loaded) = $0 { loaded.exchange.credential } else { nil }
+        }
+    }
+
+    var purges: [[RequestID]] {
+        compactMap { if case .purge(_, let orders) = $0 { orders.map(\.request) } else { nil } }
+    }
+
+    var verifications: [[RequestID]] {
+        compactMap { if case .verify(_, let orders) = $0 { orders.map(\.request) } else { nil } }
+    }
+
+    var replies: [OperationOutcome] {
+        compactMap { if case .reply(_, let outcome) = $0 { outcome } else { nil } }
+    }
+
+    var reports: [EngineReport] {
+        compactMap { if case .report(let report) = $0 { report } else { nil } }
+    }
+
+    var announcements: [Announcement] {
+        compactMap { if case .announce(_, let announcement) = $0 { announcement } else { nil } }
+    }
+
+    var changed: [Request] {
+        compactMap { if case .changed(let request) = $0 { request } else { nil } }
+    }
+}
+
+extension [StateChange] {
+    var saves: [Request] {
+        compactMap { if case .save(let now, _, _) = $0 { now } else { nil } }
+    }
+
+    var exchanges: [CodeExchange] {
+        compactMap {
+            switch $0 {
+            case .saveExchange(let exchange, _), .storeTokens(let exchange, _, _, _): exchange
+            default: nil
+            }
+        }
+    }
+
+    var wakes: [ParkReason] {
+        compactMap { if case .wake(let reason, _) = $0 { reason } else { nil } }
+    }
+}

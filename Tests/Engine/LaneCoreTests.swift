@@ -1,0 +1,202 @@
+import Lifecycle
+import Testing
+
+@testable import Engine
+
+/// Providers and targets as the core sees them: lanes, pauses, breaker, guard.
+struct LaneCoreTests {
+    @Test func `due work of closed lanes stays in the store`() throws {
+        let driver = CoreDriver(pauses: StoredPauses(providers: [Sample.apple: "operator"]))
+        #expect(try #require(driver.send().fetches.first).closedLanes == [Sample.apple])
+    }
+
+    @Test func `a lane with requests enough is closed, and opens when half are gone`() throws {
+        let driver = CoreDriver.idle(Sample.configuration(concurrency: 64))
+        let lane = try #require(driver.core.lanes[Sample.apple])
+        let count = lane.requestCountMax
+        driver.send(.admitted((0..<count).map { Sample.loaded($0) }))
+        driver.core.nextDueAt = Sample.start
+        #expect(driver.send(.timer).fetches.first?.closedLanes == [Sample.apple])
+        driver.fetch()
+        var calls = driver.settle().calls.map(\.request)
+        var fetches = 0
+        while let id = calls.popLast(), fetches == 0 {
+            let number = Int(id.value.low)
+            let actions = driver.send(driver.revoked(number, .trouble(.throttled(retryAfter: nil))))
+            let after = actions + driver.commit()
+            calls += after.calls.map(\.request)
+            fetches += after.fetches.count
+        }
+        #expect(driver.core.lanes[Sample.apple]?.requestCount == count / 2)
+    }
+
+    @Test func `a misconfigured provider is paused for everybody, durably`() {
+        let driver = CoreDriver.idle()
+        driver.send(
+            .admitted([
+                Sample.loaded(1), Sample.loaded(2), Sample.loaded(3, provider: Sample.other),
+            ])
+        )
+        #expect(driver.commit().calls.count == 3)
+        let actions = driver.answerRevoke(1, .trouble(.misconfigured))
+        #expect(actions.reports.contains(.providerPaused(Sample.apple, reason: "misconfigured")))
+        #expect(actions.announcements.contains(.parked(.providerPaused)))
+        // A call that was under way may still succeed; no other is begun.
+        #expect(driver.answerRevoke(2, .success).purges == [[Sample.request(2)]])
+        driver.send(.admitted([Sample.loaded(4)]))
+        #expect(driver.settle().calls.isEmpty)
+    }
+
+    @Test func `a resumed provider wakes what is parked for it`() throws {
+        let driver = CoreDriver(pauses: StoredPauses(providers: [Sample.apple: "operator"]))
+        driver.send()
+        driver.settle()
+        let actions = driver.send(.resume(Sample.apple))
+        #expect(actions.commits.first?.wakes == [.providerPaused])
+        // This read is for the lane that was left out; what the wake makes due comes after it.
+        #expect(actions.fetches.first?.closedLanes == [])
+        #expect(driver.commit().reports == [.providerResumed(Sample.apple)])
+        #expect(driver.fetch().fetches.count == 1)
+        #expect(driver.fetch().fetches.isEmpty)
+    }
+
+    @Test func `pausing twice and resuming what runs change nothing`() {
+        let driver = CoreDriver.idle()
+        #expect(driver.send(.resume(Sample.apple)).commits.isEmpty)
+        #expect(driver.send(.pause(Sample.apple, reason: "a")).commits.count == 1)
+        driver.settle()
+        #expect(driver.send(.pause(Sample.apple, reason: "b")).commits.isEmpty)
+        #expect(driver.send(.pauseTarget(Sample.database, reason: "a")).commits.count == 1)
+        driver.settle()
+        #expect(driver.send(.pauseTarget(Sample.database, reason: "b")).commits.isEmpty)
+        #expect(driver.send(.resumeTarget(Sample.database)).commits.first?.wakes == [.targetPaused])
+        driver.settle()
+        #expect(driver.send(.resumeTarget(Sample.database)).commits.isEmpty)
+    }
+
+    @Test func `an outage opens the breaker and sends the queue home without attempts`() throws {
+        let concurrency = Limits.breakerFailures
+        let driver = CoreDriver.idle(Sample.configuration(concurrency: concurrency))
+        driver.send(.admitted((1...40).map { Sample.loaded($0) }))
+        var calls = driver.commit().calls.map { Int($0.request.value.low) }
+        #expect(calls.count == concurrency)
+        var reports: [EngineReport] = []
+        var saves: [Request] = []
+        var answered = 0
+        while answered < calls.count {
+            let actions = driver.send(driver.revoked(calls[answered], .trouble(.unreachable)))
+            calls += actions.calls.map { Int($0.request.value.low) }
+            reports += actions.reports
+            saves += actions.commits.flatMap(\.saves)
+            answered += 1
+        }
+        // Those that were under way when the breaker opened, and none after.
+        #expect(calls.count == 2 * concurrency - 1)
+        #expect(reports == [.breakerOpened(Sample.apple, pause: Limits.breakerPauseMin)])
+        saves += driver.commit().commits.flatMap(\.saves)
+        driver.settle()
+        #expect(driver.core.window.keys.isEmpty)
+        let opensAt = Sample.start + Limits.breakerPauseMin
+        for request in saves where !calls.contains(Int(request.id.value.low)) {
+            #expect(request.revocations[0].attempts == 0)
+            #expect(request.revocations[0].retryAt.map { $0 >= opensAt } ?? false)
+        }
+        #expect(Set(saves.map(\.id)).count == 40)
+    }
+
+    @Test func `the answer of a probe closes the breaker`() throws {
+        let driver = CoreDriver.idle()
+        driver.send(.admitted((1...Limits.breakerFailures).map { Sample.loaded($0) }))
+        driver.commit()
+        for number in 1...Limits.breakerFailures {
+            driver.send(driver.revoked(number, .trouble(.unreachable)))
+        }
+        driver.settle()
+        driver.now = driver.now + Limits.breakerPauseMin
+        driver.send(.admitted([Sample.loaded(50), Sample.loaded(51)]))
+        let probe = driver.settle().calls.map { Int($0.request.value.low) }
+        #expect(probe.count == 1)
+        let answered = driver.answerRevoke(probe[0], .success)
+        #expect(answered.reports.contains(.breakerClosed(Sample.apple)))
+        #expect(answered.calls.count == 1)
+    }
+
+    @Test func `a dead provider does not keep the others from being called`() {
+        let driver = CoreDriver.idle(Sample.configuration(concurrency: 2))
+        let dead = (1...20).map { Sample.loaded($0) }
+        let alive = (21...22).map { Sample.loaded($0, provider: Sample.other) }
+        driver.send(.admitted(dead + alive))
+        let calls = driver.commit().calls.map { Int($0.request.value.low) }
+        #expect(calls.count { $0 > 20 } == 2)
+        #expect(calls.count { $0 <= 20 } == 2)
+    }
+
+    @Test func `a sealed vault sends nothing and an open one wakes what waited`() {
+        let sealed = CoreDriver(isVaultOpen: false)
+        sealed.send()
+        sealed.fetch([Sample.loaded(1)])
+        #expect(sealed.openCommit?.saves.first?.phase.parkReason == .vaultSealed)
+        #expect(sealed.settle().calls.isEmpty)
+        let open = CoreDriver().core
+        #expect(open.nextBatch.hasWake || open.batchUnderWay?.hasWake == true)
+    }
+
+    @Test func `the guard parks what is too much, and an override lets a number pass`() throws {
+        let driver = CoreDriver.idle(Sample.configuration(purgesPerHourMax: 2))
+        driver.send(.admitted((1...5).map { Sample.loaded($0, provider: nil) }))
+        let committed = driver.commit()
+        #expect(committed.purges == [[Sample.request(1), Sample.request(2)]])
+        #expect(committed.announcements.count { $0 == .parked(.massDeletionGuard) } == 3)
+        #expect(committed.reports.contains(.guardTripped))
+        let until = driver.now + .seconds(600)
+        let override = driver.send(.guardOverride(purges: 1, until: until))
+        #expect(override.commits.first?.wakes == [.massDeletionGuard])
+        let load = driver.commit().fetches
+        #expect(load.count == 1)
+        driver.fetch((3...5).map { Sample.loaded($0, provider: nil) })
+        let begun = driver.openCommit?.saves.filter { $0.purgeStartedAt != nil } ?? []
+        #expect(begun.count == 1)
+    }
+
+    @Test func `what the guard counted before a restart still counts`() {
+        let driver = CoreDriver(
+            configuration: Sample.configuration(purgesPerHourMax: 2),
+            purgesInLastHour: 2
+        )
+        driver.send()
+        driver.commit()
+        driver.fetch([Sample.loaded(1, provider: nil)])
+        #expect(driver.openCommit?.saves.first?.phase.parkReason == .massDeletionGuard)
+    }
+
+    @Test func `a hold between two targets stops the purge without an attempt`() {
+        let driver = CoreDriver.idle()
+        driver.send(.admitted([Sample.loaded(1, provider: nil), Sample.loaded(2, provider: nil)]))
+        // The hold is decided while the intent of the purge is still being committed.
+        driver.send(.operate(Sample.request(1), .hold, Ticket(number: 1)))
+        let committed = driver.commit()
+        #expect(committed.purges == [[Sample.request(2)]])
+        driver.settle()
+        #expect(driver.core.window[Sample.request(1)] == nil)
+    }
+
+    @Test func `a credential that is gone counts as unusable, and takes no slot`() throws {
+        let driver = CoreDriver.idle(Sample.configuration(concurrency: 1))
+        var loaded = Sample.loaded(1)
+        loaded.credentials = [:]
+        driver.send(.admitted([loaded]))
+        let actions = driver.settle()
+        #expect(actions.calls.isEmpty)
+        #expect(driver.core.lanes[Sample.apple]?.callsUnderWay == 0)
+        #expect(actions.announcements.contains(.sealBroken(Sample.apple)))
+    }
+
+    @Test func `a new configuration counts for the next decision`() {
+        let driver = CoreDriver.idle(Sample.configuration(concurrency: 1))
+        driver.send(.admitted((1...5).map { Sample.loaded($0) }))
+        #expect(driver.commit().calls.count == 1)
+        let actions = driver.send(.reconfigured(Sample.configuration(concurrency: 3)))
+        #expect(actions.calls.count == 2)
+        #expect(actions.commits.first?.wakes == [.providerPaused, .needsReauthentication])
+    }
+}

@@ -1,0 +1,76 @@
+import Lifecycle
+import Testing
+
+@testable import Engine
+
+struct MassDeletionGuardTests {
+    private static let now = Sample.start
+
+    @Test func `it closes at the configured count of any hour`() {
+        let guardian = DrivenGuard(purgesMax: 3)
+        for minute in 0..<3 {
+            let now = Self.now + .seconds(60 * minute)
+            #expect(!guardian.isClosed(at: now))
+            guardian.purgeBegan(at: now)
+        }
+        #expect(guardian.isClosed(at: Self.now + .seconds(180)))
+        #expect(guardian.isClosed(at: Self.now + .seconds(3599)))
+        #expect(!guardian.isClosed(at: Self.now + .seconds(3600)))
+        guardian.purgeBegan(at: Self.now + .seconds(3600))
+        #expect(guardian.isClosed(at: Self.now + .seconds(3601)))
+    }
+
+    @Test func `nothing passes where nothing may`() {
+        let guardian = DrivenGuard(purgesMax: 0)
+        #expect(guardian.isClosed(at: Self.now))
+    }
+
+    @Test func `an override is counted`() {
+        let guardian = closed()
+        guardian.override(purges: 2, until: Self.now + .seconds(600))
+        for _ in 0..<2 {
+            #expect(!guardian.isClosed(at: Self.now))
+            guardian.purgeBegan(at: Self.now)
+        }
+        #expect(guardian.isClosed(at: Self.now))
+    }
+
+    @Test func `an override expires`() {
+        let guardian = closed()
+        guardian.override(purges: 100, until: Self.now + .seconds(600))
+        #expect(!guardian.isClosed(at: Self.now + .seconds(599)))
+        #expect(guardian.isClosed(at: Self.now + .seconds(600)))
+    }
+
+    @Test func `an override does not add to the one before`() {
+        let guardian = closed()
+        guardian.override(purges: 100, until: Self.now + .seconds(600))
+        guardian.override(purges: 1, until: Self.now + .seconds(600))
+        guardian.purgeBegan(at: Self.now)
+        #expect(guardian.isClosed(at: Self.now))
+    }
+
+    @Test func `an override is kept for when it is needed`() {
+        let guardian = DrivenGuard(purgesMax: 1)
+        guardian.override(purges: 1, until: Self.now + .seconds(600))
+        guardian.purgeBegan(at: Self.now)
+        #expect(!guardian.isClosed(at: Self.now))
+        guardian.purgeBegan(at: Self.now)
+        #expect(guardian.isClosed(at: Self.now))
+    }
+
+    @Test func `a restart does not open it`() {
+        let guardian = DrivenGuard(purgesMax: 3)
+        guardian.restore(count: 1_000_000, at: Self.now)
+        #expect(guardian.isClosed(at: Self.now))
+        #expect(!guardian.isClosed(at: Self.now + .seconds(3600)))
+        guardian.restore(count: 2, at: Self.now)
+        #expect(!guardian.isClosed(at: Self.now))
+    }
+
+    private func closed() -> DrivenGuard {
+        let guardian = DrivenGuard(purgesMax: 1)
+        guardian.purgeBegan(at: Self.now)
+        return guardian
+    }
+}

@@ -1,0 +1,35 @@
+import Lifecycle
+import Testing
+
+@testable import Engine
+
+struct TargetQueueTests {
+    @Test func `one call at a time, with at most a batch in it`() throws {
+        let queue = DrivenQueue()
+        let ids = (0..<Limits.purgeBatchMax + 10).map(Sample.request)
+        for id in ids { queue.enqueue(id, .purge) }
+        let (work, batch) = try #require(queue.nextBatch())
+        #expect(work == .purge)
+        #expect(batch == Array(ids.prefix(Limits.purgeBatchMax)))
+        #expect(queue.nextBatch() == nil)
+        queue.finished()
+        #expect(try #require(queue.nextBatch()).1 == Array(ids.suffix(10)))
+        queue.finished()
+        #expect(queue.nextBatch() == nil)
+        #expect(!queue.isBusy)
+    }
+
+    @Test func `verifications go first and are never mixed with purges`() throws {
+        let queue = DrivenQueue()
+        queue.enqueue(Sample.request(1), .purge)
+        queue.enqueue(Sample.request(2), .verify)
+        queue.enqueue(Sample.request(3), .purge)
+        let first = try #require(queue.nextBatch())
+        #expect(first.0 == .verify)
+        #expect(first.1 == [Sample.request(2)])
+        queue.finished()
+        let second = try #require(queue.nextBatch())
+        #expect(second.0 == .purge)
+        #expect(second.1 == [Sample.request(1), Sample.request(3)])
+    }
+}

@@ -1,0 +1,202 @@
+import Lifecycle
+import Testing
+
+@testable import Engine
+
+/// The window: bounded, filled by reads, left when nothing is under way.
+struct WindowTests {
+    @Test func `the window never grows beyond its bound`() {
+        let driver = CoreDriver.idle()
+        let count = Limits.windowMax + 300
+        driver.send(.admitted((0..<count).map { Sample.loaded($0) }))
+        #expect(driver.core.window.count == Limits.windowMax)
+        #expect(driver.openCommit?.saves.count == Limits.windowMax)
+        // What was left out stays due in the store, and nothing is read before there is room.
+        #expect(driver.core.nextDueAt == Sample.start)
+        #expect(driver.openFetch == nil)
+    }
+
+    @Test func `due work is read a page at a time, without what is here`() throws {
+        let driver = CoreDriver()
+        let fetch = try #require(driver.send().fetches.first)
+        #expect(fetch.excluding.isEmpty)
+        driver.commit()
+        let page = (0..<Limits.fetchMax).map { Sample.loaded($0) }
+        let more = driver.fetch(page).fetches
+        #expect(more.first?.excluding == Set(page.map(\.request.id)))
+        // The next page is short: the store says when more is due.
+        let later = Sample.start + .seconds(90)
+        driver.fetch([Sample.loaded(5000)], nextDueAt: later)
+        #expect(driver.openFetch == nil)
+        #expect(driver.core.nextDueAt == later)
+        #expect(driver.core.window.count == Limits.fetchMax + 1)
+    }
+
+    @Test func `reading stops where a page would not fit`() {
+        let driver = CoreDriver.idle()
+        let count = Limits.windowMax - Limits.fetchMax + 1
+        driver.send(.admitted((0..<count).map { Sample.loaded($0) }))
+        driver.core.nextDueAt = Sample.start
+        driver.send(.timer)
+        #expect(driver.openFetch == nil)
+        #expect(driver.core.wakeTime(after: Sample.start) == nil)
+    }
+
+    @Test func `one read of due work at a time`() {
+        let driver = CoreDriver()
+        #expect(driver.send().fetches.count == 1)
+        #expect(driver.send(.timer).fetches.isEmpty)
+    }
+
+    @Test func `a request that waits leaves and is read again when it is due`() {
+        let driver = CoreDriver.idle()
+        driver.send(.admitted([Sample.loaded(1)]))
+        driver.commit()
+        driver.answerRevoke(1, .trouble(.throttled(retryAfter: .seconds(60))))
+        #expect(driver.core.window.keys.isEmpty)
+        let wake = driver.core.wakeTime(after: driver.now)
+        #expect(wake.map { $0 >= Sample.start + .seconds(60) } ?? false)
+        driver.now = wake ?? driver.now
+        #expect(driver.send(.timer).fetches.count == 1)
+    }
+
+    @Test func `due work noted while a read is under way is not forgotten`() {
+        let driver = CoreDriver.idle()
+        driver.core.nextDueAt = Sample.start
+        #expect(driver.send(.timer).fetches.count == 1)
+        let soon = Sample.start + .seconds(30)
+        driver.send(.admitted([Sample.loaded(1, notBefore: soon)]))
+        driver.commit()
+        #expect(driver.core.window.keys.isEmpty)
+        driver.fetch([], nextDueAt: Sample.start + Sample.day)
+        #expect(driver.core.nextDueAt == soon)
+    }
+
+    @Test func `a read that began before a request left is ignored for it`() throws {
+        let driver = CoreDriver()
+        driver.send()
+        driver.commit()
+        // The read is under way; the request comes, is done and leaves.
+        driver.send(.admitted([Sample.loaded(1, provider: nil)]))
+        driver.commit()
+        driver.send(driver.purged([1]))
+        driver.commit()
+        driver.send(driver.verified([1]))
+        driver.commit()
+        #expect(driver.core.window.keys.isEmpty)
+        let actions = driver.fetch([Sample.loaded(1, provider: nil), Sample.loaded(2)])
+        #expect(actions.commits.first?.saves.map(\.id) == [Sample.request(2)])
+        #expect(driver.core.leftAfterRead.isEmpty)
+    }
+
+    @Test func `a read by id that is older than what left is repeated`() throws {
+        let driver = CoreDriver.idle()
+        let hold = EngineInput.operate(Sample.request(1), .hold, Ticket(number: 1))
+        let asked = try #require(driver.send(hold).loads.first)
+        // Meanwhile it was read with due work, waited, and left.
+        driver.send(.admitted([Sample.loaded(1, notBefore: Sample.start + Sample.day)]))
+        driver.settle()
+        #expect(driver.core.window.keys.isEmpty)
+        let stale = driver.send(.loaded(asked.read, [Sample.loaded(1)], asked: asked.ids))
+        let again = try #require(stale.loads.first)
+        #expect(stale.replies.isEmpty)
+        #expect(again.ids == [Sample.request(1)])
+        driver.send(.loaded(again.read, [Sample.loaded(1)], asked: again.ids))
+        #expect(driver.commit().replies == [.done])
+    }
+
+    @Test func `an operation on a request outside the window reads it first`() throws {
+        let driver = CoreDriver.idle()
+        let hold = EngineInput.operate(Sample.request(1), .hold, Ticket(number: 1))
+        let load = try #require(driver.send(hold).loads.first)
+        let loaded = driver.send(.loaded(load.read, [Sample.loaded(1)], asked: load.ids))
+        #expect(loaded.commits.first?.saves.first?.isHeld == true)
+        #expect(driver.commit().replies == [.done])
+        #expect(driver.core.window.keys.isEmpty)
+    }
+
+    @Test func `operations on one absent request are done in order`() throws {
+        let driver = CoreDriver.idle()
+        let inputs = [RequestEvent.hold, .release, .release].enumerated().map {
+            EngineInput.operate(Sample.request(1), $1, Ticket(number: UInt64($0 + 1)))
+        }
+        var loads: [(read: ReadNumber, ids: [RequestID])] = []
+        for input in inputs { loads += driver.send(input).loads }
+        var replies: [OperationOutcome] = []
+        for load in loads {
+            replies += driver.send(.loaded(load.read, [Sample.loaded(1)], asked: load.ids)).replies
+        }
+        replies += driver.settle().replies
+        #expect(replies == [.refused(.notOnHold), .done, .done])
+    }
+
+    @Test func `an operation on a request that is not open says so`() throws {
+        let driver = CoreDriver.idle()
+        let hold = EngineInput.operate(Sample.request(1), .hold, Ticket(number: 1))
+        let load = try #require(driver.send(hold).loads.first)
+        let actions = driver.send(.loaded(load.read, [], asked: load.ids))
+        #expect(actions.replies == [.notOpen])
+        #expect(actions.commits.isEmpty)
+        #expect(driver.core.waitingOperations.isEmpty)
+    }
+
+    @Test func `suspects run one at a time, and nothing beside them`() throws {
+        let driver = CoreDriver(suspects: [Sample.request(1), Sample.request(2)])
+        let start = driver.send()
+        #expect(start.fetches.isEmpty)
+        #expect(start.loads.map(\.ids) == [[Sample.request(1)]])
+        driver.commit()
+        #expect(driver.send(.admitted([Sample.loaded(9)])).commits.isEmpty)
+        driver.send(
+            .loaded(
+                start.loads[0].read,
+                [Sample.loaded(1, provider: nil)],
+                asked: [Sample.request(1)]
+            )
+        )
+        driver.commit()
+        #expect(driver.send(driver.purged([1])).loads.isEmpty)
+        driver.commit()
+        #expect(driver.send(driver.verified([1])).loads.isEmpty)
+        let next = driver.commit()
+        #expect(next.loads.map(\.ids) == [[Sample.request(2)]])
+        #expect(next.fetches.isEmpty)
+        // The second one ended before the crash was noted: nothing is left to suspect.
+        let free = driver.send(.loaded(next.loads[0].read, [], asked: [Sample.request(2)]))
+        #expect(free.fetches.count == 1)
+    }
+
+    @Test func `a paused intake reads nothing and takes nothing`() {
+        let driver = CoreDriver.idle()
+        driver.send(.intakePaused(true))
+        #expect(driver.send(.admitted([Sample.loaded(1)])).commits.isEmpty)
+        #expect(driver.openFetch == nil)
+        #expect(driver.core.wakeTime(after: driver.now) == nil)
+        #expect(driver.send(.intakePaused(false)).fetches.count == 1)
+    }
+
+    @Test func `news of an identity reach the open request, also outside the window`() throws {
+        let driver = CoreDriver.idle()
+        let token = Sample.credential(50)
+        let work = CredentialWork(id: token, kind: .refreshToken, step: .stored)
+        let news = IdentityNews(
+            snapshot: Sample.snapshot(1, credentials: [work]),
+            credentials: [token: Sample.sealed(50)],
+            openRequests: [Sample.request(1)]
+        )
+        let load = try #require(driver.send(.news(news)).loads.first)
+        let loaded = Sample.loaded(1, provider: nil, notBefore: Sample.start)
+        driver.send(.loaded(load.read, [loaded], asked: load.ids))
+        let calls = driver.commit().calls
+        #expect(calls.map(\.effect) == [.revoke(Sample.identity(1), token)])
+    }
+
+    @Test func `what the vault learned before a crash comes before anything else`() {
+        let driver = CoreDriver.idle()
+        let fresh = CredentialWork(id: Sample.credential(1), kind: .refreshToken, step: .stored)
+        let unseen = Sample.snapshot(1, credentials: [fresh])
+        driver.send(.admitted([Sample.loaded(1, provider: nil, unseen: [unseen])]))
+        #expect(driver.openCommit?.saves.first?.revocations.count == 1)
+        #expect(driver.openCommit?.saves.first?.phase == .open(.revoking))
+    }
+}
