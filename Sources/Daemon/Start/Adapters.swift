@@ -67,11 +67,32 @@ struct AdapterFactory: Sendable {
     let now: @Sendable () -> WallTime
     let logger: Logger
 
+    /// Makes every adapter and compares each target with its live schema.
+    ///
+    /// A target that is not shaped as configured is a problem of the configuration, at start and at a
+    /// reload alike.
+    ///
+    /// - Throws: ``DaemonError`` with one line per problem; nothing is left open then.
+    func makeChecked(_ configuration: DaemonConfiguration) async throws(DaemonError) -> Adapters {
+        let adapters = try await make(configuration)
+        var problems: [String] = []
+        for (name, target) in adapters.targets.sorted(by: { $0.key < $1.key }) {
+            problems += await target.diagnose().map { "cannot use target '\(name)': \($0)" }
+        }
+        guard problems.isEmpty else {
+            await adapters.shutDown()
+            throw DaemonError(.target, problems)
+        }
+        return adapters
+    }
+
     /// Makes every adapter, or reports everything that is missing at once.
     ///
     /// - Throws: ``DaemonError`` naming each credential that cannot be read and each provider that
     ///   cannot be set up.
-    func make(_ configuration: DaemonConfiguration) throws(DaemonError) -> Adapters {
+    private func make(
+        _ configuration: DaemonConfiguration
+    ) async throws(DaemonError) -> Adapters {
         var problems: [String] = []
         var apple: [AppleProvider] = []
         for provider in configuration.providers {
@@ -81,7 +102,10 @@ struct AdapterFactory: Sendable {
                 problems.append("\(error)")
             }
         }
-        guard problems.isEmpty else { throw DaemonError(.provider, problems) }
+        guard problems.isEmpty else {
+            for provider in apple { await provider.shutdown() }
+            throw DaemonError(.provider, problems)
+        }
         let targets = configuration.targets.map(make)
         return Adapters(
             configuration: configuration,

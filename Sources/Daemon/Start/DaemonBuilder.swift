@@ -42,8 +42,7 @@ struct DaemonBuilder: Sendable {
             now: now,
             logger: logger
         )
-        let adapters = try factory.make(configuration)
-        try await Reloader.refuseProblems(of: adapters)
+        let adapters = try await factory.makeChecked(configuration)
         for caution in configuration.cautions {
             logger.warning("the configuration has a caution", metadata: ["detail": "\(caution)"])
         }
@@ -57,7 +56,12 @@ struct DaemonBuilder: Sendable {
             factory: factory,
             shelf: shelf
         )
-        return try await wire(base, isOwnCrash: marker.lastProcessCrashed)
+        do {
+            return try await wire(base, isOwnCrash: marker.lastProcessCrashed)
+        } catch {
+            await adapters.shutDown()
+            throw error
+        }
     }
 
     /// What the parts are made of.

@@ -50,8 +50,7 @@ struct Reloader: Sendable {
         let adapters: Adapters
         do {
             let configuration = try ConfigurationLoader.load(path: path)
-            adapters = try factory.make(configuration)
-            try await Self.refuseProblems(of: adapters)
+            adapters = try await factory.makeChecked(configuration)
         } catch {
             throw refused(error)
         }
@@ -60,18 +59,6 @@ struct Reloader: Sendable {
         retire.yield(shelf.replace(with: adapters))
         logger.note(.configurationReloaded, ["count": "\(blockers.count)"])
         return WireReload(reloadedAt: now(), changed: [], needRestart: blockers.map(\.key))
-    }
-
-    /// A target that is not shaped as configured is a problem of the configuration, at start and
-    /// here alike.
-    ///
-    /// - Throws: ``DaemonError`` of kind `target` with one line per problem.
-    static func refuseProblems(of adapters: Adapters) async throws(DaemonError) {
-        var problems: [String] = []
-        for (name, target) in adapters.targets.sorted(by: { $0.key < $1.key }) {
-            problems += await target.diagnose().map { "cannot use target '\(name)': \($0)" }
-        }
-        guard problems.isEmpty else { throw DaemonError(.target, problems) }
     }
 
     private func refused(_ error: any Error) -> ControlProblem {

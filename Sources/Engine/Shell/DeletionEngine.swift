@@ -57,6 +57,7 @@ package final class DeletionEngine: Sendable {
 
     private struct Waiters {
         var lastNumber: UInt64 = 0
+        var hasEnded = false
         var byNumber: [UInt64: CheckedContinuation<OperationOutcome, Never>] = [:]
     }
 
@@ -76,6 +77,7 @@ package final class DeletionEngine: Sendable {
     ///
     /// - Throws: The store's error, or `CancellationError`.
     package func run() async throws {
+        defer { giveUpWaiters() }
         try await withThrowingDiscardingTaskGroup { group in
             var armedWake: WallTime?
             turn(in: &group, armedWake: &armedWake)
@@ -84,6 +86,16 @@ package final class DeletionEngine: Sendable {
             }
             group.cancelAll()
         }
+    }
+
+    /// Nobody may wait for a loop that does not turn any more.
+    private func giveUpWaiters() {
+        let waiting = waiters.withLock { waiters in
+            waiters.hasEnded = true
+            defer { waiters.byNumber.removeAll() }
+            return waiters.byNumber.values
+        }
+        for waiter in waiting { waiter.resume(returning: .notOpen) }
     }
 
     /// Hands an input to the loop.
@@ -110,10 +122,15 @@ package final class DeletionEngine: Sendable {
 
     private func ticketed(_ input: (Ticket) -> EngineInput) async -> OperationOutcome {
         await withCheckedContinuation { continuation in
-            let number = waiters.withLock { waiters in
+            let registered = waiters.withLock { waiters -> UInt64? in
+                guard !waiters.hasEnded else { return nil }
                 waiters.lastNumber += 1
                 waiters.byNumber[waiters.lastNumber] = continuation
                 return waiters.lastNumber
+            }
+            guard let number = registered else {
+                continuation.resume(returning: .notOpen)
+                return
             }
             mailbox.post(input(Ticket(number: number)))
         }
