@@ -30,6 +30,7 @@ package enum Phase: Hashable, Sendable {
         }
     }
 
+    /// Whether nothing can happen any more.
     package var isEnded: Bool { stage == nil }
 
     /// What applications see.
@@ -46,6 +47,7 @@ package enum Phase: Hashable, Sendable {
         }
     }
 
+    /// What a parked request waits for; `nil` while it is not parked.
     package var parkReason: ParkReason? {
         guard case .parked(_, let reason, _) = self else { return nil }
         return reason
