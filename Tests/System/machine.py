@@ -60,6 +60,9 @@ class Machine:
         os.chmod(self.root, 0o755)
         subprocess.run(["tar", "-xf", tarball, "-C", self.root, "--numeric-owner"], check=True)
         # journalctl -f and a restart must not lose entries to the rate limit or to memory.
+        # Every real machine has this file; a minimal base system has not.
+        with open(os.path.join(self.root, "etc/hosts"), "w") as hosts:
+            hosts.write("127.0.0.1 localhost\n")
         drop_in = os.path.join(self.root, "etc/systemd/journald.conf.d")
         os.makedirs(drop_in)
         with open(os.path.join(drop_in, "test.conf"), "w") as file:

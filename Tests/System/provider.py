@@ -19,7 +19,7 @@ class Provider:
         self.secrets = []
         with open(self.path("output"), "w") as output:
             self.process = subprocess.Popen(
-                [program, "--directory", self.directory], stdout=output, stderr=output)
+                [program, "apple", "--directory", self.directory], stdout=output, stderr=output)
         self.endpoint = wait_for("the sandbox's endpoint", self._read_endpoint, 20)
         context = ssl.create_default_context(cafile=self.path("ca.pem"))
         self._opener = urllib.request.build_opener(
