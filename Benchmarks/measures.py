@@ -1,0 +1,262 @@
+"""What is measured, each against real processes and the real files."""
+
+import dataclasses
+import pathlib
+import random
+import shutil
+import statistics
+import time
+
+import data
+from contenders import Daemon, Failure, Peer, SpoolWatch
+from provider import Provider
+
+SETTLE_S = 1.5
+
+
+@dataclasses.dataclass
+class Bench:
+    """Where everything is."""
+
+    directory: pathlib.Path
+    binary: pathlib.Path
+    python: pathlib.Path
+    provider: Provider
+    peer_options: list[str]
+    keeps_files: bool
+    round: int = 0
+
+    def fresh(self, name: str) -> pathlib.Path:
+        self.round += 1
+        return self.directory / f"{name}-{self.round}"
+
+    def drop(self, contender: Daemon | Peer) -> None:
+        if not self.keeps_files:
+            shutil.rmtree(contender.directory)
+
+
+def cpu_s(pid: int) -> float:
+    fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / 100
+
+
+def status_kib(pid: int, key: str) -> int:
+    for line in pathlib.Path(f"/proc/{pid}/status").read_text().splitlines():
+        if line.startswith(key + ":"):
+            return int(line.split()[1])
+    raise Failure(f"no {key} in the status of process {pid}")
+
+
+def pss_kib(pid: int) -> int:
+    for line in pathlib.Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
+        if line.startswith("Pss:"):
+            return int(line.split()[1])
+    raise Failure("no Pss")
+
+
+def voluntary_switches(pid: int) -> dict[str, int]:
+    """Per thread: how often it gave up the processor, that is slept and woke."""
+    counts = {}
+    for task in pathlib.Path(f"/proc/{pid}/task").iterdir():
+        try:
+            name = (task / "comm").read_text().strip()
+            for line in (task / "status").read_text().splitlines():
+                if line.startswith("voluntary_ctxt_switches:"):
+                    counts[f"{name}/{task.name}"] = int(line.split()[1])
+        except (FileNotFoundError, ProcessLookupError):
+            continue  # The thread has ended.
+    return counts
+
+
+@dataclasses.dataclass
+class Drain:
+    """One run of one contender."""
+
+    seconds: float
+    requests: int
+    cpu_s: float | None
+
+    @property
+    def rate(self) -> float:
+        return self.requests / self.seconds
+
+
+def drain(bench: Bench, contender: Daemon | Peer, request_count: int) -> Drain:
+    """From the commit of the requests to the spool's last `completed`; everything is checked."""
+    provider = bench.provider
+    try:
+        contender.prepare(request_count)
+        # Whatever follows the preparation must not count.
+        time.sleep(SETTLE_S)
+        provider_mark = provider.log_size()
+        pid = contender.process.pid
+        cpu_before = cpu_s(pid)
+        data.submit_requests(contender.spool, range(0, 2 * request_count, 2))
+        start = time.monotonic()
+        contender.go()
+        watch = SpoolWatch(contender.spool)
+        try:
+            end = watch.wait(
+                "requests", ("completed",), 60 + request_count / 50, contender.check_alive
+            )
+        finally:
+            watch.close()
+        cpu = None if contender.process.poll() is not None else cpu_s(pid) - cpu_before
+        problems = data.check_purged(contender.app, request_count)
+        calls = provider.calls(since=provider_mark)
+        expected = {"/auth/token": request_count, "/auth/revoke": request_count}
+        if calls != expected:
+            problems.append(f"the provider was called {calls} instead of {expected}")
+        if problems:
+            raise Failure(f"{contender.name}: " + "; ".join(problems))
+    finally:
+        contender.stop()
+    bench.drop(contender)
+    return Drain(end - start, request_count, cpu)
+
+
+def throughput(bench: Bench, request_count: int, round_count: int) -> tuple[list[Drain], list[Drain]]:
+    """The contenders in turn, so that what else the machine does hits both."""
+    template = bench.directory / "app-template.db"
+    data.make_app(template, request_count)
+    ours, theirs = [], []
+    for number in range(1, round_count + 1):
+        daemon = Daemon(bench.binary, bench.fresh("expunged"), bench.provider, template)
+        ours.append(drain(bench, daemon, request_count))
+        peer = Peer(
+            bench.python, bench.fresh("peer"), bench.provider, template, options=bench.peer_options
+        )
+        theirs.append(drain(bench, peer, request_count))
+        used = f"{ours[-1].cpu_s:.1f} s of processor time" if ours[-1].cpu_s else ""
+        print(
+            f"round {number}: expunged {ours[-1].rate:,.0f} requests/s ({used}), "
+            f"peer {theirs[-1].rate:,.0f}: ratio {ours[-1].rate / theirs[-1].rate:.2f}",
+            flush=True,
+        )
+    return ours, theirs
+
+
+@dataclasses.dataclass
+class Memory:
+    """KiB with the queue full; the greatest of what was seen once all were taken."""
+
+    resident: int
+    proportional: int
+    peak: int
+    idle: int
+
+
+def memory(bench: Bench, request_count: int) -> Memory:
+    """All requests are due and have a token, but the provider is down: none can go on."""
+    template = bench.directory / "app-small.db"
+    data.make_app(template, 10)
+    daemon = Daemon(bench.binary, bench.fresh("queue"), bench.provider, template)
+    try:
+        daemon.start()
+        pid = daemon.process.pid
+        time.sleep(SETTLE_S)
+        idle = status_kib(pid, "VmRSS")
+        daemon.store_tokens(range(request_count), 60 + request_count / 500)
+        bench.provider.stop()
+        data.submit_requests(daemon.spool, range(request_count))
+        deadline = time.monotonic() + 60 + request_count / 500
+        while queued_count(daemon) < request_count:
+            daemon.check_alive()
+            if time.monotonic() > deadline:
+                raise Failure(f"only {queued_count(daemon)} of {request_count} requests are queued")
+            time.sleep(0.5)
+        samples = []
+        for _ in range(20):
+            samples.append((status_kib(pid, "VmRSS"), pss_kib(pid)))
+            time.sleep(0.25)
+        return Memory(
+            max(sample[0] for sample in samples), max(sample[1] for sample in samples),
+            status_kib(pid, "VmHWM"), idle,
+        )
+    finally:
+        daemon.stop()
+        if bench.provider.process is None:
+            bench.provider.start()
+        bench.drop(daemon)
+
+
+def queued_count(daemon: Daemon) -> int:
+    """Requests that expunged has taken over; its own state, since the spool's shows up later."""
+    import sqlite3
+
+    state = sqlite3.connect(f"file:{daemon.state}/state.db?mode=ro", uri=True, timeout=10)
+    try:
+        return state.execute("SELECT count(*) FROM requests WHERE ended_at IS NULL").fetchone()[0]
+    finally:
+        state.close()
+
+
+@dataclasses.dataclass
+class Quiet:
+    """Of an idle daemon: milliseconds to the provider, and how often it wakes."""
+
+    latencies_ms: list[float]
+    wakes_per_s: float
+    wakes_by_thread: dict[str, int]
+    resident_kib: int
+
+    @property
+    def median_ms(self) -> float:
+        return statistics.median(self.latencies_ms)
+
+    @property
+    def p99_ms(self) -> float:
+        ordered = sorted(self.latencies_ms)
+        return ordered[min(len(ordered) - 1, int(len(ordered) * 0.99))]
+
+
+def quiet(bench: Bench, insert_count: int, idle_s: float, settle_s: float) -> Quiet:
+    """Single requests with pauses, then nothing at all."""
+    template = bench.directory / "app-quiet.db"
+    data.make_app(template, 1000)
+    bench.provider.stop()
+    bench.provider.start(buffered=False)
+    daemon = Daemon(bench.binary, bench.fresh("quiet"), bench.provider, template)
+    jitter = random.Random(1)
+    try:
+        daemon.prepare(insert_count + 5)
+        time.sleep(SETTLE_S)
+        spool = data.open_spool(daemon.spool)
+        latencies = []
+        for number in range(insert_count + 5):
+            # Long enough for the mirror and the scrubbing of the one before to be over.
+            time.sleep(0.7 + 0.1 * jitter.random())
+            mark = bench.provider.log_size()
+            start = time.time()
+            spool.execute(
+                "INSERT INTO requests (kind, user_id) VALUES ('delete_account', ?)",
+                (data.user_id(2 * number),),
+            )
+            arrival = first_arrival(bench, mark)
+            # The first ones open the connection and load the code.
+            if number >= 5:
+                latencies.append(max(0.0, (arrival - start) * 1000))
+        spool.close()
+        time.sleep(settle_s)
+        pid = daemon.process.pid
+        before = voluntary_switches(pid)
+        time.sleep(idle_s)
+        after = voluntary_switches(pid)
+        wakes = {name: count - before.get(name, 0) for name, count in after.items()}
+        return Quiet(
+            latencies, sum(wakes.values()) / idle_s,
+            {name: count for name, count in wakes.items() if count}, status_kib(pid, "VmRSS"),
+        )
+    finally:
+        daemon.stop()
+        bench.drop(daemon)
+
+
+def first_arrival(bench: Bench, mark: int) -> float:
+    deadline = time.monotonic() + 10
+    while time.monotonic() < deadline:
+        arrivals = bench.provider.arrivals("/auth/token", since=mark)
+        if arrivals:
+            return arrivals[0]
+        time.sleep(0.02)
+    raise Failure("no call at the provider within 10 s of an insert")
