@@ -120,7 +120,6 @@ let suites: [Target] = [
         ]),
     tests("Sandbox", ["Sandbox", .asyncHTTPClient, .nioHTTP1, .nioSSL, .nioCore]),
     tests("Simulation", ["Engine", "Lifecycle"]),
-    tests("EndToEnd", ["Lifecycle", "Sandbox", "Control", "ControlClient", .grdb, .subprocess]),
     tests("Tidy", []),
 ]
 

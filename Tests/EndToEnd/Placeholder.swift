@@ -1,1 +1,0 @@
-// Placeholder so that the suite exists before its first test.
