@@ -4,12 +4,17 @@ asyncio on uvloop, aiohttp with a pool of kept connections, orjson, one thread f
 of many users at once. The same two calls with the same checks of the answers, the same purge with
 a count afterwards, the same durable commits. No state machine, no resuming, no sealing, no proof.
 
-It reads its own spool, takes what is there when a line arrives on standard input, and ends.
+It reads its own spool, takes what is there when a line arrives on standard input, and ends. With
+`--processes` each process has its share of the requests, since one interpreter uses one core; a
+lock file lets them take turns at the databases without SQLite's sleeping between tries.
 """
 
 import argparse
 import asyncio
 import base64
+import fcntl
+import os
+import signal
 import sqlite3
 import ssl
 import sys
@@ -64,7 +69,9 @@ class Store:
 
     TABLES = (("posts", "author_id"), ("comments", "user_id"), ("sessions", "user_id"))
 
-    def __init__(self, options: argparse.Namespace) -> None:
+    def __init__(self, options: argparse.Namespace, share: int) -> None:
+        self._share = (options.processes, share)
+        self._lock = open(options.app + ".lock", "w")
         self._app = sqlite3.connect(options.app, isolation_level=None, timeout=30)
         # As durable as expunged; what else it sets for a store of others (secure_delete) is not asked.
         self._app.execute("PRAGMA synchronous = FULL")
@@ -75,12 +82,20 @@ class Store:
 
     def load(self) -> list[tuple[int, str, str]]:
         rows = self._spool.execute(
-            "SELECT id, user_id FROM requests WHERE state = 'submitted' ORDER BY id"
+            "SELECT id, user_id FROM requests WHERE state = 'submitted' AND id % ? = ? ORDER BY id",
+            self._share,
         ).fetchall()
         token = dict(self._tokens.execute("SELECT user_id, refresh_token FROM tokens"))
         return [(number, user, token[user]) for number, user in rows]
 
     def purge(self, batch: list[tuple[int, str]]) -> None:
+        fcntl.flock(self._lock, fcntl.LOCK_EX)
+        try:
+            self._purge(batch)
+        finally:
+            fcntl.flock(self._lock, fcntl.LOCK_UN)
+
+    def _purge(self, batch: list[tuple[int, str]]) -> None:
         """One statement per table for all users: SQLite runs it without the interpreter's lock."""
         users = (orjson.dumps([user for _, user in batch]).decode(),)
         self._app.execute("BEGIN IMMEDIATE")
@@ -105,8 +120,10 @@ class Store:
 
 
 class Peer:
-    def __init__(self, options: argparse.Namespace) -> None:
+    def __init__(self, options: argparse.Namespace, share: int, gate: "Gate") -> None:
         self._options = options
+        self._share = share
+        self._gate = gate
         self._secret = ClientSecret(options)
         self._done: list[tuple[int, str]] = []
         self._wake = asyncio.Event()
@@ -115,7 +132,7 @@ class Peer:
     async def run(self) -> None:
         sqlite_thread = ThreadPoolExecutor(1)
         loop = asyncio.get_running_loop()
-        store = await loop.run_in_executor(sqlite_thread, Store, self._options)
+        store = await loop.run_in_executor(sqlite_thread, Store, self._options, self._share)
         context = ssl.create_default_context(cafile=self._options.ca)
         connector = aiohttp.TCPConnector(
             limit=self._options.concurrency, ssl=context, keepalive_timeout=60, ttl_dns_cache=600
@@ -126,8 +143,7 @@ class Peer:
             skip_auto_headers={"User-Agent", "Accept-Encoding"},
             timeout=aiohttp.ClientTimeout(total=30, connect=5),
         ) as session:
-            print("ready", flush=True)
-            await loop.run_in_executor(None, sys.stdin.readline)
+            await loop.run_in_executor(None, self._gate.pass_through)
             work = iter(await loop.run_in_executor(sqlite_thread, store.load))
             purger = asyncio.create_task(self._purge(store, sqlite_thread))
             async with asyncio.TaskGroup() as group:
@@ -170,14 +186,47 @@ class Peer:
             await loop.run_in_executor(thread, store.purge, batch)
 
 
+class Gate:
+    """Where the processes wait for each other and for the work."""
+
+    def __init__(self) -> None:
+        self._ready_out, self._ready_in = os.pipe()
+        self._go_out, self._go_in = os.pipe()
+
+    def pass_through(self) -> None:
+        os.write(self._ready_in, b".")
+        os.read(self._go_out, 1)
+
+    def open(self, count: int) -> None:
+        for _ in range(count):
+            os.read(self._ready_out, 1)
+        print("ready", flush=True)
+        sys.stdin.readline()
+        os.write(self._go_in, b"." * count)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     for name in ("url", "ca", "key", "team-id", "key-id", "app", "spool", "tokens"):
         parser.add_argument(f"--{name}", required=True)
-    parser.add_argument("--concurrency", type=int, default=64)
-    parser.add_argument("--batch", type=int, default=500)
+    # The defaults are the fastest of what was tried on two cores: see README.md.
+    parser.add_argument("--processes", type=int, default=2)
+    parser.add_argument("--concurrency", type=int, default=32, help="calls at once, per process")
+    parser.add_argument("--batch", type=int, default=1000, help="users per commit")
     parser.add_argument("--client-secret", choices=("per-call", "kept"), default="kept")
-    uvloop.run(Peer(parser.parse_args()).run())
+    options = parser.parse_args()
+    gate = Gate()
+    children = []
+    for share in range(options.processes):
+        child = os.fork()
+        if child == 0:
+            uvloop.run(Peer(options, share, gate).run())
+            os._exit(0)
+        children.append(child)
+    signal.signal(signal.SIGTERM, lambda *_: [os.kill(child, signal.SIGTERM) for child in children])
+    gate.open(options.processes)
+    statuses = [os.waitpid(child, 0)[1] for child in children]
+    sys.exit(1 if any(statuses) else 0)
 
 
 if __name__ == "__main__":
