@@ -1,13 +1,21 @@
-# make demo   shows the main job on real input          make test    passes every test
-# make setup  installs what Debian 12 lacks             make bench   compares with a peer in one run
-# make lint, make tidy, make system-test                make release, make install, make uninstall
+# make demo         shows the main job on real input
+# make test         passes every test
+# make setup        installs the Debian packages that are missing; the targets here that need them call it
+# make build        builds the three programs in release into .build/release
+# make lint         looks at the form of the Swift code        make tidy   holds the rules of docs/STYLE.md
+# make system-test  tries the release build on a real systemd (root)
+# make bench        compares with a peer in one run (Benchmarks/bench.mk)
+# make install, make uninstall                                 (systemd/install.mk)
 SHELL := /bin/bash
-SUITES_TIMEOUT ?= 900
+.DEFAULT_GOAL := help
 
-.PHONY: setup build demo test lint tidy system-test end-to-end
+.PHONY: help setup build demo test end-to-end lint tidy system-test
 
 include systemd/install.mk
--include Benchmarks/bench.mk
+include Benchmarks/bench.mk
+
+help:
+	@sed -n 's/^# //p' Makefile | head -n 8
 
 setup:
 	scripts/setup
@@ -34,5 +42,6 @@ tidy:
 	EXPUNGED_SUITE=Tidy swift build --product expungedPackageTests
 	EXPUNGED_SUITE=Tidy swift test --skip-build
 
-system-test: setup
+system-test:
+	scripts/setup system
 	Tests/System/run
