@@ -15,7 +15,9 @@ let settings: [SwiftSetting] = [
 
 extension Target.Dependency {
     static let argumentParser = Self.product(
-        name: "ArgumentParser", package: "swift-argument-parser")
+        name: "ArgumentParser",
+        package: "swift-argument-parser"
+    )
     static let asyncHTTPClient = Self.product(name: "AsyncHTTPClient", package: "async-http-client")
     static let deque = Self.product(name: "DequeModule", package: "swift-collections")
     static let grdb = Self.product(name: "GRDB", package: "GRDB.swift")
@@ -30,7 +32,9 @@ extension Target.Dependency {
     static let nioHTTP1 = Self.product(name: "NIOHTTP1", package: "swift-nio")
     static let nioSSL = Self.product(name: "NIOSSL", package: "swift-nio-ssl")
     static let serviceLifecycle = Self.product(
-        name: "ServiceLifecycle", package: "swift-service-lifecycle")
+        name: "ServiceLifecycle",
+        package: "swift-service-lifecycle"
+    )
     static let subprocess = Self.product(name: "Subprocess", package: "swift-subprocess")
     static let tomlKit = Self.product(name: "TOMLKit", package: "TOMLKit")
     static let unixSignals = Self.product(name: "UnixSignals", package: "swift-service-lifecycle")
@@ -47,8 +51,11 @@ func program(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
 
 func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
     .testTarget(
-        name: "\(name)Tests", dependencies: dependencies, path: "Tests/\(name)",
-        swiftSettings: settings)
+        name: "\(name)Tests",
+        dependencies: dependencies,
+        path: "Tests/\(name)",
+        swiftSettings: settings
+    )
 }
 
 let libraries: [Target] = [
@@ -58,7 +65,8 @@ let libraries: [Target] = [
     library("Vault", ["Engine", "Lifecycle", "COpenSSL"]),
     library(
         "Providers",
-        ["Engine", "Lifecycle", .asyncHTTPClient, .jwtKit, .nioCore, .nioHTTP1, .nioSSL, .logging]),
+        ["Engine", "Lifecycle", .asyncHTTPClient, .jwtKit, .nioCore, .nioHTTP1, .nioSSL, .logging]
+    ),
     library("Targets", ["Engine", "Lifecycle", "CSQLiteGuard", .grdb, .grdbSQLite]),
     library("Settings", ["Lifecycle", .tomlKit]),
     library("Systemd", ["Lifecycle", "CSystemd", "CLinux", .logging]),
@@ -67,7 +75,8 @@ let libraries: [Target] = [
         "ControlServer",
         [
             "Control", "Lifecycle", .nioCore, .nioPosix, .nioHTTP1, .logging,
-        ]),
+        ]
+    ),
     library("ControlClient", ["Control", "Lifecycle", .asyncHTTPClient, .nioCore, .nioHTTP1]),
     library("Sandbox", ["COpenSSL", .nioCore, .nioPosix, .nioSSL, .nioHTTP1]),
     library(
@@ -76,7 +85,8 @@ let libraries: [Target] = [
             "Lifecycle", "Engine", "Storage", "Vault", "Providers", "Targets", "Settings",
             "Systemd", "Control", "ControlServer", "CLinux", .logging, .serviceLifecycle,
             .unixSignals,
-        ]),
+        ]
+    ),
 ]
 
 let programs: [Target] = [
@@ -87,12 +97,16 @@ let programs: [Target] = [
         [
             "Sandbox", .argumentParser, .asyncHTTPClient, .nioCore, .nioHTTP1, .nioSSL,
             .unixSignals,
-        ]),
+        ]
+    ),
 ]
 
 let shims: [Target] = [
     .systemLibrary(
-        name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
+        name: "CSystemd",
+        pkgConfig: "libsystemd",
+        providers: [.apt(["libsystemd-dev"])]
+    ),
     .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
     .target(name: "CLinux"),
     .target(name: "CSQLiteGuard", linkerSettings: [.linkedLibrary("sqlite3")]),
@@ -108,7 +122,8 @@ let suites: [Target] = [
         [
             "Providers", "Sandbox", "Engine", "Lifecycle", "Vault", .nioCore, .nioPosix, .nioSSL,
             .logging,
-        ]),
+        ]
+    ),
     tests("Targets", ["Targets", "Engine", "Lifecycle", "CSQLiteGuard", .grdb, .grdbSQLite]),
     tests("Settings", ["Settings", "Lifecycle"]),
     tests("Systemd", ["Systemd", "Lifecycle", "CLinux", .logging]),
@@ -117,13 +132,14 @@ let suites: [Target] = [
         [
             "Control", "ControlServer", "ControlClient", "Lifecycle", "expungectl", .logging,
             .nioPosix, .subprocess,
-        ]),
+        ]
+    ),
     tests("Sandbox", ["Sandbox", .asyncHTTPClient, .nioHTTP1, .nioSSL, .nioCore]),
     tests("Simulation", ["Engine", "Lifecycle"]),
     tests("Tidy", []),
 ]
 
-/// `EXPUNGED_SUITE=Vault swift test` builds that suite alone; a change to one target then needs no other.
+/// `EXPUNGED_SUITE=Vault swift test` builds that suite alone: a change to one target needs no other.
 let suite = Context.environment["EXPUNGED_SUITE"]
 let chosenSuites = suite.map { name in suites.filter { $0.name == "\(name)Tests" } } ?? suites
 

@@ -162,8 +162,8 @@ int clinux_install_crash_marker(int fd) {
     return 0;
 }
 
-// Stands in front of the C library's function in every program that links this shim. libdispatch lowers
-// the priority of its background threads and complains on standard error when the sandbox
+// Stands in front of the C library's function in every program that links this shim. libdispatch
+// lowers the priority of its background threads and complains on standard error when the sandbox
 // (SystemCallFilter=~@resources) denies it; the priority is a wish, so a denial is success.
 int setpriority(__priority_which_t which, id_t who, int priority) {
     if (syscall(SYS_setpriority, which, who, priority) == 0 || errno == EPERM) return 0;

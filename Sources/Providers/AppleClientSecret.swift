@@ -3,13 +3,14 @@ import Lifecycle
 
 /// Makes the JWT that Apple takes as `client_secret`, anew for every call.
 ///
-/// "Creating a client secret", Apple: ES256; `iss` is the team, `sub` the client id of the form, `aud`
-/// always `https://appleid.apple.com`. Header and claims are prepared per client id and only the two
-/// times are filled in, since this runs for every call (decision 0003).
+/// "Creating a client secret", Apple: ES256; `iss` is the team, `sub` the client id of the form,
+/// `aud` always `https://appleid.apple.com`. Header and claims are prepared per client id and only
+/// the two times are filled in, since this runs for every call (decision 0003).
 struct AppleClientSecret: Sendable {
     /// A clock ahead of Apple's makes the secret invalid, so it is dated back this far.
     static let backdating = Duration.seconds(30)
-    /// Apple allows six months; nothing here lives longer than a call, clocks apart by minutes included.
+    /// Apple allows six months; nothing here lives longer than a call, clocks apart by minutes
+    /// included.
     static let lifetime = Duration.seconds(300)
 
     private let header: [UInt8]

@@ -7,8 +7,9 @@ import Synchronization
 
 /// Sign in with Apple, over its REST API.
 ///
-/// Only refresh and access tokens are ever sent to `/auth/revoke`: Apple answers 200 to anything there,
-/// a code and an id token included, so its success is worth something only for a token that was live.
+/// Only refresh and access tokens are ever sent to `/auth/revoke`: Apple answers 200 to anything
+/// there, a code and an id token included, so its success is worth something only for a token that
+/// was live.
 package final class AppleProvider: IdentityProvider {
     package let name: ProviderName
     package let traits: ProviderTraits
@@ -29,7 +30,8 @@ package final class AppleProvider: IdentityProvider {
     /// - Parameters:
     ///   - settings: What the operator configured.
     ///   - signer: Holds the private key of Sign in with Apple, an ES256 key.
-    ///   - eventLoopGroup: Runs the connections; owned by the caller, shut down after ``shutdown()``.
+    ///   - eventLoopGroup: Runs the connections; owned by the caller, shut down after
+    ///     ``shutdown()``.
     ///   - now: The wall clock.
     ///   - logger: For debug lines of the HTTP client's shutdown.
     /// - Throws: ``ProviderError`` for settings or a key that cannot work.
@@ -66,8 +68,10 @@ package final class AppleProvider: IdentityProvider {
     }
 
     /// Closes all connections; must be called before the provider is released.
+    /// Closes the connections; call it before the provider goes away.
     package func shutdown() async { await http.shutdown() }
 
+    /// Exchanges an authorization code, once.
     package func exchange(_ code: OpenCredential) async -> ExchangeAnswer {
         guard code.kind == .authorizationCode else { return .trouble(.unusable) }
         guard var form = form(for: code.clientID) else { return .trouble(.misconfigured) }
@@ -92,18 +96,21 @@ package final class AppleProvider: IdentityProvider {
         case .unclear: return .trouble(.unusable)
         case .trouble(.misconfigured) where code.redirectURI != nil:
             // Apple also says `invalid_client` for a redirect URI that does not match (TN3107). One
-            // application's typo must not pause the provider for all: ask whether the client itself works.
+            // application's typo must not pause the provider for all: ask whether the client itself
+            // works.
             let isClientFine = await probe(code.clientID) == nil
             return isClientFine ? .refused : .trouble(.misconfigured)
         case .trouble(let trouble): return .trouble(trouble)
         }
     }
 
-    /// Asks whether a refresh token is live, by the refresh grant; Apple gives out no new one for it.
+    /// Asks whether a refresh token is live, by the refresh grant; Apple gives out no new one for
+    /// it.
     ///
-    /// `invalid_grant` is dead. `invalid_request` was seen for a revoked token, but it also is what a
-    /// malformed request gets, and "dead" after a revocation is proof. So it counts only once Apple has
-    /// understood a refresh request of the same client in this process; before that it means nothing.
+    /// `invalid_grant` is dead. `invalid_request` was seen for a revoked token, but it also is what
+    /// a malformed request gets, and "dead" after a revocation is proof. So it counts only once
+    /// Apple has understood a refresh request of the same client in this process; before that it
+    /// means nothing.
     package func check(_ credential: OpenCredential) async -> CheckAnswer {
         guard credential.kind == .refreshToken else { return .trouble(.unusable) }
         let clientID = credential.clientID
@@ -124,6 +131,7 @@ package final class AppleProvider: IdentityProvider {
         }
     }
 
+    /// Asks for revocation of a refresh or access token.
     package func revoke(_ credential: OpenCredential) async -> RevokeAnswer {
         let hint: String
         switch credential.kind {
@@ -143,6 +151,7 @@ package final class AppleProvider: IdentityProvider {
         }
     }
 
+    /// Verifies a fresh sign-in against the published keys.
     package func verify(_ signIn: SignIn) async throws(SignInError) -> VerifiedSignIn {
         guard clientIDs.contains(signIn.clientID) else {
             throw SignInError(kind: .wrongAudience, provider: name)
@@ -158,8 +167,8 @@ package final class AppleProvider: IdentityProvider {
 
     /// Reads the key set and asks, per client id, about a code that cannot exist.
     ///
-    /// Apple authenticates the client first: a wrong key, team or client id is `invalid_client`, and
-    /// `invalid_grant` says that all three are right.
+    /// Apple authenticates the client first: a wrong key, team or client id is `invalid_client`,
+    /// and `invalid_grant` says that all three are right.
     package func diagnose() async -> Trouble? {
         switch await http.send(keysEndpoint, form: nil) {
         case .unsent: return .unreachable
@@ -178,8 +187,8 @@ package final class AppleProvider: IdentityProvider {
 
     /// Starts a form with the client's own fields.
     ///
-    /// `nil` when the client id is not configured or the key does not sign: nothing can be sent then, and
-    /// no retry helps, because the set-up lacks something.
+    /// `nil` when the client id is not configured or the key does not sign: nothing can be sent
+    /// then, and no retry helps, because the set-up lacks something.
     private func form(for clientID: String) -> FormBody? {
         do {
             guard let secret = try clientSecret.make(for: clientID, now: now()) else { return nil }
@@ -212,10 +221,11 @@ package final class AppleProvider: IdentityProvider {
         }
     }
 
-    /// The subject of the id token that came with the tokens, when it is Apple's and for this client.
+    /// The subject of the id token that came with the tokens, when it is Apple's and for this
+    /// client.
     ///
-    /// A token that is neither leaves the subject unknown; the tokens themselves are kept, since the
-    /// code is spent and they can still be revoked.
+    /// A token that is neither leaves the subject unknown; the tokens themselves are kept, since
+    /// the code is spent and they can still be revoked.
     private func subject(of grant: TokenGrant, for clientID: String) -> Secret? {
         guard let token = grant.idToken.flatMap({ IDToken($0) }),
             token.issuer == AppleProviderSettings.issuer, token.isFor(clientID)

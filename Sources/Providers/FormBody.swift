@@ -2,9 +2,9 @@ package import Lifecycle
 
 /// A body of type `application/x-www-form-urlencoded`, encoded while it is built.
 ///
-/// Every byte but the unreserved ones (RFC 3986 §2.3) is percent-encoded. Nothing is refused and nothing
-/// gets through: a CR LF or an `&` inside a token is data, never structure. Every textual view is
-/// redacted, since the body carries a token and a client secret.
+/// Every byte but the unreserved ones (RFC 3986 §2.3) is percent-encoded. Nothing is refused and
+/// nothing gets through: a CR LF or an `&` inside a token is data, never structure. Every textual
+/// view is redacted, since the body carries a token and a client secret.
 package struct FormBody: Sendable, CustomStringConvertible, CustomDebugStringConvertible,
     CustomReflectable
 {

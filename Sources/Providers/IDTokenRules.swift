@@ -36,7 +36,8 @@ struct IDTokenRules: Sendable {
         )
     }
 
-    /// RS256 and nothing else: what the token says about its algorithm never chooses how it is checked.
+    /// RS256 and nothing else: what the token says about its algorithm never chooses how it is
+    /// checked.
     private func verifySignature(of token: IDToken) async throws(SignInError) {
         guard token.algorithm == "RS256" else { throw broken(.badSignature) }
         guard let keyID = token.keyID else { throw broken(.unknownKey) }

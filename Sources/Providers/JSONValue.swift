@@ -1,7 +1,8 @@
-/// Strictly parsed JSON (RFC 8259) from a peer that is not trusted; redacted, since it may hold tokens.
+/// Strictly parsed JSON (RFC 8259) from a peer that is not trusted; redacted, since it may hold
+/// tokens.
 ///
-/// Refused as a whole: invalid UTF-8, duplicate member names (two readers could disagree on which one
-/// counts), more than 16 levels, anything after the value.
+/// Refused as a whole: invalid UTF-8, duplicate member names (two readers could disagree on which
+/// one counts), more than 16 levels, anything after the value.
 indirect enum JSONValue: Sendable, CustomStringConvertible, CustomReflectable {
     case object([String: JSONValue])
     case array([JSONValue])

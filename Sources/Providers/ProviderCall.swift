@@ -5,9 +5,9 @@ import Synchronization
 
 /// One call: lends the form to the HTTP client, remembers that it did, and collects the answer.
 ///
-/// Whether anything was sent is not guessed from error values. The client asks for the body only after a
-/// connection (TLS included) is there and the head went out, and never again once the call has failed;
-/// as long as it has not asked, the token cannot have left this process.
+/// Whether anything was sent is not guessed from error values. The client asks for the body only
+/// after a connection (TLS included) is there and the head went out, and never again once the call
+/// has failed; as long as it has not asked, the token cannot have left this process.
 final class ProviderCall: HTTPClientResponseDelegate {
     /// The answer exceeded ``ProviderCall/bodyMax``.
     struct TooLarge: Error {}

@@ -56,7 +56,8 @@ struct ProviderBaseURL: Sendable {
         self.text = text
     }
 
-    /// Literal loopback addresses (RFC 1122 §3.2.1.3, RFC 4291 §2.5.3) and `localhost` (RFC 6761 §6.3).
+    /// Literal loopback addresses (RFC 1122 §3.2.1.3, RFC 4291 §2.5.3) and `localhost` (RFC 6761
+    /// §6.3).
     private static func isLoopback(_ host: String) -> Bool {
         if ["localhost", "::1", "[::1]"].contains(host.lowercased()) { return true }
         let parts = host.split(separator: ".", omittingEmptySubsequences: false)

@@ -6,14 +6,14 @@ import NIOSSL
 
 /// The one way to a provider: https to the configured host, and nothing else.
 ///
-/// No redirects, no proxy (the environment's included), no decompression, no cookies, HTTP/1.1 only,
-/// TLS 1.2 or newer with full verification. Bounded: every call has a deadline, every answer a largest
-/// size, the pool as many connections as the provider has concurrency.
+/// No redirects, no proxy (the environment's included), no decompression, no cookies, HTTP/1.1
+/// only, TLS 1.2 or newer with full verification. Bounded: every call has a deadline, every answer
+/// a largest size, the pool as many connections as the provider has concurrency.
 package final class ProviderHTTPClient: Sendable {
     /// How long an unused connection is kept.
     ///
-    /// Short enough that we usually close before the provider does: a connection that dies under a code
-    /// exchange costs the code.
+    /// Short enough that we usually close before the provider does: a connection that dies under a
+    /// code exchange costs the code.
     static let idleTime = TimeAmount.seconds(20)
 
     let baseURL: ProviderBaseURL
@@ -25,7 +25,8 @@ package final class ProviderHTTPClient: Sendable {
     ///
     /// - Parameters:
     ///   - settings: Where to connect and how long to wait.
-    ///   - eventLoopGroup: Runs the connections; owned by the caller and shut down after this client.
+    ///   - eventLoopGroup: Runs the connections; owned by the caller and shut down after this
+    ///     client.
     ///   - logger: Gets one debug line when the shutdown was not clean.
     /// - Throws: ``ProviderError`` when the base URL or the CA file cannot be used.
     package init(

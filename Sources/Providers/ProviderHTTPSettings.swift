@@ -16,9 +16,9 @@ package struct ProviderHTTPSettings: Sendable {
     /// The whole call.
     package var timeoutTotal: Duration
 
-    /// The defaults are the deadlines that every provider gets unless configured: 5 s is far above any
-    /// round trip and below the point where a dead address holds up its neighbours; 30 s is what
-    /// vendors' own SDKs wait.
+    /// The defaults are the deadlines that every provider gets unless configured: 5 s is far above
+    /// any round trip and below the point where a dead address holds up its neighbours; 30 s is
+    /// what vendors' own SDKs wait.
     package init(
         name: ProviderName,
         baseURL: String,

@@ -29,7 +29,8 @@ package struct ProviderReply: Sendable, CustomStringConvertible, CustomDebugStri
 /// How one HTTP exchange ended.
 package enum ProviderOutcome: Sendable {
     case reply(ProviderReply)
-    /// No byte of the form was handed to a connection: name, connect, TLS, or no free connection in time.
+    /// No byte of the form was handed to a connection: name, connect, TLS, or no free connection in
+    /// time.
     case unsent
     /// The form was handed over, or may have been, and no complete answer came back.
     case lost

@@ -1,7 +1,7 @@
 /// SHA-256 (FIPS 180-4 §6.2), for the two hashes that the rules for id tokens ask for.
 ///
-/// Runs once per fresh sign-in. Kept here because the cryptographic library belongs to another target
-/// and neither hash is a secret's only protection; see decision 0003.
+/// Runs once per fresh sign-in. Kept here because the cryptographic library belongs to another
+/// target and neither hash is a secret's only protection; see decision 0003.
 enum SHA256Digest {
     /// The 32 bytes of the digest.
     static func hash(_ message: [UInt8]) -> [UInt8] {

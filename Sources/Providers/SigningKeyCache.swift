@@ -2,8 +2,8 @@ import Lifecycle
 
 /// Keeps a provider's key set: fetched when needed, by one caller at a time, for an hour.
 ///
-/// An actor, since concurrent sign-ins share it. A key id that the set lacks fetches it again, but at
-/// most once a minute, so that made-up ids cannot turn us against the provider.
+/// An actor, since concurrent sign-ins share it. A key id that the set lacks fetches it again, but
+/// at most once a minute, so that made-up ids cannot turn us against the provider.
 actor SigningKeyCache {
     /// How long a fetched set is used.
     static let lifetime = Duration.seconds(3600)

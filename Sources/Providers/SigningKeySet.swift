@@ -10,8 +10,8 @@ struct SigningKeySet: Sendable {
 
     /// Reads a key set.
     ///
-    /// Keys of other types and uses are skipped. The set as a whole is refused when it is not a key set,
-    /// has more than ``countMax`` keys, none of use, or two with the same id.
+    /// Keys of other types and uses are skipped. The set as a whole is refused when it is not a key
+    /// set, has more than ``countMax`` keys, none of use, or two with the same id.
     init?(_ body: [UInt8]) async {
         guard let keys = JSONValue(body)?["keys"]?.array, keys.count <= Self.countMax else {
             return nil

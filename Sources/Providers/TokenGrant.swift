@@ -7,7 +7,8 @@ struct TokenGrant: Sendable {
     let lifetime: Duration?
     let idToken: Secret?
 
-    /// Reads the documented members; `nil` without an access token or with a type that is not Bearer.
+    /// Reads the documented members; `nil` without an access token or with a type that is not
+    /// Bearer.
     init?(_ json: JSONValue) {
         guard let accessToken = json["access_token"]?.string, !accessToken.isEmpty else {
             return nil

@@ -2,8 +2,8 @@
 package struct SandboxConfiguration: Sendable {
     /// The port at 127.0.0.1; 0 lets the system choose.
     package var port = 0
-    /// Gets `ca.pem`, `apple-key.p8`, `endpoint` and `logs.jsonl`; `nil` means a temporary directory
-    /// that goes away with the sandbox.
+    /// Gets `ca.pem`, `apple-key.p8`, `endpoint` and `logs.jsonl`; `nil` means a temporary
+    /// directory that goes away with the sandbox.
     package var directory: String?
     /// The log of calls as JSON lines; `nil` means `logs.jsonl` in the directory.
     package var logFile: String?

@@ -42,7 +42,8 @@ struct SimulationTests {
         }
         #expect(results.failures.isEmpty)
         print(
-            "simulation: \(seeds.count) seeds, \(results.crashes) crashes, \(results.days) virtual days"
+            "simulation: \(seeds.count) seeds, \(results.crashes) crashes,",
+            "\(results.days) virtual days"
         )
         print("simulation: state × answer covered:")
         for row in results.coverage.sorted() { print("  \(row)") }

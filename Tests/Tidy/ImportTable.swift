@@ -37,6 +37,7 @@ enum ImportTable {
         "ControlClient": ["Control", "Lifecycle", "AsyncHTTPClient", "NIOCore", "NIOHTTP1"],
         "Sandbox": server.union(network).union(["COpenSSL", "NIOSSL", "Logging"]),
         "Daemon": adapters.union([
+            "NIOCore", "NIOPosix",
             "Lifecycle", "Engine", "Control", "CLinux", "Logging", "ServiceLifecycle",
             "UnixSignals",
         ]),

@@ -14,10 +14,11 @@ extension Rule {
     static let extensions = Rule("extensions") { file in
         let known: Set = [
             "swift", "c", "h", "modulemap", "md", "toml", "txt", "json", "yml", "mk", "service",
-            "socket", "sysusers", "tmpfiles", "catalog", "conf", "sh", "sql", "py", "scd",
+            "socket", "sysusers", "tmpfiles", "catalog", "conf", "in", "sh", "sql", "py", "scd",
         ]
         let whole: Set = [
-            ".ci/run", ".gitignore", ".swift-format", "Makefile", "LICENSE", "NOTICE",
+            ".ci/run", ".gitignore", "Benchmarks/.gitignore", ".swift-format", "Makefile",
+            "LICENSE", "NOTICE",
         ]
         let parts = file.name.split(separator: ".", omittingEmptySubsequences: false)
         if whole.contains(file.path)

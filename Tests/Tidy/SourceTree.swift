@@ -13,7 +13,7 @@ struct SourceTree: Sendable {
     /// Hidden at the root, but ours.
     private static let hidden: Set = [".ci", ".gitignore", ".swift-format"]
     /// Written by the package manager and by the compilers of other languages, and never committed.
-    private static let generated: Set = ["Package.resolved", "__pycache__"]
+    private static let generated: Set = ["Package.resolved", "__pycache__", ".venv"]
 
     init(root: String) throws {
         var files: [SourceFile] = []

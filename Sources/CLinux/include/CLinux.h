@@ -9,8 +9,9 @@
 extern "C" {
 #endif
 
-// The identity of the process at the other end of a connected AF_UNIX socket, as it was at connect()
-// (SO_PEERCRED, unix(7)). The pid may already belong to another process: never decide on it.
+// The identity of the process at the other end of a connected AF_UNIX socket, as it was at
+// connect() (SO_PEERCRED, unix(7)). The pid may already belong to another process: never decide on
+// it.
 struct clinux_peer {
     uint32_t uid;
     uint32_t gid;

@@ -1,4 +1,5 @@
-// A SQLite VFS that trusts no file name it finds in a file, and the variadic calls Swift cannot make.
+// A SQLite VFS that trusts no file name it finds in a file, and the variadic calls Swift cannot
+// make.
 //
 // Why. Recovery obeys the file: a planted `queue.db-journal` that names `state.db` as its
 // super-journal makes SQLite delete `state.db` at the next read (pager.c, pager_delsuper). So every
@@ -8,7 +9,8 @@
 //  - only four paths exist for a database: its own, `-journal`, `-wal` and `-shm`; xOpen, xDelete
 //    and xAccess refuse every other one, and xDelete refuses a database itself;
 //  - super-journals are refused, written or found (so a transaction over several attached rollback
-//    databases fails with SQLITE_PERM, and a hot journal with a super-journal is never played back);
+//    databases fails with SQLITE_PERM, and a hot journal with a super-journal is never played
+//    back);
 //  - no symbolic link anywhere in the path (SQLITE_CANTOPEN_SYMLINK, or SQLITE_CANTOPEN when one
 //    appears later: openat2(2) RESOLVE_NO_SYMLINKS), only regular files: callers pass real paths;
 //  - temporary files only without a name and deleted on close; extensions never load.
@@ -48,11 +50,13 @@ int csqliteguard_install(void);
 extern const char *const csqliteguard_vfs_name;
 
 // From now on opening the database at `path` (absolute) never creates it: a missing file is
-// SQLITE_CANTOPEN even with SQLITE_OPEN_CREATE, which GRDB always passes. Returns SQLITE_OK or SQLITE_NOMEM.
+// SQLITE_CANTOPEN even with SQLITE_OPEN_CREATE, which GRDB always passes. Returns SQLITE_OK or
+// SQLITE_NOMEM.
 int csqliteguard_never_create(const char *path);
 
 // How many accesses were refused on behalf of the database at `path` (absolute, as it was opened),
-// since the process started. NULL: of all databases. Only ever grows: compare with the value before.
+// since the process started. NULL: of all databases. Only ever grows: compare with the value
+// before.
 uint64_t csqliteguard_refusals(const char *path);
 
 // The last refused kind for `path` (NULL: of all), CSQLITEGUARD_NONE when there was none.
@@ -63,8 +67,8 @@ const char *csqliteguard_refusal_name(int kind);
 
 // Prepares a connection for a file that others can write (sqlite.org/security.html): DEFENSIVE on,
 // TRUSTED_SCHEMA off, triggers and views as told, no extensions, no FTS3 tokenizer, double-quoted
-// strings off, no ATTACH (so no VACUUM either), trigger depth 16, LIKE patterns 100, no worker threads.
-// Returns SQLITE_OK or the first result code that failed.
+// strings off, no ATTACH (so no VACUUM either), trigger depth 16, LIKE patterns 100, no worker
+// threads. Returns SQLITE_OK or the first result code that failed.
 int csqliteguard_harden(sqlite3 *db, int allow_triggers, int allow_views);
 
 // Never checkpoints when this connection closes (SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE): before 3.51.3 a
@@ -73,7 +77,8 @@ int csqliteguard_no_checkpoint_on_close(sqlite3 *db);
 
 // From now on statements of `db` that run on the calling thread end with SQLITE_INTERRUPT once
 // `milliseconds` have passed; a trigger of the application cannot keep us for ever.
-// The deadline belongs to the thread: end it on the same thread, before another connection's starts.
+// The deadline belongs to the thread: end it on the same thread, before another connection's
+// starts.
 void csqliteguard_deadline_begin(sqlite3 *db, int64_t milliseconds);
 void csqliteguard_deadline_end(sqlite3 *db);
 

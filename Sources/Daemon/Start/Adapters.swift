@@ -69,8 +69,8 @@ struct AdapterFactory: Sendable {
 
     /// Makes every adapter and compares each target with its live schema.
     ///
-    /// A target that is not shaped as configured is a problem of the configuration, at start and at a
-    /// reload alike.
+    /// A target that is not shaped as configured is a problem of the configuration, at start and
+    /// at a reload alike.
     ///
     /// - Throws: ``DaemonError`` with one line per problem; nothing is left open then.
     func makeChecked(_ configuration: DaemonConfiguration) async throws(DaemonError) -> Adapters {
@@ -126,8 +126,9 @@ struct AdapterFactory: Sendable {
             throw DaemonError(
                 .credential,
                 [
-                    "cannot read credential '\(apple.privateKeyCredential)' of provider '\(provider.name)'"
-                        + ": no credentials directory ($CREDENTIALS_DIRECTORY, --credentials-directory)"
+                    "cannot read credential '\(apple.privateKeyCredential)' of provider"
+                        + " '\(provider.name)': no credentials directory"
+                        + " ($CREDENTIALS_DIRECTORY, --credentials-directory)"
                 ]
             )
         }

@@ -136,33 +136,43 @@ struct DaemonBuilder: Sendable {
                 reload: { () async throws(ControlProblem) in try await reloader.reload() }
             )
         )
-        var limits = ServerLimits()
-        limits.connectionsMax = base.shelf.current.configuration.server.connectionsMax
-        let server = try await ControlServer(
-            sockets: try sockets(base.directories),
-            backend: backend,
-            limits: limits,
-            logger: logger
-        )
-        let watchdog = Watchdog(
-            engine: engine,
-            state: base.state,
-            notifier: notifier,
-            interval: ServiceNotifier.watchdogInterval,
-            logger: logger
-        )
         return Daemon(
             state: base.state,
             engine: engine,
             shelf: base.shelf,
             factory: base.factory,
             spool: spool,
-            server: server,
+            server: try await makeServer(base, backend),
             hub: hub,
-            watchdog: watchdog,
+            watchdog: makeWatchdog(base, engine, notifier),
             deadlines: DeadlineWatch(state: base.state, clock: base.clock, logger: logger),
             notifier: notifier,
             reloader: reloader,
+            logger: logger
+        )
+    }
+
+    private func makeServer(_ base: Base, _ backend: DaemonBackend) async throws -> ControlServer {
+        var limits = ServerLimits()
+        limits.connectionsMax = base.shelf.current.configuration.server.connectionsMax
+        return try await ControlServer(
+            sockets: try sockets(base.directories),
+            backend: backend,
+            limits: limits,
+            logger: logger
+        )
+    }
+
+    private func makeWatchdog(
+        _ base: Base,
+        _ engine: DeletionEngine,
+        _ notifier: ServiceNotifier
+    ) -> Watchdog {
+        Watchdog(
+            engine: engine,
+            state: base.state,
+            notifier: notifier,
+            interval: ServiceNotifier.watchdogInterval,
             logger: logger
         )
     }
@@ -240,8 +250,8 @@ struct DaemonBuilder: Sendable {
             throw DaemonError(
                 .state,
                 [
-                    "cannot use '\(directory)/hash.key' (changed): it is not the key that state.db was"
-                        + " written with; put the matching hash.key back"
+                    "cannot use '\(directory)/hash.key' (changed): it is not the key that"
+                        + " state.db was written with; put the matching hash.key back"
                 ]
             )
         }

@@ -60,7 +60,7 @@ package struct DaemonOptions: Sendable, Hashable {
                expunged --generate-vault-key FILE
                expunged --version | --help
 
-        Carries account deletions through to their end: revokes tokens, purges stores, verifies both.
+        Carries account deletions through: revokes tokens, purges stores, verifies both.
 
           --config FILE                configuration (default /etc/expunged/expunged.toml)
           --state-directory DIR        private state and spool (default $STATE_DIRECTORY)

@@ -34,6 +34,7 @@ package struct WrappedKey: Hashable, Sendable {
 
 /// Why the vault could not seal or open.
 package struct VaultError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The closed set of causes.
     package enum Kind: String, Sendable, CaseIterable {
         /// There is no vault key: the daemon runs in sealed mode.
         case sealed = "vault_sealed"

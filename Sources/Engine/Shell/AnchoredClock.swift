@@ -16,8 +16,12 @@ package struct AnchoredClock: EngineClock {
         )
     }
 
+    /// The wall time of the anchor plus what passed since.
     package func now() -> WallTime { wallAnchor + anchor.duration(to: .now) }
 
+    /// Sleeps on the boot-time clock.
+    ///
+    /// - Throws: `CancellationError` when the task is cancelled.
     package func sleep(until time: WallTime) async throws {
         try await Task.sleep(until: anchor + time.since(wallAnchor), clock: .continuous)
     }
