@@ -40,7 +40,9 @@ extension Target.Dependency {
     static let unixSignals = Self.product(name: "UnixSignals", package: "swift-service-lifecycle")
 }
 
-/// A library of ours. Its dependencies are the rows of the import table (Tests/Tidy holds it).
+/// A library of ours.
+///
+/// Its dependencies are the rows of the import table (Tests/Tidy holds it).
 func library(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
     .target(name: name, dependencies: dependencies, swiftSettings: settings)
 }

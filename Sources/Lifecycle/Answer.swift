@@ -1,5 +1,6 @@
-/// Why an effect brought no answer that could decide anything. Never a verdict, never a completed
-/// step.
+/// Why an effect brought no answer that could decide anything.
+///
+/// Never a verdict, never a completed step.
 package enum Trouble: Hashable, Sendable {
     /// Nothing was sent: name resolution, connect or TLS failed.
     case unreachable

@@ -10,7 +10,9 @@
 /// The exchange is not idempotent (RFC 6749 §4.1.2 allows the server to revoke on reuse): the
 /// intent is durable before the call, and a code whose outcome is unknown is never sent again.
 package struct CodeExchange: Hashable, Sendable {
-    /// Where one exchange stands. Stored by `rawValue`.
+    /// Where one exchange stands.
+    ///
+    /// Stored by `rawValue`.
     package enum Phase: String, Sendable, CaseIterable {
         case pending, exchanging, exchanged, refused, unknown, expired
 

@@ -21,7 +21,7 @@ package struct TimeOrderedID: Hashable, Sendable, Comparable, CustomStringConver
         self.low = low
     }
 
-    /// Reads the 36-character text form; `nil` for anything else. Upper-case digits are accepted.
+    /// Reads the 36-character text form, upper-case digits too; `nil` for anything else.
     package init?(_ text: String) {
         guard text.utf8.count == 36 else { return nil }
         var nibbles: [UInt64] = []

@@ -10,7 +10,9 @@ package enum Limits {
     package static let retryAfterMin = Duration.seconds(1)
     /// Longest pause between two tries of an authorization code: its whole life is five minutes.
     package static let codeBackoffMax = Duration.seconds(5)
-    /// A code older than this is given up unsent. Apple documents five minutes; ten have been seen.
+    /// A code older than this is given up unsent.
+    ///
+    /// Apple documents five minutes; ten have been seen.
     package static let codeAgeMax = Duration.seconds(900)
     /// After this many failed confirmations a successful revoke counts as `accepted`.
     package static let confirmationsMax = 5
@@ -18,7 +20,9 @@ package enum Limits {
     package static let crashesMax = 3
     /// Credentials of one identity; a device that signs in daily must not fill the vault.
     package static let credentialsPerIdentityMax = 32
-    /// Requests that the engine holds in memory at once. The backlog stays in SQLite.
+    /// Requests that the engine holds in memory at once.
+    ///
+    /// The backlog stays in SQLite.
     package static let windowMax = 2048
     /// Requests that one read of due work brings; a quarter of the window, so that reads stay
     /// short.

@@ -15,7 +15,9 @@ package enum Stage: String, Sendable, CaseIterable, Comparable {
     package static func < (left: Stage, right: Stage) -> Bool { left.order < right.order }
 }
 
-/// Where a request is. `parked` remembers the stage that it goes on with.
+/// Where a request is.
+///
+/// `parked` remembers the stage that it goes on with.
 package enum Phase: Hashable, Sendable {
     case open(Stage)
     case parked(Stage, ParkReason, until: WallTime?)

@@ -15,7 +15,9 @@ package struct PurgeWork: Hashable, Sendable {
     package var endedAt: WallTime?
     /// ``Trouble/code``, or `remaining_rows`, of the last call that did not end the step.
     package var lastTrouble: String?
-    /// A call is being made by this process. Not stored.
+    /// A call is being made by this process.
+    ///
+    /// Not stored.
     package var isBusy = false
 
     package init(target: TargetName) {

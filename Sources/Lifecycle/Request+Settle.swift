@@ -41,7 +41,9 @@ extension Request {
         }
     }
 
-    /// What stops every stage alike. Re-read before every step.
+    /// What stops every stage alike.
+    ///
+    /// Re-read before every step.
     private func obstacle(_ around: Surroundings) -> ParkReason? {
         if crashCount >= Limits.crashesMax { return .quarantined }
         if isHeld { return .onHold }

@@ -41,7 +41,9 @@ package struct Revocation: Hashable, Sendable {
     package var endedAt: WallTime?
     /// ``Trouble/code`` of the last call that brought no answer.
     package var lastTrouble: String?
-    /// A call is being made by this process. Not stored: after a restart nothing is in flight.
+    /// A call is being made by this process.
+    ///
+    /// Not stored: after a restart nothing is in flight.
     package var isBusy = false
 
     package init(_ snapshot: IdentitySnapshot) {

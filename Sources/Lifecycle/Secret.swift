@@ -52,8 +52,9 @@ package struct Secret: Sendable, CustomStringConvertible, CustomDebugStringConve
 }
 
 extension Secret {
-    /// Owns the bytes. Immutable after `init`, hence safe to share; `deinit` runs alone by
-    /// definition.
+    /// Owns the bytes.
+    ///
+    /// Immutable after `init`, hence safe to share; `deinit` runs alone by definition.
     private final class Storage: Sendable {
         let bytes: [UInt8]
 

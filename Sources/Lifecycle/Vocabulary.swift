@@ -14,8 +14,9 @@ package enum CredentialKind: String, Sendable, CaseIterable {
     case idToken = "id_token"
 }
 
-/// How the revocation of one identity ended. Every verdict is final; `accepted` may rise to
-/// `proven`.
+/// How the revocation of one identity ended.
+///
+/// Every verdict is final; `accepted` may rise to `proven`.
 package enum Verdict: String, Sendable, CaseIterable {
     /// Live before, revoke answered success, refused after.
     case proven

@@ -68,6 +68,7 @@ package final class AppleProvider: IdentityProvider {
     }
 
     /// Closes all connections; must be called before the provider is released.
+    ///
     /// Closes the connections; call it before the provider goes away.
     package func shutdown() async { await http.shutdown() }
 

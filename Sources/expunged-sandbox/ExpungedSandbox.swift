@@ -7,8 +7,8 @@ struct ExpungedSandbox: AsyncParsableCommand {
         commandName: "expunged-sandbox",
         abstract: "Stand-ins for identity providers, to test a deletion flow against.",
         discussion: """
-            Start one with 'apple'. The other commands talk to the sandbox of a directory and print \
-            JSON. The sandbox listens at 127.0.0.1 only and holds no real account.
+            Start one with 'apple'. The other commands talk to the sandbox of a directory and \
+            print JSON. The sandbox listens at 127.0.0.1 only and holds no real account.
             """,
         subcommands: [
             AppleCommand.self, SignInCommand.self, TokensCommand.self, WithdrawCommand.self,

@@ -66,7 +66,7 @@ extension Golden {
         Golden(
             name: "tokens with a refresh token",
             reaction: text(
-                #"{"access_token":"a","token_type":"bearer","refresh_token":"r","id_token":"x.y.z"}"#
+                #"{"access_token":"a","token_type":"bearer","refresh_token":"r","id_token":"x"}"#
             ),
             exchange: "exchanged refresh=true access=true subject=-",
             check: .live

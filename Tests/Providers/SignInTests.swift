@@ -18,7 +18,8 @@ enum IDTokenMint {
     )
 
     static let jwk =
-        #"{"kty":"RSA","kid":"key-1","use":"sig","alg":"RS256","n":"\#(Fixtures.modulus)","e":"AQAB"}"#
+        #"{"kty":"RSA","kid":"key-1","use":"sig","alg":"RS256","e":"AQAB","#
+        + #""n":"\#(Fixtures.modulus)"}"#
 
     static let jwks = #"{"keys":[\#(jwk)]}"#
 

@@ -1,7 +1,9 @@
 import Engine
 import Lifecycle
 
-/// The truth outside the service: what providers and stores really hold. It survives every crash.
+/// The truth outside the service: what providers and stores really hold.
+///
+/// It survives every crash.
 struct SimulatedWorld {
     /// One token at a provider.
     struct Token {

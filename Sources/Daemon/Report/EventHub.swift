@@ -36,9 +36,13 @@ final class EventHub: Sendable {
         return stream
     }
 
-    /// Tells every listener that asked for it. Costs nothing while nobody listens.
+    /// Tells every listener that asked for it.
     ///
-    /// - Parameter make: Makes the event for a sequence number.
+    /// Costs nothing while nobody listens.
+    ///
+    /// - Parameters:
+    ///   - request: What the event is about.
+    ///   - make: Makes the event for a sequence number.
     func tell(about request: RequestID?, _ make: (Int64) -> WireEvent) {
         let (event, streams) = state.withLock {
             state -> (WireEvent?, [AsyncStream<WireEvent>.Continuation]) in

@@ -32,8 +32,9 @@ extension EngineCore {
         }
     }
 
-    /// Stops asking a provider. Durable, so that a restart does not hammer a provider that refuses
-    /// us.
+    /// Stops asking a provider.
+    ///
+    /// Durable, so that a restart does not hammer a provider that refuses us.
     mutating func pause(_ name: ProviderName, reason: String, at now: WallTime) {
         guard around.pausedProviders.insert(name).inserted else { return }
         looseChanges.append(.pauseProvider(name, reason: reason, at: now))

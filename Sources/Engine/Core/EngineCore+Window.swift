@@ -58,7 +58,12 @@ extension EngineCore {
 
     /// Steps one request's machine and notes what must be committed.
     ///
-    /// - Parameter mayLeave: False while more events of the same group wait for the request.
+    /// - Parameters:
+    ///   - event: What happened.
+    ///   - id: Names the request.
+    ///   - ticket: Who waits for it.
+    ///   - mayLeave: False while more events of the same group wait for the request.
+    ///   - now: When.
     mutating func apply(
         _ event: RequestEvent,
         to id: RequestID,

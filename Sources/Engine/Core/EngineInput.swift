@@ -71,7 +71,9 @@ package enum EngineInput: Sendable {
     case timer
 }
 
-/// Everything the engine wants done. Actions of one step are independent of each other.
+/// Everything the engine wants done.
+///
+/// Actions of one step are independent of each other.
 package enum EngineAction: Sendable {
     case fetchDue(
         ReadNumber,

@@ -70,8 +70,9 @@ struct ProviderLane: Sendable {
 
     mutating func enqueue(code: CredentialID) { codes.append(code) }
 
-    /// Takes a code that may be sent now. Codes have slots of their own and ignore the rate: they
-    /// live five minutes.
+    /// Takes a code that may be sent now.
+    ///
+    /// Codes have slots of their own and ignore the rate: they live five minutes.
     mutating func nextCode(at now: WallTime) -> CredentialID? {
         guard !codes.isEmpty, mayPass(at: now),
             codesUnderWay < Limits.codeSlots || callsUnderWay + codesUnderWay < limits.concurrency

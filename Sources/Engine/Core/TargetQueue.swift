@@ -19,7 +19,9 @@ struct TargetQueue: Sendable {
         }
     }
 
-    /// Takes the next batch. Verifications go first: they end requests and so free the window.
+    /// Takes the next batch.
+    ///
+    /// Verifications go first: they end requests and so free the window.
     mutating func nextBatch() -> (Work, [RequestID])? {
         guard !isBusy else { return nil }
         let work: Work = verifications.isEmpty ? .purge : .verify

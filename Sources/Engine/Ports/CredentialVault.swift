@@ -19,8 +19,9 @@ package struct SealContext: Hashable, Sendable {
     }
 }
 
-/// A user's data key, wrapped by the vault key. Destroying it makes every sealed value of the user
-/// unopenable.
+/// A user's data key, wrapped by the vault key.
+///
+/// Destroying it makes every sealed value of the user unopenable.
 package struct WrappedKey: Hashable, Sendable {
     package let bytes: [UInt8]
     /// Which vault key wrapped it.
@@ -85,6 +86,7 @@ package protocol KeyedHasher: Sendable {
     /// - Parameters:
     ///   - text: What is hashed; personal or secret.
     ///   - domain: Separates uses, so that equal texts in two uses do not correlate.
+    /// - Returns: 32 bytes.
     func hash(_ text: String, domain: HashDomain) -> [UInt8]
 }
 

@@ -1,6 +1,8 @@
 package import Lifecycle
 
-/// Hears what the engine did, once it is durable. Calls are short and never block.
+/// Hears what the engine did, once it is durable.
+///
+/// Calls are short and never block.
 package protocol EngineObserver: Sendable {
     /// A request's new state is on disk.
     func changed(_ request: Request)

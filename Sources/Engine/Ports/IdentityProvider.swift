@@ -1,6 +1,8 @@
 package import Lifecycle
 
-/// A credential opened for one call. Never stored, never logged.
+/// A credential opened for one call.
+///
+/// Never stored, never logged.
 package struct OpenCredential: Sendable {
     package let kind: CredentialKind
     /// The client id that the credential was issued to; the only one it may be used with.

@@ -117,7 +117,9 @@ package struct LearnedSubject: Hashable, Sendable {
     }
 }
 
-/// One change of the state database. A batch of them is one commit, in order.
+/// One change of the state database.
+///
+/// A batch of them is one commit, in order.
 package enum StateChange: Sendable {
     /// Writes what differs between `was` and `now`. A request that ended is closed for good with
     /// it: its user id, data key, credentials and identities are destroyed (`delete_account`), or
@@ -193,6 +195,7 @@ package protocol StateStore: Sendable {
     ///   - excluded: Requests that are in the engine's window already.
     ///   - closedLanes: Providers whose requests (``Lifecycle/Request/lane``) are left for now.
     /// - Returns: The requests, and when the next one that was left for its due time becomes due.
+    /// - Throws: The store's error; nothing is known then.
     func dueRequests(
         at now: WallTime,
         limit: Int,

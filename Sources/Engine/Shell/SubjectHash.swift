@@ -7,6 +7,7 @@ package enum SubjectHash {
     ///   - subject: The provider's `sub`; personal.
     ///   - provider: Whose name it is.
     ///   - hasher: Holds the key.
+    /// - Returns: 32 bytes.
     package static func make(
         _ subject: Secret,
         at provider: ProviderName,

@@ -110,6 +110,8 @@ package actor SQLiteTarget: PurgeTarget {
     /// - Returns: What forbids to purge (also ``diagnose()``), and what an operator should know.
     package func inspect() async -> (problems: [String], advice: [String]) {
         var (problems, advice) = DirectoryCheck.inspect(path: configuration.path)
+        // Opening it would make a file wherever the service happens to stand.
+        guard configuration.path.hasPrefix("/") else { return (problems, advice) }
         do {
             let queue = try connect()
             let (rules, clock) = (configuration.rules, clock)
