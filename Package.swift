@@ -141,7 +141,7 @@ let suites: [Target] = [
     tests("Tidy", []),
 ]
 
-/// `EXPUNGED_SUITE=Vault swift test` builds that suite alone: a change to one target needs no other.
+/// `EXPUNGED_SUITE=Vault swift test` builds that suite alone: one target needs no other.
 let suite = Context.environment["EXPUNGED_SUITE"]
 let chosenSuites = suite.map { name in suites.filter { $0.name == "\(name)Tests" } } ?? suites
 
