@@ -93,7 +93,10 @@ let libraries: [Target] = [
 
 let programs: [Target] = [
     program("expunged", ["Daemon"]),
-    program("expungectl", ["Control", "ControlClient", "Lifecycle", .argumentParser]),
+    program(
+        "expungectl",
+        ["CLinux", "Control", "ControlClient", "Lifecycle", .argumentParser]
+    ),
     program(
         "expunged-sandbox",
         [

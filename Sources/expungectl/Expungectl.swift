@@ -1,4 +1,5 @@
 import ArgumentParser
+import CLinux
 import ControlClient
 
 /// The operator's client of the control API.
@@ -34,6 +35,9 @@ struct Expungectl: AsyncParsableCommand {
 
     /// Runs one command; every way to end has its documented code.
     static func main() async {
+        // It holds codes and tokens for a moment. CLinux also keeps Dispatch from complaining to
+        // syslog as an ordinary user: journald puts the command line, and so the user id, beside it.
+        _ = clinux_forbid_core_dumps()
         do {
             var command = try parseAsRoot()
             if var command = command as? any AsyncParsableCommand {

@@ -42,7 +42,7 @@ enum ImportTable {
             "UnixSignals",
         ]),
         "expunged": ["Daemon"],
-        "expungectl": ["Control", "ControlClient", "Lifecycle", "ArgumentParser"],
+        "expungectl": ["CLinux", "Control", "ControlClient", "Lifecycle", "ArgumentParser"],
         "expunged-sandbox": [
             "Sandbox", "ArgumentParser", "AsyncHTTPClient", "NIOCore", "NIOHTTP1", "NIOSSL",
             "UnixSignals",
