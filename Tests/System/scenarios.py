@@ -261,6 +261,10 @@ class Scenarios:
             (self.service.restarts, self.service.pid), (restarts, pid))
         self.watch(None)
 
+    def watchdog_acted(self):
+        said = self.machine.run("journalctl", "-u", UNIT, "--no-pager", "-g", "Watchdog", check=False)
+        return "Watchdog timeout" in said.stdout
+
     def stuck_writer(self):
         user = self.service.add_user()
         self.service.http_sign_in(user)
@@ -278,11 +282,13 @@ class Scenarios:
                     "POST", "/v1/requests", {"kind": "delete_account", "user_id": user},
                     key=f"stuck-{user}", timeout=5)
                 self.checks.equal("nothing is acknowledged before it is durable", status, 0)
-                wait_for("the watchdog", lambda: self.service.restarts > restarts, 60)
-                self.checks.check("the watchdog ends a process whose writer is stuck", True)
+                wait_for("the watchdog", self.watchdog_acted, 60)
             finally:
-                strace.terminate()
+                # A traced process cannot die before its tracer lets go.
+                strace.kill()
                 strace.wait(20)
+        wait_for("the restart", lambda: self.service.restarts > restarts and self.service.is_active(), 90)
+        self.checks.check("the watchdog ends a process whose writer is stuck", True)
         said = self.machine.run("journalctl", "-u", UNIT, "--no-pager", "-g", "Watchdog").stdout
         self.checks.check("systemd says so", "Watchdog timeout" in said, said)
         status, body = self.service.http_delete(user, key=f"stuck-{user}")
