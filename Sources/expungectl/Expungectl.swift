@@ -36,7 +36,7 @@ struct Expungectl: AsyncParsableCommand {
     /// Runs one command; every way to end has its documented code.
     static func main() async {
         // It holds codes and tokens for a moment. CLinux also keeps Dispatch from complaining to
-        // syslog as an ordinary user: journald puts the command line, and so the user id, beside it.
+        // syslog as an ordinary user: journald puts the command line, with the user id, beside it.
         _ = clinux_forbid_core_dumps()
         do {
             var command = try parseAsRoot()
