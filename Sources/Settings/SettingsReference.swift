@@ -11,7 +11,7 @@ package enum SettingsReference {
         # An unknown key stops the start. This file holds no secrets, only names of credentials: the
         # credential NAME is the file NAME in /etc/expunged/credentials.
         #
-        # Check a change with   expunged --check-config /etc/expunged/expunged.toml
+        # Check a change with   expunged --check-config --config /etc/expunged/expunged.toml
         # and apply it with     systemctl reload expunged
 
         """
