@@ -2,13 +2,18 @@ import Synchronization
 
 /// A call that is wired up after its caller exists.
 final class Nudge: Sendable {
-    private let body = Mutex<(@Sendable () -> Void)?>(nil)
+    /// A closure of its own inside a lock is wrapped once more by every read; inside a struct it is not.
+    private struct Wire: Sendable {
+        var body: (@Sendable () -> Void)?
+    }
+
+    private let wire = Mutex(Wire())
 
     func set(_ body: @escaping @Sendable () -> Void) {
-        self.body.withLock { $0 = body }
+        wire.withLock { $0.body = body }
     }
 
     func fire() {
-        body.withLock { $0 }?()
+        wire.withLock { $0.body }?()
     }
 }
