@@ -2,7 +2,8 @@ import Synchronization
 
 /// A call that is wired up after its caller exists.
 final class Nudge: Sendable {
-    /// A closure of its own inside a lock is wrapped once more by every read; inside a struct it is not.
+    /// A closure of its own inside a lock is wrapped once more by every read; inside a struct it is
+    /// not.
     private struct Wire: Sendable {
         var body: (@Sendable () -> Void)?
     }
