@@ -19,6 +19,7 @@ extension Target.Dependency {
         package: "swift-argument-parser"
     )
     static let asyncHTTPClient = Self.product(name: "AsyncHTTPClient", package: "async-http-client")
+    static let crypto = Self.product(name: "Crypto", package: "swift-crypto")
     static let deque = Self.product(name: "DequeModule", package: "swift-collections")
     static let grdb = Self.product(name: "GRDB", package: "GRDB.swift")
     static let grdbSQLite = Self.product(name: "GRDBSQLite", package: "GRDB.swift")
@@ -63,13 +64,17 @@ func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
 let libraries: [Target] = [
     library("Lifecycle", []),
     library("Engine", ["Lifecycle", .deque, .logging]),
+    library("Ledger", ["Lifecycle", .crypto]),
     library("Storage", ["Engine", "Lifecycle", "CSQLiteGuard", "CLinux", .grdb, .logging]),
     library("Vault", ["Engine", "Lifecycle", "COpenSSL"]),
     library(
         "Providers",
-        ["Engine", "Lifecycle", .asyncHTTPClient, .jwtKit, .nioCore, .nioHTTP1, .nioSSL, .logging]
+        [
+            "Engine", "Lifecycle", .asyncHTTPClient, .crypto, .jwtKit, .nioCore, .nioHTTP1,
+            .nioSSL, .logging,
+        ]
     ),
-    library("Targets", ["Engine", "Lifecycle", "CSQLiteGuard", .grdb, .grdbSQLite]),
+    library("Targets", ["Engine", "Lifecycle", "CSQLiteGuard", .crypto, .grdb, .grdbSQLite]),
     library("Settings", ["Lifecycle", .tomlKit]),
     library("Systemd", ["Lifecycle", "CSystemd", "CLinux", .logging]),
     library("Control", ["Lifecycle"]),
@@ -120,6 +125,7 @@ let shims: [Target] = [
 let suites: [Target] = [
     tests("Lifecycle", ["Lifecycle"]),
     tests("Engine", ["Engine", "Lifecycle"]),
+    tests("Ledger", ["Ledger", "Lifecycle", .crypto]),
     tests("Storage", ["Storage", "Engine", "Lifecycle", "CSQLiteGuard", .grdb]),
     tests("Vault", ["Vault", "Engine", "Lifecycle", "COpenSSL"]),
     tests(
@@ -154,6 +160,7 @@ let package = Package(
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
+        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),

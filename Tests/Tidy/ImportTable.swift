@@ -19,15 +19,17 @@ enum ImportTable {
     static let sources: [String: Set<String>] = [
         "Lifecycle": [],
         "Engine": ["Lifecycle", "DequeModule", "Logging"],
+        "Ledger": ["Lifecycle", "Crypto"],
         "Storage": [
             "Engine", "Lifecycle", "CSQLiteGuard", "CLinux", "GRDB", "GRDBSQLite", "Logging",
         ],
         "Vault": ["Engine", "Lifecycle", "COpenSSL"],
         "Providers": [
-            "Engine", "Lifecycle", "AsyncHTTPClient", "JWTKit", "NIOCore", "NIOHTTP1", "NIOSSL",
+            "Engine", "Lifecycle", "AsyncHTTPClient", "Crypto", "JWTKit", "NIOCore", "NIOHTTP1",
+            "NIOSSL",
             "Logging",
         ],
-        "Targets": ["Engine", "Lifecycle", "CSQLiteGuard", "GRDB", "GRDBSQLite"],
+        "Targets": ["Engine", "Lifecycle", "CSQLiteGuard", "Crypto", "GRDB", "GRDBSQLite"],
         "Settings": ["Lifecycle", "TOMLKit"],
         "Systemd": ["Lifecycle", "CSystemd", "CLinux", "Logging"],
         "Control": ["Lifecycle"],

@@ -1,0 +1,42 @@
+package import Lifecycle
+
+/// What a ledger was at one time: its size and root, to be signed (C2SP tlog-checkpoint).
+///
+/// Whoever holds an old checkpoint can tell that the ledger was cut, changed or set back.
+/// https://github.com/C2SP/C2SP/blob/main/tlog-checkpoint.md
+package struct Checkpoint: Hashable, Sendable {
+    /// Names the ledger; never changes while it exists.
+    package let origin: String
+    /// The number of leaves.
+    package let size: Int
+    /// 32 bytes.
+    package let root: [UInt8]
+    /// When it was made; an extension line of our own.
+    package let time: WallTime
+
+    package init(origin: String, size: Int, root: [UInt8], time: WallTime) {
+        self.origin = origin
+        self.size = size
+        self.root = root
+        self.time = time
+    }
+
+    /// Reads the text of a note; `nil` when it is no checkpoint of this form.
+    package init?(text: String) {
+        let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+        guard lines.count == 5, lines[4].isEmpty, !lines[0].isEmpty,
+            let size = Int(lines[1]), size >= 0, String(size) == lines[1],
+            let root = NoteBase64.decode(lines[2]), root.count == 32,
+            lines[3].hasPrefix(Self.timeLine),
+            let time = WallTime(rfc3339: String(lines[3].dropFirst(Self.timeLine.count)))
+        else { return nil }
+        self.init(origin: String(lines[0]), size: size, root: root, time: time)
+    }
+
+    /// What is signed.
+    package var text: String {
+        "\(origin)\n\(size)\n\(NoteBase64.encode(root))\n\(Self.timeLine)\(time.rfc3339)\n"
+    }
+
+    private static let timeLine = "time "
+}

@@ -1,0 +1,24 @@
+import Crypto
+
+/// The hashes of a Merkle tree (RFC 6962 §2.1): SHA-256, 32 bytes.
+///
+/// The prefixes keep a leaf from passing for a node: without them, two different trees could have
+/// one root.
+package enum MerkleHash {
+    /// The root of the tree without leaves: the hash of nothing.
+    package static var empty: [UInt8] { Array(SHA256.hash(data: [UInt8]())) }
+
+    /// The hash of a leaf's bytes.
+    package static func leaf(_ bytes: [UInt8]) -> [UInt8] {
+        Array(SHA256.hash(data: [0x00] + bytes))
+    }
+
+    /// The hash of the node over two subtrees.
+    package static func node(_ left: [UInt8], _ right: [UInt8]) -> [UInt8] {
+        var hash = SHA256()
+        hash.update(data: [0x01])
+        hash.update(data: left)
+        hash.update(data: right)
+        return Array(hash.finalize())
+    }
+}
