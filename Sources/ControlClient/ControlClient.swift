@@ -35,7 +35,11 @@ package struct ControlClient: Sendable {
         configuration.httpVersion = .http1Only
         configuration.timeout.connect = .seconds(5)
         configuration.connectionPool.retryConnectionEstablishment = false
-        let http = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+        // One loop: across loops an early answer and a close crash async-http-client 1.37.
+        let http = HTTPClient(
+            eventLoopGroup: HTTPClient.defaultEventLoopGroup.next(),
+            configuration: configuration
+        )
         let client = ControlClient(
             http: http,
             socketPath: socketPath,
