@@ -166,5 +166,7 @@ package final class RunningSandbox: Sendable {
         }
     }
 
-    private var apple: AppleFamily { parts.service.admin.apple }
+    var families: SandboxFamilies { parts.service.admin.families }
+
+    private var apple: AppleFamily { families.apple }
 }

@@ -9,6 +9,10 @@ package struct SandboxConfiguration: Sendable {
     package var logFile: String?
     /// How Apple is played.
     package var apple = AppleConfiguration()
+    /// How a generic OAuth 2 server is played.
+    package var oauth2 = OAuth2Configuration()
+    /// How Google is played.
+    package var google = GoogleConfiguration()
     /// The faults from the start on.
     package var faults = FaultPlan.none
     /// How many grants, tokens of a kind and log records are kept in memory (about 200 bytes each).

@@ -6,4 +6,8 @@ package enum SandboxEndpoint: String, CaseIterable, Codable, Sendable {
     case revoke
     /// The provider's public keys.
     case keys
+    /// Metadata: RFC 8414, OpenID Connect Discovery, Google's RISC configuration.
+    case discovery
+    /// Whether a token or a grant is live: introspection, `debug_token`, the user's profile.
+    case check
 }

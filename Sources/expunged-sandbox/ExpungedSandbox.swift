@@ -7,13 +7,15 @@ struct ExpungedSandbox: AsyncParsableCommand {
         commandName: "expunged-sandbox",
         abstract: "Stand-ins for identity providers, to test a deletion flow against.",
         discussion: """
-            Start one with 'apple'. The other commands talk to the sandbox of a directory and \
-            print JSON. The sandbox listens at 127.0.0.1 only and holds no real account.
+            Start one with 'serve'. The other commands talk to the sandbox of a directory and \
+            print JSON; they are about Apple unless --provider names another. The sandbox \
+            listens at 127.0.0.1 only and holds no real account.
             """,
         subcommands: [
-            AppleCommand.self, SignInCommand.self, TokensCommand.self, WithdrawCommand.self,
+            ServeCommand.self, ClientsCommand.self, SignInCommand.self, TokensCommand.self,
+            WithdrawCommand.self,
             GrantsCommand.self, LogCommand.self, FaultCommand.self, ClockCommand.self,
-            RotateKeysCommand.self, ClientCommand.self, ClientSecretCommand.self,
+            RotateKeysCommand.self, RegisterClientCommand.self, ClientSecretCommand.self,
         ]
     )
 }

@@ -14,8 +14,13 @@ struct FaultOptions: ParsableArguments {
     )
     var faultKinds = "all"
 
-    @Option(help: "Endpoints whose calls may fail (token, revoke, keys), or 'all'.")
+    @Option(
+        help: "Endpoints whose calls may fail (token, revoke, check, keys, discovery), or 'all'."
+    )
     var faultEndpoints = "all"
+
+    @Option(help: "Providers whose calls may fail, with commas between them, or 'all'.")
+    var faultProviders = "all"
 
     @Option(help: "The same seed fails the same calls, in the order of calls, in the same way.")
     var seed: UInt64 = 1
@@ -40,6 +45,8 @@ struct FaultOptions: ParsableArguments {
             seed: seed,
             limit: faultLimit
         )
+        plan.providers =
+            faultProviders == "all" ? nil : try Self.list(faultProviders, "provider")
         plan.delayMilliseconds = try TimeSpan.milliseconds(faultDelay)
         plan.retryAfterSeconds = Int(try TimeSpan.milliseconds(retryAfter) / 1000)
         return plan

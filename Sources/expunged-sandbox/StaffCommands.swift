@@ -15,7 +15,8 @@ struct GrantsCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await location.client.perform(
-            "/sandbox/grants" + (user.map { "?user=\(AdminClient.encoded($0))" } ?? "")
+            "/sandbox/grants?provider=\(location.provider.rawValue)"
+                + (user.map { "&user=\(AdminClient.encoded($0))" } ?? "")
         )
     }
 }
@@ -89,41 +90,23 @@ struct RotateKeysCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await location.client.perform(
-            "/sandbox/rotate-keys",
+            location.route("/sandbox/rotate-keys"),
             body: ["withdraw_old": withdrawOld]
         )
     }
 }
 
-/// Registers clients of another team.
-struct ClientCommand: AsyncParsableCommand {
+/// Lists the clients.
+struct ClientsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "register-client",
-        abstract: "Register clients of a team with its key."
+        commandName: "clients",
+        abstract: "List the clients of all providers: base URL, client id, client secret."
     )
 
     @OptionGroup var location: SandboxLocation
 
-    @Option(help: "The team.")
-    var teamID: String
-
-    @Option(help: "The key id that client secrets name.")
-    var keyID: String
-
-    @Option(help: "A PEM file with the P-256 key, public or private (.p8).")
-    var keyFile: String
-
-    @Option(help: "A client; may be repeated.")
-    var clientID: [String]
-
     func run() async throws {
-        try await location.client.perform(
-            "/sandbox/clients",
-            body: [
-                "team_id": teamID, "key_id": keyID, "client_ids": clientID,
-                "key_pem": try AdminClient.text(ofFile: keyFile),
-            ]
-        )
+        try await location.client.perform("/sandbox/clients")
     }
 }
 

@@ -1,10 +1,20 @@
 import ArgumentParser
 import Sandbox
 
-/// Where the commands find the sandbox.
+extension SandboxProvider: ExpressibleByArgument {}
+
+/// Where the commands find the sandbox, and whom they are about.
 struct SandboxLocation: ParsableArguments {
     @Option(help: "The directory that the sandbox was started with.")
     var directory: String
+
+    @Option(help: "Whose users and clients the command is about.")
+    var provider = SandboxProvider.apple
+
+    /// A route of the provider.
+    func route(_ path: String) -> String {
+        provider == .apple ? path : "\(path)?provider=\(provider.rawValue)"
+    }
 
     var client: AdminClient { AdminClient(directory: directory) }
 }
@@ -21,22 +31,32 @@ struct SignInCommand: AsyncParsableCommand {
     @Option(help: "A name of your own for the user.")
     var user: String
 
-    @Option(help: "The client; the first by name if left out.")
+    @Option(help: "The client; the first if left out.")
     var clientID: String?
 
-    @Option(help: "The nonce before hashing; random if left out.")
+    @Option(help: "The nonce, as the application made it; random if left out.")
     var nonce: String?
 
     @Option(help: "The redirect URI that the exchange must repeat.")
     var redirectURI: String?
+
+    @Option(help: "What is asked for, with blanks between (not Apple).")
+    var scope: String?
+
+    @Option(help: "The S256 challenge of a PKCE verifier (not Apple).")
+    var codeChallenge: String?
+
+    @Option(help: "The user's tenant, or consumers (Microsoft).")
+    var tenant: String?
 
     @Option(help: "How old the code is already, such as 10m.")
     var age = "0s"
 
     func run() async throws {
         try await location.client.perform(
-            "/sandbox/sign-in",
+            location.route("/sandbox/sign-in"),
             body: [
+                "scope": scope, "code_challenge": codeChallenge, "tenant": tenant,
                 "user": user, "client_id": clientID, "nonce": nonce, "redirect_uri": redirectURI,
                 "age_s": try TimeSpan.milliseconds(age) / 1000,
             ]
@@ -47,8 +67,9 @@ struct SignInCommand: AsyncParsableCommand {
 /// Makes refresh tokens without sign-ins.
 struct TokensCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "refresh-tokens",
-        abstract: "Make refresh tokens of many users at once."
+        commandName: "tokens",
+        abstract: "Make tokens of many users at once.",
+        aliases: ["refresh-tokens"]
     )
 
     @OptionGroup var location: SandboxLocation
@@ -56,16 +77,29 @@ struct TokensCommand: AsyncParsableCommand {
     @Option(help: "How many, 1 to 100000.")
     var count: Int
 
-    @Option(help: "The client; the first by name if left out.")
+    @Option(help: "The client; the first if left out.")
     var clientID: String?
 
     @Option(help: "The beginning of the users' names.")
     var userPrefix = "user-"
 
+    @Option(help: "What is asked for, with blanks between (not Apple).")
+    var scope: String?
+
+    @Option(help: "The users' tenant, or consumers (Microsoft).")
+    var tenant: String?
+
+    @Option(help: "How old the tokens are already, such as 9h (not Apple).")
+    var age = "0s"
+
     func run() async throws {
         try await location.client.perform(
-            "/sandbox/refresh-tokens",
-            body: ["count": count, "client_id": clientID, "user_prefix": userPrefix]
+            location.route("/sandbox/refresh-tokens"),
+            body: [
+                "count": count, "client_id": clientID, "user_prefix": userPrefix,
+                "scope": scope, "tenant": tenant,
+                "age_s": try TimeSpan.milliseconds(age) / 1000,
+            ]
         )
     }
 }
@@ -82,18 +116,32 @@ struct WithdrawCommand: AsyncParsableCommand {
     @Option(help: "The name used at the sign-in.")
     var user: String
 
-    @Option(help: "The client; the first by name if left out.")
+    @Option(help: "The client; the first if left out.")
     var clientID: String?
 
-    @Option(help: "consent-revoked, account-delete or account-deleted.")
-    var event = AppleNotification.Event.consentRevoked
+    @Option(
+        help: ArgumentHelp(
+            "What happens, in the provider's words; the usual cut if left out.",
+            discussion: "apple: consent-revoked, account-delete, account-deleted. "
+                + "google, oauth2: tokens-revoked, account-purged, account-disabled, … "
+                + "facebook: deauthorize, data-deletion."
+        )
+    )
+    var event: String?
+
+    @Option(help: "The token that the event is about (google, oauth2: token-revoked).")
+    var token: String?
+
+    @Option(help: "The user's tenant, or consumers (Microsoft).")
+    var tenant: String?
 
     func run() async throws {
         try await location.client.perform(
-            "/sandbox/withdraw-consent",
-            body: ["user": user, "client_id": clientID, "event": event.rawValue]
+            location.route("/sandbox/withdraw-consent"),
+            body: [
+                "user": user, "client_id": clientID, "event": event, "token": token,
+                "tenant": tenant,
+            ]
         )
     }
 }
-
-extension AppleNotification.Event: ExpressibleByArgument {}

@@ -22,7 +22,7 @@ struct SandboxFixture: Sendable {
         }
     }
 
-    /// A JSON value, as text; strings in single quotes.
+    /// A JSON value, as text; strings in single quotes, what has members as `…`.
     struct Loose: Decodable {
         let text: String
 
@@ -31,7 +31,19 @@ struct SandboxFixture: Sendable {
             do {
                 text = "'\(try value.decode(String.self))'"
             } catch {
-                text = "\(try value.decode(Int64.self))"
+                do {
+                    text = "\(try value.decode(Bool.self))"
+                } catch {
+                    text = Self.number(value)
+                }
+            }
+        }
+
+        private static func number(_ value: any SingleValueDecodingContainer) -> String {
+            do {
+                return "\(try value.decode(Int64.self))"
+            } catch {
+                return "…"
             }
         }
     }
@@ -52,7 +64,12 @@ struct SandboxFixture: Sendable {
         let sandbox = try await SandboxServer.start(configuration: configuration)
         var tls = TLSConfiguration.makeClientConfiguration()
         tls.trustRoots = .file(sandbox.authorityFile)
-        let client = HTTPClient(configuration: HTTPClient.Configuration(tlsConfiguration: tls))
+        let client = HTTPClient(
+            configuration: HTTPClient.Configuration(
+                tlsConfiguration: tls,
+                redirectConfiguration: .disallow
+            )
+        )
         let fixture = SandboxFixture(sandbox: sandbox, client: client)
         do {
             try await body(fixture)
@@ -70,10 +87,14 @@ struct SandboxFixture: Sendable {
         _ path: String,
         body: String? = nil,
         type: String = "application/x-www-form-urlencoded",
+        headers: [String: String] = [:],
         timeout: TimeAmount = .seconds(10)
     ) async throws -> Answer {
         var request = HTTPClientRequest(url: sandbox.baseURL + path)
         request.method = method
+        for (name, value) in headers {
+            request.headers.add(name: name, value: value)
+        }
         if let body {
             request.headers.add(name: "content-type", value: type)
             request.body = .bytes(Array(body.utf8))
@@ -145,7 +166,8 @@ struct SandboxFixture: Sendable {
         form.map { name, value in
             let text = value.utf8.map { byte in
                 let scalar = Unicode.Scalar(byte)
-                return byte < 128 && scalar.properties.isAlphabetic
+                let isPlain = scalar.properties.isAlphabetic || scalar.properties.numericType != nil
+                return byte < 128 && isPlain
                     ? String(scalar) : (byte < 16 ? "%0" : "%") + String(byte, radix: 16)
             }
             return "\(name)=\(text.joined())"

@@ -50,13 +50,8 @@ struct AppleIDClaims: Encodable, Sendable {
         let isText = (subject.utf8.last ?? 0) % 2 == 0
         emailVerified = isText ? .text(true) : .bool(true)
         isPrivateEmail = isText ? .text(true) : .bool(true)
-        codeHash = bound.code.map(Self.halfHash)
-        accessTokenHash = bound.accessToken.map(Self.halfHash)
-    }
-
-    /// `c_hash` and `at_hash` (OpenID Connect Core 1.0 §3.3.2.11).
-    private static func halfHash(_ text: String) -> String {
-        Base64URL.text(TokenDigest.sha256(Array(text.utf8)).prefix(16))
+        codeHash = bound.code.map(TokenDigest.half)
+        accessTokenHash = bound.accessToken.map(TokenDigest.half)
     }
 
     private enum CodingKeys: String, CodingKey {

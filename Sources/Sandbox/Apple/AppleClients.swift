@@ -37,6 +37,9 @@ final class AppleClients: Sendable {
         state.withLock { $0.teams[clientID] }
     }
 
+    /// The clients, by name.
+    var names: [String] { state.withLock { $0.teams.keys.sorted() } }
+
     /// The client that is used when a command names none: the only one, or the first by name.
     var defaultClientID: String? {
         state.withLock { $0.teams.keys.min() }

@@ -3,28 +3,23 @@ import Synchronization
 
 /// Plays `appleid.apple.com`: `/auth/token`, `/auth/revoke`, `/auth/keys`.
 final class AppleFamily: ProviderFamily {
-    static let name = "apple"
+    let name = "apple"
     private static let jsonType = "application/json;charset=UTF-8"
 
     let clients = AppleClients()
-    let signingKeys: AppleSigningKeys
+    let signingKeys: SigningKeys
     let configuration: AppleConfiguration
     let clock: SandboxClock
     let state: Mutex<AppleState>
     private let journal: CallJournal
 
-    init(
-        configuration: AppleConfiguration,
-        clock: SandboxClock,
-        journal: CallJournal,
-        capacity: Int
-    ) throws(SandboxError) {
+    init(configuration: AppleConfiguration, _ tools: FamilyTools) {
         self.configuration = configuration
-        self.clock = clock
-        self.journal = journal
-        signingKeys = try AppleSigningKeys()
+        clock = tools.clock
+        journal = tools.journal
+        signingKeys = SigningKeys(family: name)
         state = Mutex(
-            AppleState(capacity: capacity, refreshLimit: configuration.refreshLimit)
+            AppleState(capacity: tools.capacity, refreshLimit: configuration.refreshLimit)
         )
     }
 
@@ -41,7 +36,7 @@ final class AppleFamily: ProviderFamily {
         switch call.endpoint {
         case .token: answerToken(call)
         case .revoke: answerRevoke(call)
-        case .keys: answerKeys(call)
+        default: answerKeys(call)
         }
     }
 
@@ -276,7 +271,7 @@ final class AppleFamily: ProviderFamily {
         status: Int
     ) -> CallRecord {
         var record = CallRecord(
-            provider: Self.name,
+            provider: name,
             endpoint: call.endpoint,
             outcome: outcome,
             status: status

@@ -8,7 +8,7 @@ import COpenSSL
 @safe final class CryptoKey: @unchecked Sendable {
     let pointer: OpaquePointer
 
-    private init(owning pointer: OpaquePointer) {
+    init(owning pointer: OpaquePointer) {
         unsafe self.pointer = unsafe pointer
     }
 
@@ -30,8 +30,8 @@ import COpenSSL
         }
     }
 
-    /// Reads a PEM text, private (PKCS#8, as in Apple's .p8) or public, that must hold a P-256 key.
-    init(p256PEM text: String) throws(SandboxError) {
+    /// Reads a PEM text, private (PKCS#8) or public.
+    init(pem text: String) throws(SandboxError) {
         let bytes = Array(text.utf8)
         let found = unsafe bytes.withUnsafeBytes { buffer -> OpaquePointer? in
             guard let bio = unsafe BIO_new_mem_buf(buffer.baseAddress, Int32(buffer.count)) else {
@@ -47,17 +47,30 @@ import COpenSSL
             throw SandboxError(.unsuitableKey, cannot: "read key", at: "PEM")
         }
         unsafe self.pointer = unsafe found
+    }
+
+    /// Reads a PEM text that must hold a P-256 key, as Apple's .p8 files do.
+    convenience init(p256PEM text: String) throws(SandboxError) {
+        try self.init(pem: text)
+        guard isP256 else {
+            throw SandboxError(.unsuitableKey, cannot: "use key", at: "PEM", cause: "not P-256")
+        }
+    }
+
+    /// Whether it is a key for ES256.
+    var isP256: Bool {
         var name = [CChar](repeating: 0, count: 64)
         var length = 0
-        let isNamed = unsafe EVP_PKEY_get_group_name(found, &name, name.count, &length) == 1
+        let isNamed = unsafe EVP_PKEY_get_group_name(pointer, &name, name.count, &length) == 1
         let group = String(
             decoding: name.prefix(length).map { UInt8(bitPattern: $0) },
             as: UTF8.self
         )
-        guard isNamed, group == "prime256v1" else {
-            throw SandboxError(.unsuitableKey, cannot: "use key", at: "PEM", cause: "not P-256")
-        }
+        return isNamed && group == "prime256v1"
     }
+
+    /// Whether it is a key for RS256 and PS256.
+    var isRSA: Bool { unsafe EVP_PKEY_is_a(pointer, "RSA") == 1 }
 
     /// The private half as PKCS#8 PEM, the form of Apple's .p8 files.
     func privatePEM() throws(SandboxError) -> String {
@@ -71,13 +84,15 @@ import COpenSSL
         try unsafe MemoryBIO.text { bio in unsafe PEM_write_bio_PUBKEY(bio, pointer) }
     }
 
-    /// Signs with SHA-256: PKCS#1 v1.5 for RSA, DER for P-256.
-    func signature(over message: [UInt8]) throws(SandboxError) -> [UInt8] {
+    /// Signs with SHA-256: PKCS#1 v1.5 or, for PS256, PSS with RSA, DER for P-256.
+    func signature(over message: [UInt8], isPSS: Bool = false) throws(SandboxError) -> [UInt8] {
         let failure = SandboxError(.cryptography, cannot: "sign message", at: "EVP_DigestSign")
         guard let context = unsafe EVP_MD_CTX_new() else { throw failure }
         defer { unsafe EVP_MD_CTX_free(context) }
         var length = 0
-        guard unsafe EVP_DigestSignInit(context, nil, EVP_sha256(), nil, pointer) == 1,
+        var details: OpaquePointer?
+        guard unsafe EVP_DigestSignInit(context, &details, EVP_sha256(), nil, pointer) == 1,
+            unsafe !isPSS || Self.usePSS(details),
             unsafe EVP_DigestSign(context, nil, &length, message, message.count) == 1
         else { throw failure }
         var signature = [UInt8](repeating: 0, count: length)
@@ -89,12 +104,13 @@ import COpenSSL
     }
 
     /// Tells whether `signature` (DER for P-256) is this key's SHA-256 signature over `message`.
-    func verifies(_ signature: [UInt8], over message: [UInt8]) -> Bool {
+    func verifies(_ signature: [UInt8], over message: [UInt8], isPSS: Bool = false) -> Bool {
         guard let context = unsafe EVP_MD_CTX_new() else { return false }
         defer { unsafe EVP_MD_CTX_free(context) }
-        guard unsafe EVP_DigestVerifyInit(context, nil, EVP_sha256(), nil, pointer) == 1 else {
-            return false
-        }
+        var details: OpaquePointer?
+        guard unsafe EVP_DigestVerifyInit(context, &details, EVP_sha256(), nil, pointer) == 1,
+            unsafe !isPSS || Self.usePSS(details)
+        else { return false }
         let verdict = unsafe EVP_DigestVerify(
             context,
             signature,
@@ -118,6 +134,12 @@ import COpenSSL
         var bytes = [UInt8](repeating: 0, count: unsafe (Int(BN_num_bits(found)) + 7) / 8)
         _ = unsafe BN_bn2bin(found, &bytes)
         return bytes
+    }
+
+    /// The padding of PS256: the salt is as long as the digest (RFC 7518 §3.5).
+    private static func usePSS(_ details: OpaquePointer?) -> Bool {
+        unsafe EVP_PKEY_CTX_set_rsa_padding(details, RSA_PKCS1_PSS_PADDING) == 1
+            && EVP_PKEY_CTX_set_rsa_pss_saltlen(details, RSA_PSS_SALTLEN_DIGEST) == 1
     }
 
     private static func generate(

@@ -6,6 +6,16 @@ struct JSONWebToken: Sendable {
     struct Header: Codable, Sendable {
         var alg: String
         var kid: String?
+        var typ: String?
+        /// SHA-256 of the signer's certificate (RFC 7515 §4.1.8).
+        var thumbprint: String?
+
+        private enum CodingKeys: String, CodingKey {
+            case alg
+            case kid
+            case typ
+            case thumbprint = "x5t#S256"
+        }
     }
 
     let header: Header
@@ -38,16 +48,40 @@ struct JSONWebToken: Sendable {
         kid: String,
         key: CryptoKey
     ) throws -> String {
-        let header = try JSONEncoder().encode(Header(alg: algorithm, kid: kid))
-        let part = Base64URL.text(header) + "." + Base64URL.text(try JSONEncoder().encode(claims))
-        var signature = try key.signature(over: Array(part.utf8))
-        if algorithm == "ES256" {
+        try signed(
+            Array(try JSONEncoder().encode(claims)),
+            header: Header(alg: algorithm, kid: kid),
+            key: key
+        )
+    }
+
+    /// Signs a payload with an RSA key as RS256 or PS256 or a P-256 key as ES256.
+    static func signed(_ payload: [UInt8], header: Header, key: CryptoKey) throws -> String {
+        let part = Base64URL.text(try JSONEncoder().encode(header)) + "." + Base64URL.text(payload)
+        var signature = try key.signature(over: Array(part.utf8), isPSS: header.alg == "PS256")
+        if header.alg == "ES256" {
             guard let jose = ECDSASignature.jose(fromDER: signature) else {
                 throw SandboxError(.cryptography, cannot: "sign token", at: "ES256")
             }
             signature = jose
         }
         return part + "." + Base64URL.text(signature)
+    }
+
+    /// Tells whether the signature is the key's, by an algorithm that fits the key.
+    func isSigned(by key: CryptoKey) -> Bool {
+        switch header.alg {
+        case "RS256", "PS256":
+            return key.isRSA
+                && key.verifies(signature, over: signedPart, isPSS: header.alg == "PS256")
+        case "ES256":
+            guard key.isP256, let der = ECDSASignature.der(fromJOSE: signature) else {
+                return false
+            }
+            return key.verifies(der, over: signedPart)
+        default:
+            return false
+        }
     }
 
     private static func decode<Value: Decodable>(_ type: Value.Type, from bytes: [UInt8]) -> Value?

@@ -42,6 +42,13 @@ struct ServerCertificate: Sendable {
         privateKeyPEM = try key.privatePEM()
     }
 
+    /// A certificate that vouches for itself, as clients register them.
+    static func selfSigned(_ subject: String, key: CryptoKey) throws(SandboxError) -> String {
+        let certificate = try Certificate(subject: subject, key: key, extensions: [])
+        try certificate.sign(issuer: certificate, with: key)
+        return try certificate.pem()
+    }
+
     /// An `X509` while it is made.
     @safe private final class Certificate {
         private let pointer: OpaquePointer

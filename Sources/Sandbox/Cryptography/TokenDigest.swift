@@ -26,6 +26,11 @@ struct TokenDigest: Hashable, Sendable {
         return digest
     }
 
+    /// `c_hash` and `at_hash` (OpenID Connect Core 1.0 §3.3.2.11).
+    static func half(_ text: String) -> String {
+        Base64URL.text(sha256(Array(text.utf8)).prefix(16))
+    }
+
     /// SHA-256 in lower-case hexadecimal, the usual form of a nonce claim.
     static func hexadecimal(_ text: String) -> String {
         sha256(Array(text.utf8)).reduce(into: "") { text, byte in

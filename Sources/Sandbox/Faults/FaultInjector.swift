@@ -28,9 +28,11 @@ final class FaultInjector: Sendable {
         state.withLock { $0 = State(plan: plan) }
     }
 
-    func decide(_ endpoint: SandboxEndpoint) -> Fault? {
+    func decide(_ provider: String, _ endpoint: SandboxEndpoint) -> Fault? {
         state.withLock { state in
-            guard state.plan.endpoints.contains(endpoint) else { return nil }
+            guard state.plan.endpoints.contains(endpoint),
+                state.plan.providers?.contains(where: { $0.rawValue == provider }) ?? true
+            else { return nil }
             let number = state.calls
             state.calls += 1
             guard state.injected < state.plan.limit ?? .max,

@@ -6,6 +6,8 @@ package struct FaultPlan: Codable, Equatable, Sendable {
     package var kinds: [FaultKind]
     /// The endpoints whose calls may fail; other calls are not even counted.
     package var endpoints: [SandboxEndpoint]
+    /// The providers whose calls may fail; all if `nil`.
+    package var providers: [SandboxProvider]?
     /// The same seed fails the same calls in the same way.
     package var seed: UInt64
     /// How many calls may fail before the plan is used up; `nil` for no end.
@@ -67,6 +69,7 @@ extension FaultPlan {
         case rate
         case kinds
         case endpoints
+        case providers
         case seed
         case limit
         case delayMilliseconds = "delay_ms"
@@ -83,6 +86,7 @@ extension FaultPlan {
         kinds = try values.decodeIfPresent([FaultKind].self, forKey: .kinds) ?? kinds
         endpoints =
             try values.decodeIfPresent([SandboxEndpoint].self, forKey: .endpoints) ?? endpoints
+        providers = try values.decodeIfPresent([SandboxProvider].self, forKey: .providers)
         seed = try values.decodeIfPresent(UInt64.self, forKey: .seed) ?? seed
         limit = try values.decodeIfPresent(Int.self, forKey: .limit)
         delayMilliseconds =

@@ -10,7 +10,9 @@ package struct CallRecord: Codable, Equatable, Sendable {
         case revoked
         /// A revoke answered 200 and changed nothing: garbage, dead token, code, id token.
         case ignored
-        /// The keys were handed out.
+        /// A token or a grant was looked up.
+        case checked
+        /// Keys or metadata were handed out.
         case served
         /// The call was refused with ``CallRecord/error``.
         case refused
@@ -22,7 +24,7 @@ package struct CallRecord: Codable, Equatable, Sendable {
     package var sequence: UInt64 = 0
     /// Wall time by the sandbox's clock (with its offset), in Unix milliseconds.
     package var timeMilliseconds: Int64 = 0
-    /// The family: `apple`.
+    /// The family: `apple`, `google`, …
     package var provider: String
     /// Where the call went.
     package var endpoint: SandboxEndpoint

@@ -4,22 +4,61 @@ import FoundationEssentials
 ///
 /// Open to everybody who reaches the port, which is bound to the loopback address only.
 struct AdminRoutes: Sendable {
-    let apple: AppleFamily
+    let families: SandboxFamilies
+    let address: SandboxAddress
     let faults: FaultInjector
     let journal: CallJournal
     let clock: SandboxClock
 
+    private var apple: AppleFamily { families.apple }
+
     func answer(method: String, path: String, query: FormBody, body: [UInt8]) -> ProviderReply {
         do {
-            guard let reply = try route(method, path, query, body) else {
-                return try json(AdminWire.Failure(error: "not_found"), status: 404)
+            if let reply = try shared(method, path, query, body) {
+                return reply
             }
-            return reply
+            let reply =
+                if let family = try family(query) {
+                    try route(method, path, query, body, to: family)
+                } else {
+                    try route(method, path, query, body)
+                }
+            return try reply ?? json(AdminWire.Failure(error: "not_found"), status: 404)
         } catch {
             return failure(error)
         }
     }
 
+    /// The routes that are no provider's.
+    private func shared(
+        _ method: String,
+        _ path: String,
+        _ query: FormBody,
+        _ body: [UInt8]
+    ) throws -> ProviderReply? {
+        switch (method, path) {
+        case ("GET", "/sandbox/clients"):
+            return try json(AdminWire.Clients(clients: clientList()))
+        case ("GET", "/sandbox/log"):
+            let records = journal.records(
+                after: query["after"].flatMap { UInt64($0) } ?? 0,
+                limit: query["limit"].flatMap { Int($0) }.map { max(0, $0) } ?? 10_000
+            )
+            return try json(AdminWire.Log(records: records))
+        case ("GET", "/sandbox/faults"):
+            return try json(faults.plan)
+        case ("POST", "/sandbox/faults"):
+            faults.start(try read(FaultPlan.self, body))
+            return try json(faults.plan)
+        case ("POST", "/sandbox/clock"):
+            clock.setOffset(milliseconds: try read(AdminWire.Clock.self, body).offset_ms)
+            return try json(AdminWire.Time(now_unix_ms: clock.nowMilliseconds))
+        default:
+            return nil
+        }
+    }
+
+    /// Apple's commands.
     private func route(
         _ method: String,
         _ path: String,
@@ -57,20 +96,6 @@ struct AdminRoutes: Sendable {
             )
         case ("GET", "/sandbox/grants"):
             return try json(AdminWire.GrantList(grants: apple.grants(user: query["user"])))
-        case ("GET", "/sandbox/log"):
-            let records = journal.records(
-                after: query["after"].flatMap { UInt64($0) } ?? 0,
-                limit: query["limit"].flatMap { Int($0) }.map { max(0, $0) } ?? 10_000
-            )
-            return try json(AdminWire.Log(records: records))
-        case ("GET", "/sandbox/faults"):
-            return try json(faults.plan)
-        case ("POST", "/sandbox/faults"):
-            faults.start(try read(FaultPlan.self, body))
-            return try json(faults.plan)
-        case ("POST", "/sandbox/clock"):
-            clock.setOffset(milliseconds: try read(AdminWire.Clock.self, body).offset_ms)
-            return try json(AdminWire.Time(now_unix_ms: clock.nowMilliseconds))
         case ("POST", "/sandbox/rotate-keys"):
             let order = try read(AdminWire.Rotation.self, body.isEmpty ? Array("{}".utf8) : body)
             var kids = try apple.signingKeys.rotate()
@@ -100,7 +125,7 @@ struct AdminRoutes: Sendable {
         )
     }
 
-    private func read<Value: Decodable>(_ type: Value.Type, _ body: [UInt8]) throws -> Value {
+    func read<Value: Decodable>(_ type: Value.Type, _ body: [UInt8]) throws -> Value {
         do {
             return try JSONDecoder().decode(type, from: Data(body))
         } catch {
@@ -113,7 +138,7 @@ struct AdminRoutes: Sendable {
         }
     }
 
-    private func json(_ value: some Encodable, status: Int = 200) throws -> ProviderReply {
+    func json(_ value: some Encodable, status: Int = 200) throws -> ProviderReply {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         var body = Array(try encoder.encode(value))

@@ -59,6 +59,21 @@ enum AdminWire {
         var kids: [String]
     }
 
+    struct FamilyTokens: Codable {
+        var tokens: [SandboxToken]
+    }
+
+    struct FamilyGrants: Codable {
+        var grants: [SandboxGrant]
+    }
+
+    struct Clients: Codable {
+        var clients: [SandboxClient]
+    }
+
+    /// The provider sends no notification.
+    struct Nothing: Codable {}
+
     struct Done: Codable {
         var ok = true
     }

@@ -25,7 +25,24 @@ struct FormBody: Sendable {
         return value
     }
 
-    private static func decoded(_ bytes: ArraySlice<UInt8>) -> String {
+    /// Percent-encoded text, with only RFC 3986's unreserved characters left as they are (§2.3).
+    static func encoded(_ text: String) -> String {
+        text.utf8.reduce(into: "") { encoded, byte in
+            let scalar = Unicode.Scalar(byte)
+            let isPlain =
+                scalar.isASCII
+                && (scalar.properties.isAlphabetic || scalar.properties.numericType != nil
+                    || "-._~".unicodeScalars.contains(scalar))
+            if isPlain {
+                encoded.unicodeScalars.append(scalar)
+            } else {
+                encoded += (byte < 16 ? "%0" : "%") + String(byte, radix: 16).uppercased()
+            }
+        }
+    }
+
+    /// Form-encoded text in the clear.
+    static func decoded(_ bytes: ArraySlice<UInt8>) -> String {
         var decoded: [UInt8] = []
         decoded.reserveCapacity(bytes.count)
         var rest = bytes

@@ -58,21 +58,25 @@ final class ProviderConnection: ChannelInboundHandler {
     private func respond(to head: HTTPRequestHead, context: ChannelHandlerContext) {
         let parts = head.uri.split(separator: "?", maxSplits: 1).map(String.init)
         let path = parts.first ?? "/"
+        let query = FormBody(Array((parts.count > 1 ? parts[1] : "").utf8))
         guard let (family, endpoint) = service.route(method: head.method.rawValue, path: path)
         else {
             let reply = service.admin.answer(
                 method: head.method.rawValue,
                 path: path,
-                query: FormBody(Array((parts.count > 1 ? parts[1] : "").utf8)),
+                query: query,
                 body: body
             )
             send(reply, context: context, keepAlive: head.isKeepAlive)
             return
         }
-        let fault = service.faults.decide(endpoint)
+        let fault = service.faults.decide(family.name, endpoint)
         let call = ProviderCall(
             endpoint: endpoint,
-            contentType: head.headers.first(name: "content-type"),
+            method: head.method.rawValue,
+            path: path,
+            query: query,
+            headers: head.headers,
             body: body,
             fault: fault?.kind
         )
@@ -124,7 +128,7 @@ final class ProviderConnection: ChannelInboundHandler {
         let after = fault.retryAfterSeconds
         let reply: ProviderReply? =
             switch fault.kind {
-            case .throttled: ProviderReply(status: 429, retryAfterSeconds: after)
+            case .throttled: family.throttled(retryAfterSeconds: after)
             case .unavailable: ProviderReply(status: 503, retryAfterSeconds: after)
             case .serverError: ProviderReply(status: 500)
             case .html: ProviderReply(status: 200, contentType: "text/html", body: Self.page)
@@ -175,6 +179,9 @@ final class ProviderConnection: ChannelInboundHandler {
         }
         if let seconds = reply.retryAfterSeconds {
             headers.add(name: "retry-after", value: "\(seconds)")
+        }
+        for (name, value) in reply.headers {
+            headers.add(name: name, value: value)
         }
         return HTTPResponseHead(
             version: .http1_1,

@@ -1,9 +1,14 @@
+import NIOHTTP1
+
 /// Stands in for the endpoints of one provider.
 ///
 /// A family is one folder: its state behind its own lock, its endpoints, and its rows in the admin
 /// routes. The server calls families from several event loops at once and asks the first one that
-/// claims a path.
+/// claims a path. Apple is served at the root, the others under their name: `/google/revoke`.
 protocol ProviderFamily: Sendable {
+    /// The name in paths, in the log and in commands.
+    var name: String { get }
+
     /// The endpoint behind a path; `nil` when it is not this family's.
     func endpoint(method: String, path: String) -> SandboxEndpoint?
 
@@ -13,15 +18,46 @@ protocol ProviderFamily: Sendable {
 
     /// Records a call that a fault kept from acting.
     func recordSkipped(_ call: ProviderCall, status: Int)
+
+    /// What the provider answers to a caller who calls too often.
+    func throttled(retryAfterSeconds: Int) -> ProviderReply
+}
+
+extension ProviderFamily {
+    func throttled(retryAfterSeconds: Int) -> ProviderReply {
+        ProviderReply(status: 429, retryAfterSeconds: retryAfterSeconds)
+    }
 }
 
 /// One call to a provider's endpoint.
 struct ProviderCall: Sendable {
     let endpoint: SandboxEndpoint
-    let contentType: String?
+    let method: String
+    /// The whole path, with the family's name.
+    let path: String
+    let query: FormBody
+    let headers: HTTPHeaders
     let body: [UInt8]
     /// The fault that the answer will suffer; only for the journal.
     var fault: FaultKind?
+
+    var contentType: String? { headers.first(name: "content-type") }
+
+    var authorization: String? { headers.first(name: "authorization") }
+
+    /// The body as a form; empty when the caller says that it is something else.
+    var form: FormBody {
+        let isForm = contentType?.lowercased().hasPrefix("application/x-www-form-urlencoded")
+        return FormBody(isForm == true ? body : [])
+    }
+
+    /// The token of `Authorization: Bearer` (RFC 6750 §2.1).
+    var bearer: String? {
+        guard let authorization, authorization.lowercased().hasPrefix("bearer ") else {
+            return nil
+        }
+        return String(authorization.dropFirst(7))
+    }
 }
 
 /// What a provider answers.
@@ -29,6 +65,8 @@ struct ProviderReply: Sendable {
     var status: Int
     var contentType: String?
     var retryAfterSeconds: Int?
+    /// Headers of this answer alone, by name.
+    var headers: [String: String] = [:]
     var body: [UInt8]
 
     init(
@@ -41,5 +79,14 @@ struct ProviderReply: Sendable {
         self.contentType = contentType
         self.retryAfterSeconds = retryAfterSeconds
         self.body = body
+    }
+
+    /// An answer in JSON.
+    static func json(_ value: JSON, status: Int = 200) -> ProviderReply {
+        ProviderReply(
+            status: status,
+            contentType: "application/json; charset=utf-8",
+            body: value.bytes
+        )
     }
 }

@@ -27,22 +27,32 @@ package enum SandboxServer {
             file: try LogFile(path: configuration.logFile ?? directory.file("logs.jsonl")),
             capacity: configuration.capacity
         )
-        let apple = try AppleFamily(
-            configuration: configuration.apple,
-            clock: clock,
-            journal: journal,
-            capacity: configuration.capacity
+        let address = SandboxAddress()
+        let families = try SandboxFamilies(
+            configuration,
+            FamilyTools(
+                clock: clock,
+                journal: journal,
+                address: address,
+                capacity: configuration.capacity
+            )
         )
         let keyPEM = try providerKey(configuration.apple, directory)
-        try apple.register(
+        try families.apple.register(
             teamID: configuration.apple.teamID,
             keyID: configuration.apple.keyID,
             keyPEM: keyPEM,
             clientIDs: configuration.apple.clientIDs
         )
         let faults = FaultInjector(plan: configuration.faults)
-        let admin = AdminRoutes(apple: apple, faults: faults, journal: journal, clock: clock)
-        let service = SandboxService(families: [apple], faults: faults, admin: admin)
+        let admin = AdminRoutes(
+            families: families,
+            address: address,
+            faults: faults,
+            journal: journal,
+            clock: clock
+        )
+        let service = SandboxService(families: families.all, faults: faults, admin: admin)
         let connections = OpenConnections()
         let channel = try await listen(
             port: configuration.port,
@@ -53,8 +63,9 @@ package enum SandboxServer {
         guard let port = channel.localAddress?.port else {
             throw SandboxError(.listen, cannot: "listen", at: "127.0.0.1")
         }
+        address.set("https://localhost:\(port)")
         try directory.write(certificate.authorityPEM, to: "ca.pem")
-        try directory.write("https://localhost:\(port)\n", to: "endpoint")
+        try directory.write(address.baseURL + "\n", to: "endpoint")
         return RunningSandbox(
             parts: RunningSandbox.Parts(
                 port: port,

@@ -5,11 +5,18 @@ import UnixSignals
 extension AppleConfiguration.RefreshLimit: ExpressibleByArgument {}
 extension AppleConfiguration.MisnamedToken: ExpressibleByArgument {}
 
-/// Runs a sandbox that plays Apple.
-struct AppleCommand: AsyncParsableCommand {
+/// Runs a sandbox that plays every provider.
+struct ServeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "apple",
-        abstract: "Play Sign in with Apple until SIGTERM or SIGINT."
+        commandName: "serve",
+        abstract: "Play the providers until SIGTERM or SIGINT.",
+        discussion: """
+            Apple is served at the root, every other provider under its name, such as \
+            https://localhost:PORT/google; 'clients' lists the addresses, client ids and secrets. \
+            The options for clients and keys are Apple's; clients of the others are added with \
+            'register-client'.
+            """,
+        aliases: ["apple"]
     )
 
     @Option(help: "Port at 127.0.0.1; 0 lets the system choose.")
@@ -21,27 +28,28 @@ struct AppleCommand: AsyncParsableCommand {
     @Option(help: "File for the log of calls instead of logs.jsonl in the directory.")
     var log: String?
 
-    @Option(help: "Team id of the registered clients.")
+    @Option(help: "Apple: team id of the registered clients.")
     var teamID = "ABCDE12345"
 
-    @Option(help: "Key id of apple-key.p8.")
+    @Option(help: "Apple: key id of apple-key.p8.")
     var keyID = "KEY1234567"
 
-    @Option(help: "A client that is registered; may be repeated.")
+    @Option(help: "Apple: a client that is registered; may be repeated.")
     var clientID: [String] = []
 
-    @Option(help: "Whether a refresh token may be checked once a day only (429 otherwise).")
+    @Option(help: "Apple: whether a refresh token may be checked once a day only (429 otherwise).")
     var refreshLimit = AppleConfiguration.RefreshLimit.daily
 
-    @Option(help: "A revoke with the token in a field of the wrong name: 200 or 400.")
+    @Option(help: "Apple: a revoke with the token in a field of the wrong name: 200 or 400.")
     var misnamedToken = AppleConfiguration.MisnamedToken.accept
 
-    @Flag(help: "Leave the id token out of the answer to a refresh (signing it costs most).")
+    @Flag(help: "Apple: leave the id token out of the answer to a refresh (signing it costs most).")
     var noIDTokenOnRefresh = false
 
     @Option(help: "How many grants, tokens and log records are kept in memory.")
     var capacity = 1_000_000
 
+    @OptionGroup var oauth2: OAuth2Options
     @OptionGroup var faults: FaultOptions
 
     func validate() throws {
@@ -65,6 +73,7 @@ struct AppleCommand: AsyncParsableCommand {
         configuration.apple.refreshLimit = refreshLimit
         configuration.apple.misnamedToken = misnamedToken
         configuration.apple.returnsIDTokenOnRefresh = !noIDTokenOnRefresh
+        oauth2.apply(to: &configuration.oauth2)
         // Trapped before the ready line: whoever reads it may already send a signal.
         let signals = await UnixSignalsSequence(trapping: .sigterm, .sigint)
         let sandbox = try await SandboxServer.start(configuration: configuration)

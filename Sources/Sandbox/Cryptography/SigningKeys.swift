@@ -2,7 +2,7 @@ import FoundationEssentials
 import Synchronization
 
 /// The RSA keys that sign id tokens and notifications; the newest one signs.
-final class AppleSigningKeys: Sendable {
+final class SigningKeys: Sendable {
     private struct Entry: Sendable {
         let kid: String
         let key: CryptoKey
@@ -22,25 +22,21 @@ final class AppleSigningKeys: Sendable {
         var keys: [JSONWebKey]
     }
 
-    /// Apple has had two to four keys at a time; two make callers choose by `kid`.
+    /// Apple has had two to four keys at a time, Google two; two make callers choose by `kid`.
     private static let countAtStart = 2
     /// An old key stays published while tokens that it signed may be around.
     private static let countMaximum = 4
 
-    private let entries: Mutex<[Entry]>
+    /// Empty until a key is needed: making one takes a tenth of a second.
+    private let entries = Mutex<[Entry]>([])
+    private let family: String
 
-    /// The keys that every sandbox of a process starts with: making an RSA key takes a tenth of a
-    /// second, and a test suite starts dozens of sandboxes.
-    private static let atStart: Result<[Entry], SandboxError> = Result { () throws(SandboxError) in
-        var made: [Entry] = []
-        for _ in 0..<countAtStart {
-            made.append(try makeEntry())
-        }
-        return made
-    }
+    /// The keys that every sandbox of a process starts with, by family: a test suite starts dozens
+    /// of sandboxes.
+    private static let atStart = Mutex<[String: [Entry]]>([:])
 
-    init() throws(SandboxError) {
-        entries = Mutex(try Self.atStart.get())
+    init(family: String) {
+        self.family = family
     }
 
     /// Adds a key that signs from now on, and drops the oldest beyond four.
@@ -48,7 +44,11 @@ final class AppleSigningKeys: Sendable {
     /// - Returns: The key ids that are published now.
     func rotate() throws(SandboxError) -> [String] {
         let entry = try Self.makeEntry()
+        let atStart = try Self.entriesAtStart(family)
         return entries.withLock { entries in
+            if entries.isEmpty {
+                entries = atStart
+            }
             entries.append(entry)
             if entries.count > Self.countMaximum {
                 entries.removeFirst()
@@ -67,20 +67,60 @@ final class AppleSigningKeys: Sendable {
 
     /// The body of `GET /auth/keys` (RFC 7517 §5).
     func published() throws -> [UInt8] {
-        let set = JSONWebKeySet(keys: entries.withLock { $0.map(\.jwk) })
+        let set = JSONWebKeySet(keys: try current().map(\.jwk))
         return Array(try JSONEncoder().encode(set))
     }
 
     func sign(_ claims: some Encodable) throws -> String {
-        guard let newest = entries.withLock({ $0.last }) else {
+        try sign(Array(try JSONEncoder().encode(claims)))
+    }
+
+    /// Signs claims as RS256.
+    func sign(_ claims: JSON, type: String? = nil) throws -> String {
+        try sign(claims.bytes, type: type)
+    }
+
+    /// Tells whether one of the published keys signed the token.
+    func signed(_ token: JSONWebToken) -> Bool {
+        entries.withLock { $0 }.contains { entry in
+            entry.kid == token.header.kid && token.isSigned(by: entry.key)
+        }
+    }
+
+    private func sign(_ payload: [UInt8], type: String? = nil) throws -> String {
+        guard let newest = try current().last else {
             throw SandboxError(.cryptography, cannot: "sign token", at: "no key")
         }
         return try JSONWebToken.signed(
-            claims,
-            algorithm: "RS256",
-            kid: newest.kid,
+            payload,
+            header: JSONWebToken.Header(alg: "RS256", kid: newest.kid, typ: type),
             key: newest.key
         )
+    }
+
+    private func current() throws(SandboxError) -> [Entry] {
+        let atStart = try Self.entriesAtStart(family)
+        return entries.withLock { entries in
+            if entries.isEmpty {
+                entries = atStart
+            }
+            return entries
+        }
+    }
+
+    private static func entriesAtStart(_ family: String) throws(SandboxError) -> [Entry] {
+        if let kept = atStart.withLock({ $0[family] }) {
+            return kept
+        }
+        var made: [Entry] = []
+        for _ in 0..<countAtStart {
+            made.append(try makeEntry())
+        }
+        return atStart.withLock { atStart in
+            let first = atStart[family] ?? made
+            atStart[family] = first
+            return first
+        }
     }
 
     private static func makeEntry() throws(SandboxError) -> Entry {

@@ -1,0 +1,42 @@
+import COpenSSL
+
+/// A certificate that a client proves itself with (Microsoft, "Certificate credentials").
+package struct ClientCertificate: Sendable {
+    let key: CryptoKey
+    /// SHA-256 of the DER, base64url: the `x5t#S256` of assertions.
+    package let thumbprint: String
+
+    /// Reads a certificate.
+    ///
+    /// - Parameter text: PEM.
+    /// - Throws: ``SandboxError`` when it is none.
+    package init(pem text: String) throws(SandboxError) {
+        let failure = SandboxError(.unsuitableKey, cannot: "read certificate", at: "PEM")
+        let bytes = Array(text.utf8)
+        let found = unsafe bytes.withUnsafeBytes { buffer -> OpaquePointer? in
+            guard let bio = unsafe BIO_new_mem_buf(buffer.baseAddress, Int32(buffer.count)) else {
+                return nil
+            }
+            defer { unsafe BIO_free(bio) }
+            return unsafe PEM_read_bio_X509(bio, nil, { _, _, _, _ in 0 }, nil)
+        }
+        guard let certificate = unsafe found else { throw failure }
+        defer { unsafe X509_free(certificate) }
+        var digest = [UInt8](repeating: 0, count: 32)
+        var count: UInt32 = 0
+        guard unsafe X509_digest(certificate, EVP_sha256(), &digest, &count) == 1,
+            let pointer = unsafe X509_get_pubkey(certificate)
+        else { throw failure }
+        key = unsafe CryptoKey(owning: pointer)
+        thumbprint = Base64URL.text(digest)
+    }
+
+    /// Makes an RSA key and a certificate for it, for tests and demonstrations.
+    ///
+    /// - Returns: The private key (PKCS#8) and the certificate, both PEM.
+    /// - Throws: ``SandboxError`` when libcrypto fails.
+    package static func make() throws(SandboxError) -> (keyPEM: String, certificatePEM: String) {
+        let key = try CryptoKey.makeRSA()
+        return (try key.privatePEM(), try ServerCertificate.selfSigned("sandbox client", key: key))
+    }
+}

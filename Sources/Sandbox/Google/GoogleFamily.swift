@@ -1,0 +1,179 @@
+/// Plays Google's `oauth2.googleapis.com`, `accounts.google.com` and `www.googleapis.com`.
+///
+/// Sources: developers.google.com, "Using OAuth 2.0 for Web Server Applications", "OpenID Connect"
+/// and "Protect user accounts with Cross-Account Protection".
+final class GoogleFamily: GrantFamily {
+    struct State: GrantState {
+        var book: GrantBook
+    }
+
+    private enum Route {
+        case token
+        case revoke
+        case keys
+        case discovery
+        case riscConfiguration
+    }
+
+    static let issuer = "https://accounts.google.com"
+    /// With a slash, unlike the issuer of id tokens: a trap of the original.
+    static let riscIssuer = "https://accounts.google.com/"
+    /// A refresh token that nobody uses for six months dies.
+    static let refreshIdleSeconds: Int64 = 183 * 86_400
+
+    let name = "google"
+    let desk: GrantDesk<State>
+    let clients: ClientRegistry
+    let signingKeys = SigningKeys(family: "google")
+    /// Minutes; Google does not say how many.
+    let codeLifetimeSeconds: Int64 = 600
+    let defaultScope = "openid email profile"
+
+    init(_ configuration: GoogleConfiguration, _ tools: FamilyTools) throws(SandboxError) {
+        clients = try ClientRegistry(configuration.clients)
+        desk = GrantDesk(tools, state: State(book: GrantBook(capacity: tools.capacity)))
+    }
+
+    private func route(_ method: String, _ path: String) -> Route? {
+        switch (method, parts(path)) {
+        case ("POST", ["token"]): .token
+        case ("POST", ["revoke"]): .revoke
+        case ("GET", ["oauth2", "v3", "certs"]): .keys
+        case ("GET", [".well-known", "openid-configuration"]): .discovery
+        case ("GET", [".well-known", "risc-configuration"]): .riscConfiguration
+        default: nil
+        }
+    }
+
+    func endpoint(method: String, path: String) -> SandboxEndpoint? {
+        route(method, path).map { route in
+            switch route {
+            case .token: .token
+            case .revoke: .revoke
+            case .keys: .keys
+            case .discovery, .riscConfiguration: .discovery
+            }
+        }
+    }
+
+    func note(_ call: ProviderCall) -> CallNote {
+        let form = call.form
+        return CallNote(
+            name,
+            call,
+            grantType: form["grant_type"],
+            clientID: form["client_id"] ?? BasicCredentials(call.authorization)?.name,
+            token: call.query["token"] ?? form["token"] ?? form["code"] ?? form["refresh_token"]
+        )
+    }
+
+    func serve(_ call: ProviderCall, _ note: CallNote) throws(FamilyRefusal) -> ProviderReply {
+        let base = "\(desk.address.baseURL)/\(name)"
+        switch route(call.method, call.path) {
+        case .token: return try answerToken(call, note)
+        case .revoke: return try answerRevoke(call, note)
+        case .keys: return try handKeys(note)
+        case .riscConfiguration:
+            return hand(
+                [
+                    "issuer": .text(Self.riscIssuer),
+                    "jwks_uri": .text("\(base)/oauth2/v3/certs"),
+                ],
+                note
+            )
+        case .discovery, nil:
+            return hand(
+                [
+                    "issuer": .text(Self.issuer), "token_endpoint": .text("\(base)/token"),
+                    "revocation_endpoint": .text("\(base)/revoke"),
+                    "jwks_uri": .text("\(base)/oauth2/v3/certs"),
+                    "id_token_signing_alg_values_supported": ["RS256"],
+                    "token_endpoint_auth_methods_supported": [
+                        "client_secret_post", "client_secret_basic",
+                    ],
+                ],
+                note
+            )
+        }
+    }
+
+    /// One grant for all clients of a project: what Google revokes as a whole.
+    func grantKey(user: String, client: RegisteredClient, tenant: String?) -> GrantBook.Key {
+        GrantBook.Key(user: user, audience: client.registration.project ?? client.id)
+    }
+
+    /// 21 digits, the same for every project.
+    func subject(of key: GrantBook.Key) -> String {
+        let digits = TokenDigest.hexadecimal("google/\(key.user)").utf8.map { String(Int($0) % 10) }
+        return "1" + digits.prefix(20).joined()
+    }
+
+    func rules(for client: RegisteredClient, scope: String) -> TokenRules {
+        TokenRules(
+            accessPrefix: "ya29.",
+            accessLifetimeSeconds: 3599,
+            refreshPrefix: "1//",
+            refreshLifetimeSeconds: Self.refreshIdleSeconds
+        )
+    }
+
+    func idToken(
+        _ ticket: GrantBook.Ticket,
+        subject: String,
+        accessToken: String?,
+        issuedSeconds: Int64
+    ) throws -> String? {
+        try signingKeys.sign([
+            "iss": .text(Self.issuer), "azp": .text(ticket.clientID),
+            "aud": .text(ticket.clientID), "sub": .text(subject),
+            "email": .text("\(subject.prefix(8))@gmail.com"), "email_verified": true,
+            "at_hash": .optional(accessToken.map { TokenDigest.half($0) }),
+            "nonce": .optional(ticket.nonce), "iat": .integer(issuedSeconds),
+            "exp": .integer(issuedSeconds + 3600),
+        ])
+    }
+
+    /// A RISC event: the subject is inside of the event, and there is no `exp`.
+    func happen(
+        _ order: SandboxOrder.Withdrawal,
+        to key: GrantBook.Key,
+        client: RegisteredClient
+    ) throws -> SandboxNotification? {
+        let event = try SecurityEvent.named(order.event)
+        let subject = try desk.change { state throws(SandboxError) in
+            if event.cutsGrant {
+                state.book.cut(key)
+            }
+            if event == .tokenRevoked, let token = order.token {
+                state.book.kill(TokenDigest(token))
+            }
+            return state.book.grants[key]?.subject ?? ""
+        }
+        var about: JSON = [
+            "subject": [
+                "subject_type": "iss-sub", "iss": .text(Self.riscIssuer), "sub": .text(subject),
+            ],
+            "reason": event == .accountDisabled ? "hijacking" : .absent,
+        ]
+        if event == .tokenRevoked {
+            about = [
+                "subject": [
+                    "subject_type": "oauth_token", "token_type": "refresh_token",
+                    "token_identifier_alg": "prefix",
+                    "token": .text(String((order.token ?? "").prefix(16))),
+                ]
+            ]
+        } else if event == .verification {
+            about = ["state": "sandbox"]
+        }
+        let token = try signingKeys.sign(
+            [
+                "iss": .text(Self.riscIssuer), "aud": .text(client.id),
+                "iat": .integer(desk.clock.nowSeconds), "jti": .text(TokenMint.text()),
+                "events": .object([JSON.Member(name: event.uri, value: about)]),
+            ],
+            type: "secevent+jwt"
+        )
+        return SandboxNotification(contentType: "application/secevent+jwt", body: token)
+    }
+}

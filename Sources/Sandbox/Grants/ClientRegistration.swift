@@ -1,0 +1,58 @@
+/// How a client proves who it is (OpenID Connect Core 1.0 §9).
+package enum ClientAuthentication: String, CaseIterable, Codable, Sendable {
+    /// HTTP Basic; what OAuth assumes when nothing is said (RFC 8414 §2).
+    case basic = "client_secret_basic"
+    /// The secret in the form.
+    case post = "client_secret_post"
+    /// A JWT with an HMAC by the secret.
+    case secretJWT = "client_secret_jwt"
+    /// A JWT signed with the client's private key.
+    case privateKeyJWT = "private_key_jwt"
+    /// A public client, which proves nothing.
+    case none
+}
+
+/// A client that is registered with one of the families.
+package struct ClientRegistration: Codable, Sendable {
+    /// GitHub's two kinds of applications.
+    package enum Kind: String, CaseIterable, Codable, Sendable {
+        /// Tokens `gho_` without end.
+        case oauthApp = "oauth_app"
+        /// Tokens `ghu_` for 8 hours and `ghr_` that rotate.
+        case gitHubApp = "github_app"
+    }
+
+    /// The client id.
+    package var clientID: String
+    /// The client secret; webhooks and signed requests are signed with it too.
+    package var clientSecret: String?
+    /// OAuth 2 and X: how the client must prove itself; Basic with a secret, else none, if `nil`.
+    package var authentication: ClientAuthentication?
+    /// OAuth 2: the public or private key of `private_key_jwt`, PEM.
+    package var keyPEM: String?
+    /// Microsoft: the certificate of client assertions, PEM.
+    package var certificatePEM: String?
+    /// Google: the project; clients of one project share their users' grants.
+    package var project: String?
+    /// GitHub: which kind; an OAuth app if `nil`.
+    package var kind: Kind?
+    /// Facebook: whether every call needs `appsecret_proof`.
+    package var requiresProof: Bool?
+
+    /// Makes a registration.
+    package init(_ clientID: String, secret: String? = nil) {
+        self.clientID = clientID
+        clientSecret = secret
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case clientID = "client_id"
+        case clientSecret = "client_secret"
+        case authentication
+        case keyPEM = "key_pem"
+        case certificatePEM = "certificate_pem"
+        case project
+        case kind
+        case requiresProof = "requires_proof"
+    }
+}

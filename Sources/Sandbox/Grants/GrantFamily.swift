@@ -1,0 +1,234 @@
+/// A family whose grants are in a ``GrantBook``: everything but Apple.
+protocol GrantFamily: ProviderFamily, FamilyCommands {
+    associatedtype State: GrantState
+
+    var desk: GrantDesk<State> { get }
+    var clients: ClientRegistry { get }
+    var signingKeys: SigningKeys { get }
+    /// How long codes live.
+    var codeLifetimeSeconds: Int64 { get }
+    /// Whether a code is given to clients with a PKCE challenge only.
+    var needsProofKey: Bool { get }
+
+    /// What the call presents, for the journal.
+    func note(_ call: ProviderCall) -> CallNote
+
+    /// Acts on a call; refusals that the desk did not see are recorded by the caller.
+    func serve(_ call: ProviderCall, _ note: CallNote) throws(FamilyRefusal) -> ProviderReply
+
+    /// The grant that a user's sign-in to a client makes.
+    func grantKey(
+        user: String,
+        client: RegisteredClient,
+        tenant: String?
+    ) throws(SandboxError) -> GrantBook.Key
+
+    /// The provider's identifier of the user.
+    func subject(of key: GrantBook.Key) -> String
+
+    /// The tokens that a client gets.
+    func rules(for client: RegisteredClient, scope: String) -> TokenRules
+
+    /// The scope of a sign-in that names none.
+    var defaultScope: String { get }
+
+    /// The id token of a sign-in; `nil` when the provider has none.
+    func idToken(
+        _ ticket: GrantBook.Ticket,
+        subject: String,
+        accessToken: String?,
+        issuedSeconds: Int64
+    ) throws -> String?
+
+    /// What the provider sends when `event` happens to a user, and the event's effect.
+    func happen(
+        _ order: SandboxOrder.Withdrawal,
+        to key: GrantBook.Key,
+        client: RegisteredClient
+    ) throws -> SandboxNotification?
+}
+
+extension GrantFamily {
+    var needsProofKey: Bool { false }
+
+    /// The parts of a path after the family's name; `nil` when the path is another family's.
+    func parts(_ path: String) -> [String]? {
+        let parts = path.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+        guard parts.count > 2, parts[0].isEmpty, parts[1] == name else { return nil }
+        return Array(parts[2...])
+    }
+
+    func answer(_ call: ProviderCall) -> ProviderReply {
+        let note = note(call)
+        do throws(FamilyRefusal) {
+            return try serve(call, note)
+        } catch {
+            if !error.isRecorded {
+                desk.record(note, .refused, status: error.reply.status, error: error.code)
+            }
+            return error.reply
+        }
+    }
+
+    func recordSkipped(_ call: ProviderCall, status: Int) {
+        desk.record(note(call), .none, status: status)
+    }
+
+    /// Answers with something that depends on no grant.
+    func hand(_ value: JSON, _ note: CallNote) -> ProviderReply {
+        desk.record(note, .served, status: 200)
+        return .json(value)
+    }
+
+    /// Answers with the public keys (RFC 7517 §5).
+    func handKeys(_ note: CallNote) throws(FamilyRefusal) -> ProviderReply {
+        let body: [UInt8]
+        do {
+            body = try signingKeys.published()
+        } catch {
+            throw .internalError
+        }
+        desk.record(note, .served, status: 200)
+        return ProviderReply(status: 200, contentType: "application/json", body: body)
+    }
+
+    /// The id token that comes with fresh tokens.
+    func idToken(
+        _ ticket: GrantBook.Ticket,
+        accessToken: String
+    ) throws(FamilyRefusal) -> String? {
+        do {
+            return try idToken(
+                ticket,
+                subject: desk.read { $0.book.subject(of: ticket) },
+                accessToken: accessToken,
+                issuedSeconds: desk.clock.nowSeconds
+            )
+        } catch {
+            throw .internalError
+        }
+    }
+}
+
+extension GrantFamily {
+    func register(_ registration: ClientRegistration) throws(SandboxError) {
+        try clients.register(registration)
+    }
+
+    func clientList() -> [SandboxClient] {
+        clients.listing(provider: name, baseURL: "\(desk.address.baseURL)/\(name)")
+    }
+
+    func rotateKeys(withdrawingOld: Bool) throws -> [String] {
+        let kids = try signingKeys.rotate()
+        return withdrawingOld ? signingKeys.withdrawOldKeys() : kids
+    }
+
+    func signIn(_ order: SandboxOrder.SignIn) throws -> SandboxSignIn {
+        let client = try clients.client(order.clientID)
+        let key = try grantKey(user: order.user, client: client, tenant: order.tenant)
+        let subject = subject(of: key)
+        let issued = try order.issuedSeconds(now: desk.clock.nowSeconds)
+        let nonce = order.nonce ?? TokenMint.text()
+        var verifier: String?
+        if order.codeChallenge == nil, needsProofKey || client.authentication == .none {
+            verifier = TokenMint.text()
+        }
+        let challenge = order.codeChallenge ?? verifier.map { ProofKey.challenge(of: $0) }
+        let code = TokenMint.text()
+        let ticket = try desk.change { state throws(SandboxError) in
+            let ticket = try state.book.authorize(
+                key,
+                subject: subject,
+                clientID: client.id,
+                scope: order.scope ?? defaultScope,
+                nonce: nonce
+            )
+            state.renew(key)
+            let entry = GrantBook.Code(
+                ticket: ticket,
+                redirectURI: order.redirectURI,
+                proofKey: challenge.map { ProofKey(challenge: $0) },
+                expiresSeconds: issued + codeLifetimeSeconds
+            )
+            state.book.add(entry, as: TokenDigest(code))
+            return ticket
+        }
+        let idToken = try idToken(
+            ticket,
+            subject: subject,
+            accessToken: nil,
+            issuedSeconds: issued
+        )
+        return SandboxSignIn(
+            code: code,
+            codeVerifier: verifier,
+            idToken: idToken,
+            subject: subject,
+            rawNonce: nonce
+        )
+    }
+
+    func issueTokens(_ order: SandboxOrder.Tokens) throws -> [SandboxToken] {
+        // Bounded, since one answer carries them all.
+        guard (1...100_000).contains(order.count) else {
+            throw SandboxError(.badRequest, cannot: "issue tokens", at: "count")
+        }
+        let client = try clients.client(order.clientID)
+        let scope = order.scope ?? defaultScope
+        let rules = rules(for: client, scope: scope)
+        let issued = desk.clock.nowSeconds - (order.ageSeconds ?? 0)
+        return try desk.change { state throws(SandboxError) in
+            var tokens: [SandboxToken] = []
+            for number in 1...order.count {
+                let user = "\(order.userPrefix ?? "user-")\(number)"
+                let key = try grantKey(user: user, client: client, tenant: order.tenant)
+                let ticket = try state.book.authorize(
+                    key,
+                    subject: subject(of: key),
+                    clientID: client.id,
+                    scope: scope
+                )
+                state.renew(key)
+                let made = state.book.mint(ticket, by: rules, now: issued)
+                tokens.append(
+                    SandboxToken(
+                        user: user,
+                        subject: state.book.subject(of: ticket),
+                        accessToken: made.access,
+                        refreshToken: made.refresh
+                    )
+                )
+            }
+            return tokens
+        }
+    }
+
+    func withdraw(_ order: SandboxOrder.Withdrawal) throws -> SandboxNotification? {
+        let client = try clients.client(order.clientID)
+        let key = try grantKey(user: order.user, client: client, tenant: order.tenant)
+        guard desk.read({ $0.book.grants[key] != nil }) else {
+            throw SandboxError(
+                .badRequest,
+                cannot: "withdraw consent",
+                at: client.id,
+                cause: "never signed in"
+            )
+        }
+        return try happen(order, to: key, client: client)
+    }
+
+    func grants(user: String?) -> [SandboxGrant] {
+        desk.read { $0.book.grants }
+            .filter { user == nil || $0.key.user == user }
+            .map { key, grant in
+                SandboxGrant(
+                    user: key.user,
+                    subject: grant.subject,
+                    audience: key.audience,
+                    state: grant.isLive ? .live : .revoked
+                )
+            }
+            .sorted { ($0.user, $0.audience) < ($1.user, $1.audience) }
+    }
+}

@@ -1,0 +1,19 @@
+/// A user's authorization, as the user sees it in the settings of the account.
+package struct SandboxGrant: Codable, Equatable, Sendable {
+    /// Whether the application is on the user's list.
+    package enum State: String, Codable, Sendable {
+        /// It is.
+        case live
+        /// It was, and was cut by a revoke or by the user.
+        case revoked
+    }
+
+    /// The name that the admin routes know the user by.
+    package let user: String
+    /// The provider's identifier of the user.
+    package let subject: String
+    /// Who was authorized: the client, Google's project, Microsoft's tenant and client.
+    package let audience: String
+    /// Whether it still stands.
+    package let state: State
+}

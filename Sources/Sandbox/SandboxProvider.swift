@@ -1,0 +1,9 @@
+/// The providers that the sandbox plays.
+package enum SandboxProvider: String, CaseIterable, Codable, Sendable {
+    /// Sign in with Apple, at the root of the sandbox.
+    case apple
+    /// A generic OAuth 2 server.
+    case oauth2
+    /// Google.
+    case google
+}
