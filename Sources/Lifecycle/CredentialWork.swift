@@ -14,7 +14,7 @@ package enum CredentialStep: String, Sendable, CaseIterable {
     case gone
     /// The provider refuses the token for good.
     case dead
-    /// Not usable for revocation: a spent code, an id token, a broken seal.
+    /// Not usable for revocation: a spent code, an id token, a token behind a broken seal.
     case unusable
 
     /// Whether nothing more is done with the credential.
@@ -31,6 +31,8 @@ package struct CredentialWork: Hashable, Sendable {
     package let id: CredentialID
     package let kind: CredentialKind
     package var step: CredentialStep
+    /// Whether a revoke intent was ever made durable; whatever it came to, it stays.
+    package var hasRevokeIntent: Bool
     /// Whether the provider honoured the token shortly before the revoke intent.
     package var wasLive: Bool
     /// A revoke answered success once while the token stayed live: only proof counts from then on.
@@ -44,6 +46,7 @@ package struct CredentialWork: Hashable, Sendable {
         id: CredentialID,
         kind: CredentialKind,
         step: CredentialStep,
+        hasRevokeIntent: Bool = false,
         wasLive: Bool = false,
         needsProof: Bool = false,
         lastLiveAt: WallTime? = nil,
@@ -52,10 +55,19 @@ package struct CredentialWork: Hashable, Sendable {
         self.id = id
         self.kind = kind
         self.step = step
+        self.hasRevokeIntent = hasRevokeIntent
         self.wasLive = wasLive
         self.needsProof = needsProof
         self.lastLiveAt = lastLiveAt
         self.lastRefreshAt = lastRefreshAt
+    }
+
+    /// Whether it is a token that could not be read, and so may live on unrevoked.
+    var isUnreadableToken: Bool {
+        switch kind {
+        case .refreshToken, .accessToken: step == .unusable
+        case .authorizationCode, .idToken: false
+        }
     }
 
     /// Whether a successful token answer is recent enough to count as "live".

@@ -10,6 +10,8 @@ package struct ProviderTraits: Hashable, Sendable {
     package let revokesWholeGrant: Bool
     /// Whether an error for an unknown token proves that the grant is gone.
     package let invalidTokenProvesGone: Bool
+    /// Whether no service can revoke there at all, so that only the user can cut the link.
+    package let hasNoRevocationAPI: Bool
     /// Where a user can cut the link by hand; shown on receipts.
     package let userActionURL: String
     package let userActionText: String
@@ -20,6 +22,7 @@ package struct ProviderTraits: Hashable, Sendable {
         livenessLifetime: Duration,
         revokesWholeGrant: Bool,
         invalidTokenProvesGone: Bool,
+        hasNoRevocationAPI: Bool = false,
         userActionURL: String,
         userActionText: String
     ) {
@@ -28,6 +31,7 @@ package struct ProviderTraits: Hashable, Sendable {
         self.livenessLifetime = livenessLifetime
         self.revokesWholeGrant = revokesWholeGrant
         self.invalidTokenProvesGone = invalidTokenProvesGone
+        self.hasNoRevocationAPI = hasNoRevocationAPI
         self.userActionURL = userActionURL
         self.userActionText = userActionText
     }

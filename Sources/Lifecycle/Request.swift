@@ -73,16 +73,7 @@ package struct Request: Hashable, Sendable {
 
     /// Whether any revoke intent was ever made durable.
     package var hasRevokeIntent: Bool {
-        revocations.contains { revocation in
-            revocation.credentials.contains {
-                // Back to `stored` because the token outlived its revoke: the intent was there.
-                if $0.needsProof { return true }
-                return switch $0.step {
-                case .revoking, .revoked, .proven, .accepted, .gone: true
-                case .codePending, .stored, .dead, .unusable: false
-                }
-            }
-        }
+        revocations.contains { $0.credentials.contains(where: \.hasRevokeIntent) }
     }
 
     /// Identities without a final verdict; the database refuses `purging` while it is not zero.

@@ -6,19 +6,31 @@ package struct IdentitySnapshot: Hashable, Sendable {
     /// The same (provider, subject) is stored for another user too.
     package let isShared: Bool
     package let credentials: [CredentialWork]
+    /// Whether any credential was ever stored, also one that is destroyed by now: then there may be
+    /// a link at the provider.
+    package let hadCredentials: Bool
 
+    /// - Parameters:
+    ///   - identity: Names it.
+    ///   - provider: Where it is.
+    ///   - clientID: What its credentials were issued to.
+    ///   - isShared: The same subject is stored for another user too.
+    ///   - credentials: What is stored now.
+    ///   - hadCredentials: Only what is stored now counts unless told.
     package init(
         identity: IdentityID,
         provider: ProviderName,
         clientID: String,
         isShared: Bool,
-        credentials: [CredentialWork]
+        credentials: [CredentialWork],
+        hadCredentials: Bool = false
     ) {
         self.identity = identity
         self.provider = provider
         self.clientID = clientID
         self.isShared = isShared
         self.credentials = credentials
+        self.hadCredentials = hadCredentials || !credentials.isEmpty
     }
 }
 
@@ -29,6 +41,8 @@ package struct Revocation: Hashable, Sendable {
     package let clientID: String
     package var isShared: Bool
     package var credentials: [CredentialWork]
+    /// ``IdentitySnapshot/hadCredentials``.
+    package var hadCredentials: Bool
     package var verdict: Verdict?
     /// Calls made so far, all kinds; for people who look.
     package var attempts: Int
@@ -52,6 +66,7 @@ package struct Revocation: Hashable, Sendable {
         clientID = snapshot.clientID
         isShared = snapshot.isShared
         credentials = snapshot.credentials
+        hadCredentials = snapshot.hadCredentials
         attempts = 0
         failures = 0
     }
@@ -78,6 +93,8 @@ extension Revocation {
         guard let policy = around.providers[provider] else {
             return .parked(.providerPaused, until: nil)
         }
+        if policy.traits.hasNoRevocationAPI { return finish(.manual, at: now) }
+        if !hadCredentials { return finish(.nothingToRevoke, at: now) }
         acceptWithoutProof(now: now, traits: policy.traits)
         if let earned = earnedVerdict(traits: policy.traits) {
             return finish(earned, at: now)
@@ -133,6 +150,7 @@ extension Revocation {
                 return begin(.check(identity, credential.id), at: now)
             }
             credentials[index].step = .revoking
+            credentials[index].hasRevokeIntent = true
             credentials[index].wasLive = isLive
             return begin(.revoke(identity, credential.id), at: now)
         case .revoking:
@@ -212,9 +230,14 @@ extension Revocation {
 
     /// The verdict that the credentials have earned together; `nil` while one is open or none says
     /// anything.
+    ///
+    /// A token that cannot be read may live on: without a revoke that ends the whole grant nothing
+    /// can be said about the identity then.
     private func earnedVerdict(traits: ProviderTraits) -> Verdict? {
         let steps = credentials.map(\.step)
-        guard steps.allSatisfy(\.isFinal) else { return nil }
+        guard steps.allSatisfy(\.isFinal),
+            traits.revokesWholeGrant || !credentials.contains(where: \.isUnreadableToken)
+        else { return nil }
         let isProven = steps.contains(.proven)
         if isProven, traits.revokesWholeGrant || !steps.contains(.accepted) { return .proven }
         if steps.contains(.accepted) { return .accepted }
@@ -348,6 +371,7 @@ extension Revocation {
     /// - Returns: Whether there is something new to revoke.
     mutating func learn(_ snapshot: IdentitySnapshot) -> Bool {
         isShared = snapshot.isShared
+        hadCredentials = hadCredentials || snapshot.hadCredentials
         var isNews = false
         for credential in snapshot.credentials {
             guard let index = credentials.firstIndex(where: { $0.id == credential.id }) else {

@@ -54,9 +54,26 @@ struct OperationTests {
         try machine.send(.due)
         machine.around.pausedProviders = [Sample.apple]
         try machine.answer(revoke: .alreadyInvalid)
-        withKnownIssue("a dead token does not tell that a revoke was sent for it") {
-            #expect(throws: OperationRefusal.tooLate) { try machine.send(.cancel) }
-        }
+        #expect(machine.request.revocations[0].credentials[0].step == .dead)
+        #expect(throws: OperationRefusal.tooLate) { try machine.send(.cancel) }
+    }
+
+    @Test func `a token that was found dead by asking keeps the cancel open`() throws {
+        let tokens = [Sample.credential(), Sample.credential(id: Sample.secondToken)]
+        var machine = Machine(.revokeTokens, identities: [Sample.snapshot(tokens)])
+        try machine.send(.due)
+        machine.around.pausedProviders = [Sample.apple]
+        try machine.answer(check: .dead)
+        try machine.send(.cancel)
+        #expect(machine.request.phase == .cancelled)
+    }
+
+    @Test func `a token that became unreadable after the intent keeps the cancel too late`() throws
+    {
+        var machine = try PhaseRow.open(.revoking).machine(.revokeTokens)
+        machine.around = Sample.surroundings(onUnrevocable: .park)
+        try machine.answer(revoke: .trouble(.sealBroken))
+        #expect(throws: OperationRefusal.tooLate) { try machine.send(.cancel) }
     }
 
     @Test func `an answer after a cancel is kept and does nothing`() throws {

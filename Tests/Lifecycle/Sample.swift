@@ -18,7 +18,8 @@ enum Sample {
         refreshInterval: Duration = day,
         livenessLifetime: Duration = day,
         revokesWholeGrant: Bool = true,
-        invalidTokenProvesGone: Bool = false
+        invalidTokenProvesGone: Bool = false,
+        hasNoRevocationAPI: Bool = false
     ) -> ProviderTraits {
         ProviderTraits(
             canCheckRefreshToken: canCheck,
@@ -26,6 +27,7 @@ enum Sample {
             livenessLifetime: livenessLifetime,
             revokesWholeGrant: revokesWholeGrant,
             invalidTokenProvesGone: invalidTokenProvesGone,
+            hasNoRevocationAPI: hasNoRevocationAPI,
             userActionURL: "",
             userActionText: ""
         )
@@ -65,14 +67,16 @@ enum Sample {
         _ credentials: [CredentialWork] = [credential()],
         identity: IdentityID = identity,
         provider: ProviderName = apple,
-        isShared: Bool = false
+        isShared: Bool = false,
+        hadCredentials: Bool = false
     ) -> IdentitySnapshot {
         IdentitySnapshot(
             identity: identity,
             provider: provider,
             clientID: "com.example.app",
             isShared: isShared,
-            credentials: credentials
+            credentials: credentials,
+            hadCredentials: hadCredentials
         )
     }
 }

@@ -207,10 +207,44 @@ struct UnrevocableTests {
     }
 
     @Test func `an identity that never had a token has nothing to revoke`() throws {
-        withKnownIssue("no path leads to this verdict yet") {
-            var machine = Machine(identities: [Sample.snapshot([])])
-            try machine.send(.due)
-            #expect(machine.verdict == .nothingToRevoke)
-        }
+        var machine = Machine(identities: [Sample.snapshot([])])
+        try machine.send(.due)
+        #expect(machine.verdict == .nothingToRevoke)
+        #expect(machine.request.phase == .open(.purging))
+    }
+
+    @Test func `an identity that has lost its tokens may still be linked`() throws {
+        let bare = Sample.snapshot([], hadCredentials: true)
+        var machine = Machine(identities: [bare])
+        try machine.send(.due)
+        #expect(machine.verdict == nil)
+        #expect(machine.request.phase.parkReason == .needsReauthentication)
+    }
+
+    @Test func `a first token takes the verdict of an identity without any back`() throws {
+        let other = IdentityID(TimeOrderedID(high: 1, low: 2))
+        let code = Sample.credential(.codePending, id: Sample.secondToken, kind: .authorizationCode)
+        var machine = Machine(identities: [
+            Sample.snapshot([]), Sample.snapshot([code], identity: other),
+        ])
+        try machine.send(.due)
+        #expect(machine.verdict == .nothingToRevoke)
+        #expect(try machine.learn([Sample.credential()]) == [.check])
+        #expect(machine.verdict == nil)
+    }
+
+    @Test(
+        "where no service can revoke the user has to",
+        arguments: [[], [Sample.credential()], [spent]] as [[CredentialWork]]
+    )
+    func manual(_ credentials: [CredentialWork]) throws {
+        var machine = Machine(
+            identities: [Sample.snapshot(credentials)],
+            around: Sample.surroundings(Sample.traits(hasNoRevocationAPI: true))
+        )
+        #expect(try machine.send(.due).contains(.announce(.verdict(Sample.apple, .manual))))
+        #expect(machine.verdict == .manual)
+        #expect(machine.request.revocations[0].attempts == 0)
+        #expect(machine.request.phase == .open(.purging))
     }
 }

@@ -87,17 +87,30 @@ struct VerdictTests {
     }
 
     @Test func `a token behind a broken seal may live on, so that nothing is proven`() throws {
-        withKnownIssue("a broken seal is taken for a spent code") {
-            let proven = Sample.credential(.proven)
-            let broken = Sample.credential(.unusable, id: Sample.secondToken)
-            let traits = Sample.traits(revokesWholeGrant: false)
-            var machine = Machine(
-                identities: [Sample.snapshot([proven, broken])],
-                around: Sample.surroundings(traits, onUnrevocable: .park)
-            )
-            try machine.send(.due)
-            #expect(machine.verdict == nil)
+        for kind in [CredentialKind.refreshToken, .accessToken] {
+            for step in [CredentialStep.proven, .accepted, .gone, .dead] {
+                let broken = Sample.credential(.unusable, id: Sample.secondToken, kind: kind)
+                var machine = Machine(
+                    identities: [Sample.snapshot([Sample.credential(step), broken])],
+                    around: Sample.surroundings(
+                        Sample.traits(revokesWholeGrant: false),
+                        onUnrevocable: .park
+                    )
+                )
+                try machine.send(.due)
+                #expect(machine.verdict == nil)
+                #expect(machine.request.phase.parkReason == .needsReauthentication)
+            }
         }
+    }
+
+    @Test func `a token behind a broken seal is cut with the whole grant`() throws {
+        let broken = Sample.credential(.unusable, id: Sample.secondToken)
+        var machine = Machine(identities: [
+            Sample.snapshot([Sample.credential(.proven), broken])
+        ])
+        try machine.send(.due)
+        #expect(machine.verdict == .proven)
     }
 
     /// What the provider's own error for an unknown token makes of a credential.

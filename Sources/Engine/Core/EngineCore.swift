@@ -144,7 +144,9 @@ package struct EngineCore: Sendable {
         for (name, lane) in lanes where !around.pausedProviders.contains(name) && around.isVaultOpen
         {
             if let chance = lane.nextChance(after: now) { times.append(chance) }
-            if let opensAt = lane.opensAt, skippedLanes.contains(name) { times.append(opensAt) }
+            if let opensAt = lane.opensAt, opensAt > now, skippedLanes.contains(name) {
+                times.append(opensAt)
+            }
         }
         if let nextDueAt, !isFetching, mayFetch, hasRoom { times.append(nextDueAt) }
         return times.min()

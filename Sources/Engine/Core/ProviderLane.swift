@@ -74,9 +74,7 @@ struct ProviderLane: Sendable {
     ///
     /// Codes have slots of their own and ignore the rate: they live five minutes.
     mutating func nextCode(at now: WallTime) -> CredentialID? {
-        guard !codes.isEmpty, mayPass(at: now),
-            codesUnderWay < Limits.codeSlots || callsUnderWay + codesUnderWay < limits.concurrency
-        else { return nil }
+        guard !codes.isEmpty, mayPass(at: now), hasRoomForCode else { return nil }
         codesUnderWay += 1
         probeIfOpen()
         return codes.popFirst()
@@ -84,9 +82,9 @@ struct ProviderLane: Sendable {
 
     /// Takes a call that may be made now.
     mutating func nextCall(at now: WallTime) -> Call? {
-        guard !calls.isEmpty, callsUnderWay < limits.concurrency, mayPass(at: now),
-            takeToken(at: now)
-        else { return nil }
+        guard !calls.isEmpty, hasRoomForCall, mayPass(at: now), takeToken(at: now) else {
+            return nil
+        }
         callsUnderWay += 1
         probeIfOpen()
         return calls.popFirst()
@@ -102,6 +100,10 @@ struct ProviderLane: Sendable {
     ///
     /// - Returns: The pause when this very answer opened the breaker.
     mutating func finished(isCode: Bool, trouble: Trouble?, at now: WallTime) -> Duration? {
+        if let trouble, !trouble.wasAsked {
+            gaveUp(isCode: isCode, at: now)
+            return nil
+        }
         if isCode { codesUnderWay -= 1 } else { callsUnderWay -= 1 }
         guard let trouble, trouble.speaksAgainstProvider else {
             breaker = .closed(failures: 0)
@@ -128,13 +130,31 @@ struct ProviderLane: Sendable {
     }
 
     /// When the next queued call could pass if nothing else happens; `nil` if that takes an answer.
+    ///
+    /// Never a time at which nothing could pass after all: that would be a timer after a timer.
     func nextChance(after now: WallTime) -> WallTime? {
-        guard !calls.isEmpty || !codes.isEmpty else { return nil }
-        if let opensAt { return max(opensAt, now) }
-        guard let rate = limits.ratePerSecond, callsUnderWay < limits.concurrency, tokens < 1 else {
-            return nil
-        }
-        return now + .milliseconds(Int64(((1 - tokens) / rate * 1000).rounded(.up)))
+        if case .probing = breaker { return nil }
+        let callAt = calls.isEmpty || !hasRoomForCall ? nil : tokenAt(now)
+        let codeAt = codes.isEmpty || !hasRoomForCode ? nil : now
+        guard let chance = [callAt, codeAt].compactMap(\.self).min() else { return nil }
+        let earliest = max(opensAt ?? chance, chance)
+        return earliest > now ? earliest : nil
+    }
+
+    /// Codes beyond their own slots stand in slots of calls.
+    private var hasRoomForCall: Bool {
+        callsUnderWay + max(0, codesUnderWay - Limits.codeSlots) < limits.concurrency
+    }
+
+    private var hasRoomForCode: Bool {
+        codesUnderWay < Limits.codeSlots || callsUnderWay + codesUnderWay < limits.concurrency
+    }
+
+    /// When the rate lets the next call pass.
+    private func tokenAt(_ now: WallTime) -> WallTime {
+        guard let rate = limits.ratePerSecond, tokens < 1, let refilledAt else { return now }
+        let wait = Duration.milliseconds(Int64(((1 - tokens) / rate * 1000).rounded(.up)))
+        return max(now, refilledAt + wait)
     }
 
     private mutating func open(for pause: Duration, at now: WallTime) -> Duration {
@@ -180,6 +200,14 @@ extension Trouble {
         switch self {
         case .unreachable, .lost, .unusable: true
         case .throttled, .misconfigured, .sealBroken: false
+        }
+    }
+
+    /// Whether the provider was asked at all; else nothing was learned about it.
+    var wasAsked: Bool {
+        switch self {
+        case .unreachable, .throttled, .lost, .unusable, .misconfigured: true
+        case .sealBroken: false
         }
     }
 }

@@ -3,8 +3,8 @@ import Lifecycle
 /// The credentials of a revocation as one column: they are always read and written together.
 ///
 /// One credential is `id kind step flags live refresh`, credentials are separated by `;`. Flags are
-/// `L` (was live) and `P` (needs proof), a missing value is `-`: `12 refresh_token revoking L
-/// 1789000000000 -`.
+/// `R` (has a revoke intent), `L` (was live) and `P` (needs proof), a missing value is `-`: `12
+/// refresh_token revoking RL 1789000000000 -`.
 enum CredentialWorkText {
     static func encode(_ credentials: [CredentialWork]) -> String {
         var text = ""
@@ -17,12 +17,7 @@ enum CredentialWorkText {
             text += " "
             text += credential.step.rawValue
             text += " "
-            switch (credential.wasLive, credential.needsProof) {
-            case (true, true): text += "LP"
-            case (true, false): text += "L"
-            case (false, true): text += "P"
-            case (false, false): text += "-"
-            }
+            appendFlags(of: credential, to: &text)
             append(credential.lastLiveAt, to: &text)
             append(credential.lastRefreshAt, to: &text)
         }
@@ -42,12 +37,22 @@ enum CredentialWorkText {
                 id: CredentialID(rowID: id),
                 kind: kind,
                 step: step,
+                hasRevokeIntent: fields[3].contains("R"),
                 wasLive: fields[3].contains("L"),
                 needsProof: fields[3].contains("P"),
                 lastLiveAt: live,
                 lastRefreshAt: refresh
             )
         }
+    }
+
+    private static func appendFlags(of credential: CredentialWork, to text: inout String) {
+        let isPlain =
+            !credential.hasRevokeIntent && !credential.wasLive && !credential.needsProof
+        if isPlain { text += "-" }
+        if credential.hasRevokeIntent { text += "R" }
+        if credential.wasLive { text += "L" }
+        if credential.needsProof { text += "P" }
     }
 
     private static func append(_ time: WallTime?, to text: inout String) {

@@ -100,7 +100,8 @@ struct RequestRow {
                     provider: ProviderName(row.text(1)),
                     clientID: row.text(2),
                     isShared: row.bool(3),
-                    credentials: try CredentialWorkText.decode(row.text(4))
+                    credentials: try CredentialWorkText.decode(row.text(4)),
+                    hadCredentials: VaultIdentity.hadCredentials
                 )
             )
             revocation.verdict = try row.choiceOrNil(5, as: Verdict.self)

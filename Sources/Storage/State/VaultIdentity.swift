@@ -7,6 +7,10 @@ struct VaultIdentity {
     let snapshot: IdentitySnapshot
     let credentials: [CredentialID: SealedCredential]
 
+    /// An identity is only ever made with its first credential; without one now it has lost them
+    /// to an earlier request, which may have ended without cutting the link.
+    static let hadCredentials = true
+
     private static let query = """
         SELECT i.id, i.provider, i.client_id, i.subject_hash, u.wrapped_key, u.key_id,
           c.id, c.kind, c.row_nonce, c.sealed_secret, c.sealed_code_verifier, c.redirect_uri,
@@ -65,7 +69,8 @@ struct VaultIdentity {
                     provider: rows[0].provider,
                     clientID: rows[0].clientID,
                     isShared: isShared ?? false,
-                    credentials: works
+                    credentials: works,
+                    hadCredentials: hadCredentials
                 ),
                 credentials: Dictionary(sealed) { $1 }
             )
