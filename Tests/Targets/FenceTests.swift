@@ -73,7 +73,7 @@ import Testing
         )
     }
 
-    @Test("rows without a time that can be believed count as old and are listed apart")
+    @Test("rows of the future or of unreadable time stay; only rows without a time count as old")
     func undated() async throws {
         let app = try AppDatabase(
             """
@@ -94,10 +94,46 @@ import Testing
         )
         #expect(
             await target.purge([order("a", fence: fence)]).map(\.text)
-                == ["p delete 1+1; p delete, undated rows 6"]
+                == ["p delete 1+6; p delete, undated rows 1"]
         )
         #expect(await target.verify([order("a", fence: fence)]) == [.clean])
-        #expect(try app.texts("SELECT made FROM p") == ["\"2025-12-01T00:00:00Z\""])
+        #expect(
+            try app.texts("SELECT made FROM p ORDER BY rowid") == [
+                "\"now\"", "\"soon\"", "\"2460000.5\"", "\"2460000.5\"",
+                "\"9000-01-01T00:00:00Z\"", "\"2025-12-01T00:00:00Z\"",
+            ]
+        )
+    }
+
+    @Test(
+        "a row of the far future stays and is reported, in every unit",
+        arguments: [
+            (CreationColumn.Unit.unixSeconds, "9999999999", "1700000000"),
+            (.unixSeconds, "9e300", "1700000000"),
+            (.unixMilliseconds, "9999999999999", "1700000000000"),
+            (.iso8601, "'9999-12-31T23:59:59Z'", "'2001-01-01'"),
+            (.iso8601, "'2999-01-01 00:00:00'", "'2001-01-01'"),
+        ]
+    )
+    func future(_ unit: CreationColumn.Unit, _ later: String, _ old: String) async throws {
+        let app = try AppDatabase(
+            """
+            CREATE TABLE p(u TEXT, made ANY, note TEXT);
+            INSERT INTO p VALUES ('a', \(later), 'later'), ('a', \(old), 'old');
+            """
+        )
+        let target = app.target(
+            TableRule(
+                table: "p",
+                column: "u",
+                action: .delete,
+                creation: CreationColumn(column: "made", unit: unit)
+            )
+        )
+        #expect(await target.verify([order("a", fence: fence)]) == [.remaining(1)])
+        #expect(await target.purge([order("a", fence: fence)]).map(\.text) == ["p delete 1+1"])
+        #expect(await target.verify([order("a", fence: fence)]) == [.clean])
+        #expect(try app.texts("SELECT note FROM p") == ["\"later\""])
     }
 
     @Test("a unit that does not fit the stored values is a problem")

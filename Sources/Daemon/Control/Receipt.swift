@@ -135,7 +135,8 @@ struct Receipt: Sendable {
                     work.target,
                     entry.name,
                     entry.fencedCount,
-                    "newer than the request: they belong to a later life of the account"
+                    "newer than the request, or of unreadable time: they may belong to a later"
+                        + " life of the account"
                 )
             }
             return kept + fenced

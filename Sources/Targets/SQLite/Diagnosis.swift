@@ -124,7 +124,7 @@ enum Diagnosis {
         let newest = shape.rowIDName.map { " ORDER BY \(table).\($0) DESC" } ?? ""
         // Between the two bounds means: readable, after 1990, not in the future.
         let inner = """
-            SELECT \(FenceSQL.isFenced(creation, of: shape.name)) AS plausible FROM \(table) \
+            SELECT \(FenceSQL.isPlausible(creation, of: shape.name)) AS plausible FROM \(table) \
             WHERE \(column) IS NOT NULL\(newest) LIMIT \(TargetLimits.sampleRows)
             """
         let statement = try db.makeStatement(
@@ -146,7 +146,7 @@ enum Diagnosis {
         } else if plausible < count {
             findings.advice.append(
                 "column '\(creation.column)' of table '\(shape.name)' holds values that are no"
-                    + " plausible time; such rows count as old"
+                    + " plausible time; rows dated in the future or unreadably are never purged"
             )
         }
     }

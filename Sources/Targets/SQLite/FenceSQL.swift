@@ -1,22 +1,28 @@
 /// The SQL of the time fence.
 ///
-/// A row is *fenced* (left alone) when its creation time is readable, later than the order's fence
-/// and not beyond the horizon. A row without a readable time (`NULL`, garbage, the far future) is
-/// *undated* and treated as old: most such rows are older than the column, and the user asked for
-/// erasure, so leaving them would be an erasure that quietly did not happen.
+/// A row is *fenced* (left alone, and reported) unless its creation time shows that it is not newer
+/// than the order's fence. A later time, however far in the future, and a value that is no time of
+/// the unit both keep it: such a row may belong to a later life of the account, and a deletion
+/// cannot be undone. A row whose time is `NULL` is *undated* and treated as old: most such rows are
+/// older than the column, and the user asked for erasure; they are counted apart.
 enum FenceSQL {
     /// 1 for a fenced row, else 0, never `NULL`.
     static func isFenced(_ creation: CreationColumn, of table: String) -> String {
         let column = "\(quoted(table)).\(quoted(creation.column))"
-        return "(\(isTime(column, creation.unit)) AND ifnull(\(later(column, creation.unit)), 0)"
-            + " AND ifnull(\(notBeyond(column, creation.unit)), 0))"
+        return "(\(column) IS NOT NULL AND NOT (\(isTime(column, creation.unit))"
+            + " AND ifnull(NOT \(later(column, creation.unit)), 0)))"
     }
 
     /// 1 for an undated row, else 0, never `NULL`.
     static func isUndated(_ creation: CreationColumn, of table: String) -> String {
+        "(\(quoted(table)).\(quoted(creation.column)) IS NULL)"
+    }
+
+    /// 1 for a time between the fence's and the horizon's parameter, else 0, never `NULL`.
+    static func isPlausible(_ creation: CreationColumn, of table: String) -> String {
         let column = "\(quoted(table)).\(quoted(creation.column))"
-        return "(NOT (\(isTime(column, creation.unit))"
-            + " AND ifnull(\(notBeyond(column, creation.unit)), 0)))"
+        return "(\(isTime(column, creation.unit)) AND ifnull(\(later(column, creation.unit)), 0)"
+            + " AND ifnull(\(notBeyond(column, creation.unit)), 0))"
     }
 
     /// An identifier in SQL (sqlite.org/lang_keywords.html).
@@ -40,10 +46,10 @@ enum FenceSQL {
 
     private static func later(_ column: String, _ unit: CreationColumn.Unit) -> String {
         switch unit {
-        case .unixSeconds: "\(column) > ?2 / 1000.0"
-        case .unixMilliseconds: "\(column) > ?2"
+        case .unixSeconds: "(\(column) > ?2 / 1000.0)"
+        case .unixMilliseconds: "(\(column) > ?2)"
         // julianday() is exact to the millisecond; half of one absorbs the rounding of doubles.
-        case .iso8601: "julianday(\(column)) > 2440587.5 + (?2 + 0.5) / 86400000.0"
+        case .iso8601: "(julianday(\(column)) > 2440587.5 + (?2 + 0.5) / 86400000.0)"
         }
     }
 

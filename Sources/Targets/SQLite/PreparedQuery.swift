@@ -18,7 +18,7 @@ enum BoundValue: Hashable, Sendable {
     enum Place {
         static let user: Int32 = 1
         static let fence: Int32 = 2
-        static let horizon: Int32 = 3
+        // 3 is the horizon of plausible times, which only the diagnosis asks for.
         static let cursor: Int32 = 4
         /// Masks' constants and labels, from here on.
         static let constants: Int32 = 5
@@ -71,11 +71,10 @@ enum BoundValue: Hashable, Sendable {
         guard code == SQLITE_OK else { throw TargetError(resultCode: code, target: target) }
     }
 
-    /// Binds the user, the fence and the horizon of an order.
-    func bind(_ user: BoundValue, _ times: OrderTimes) throws(TargetError) {
+    /// Binds the user and the fence of an order.
+    func bind(_ user: BoundValue, fence: WallTime) throws(TargetError) {
         try bind(user, at: Place.user)
-        try bind(.integer(times.fence), at: Place.fence)
-        try bind(.integer(times.horizon), at: Place.horizon)
+        try bind(.integer(fence.unixMilliseconds), at: Place.fence)
     }
 
     /// Steps to the end and tells how many rows changed directly.
@@ -114,12 +113,4 @@ enum BoundValue: Hashable, Sendable {
             )
         }
     }
-}
-
-/// The two times that a row's creation time is compared with, in milliseconds since 1970.
-struct OrderTimes: Sendable {
-    /// Rows made later than this are left alone.
-    let fence: Int64
-    /// A time beyond this is not believed.
-    let horizon: Int64
 }

@@ -103,10 +103,6 @@ struct PurgeTransaction {
         since start: Duration
     ) throws(TargetError) -> Bool {
         let order = orders[progress.next]
-        let times = OrderTimes(
-            fence: order.fence.unixMilliseconds,
-            horizon: (clock.wall() + TargetLimits.clockSkew).unixMilliseconds
-        )
         var resume = progress.resume ?? PurgeProgress.Resume()
         while resume.tableIndex < tables.count {
             let table = tables[resume.tableIndex]
@@ -118,8 +114,8 @@ struct PurgeTransaction {
                 resume.tableIndex += 1
                 continue
             }
-            try table.bind(key, times)
-            let isTableDone = try advance(table, key, times, &resume, since: start)
+            try table.bind(key, fence: order.fence)
+            let isTableDone = try advance(table, key, fence: order.fence, &resume, since: start)
             if !isTableDone {
                 progress.resume = resume
                 return false
@@ -135,7 +131,7 @@ struct PurgeTransaction {
     private func advance(
         _ table: TableQueries,
         _ key: BoundValue,
-        _ times: OrderTimes,
+        fence: WallTime,
         _ resume: inout PurgeProgress.Resume,
         since start: Duration
     ) throws(TargetError) -> Bool {
@@ -156,7 +152,7 @@ struct PurgeTransaction {
         }
         let chunks = try ChunkQueries(table.plan, on: db, target: target)
         defer { chunks.forgetUser() }
-        try chunks.bind(key, times)
+        try chunks.bind(key, fence: fence)
         while true {
             let changed = try chunks.next(on: db, cursor: &resume.cursor)
             resume.chunkCount += 1
@@ -173,7 +169,7 @@ struct PurgeTransaction {
         }
     }
 
-    /// Writes a table's entries; rows without a readable time get one of their own.
+    /// Writes a table's entries; rows without a time get one of their own.
     private func close(
         _ table: TableQueries,
         fenced: Int,

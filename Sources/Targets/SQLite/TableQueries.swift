@@ -18,9 +18,9 @@ struct TableQueries {
         work = try PreparedQuery(plan.workSQL, constants: plan.constants, on: db, target: target)
     }
 
-    func bind(_ key: BoundValue, _ times: OrderTimes) throws(TargetError) {
-        try count.bind(key, times)
-        try work.bind(key, times)
+    func bind(_ key: BoundValue, fence: WallTime) throws(TargetError) {
+        try count.bind(key, fence: fence)
+        try work.bind(key, fence: fence)
     }
 
     func forgetUser() {
@@ -48,10 +48,10 @@ struct ChunkQueries {
         }
     }
 
-    func bind(_ key: BoundValue, _ times: OrderTimes) throws(TargetError) {
-        try chunk.bind(key, times)
-        try cursor?.bind(key, times)
-        try fenced?.bind(key, times)
+    func bind(_ key: BoundValue, fence: WallTime) throws(TargetError) {
+        try chunk.bind(key, fence: fence)
+        try cursor?.bind(key, fence: fence)
+        try fenced?.bind(key, fence: fence)
     }
 
     /// Works on the next chunk; 0 when there is none, or when triggers ignore all of it.

@@ -43,8 +43,8 @@ package enum TargetLimits {
     /// Rows read to see whether a creation column holds plausible times.
     package static let sampleRows = 1000
 
-    /// A creation time later than now by more than this is not believed: nobody creates rows in the
-    /// future, and a fence that believed it would keep such rows for ever.
+    /// A creation time later than now by more than this is not plausible: the diagnosis says so,
+    /// since the fence keeps such rows for ever.
     package static let clockSkew = Duration.seconds(86_400)
 
     /// Times the plan is rebuilt in one call because the application changed its schema meanwhile.

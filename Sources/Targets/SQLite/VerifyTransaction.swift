@@ -48,14 +48,10 @@ struct VerifyTransaction {
         _ order: PurgeOrder,
         _ queries: [(TablePlan, PreparedQuery)]
     ) throws(TargetError) -> VerifyAnswer {
-        let times = OrderTimes(
-            fence: order.fence.unixMilliseconds,
-            horizon: (clock.wall() + TargetLimits.clockSkew).unixMilliseconds
-        )
         var remaining = 0
         for (table, query) in queries {
             guard let key = table.rule.idType.key(for: order.user) else { continue }
-            try query.bind(key, times)
+            try query.bind(key, fence: order.fence)
             remaining += Int(try query.integers()?.0 ?? 0)
         }
         return remaining == 0 ? .clean : .remaining(remaining)
