@@ -146,6 +146,13 @@ let suites: [Target] = [
         ]
     ),
     tests("Sandbox", ["Sandbox", .asyncHTTPClient, .nioHTTP1, .nioSSL, .nioCore]),
+    tests(
+        "Daemon",
+        [
+            "Daemon", "Control", "Engine", "Lifecycle", "Settings", "Storage", "Systemd", "Vault",
+            .logging,
+        ]
+    ),
     tests("Simulation", ["Engine", "Lifecycle"]),
     tests("Tidy", []),
 ]

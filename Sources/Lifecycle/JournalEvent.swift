@@ -19,6 +19,7 @@ package enum JournalEvent: String, Sendable, CaseIterable {
     // Vault
     case vaultSealed
     case vaultOpened
+    case credentialNotSealed
     case codeExpired
 
     // Requests
@@ -53,6 +54,9 @@ package enum JournalEvent: String, Sendable, CaseIterable {
 
     // Spool
     case spoolQuarantined
+    case spoolUnwritable
+    case spoolForeignObjects
+    case spoolUnreadableRows
     case spoolBack
     case spoolReplaced
     case spoolInWAL
@@ -79,10 +83,11 @@ extension JournalEvent {
             .notice
         case .uncleanStop, .journalOverflow, .intakePaused, .requestRejected, .requestParked,
             .requestAbandoned, .notRevoked, .deadlineNear, .guardOverridden, .breakerOpened,
-            .spoolReplaced, .spoolInWAL:
+            .spoolForeignObjects, .spoolUnreadableRows, .spoolReplaced, .spoolInWAL:
             .warning
         case .configurationRefused, .vaultSealed, .codeExpired, .requestQuarantined,
-            .rowsRemaining, .deadlinePassed, .providerPaused, .targetPaused, .spoolQuarantined:
+            .rowsRemaining, .deadlinePassed, .providerPaused, .targetPaused, .spoolQuarantined,
+            .spoolUnwritable, .credentialNotSealed:
             .error
         case .storageFailed, .guardTripped:
             .critical
@@ -104,6 +109,7 @@ extension JournalEvent {
         case .intakeResumed: "intake resumed"
         case .vaultSealed: "vault sealed"
         case .vaultOpened: "vault opened"
+        case .credentialNotSealed: "credential not sealed"
         case .codeExpired: "authorization code expired in our hands"
         case .requestAccepted: "request accepted"
         case .requestRejected: "request rejected"
@@ -130,6 +136,9 @@ extension JournalEvent {
         case .targetPaused: "target paused"
         case .targetResumed: "target resumed"
         case .spoolQuarantined: "spool quarantined"
+        case .spoolUnwritable: "spool cannot be written"
+        case .spoolForeignObjects: "foreign objects in the spool"
+        case .spoolUnreadableRows: "unreadable rows in the spool"
         case .spoolBack: "spool back"
         case .spoolReplaced: "spool replaced or restored"
         case .spoolInWAL: "spool in WAL mode"
@@ -151,6 +160,7 @@ extension JournalEvent {
         case .intakeResumed: "f8d5182bb1ae4442aa30c51d5b0b4897"
         case .vaultSealed: "faea9e90db5548c78fe6c7460c7079ae"
         case .vaultOpened: "93de8f75171e4acf93e150c30e9fecc1"
+        case .credentialNotSealed: "945fa09bfc2941df8537d91aceab341c"
         case .codeExpired: "1cf6adc6735a48e780b5329c681eac21"
         case .requestAccepted: "e5296feff34d4b65a1db41d0a94dac7b"
         case .requestRejected: "ca13d85f3d1441a9859a72fa3f77497d"
@@ -177,6 +187,9 @@ extension JournalEvent {
         case .targetPaused: "6c832afe015c42dd9e7699d6fd23c7d9"
         case .targetResumed: "b2730c857be345a6997728bed75aa4d1"
         case .spoolQuarantined: "723b1dce17494fe4848da76d0ceff044"
+        case .spoolUnwritable: "b8199784383f42328bd9d99990f518b5"
+        case .spoolForeignObjects: "82d4e89f8709496d83dce2f2621aaf4a"
+        case .spoolUnreadableRows: "6e9b8c825a314e21b0f922cd0f938c93"
         case .spoolBack: "5b9efd6bc73c4732a19ef07b319a248c"
         case .spoolReplaced: "fa88d1e8922f4fc5b1bd53fefb0f129e"
         case .spoolInWAL: "0e67c2c3a69548fea661647ad7d5f936"

@@ -172,6 +172,35 @@ struct ReloadTests {
         #expect(blockers.map(\.key) == [key].compactMap { $0 })
     }
 
+    @Test(
+        "every key that changed is named, a section that came or went as a whole",
+        arguments: [
+            ("", "", []),
+            ("author_id", "writer", ["target.app-db.table[0].column"]),
+            ("ABCDE12345", "ABCDE99999", ["provider.apple.team_id"]),
+            ("name = \"apple\"", "name = \"b\"", ["provider.b", "provider.apple"]),
+            ("[[provider]]", "[requests]\ndeadline = \"9d\"\n[[provider]]", ["requests.deadline"]),
+        ] as [(String, String, [String])]
+    )
+    func changed(old: String, new: String, keys: [String]) throws {
+        let text = old.isEmpty ? Self.base : Self.base.replacing(old, with: new)
+        let changes = try ConfigurationChanges.find(
+            from: Sample.load(Self.base),
+            to: Sample.load(text)
+        )
+        #expect(changes == keys)
+    }
+
+    @Test("another order of targets is a change")
+    func reordered() throws {
+        let second = Sample.target.replacing("app-db", with: "b").replacing("app.db", with: "b.db")
+        let changes = try ConfigurationChanges.find(
+            from: Sample.load(Sample.target + second),
+            to: Sample.load(second + Sample.target)
+        )
+        #expect(changes == ["target"])
+    }
+
     @Test("a provider with a new credential needs a restart")
     func newCredential() throws {
         let added =

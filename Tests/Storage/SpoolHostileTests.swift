@@ -76,6 +76,7 @@ import Testing
             try await scene.expectImport("u1")
             try plantJournal(beside: scene.spool.path, naming: victim)
             await scene.health.wait(for: .quarantined(.refused))
+            #expect(scene.service.health.quarantine == .refused)
             #expect(try Data(contentsOf: URL(filePath: victim)) == Data("victim".utf8))
             unsafe unlink(scene.spool.path + "-journal")
             await scene.health.wait(for: .back)
@@ -105,6 +106,7 @@ import Testing
         try await running(scene.service) {
             await scene.taker.wait(for: 1)
             await scene.health.wait(for: .foreignObjects(count: 4))
+            #expect(scene.service.health.foreignCount == 4)
             try await scene.expectImport("u2")
             scene.service.nudge()
         }

@@ -44,6 +44,26 @@ struct StateVaultTests {
         #expect(try await fixture.store(other) == [.otherKey(stored)])
     }
 
+    @Test func `the vault keys in use are named once each`() async throws {
+        let fixture = try StateFixture()
+        #expect(try await fixture.database.vaultKeyIDs().isEmpty)
+        for (user, key) in [("u", "k1"), ("v", "k3"), ("w", "k1"), ("x", "k2")] {
+            let new = NewCredential(
+                userHash: StateFixture.hash(user),
+                userKey: WrappedKey(bytes: [1], keyID: key),
+                provider: ProviderName("apple"),
+                clientID: "c",
+                kind: .refreshToken,
+                rowNonce: [1],
+                sealedSecret: [1],
+                fingerprint: StateFixture.hash(user),
+                createdAt: StateFixture.start
+            )
+            _ = try await fixture.store(new)
+        }
+        #expect(try await fixture.database.vaultKeyIDs() == ["k1", "k2", "k3"])
+    }
+
     @Test func `an unknown subject is pinned and another one refused`() async throws {
         let fixture = try StateFixture()
         _ = try await fixture.keep(StateFixture.credential("u", "a"))

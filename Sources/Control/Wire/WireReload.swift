@@ -3,7 +3,7 @@ package import Lifecycle
 /// The answer to a reload that was taken.
 package struct WireReload: WireObject, Codable, Hashable {
     package var reloadedAt: WallTime
-    /// Keys that changed and are in force.
+    /// Keys that changed and are in force; a section that is new or gone is named as a whole.
     package var changed: [String]
     /// Keys that changed and need a restart.
     package var needRestart: [String]

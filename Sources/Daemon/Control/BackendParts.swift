@@ -19,5 +19,6 @@ struct BackendParts: Sendable {
     let startedAt: WallTime
     let version: String
     let logger: Logger
+    let spoolHealth: @Sendable () -> SpoolHealth
     let reload: @Sendable () async throws(ControlProblem) -> WireReload
 }

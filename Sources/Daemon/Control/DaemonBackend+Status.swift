@@ -92,7 +92,9 @@ extension DaemonBackend {
             counts: counts,
             massDeletionGuard: parts.engine.inspect { $0.guardHealth(at: now) },
             providers: providers,
-            targets: targets
+            targets: targets,
+            spool: parts.spoolHealth(),
+            hasSealTrouble: parts.credentials.troubles.isAny
         ).text
     }
 
@@ -137,6 +139,18 @@ extension DaemonBackend {
         if status.parked[ParkReason.quarantined.rawValue] ?? 0 > 0 {
             alarms.append("request_quarantined")
         }
-        return alarms
+        return alarms + spoolAlarms
+    }
+
+    private var spoolAlarms: [String] {
+        let health = parts.spoolHealth()
+        return [
+            ("credential_not_sealed", parts.credentials.troubles.isAny),
+            ("spool_quarantined", health.quarantine != nil),
+            ("spool_unwritable", health.writeTrouble != nil),
+            ("spool_in_wal", health.isWAL),
+            ("spool_foreign_objects", health.foreignCount > 0),
+            ("spool_unreadable_rows", health.unreadableCount > 0),
+        ].filter(\.1).map(\.0)
     }
 }

@@ -16,6 +16,8 @@ struct Metrics: Sendable {
     let massDeletionGuard: GuardHealth
     let providers: [ProviderName: LaneHealth]
     let targets: [TargetName: TargetHealth]
+    let spool: SpoolHealth
+    let hasSealTrouble: Bool
 
     /// One value and its labels.
     private typealias Sample = (labels: [(String, String)], value: Int64)
@@ -27,7 +29,7 @@ struct Metrics: Sendable {
             "# HELP expunged_build The running version.",
             "expunged_build_info{version=\"\(version)\"} 1",
         ]
-        lines += service + requests + providerFamilies + targetFamilies
+        lines += service + spoolFamilies + requests + providerFamilies + targetFamilies
         lines.append("# EOF")
         return lines.joined(separator: "\n") + "\n"
     }
@@ -51,6 +53,32 @@ struct Metrics: Sendable {
             + gauge("guard_purges_per_hour_max", "Purges that the guard allows in an hour.") {
                 [([], Int64(massDeletionGuard.purgesPerHourMax))]
             }
+    }
+
+    private var spoolFamilies: [String] {
+        gauge("credential_not_sealed", "Whether a credential could not be sealed since the start.")
+        {
+            [([], hasSealTrouble ? 1 : 0)]
+        }
+            + gauge("spool_quarantined", "Whether the spool is left alone, by its trouble.") {
+                troubles(spool.quarantine)
+            }
+            + gauge("spool_unwritable", "Whether the spool cannot be written, by its trouble.") {
+                troubles(spool.writeTrouble)
+            }
+            + gauge("spool_in_wal", "Whether an application switched the spool to WAL.") {
+                [([], spool.isWAL ? 1 : 0)]
+            }
+            + gauge("spool_foreign_objects", "Objects in the spool that are not ours.") {
+                [([], Int64(spool.foreignCount))]
+            }
+            + gauge("spool_unreadable_rows", "Rows of the spool that are too large.") {
+                [([], Int64(spool.unreadableCount))]
+            }
+    }
+
+    private func troubles(_ current: SpoolTrouble?) -> [Sample] {
+        SpoolTrouble.allCases.map { ([("trouble", $0.rawValue)], $0 == current ? 1 : 0) }
     }
 
     private var requests: [String] {

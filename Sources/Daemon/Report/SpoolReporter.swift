@@ -9,9 +9,9 @@ struct SpoolReporter: Sendable {
     func report(_ change: SpoolHealthChange) {
         switch change {
         case .quarantined(let trouble):
-            logger.note(.spoolQuarantined, ["error": "\(trouble)"])
+            logger.note(.spoolQuarantined, ["error": "\(trouble.rawValue)"])
         case .unwritable(let trouble):
-            logger.note(.spoolQuarantined, ["error": "\(trouble)", "detail": "unwritable"])
+            logger.note(.spoolUnwritable, ["error": "\(trouble.rawValue)"])
         case .back, .writable:
             logger.note(.spoolBack)
         case .leftWAL:
@@ -21,9 +21,9 @@ struct SpoolReporter: Sendable {
         case .recreatedRows(let count):
             logger.note(.spoolReplaced, ["detail": "recreated_rows", "count": "\(count)"])
         case .foreignObjects(let count):
-            logger.note(.spoolQuarantined, ["error": "foreign_objects", "count": "\(count)"])
+            logger.note(.spoolForeignObjects, ["count": "\(count)"])
         case .unreadableRows(let count):
-            logger.note(.spoolQuarantined, ["error": "unreadable_rows", "count": "\(count)"])
+            logger.note(.spoolUnreadableRows, ["count": "\(count)"])
         case .enteredWAL:
             logger.note(.spoolInWAL)
         }

@@ -34,7 +34,11 @@ struct DaemonBuilder: Sendable {
             )
         }
         let hasher = try await loadHashKey(directories.state, state)
-        let vault = try await openVault(configuration.vault, directories, state)
+        let vault = try await VaultSetup(
+            settings: configuration.vault,
+            credentials: directories.credentials,
+            logger: logger
+        ).open(for: state)
         let factory = AdapterFactory(
             credentials: directories.credentials,
             hasher: hasher,
@@ -96,6 +100,7 @@ struct DaemonBuilder: Sendable {
             shelf: base.shelf,
             mint: mint,
             now: now,
+            troubles: SealTroubles(logger: logger),
             post: { engine.post($0) }
         )
         let intake = IntakeDesk(
@@ -133,6 +138,7 @@ struct DaemonBuilder: Sendable {
                 startedAt: now(),
                 version: Daemon.version,
                 logger: logger,
+                spoolHealth: { spool.health },
                 reload: { () async throws(ControlProblem) in try await reloader.reload() }
             )
         )
@@ -256,38 +262,6 @@ struct DaemonBuilder: Sendable {
             )
         }
         return key.hasher
-    }
-
-    /// Without the key the service runs sealed: requests are taken, secrets refused, nothing sent.
-    private func openVault(
-        _ settings: VaultConfiguration,
-        _ directories: ServiceDirectories,
-        _ state: StateDatabase
-    ) async throws -> SealedVault {
-        let wraps = UInt64(try await state.wrapCount())
-        let active: VaultKey
-        do {
-            guard let credentials = directories.credentials else {
-                logger.note(.vaultSealed, ["error": "no credentials directory"])
-                return SealedVault(keyring: nil)
-            }
-            let name = settings.keyCredential
-            active = try VaultKey(text: try credentials.read(name), name: name)
-        } catch let error as SystemdError {
-            logger.note(.vaultSealed, ["error": "\(error)"])
-            return SealedVault(keyring: nil)
-        }
-        var retired: [VaultKey] = []
-        for name in settings.retiredKeyCredentials {
-            if let credentials = directories.credentials {
-                retired.append(try VaultKey(text: try credentials.read(name), name: name))
-            }
-        }
-        logger.note(.vaultOpened, ["detail": "\(active.id)"])
-        return SealedVault(
-            keyring: VaultKeyring(active: active, retired: retired),
-            wrapsBefore: wraps
-        )
     }
 
     private func sockets(_ directories: ServiceDirectories) throws -> [ListeningSocket] {

@@ -57,8 +57,19 @@ struct Reloader: Sendable {
         let blockers = ReloadBlockers.find(from: old.configuration, to: adapters.configuration)
         engine.reconfigure(adapters.engineConfiguration, adapters: adapters.forEngine)
         retire.yield(shelf.replace(with: adapters))
-        logger.note(.configurationReloaded, ["count": "\(blockers.count)"])
-        return WireReload(reloadedAt: now(), changed: [], needRestart: blockers.map(\.key))
+        let needRestart = blockers.map(\.key)
+        let changed = ConfigurationChanges.find(
+            from: old.configuration,
+            to: adapters.configuration
+        ).filter { !needRestart.contains($0) }
+        logger.note(
+            .configurationReloaded,
+            [
+                "count": "\(changed.count)",
+                "detail": "\(needRestart.isEmpty ? "in_force" : "restart_needed")",
+            ]
+        )
+        return WireReload(reloadedAt: now(), changed: changed, needRestart: needRestart)
     }
 
     private func refused(_ error: any Error) -> ControlProblem {

@@ -27,6 +27,7 @@ struct CredentialDesk: Sendable {
     let shelf: AdapterShelf
     let mint: IdentifierMint
     let now: @Sendable () -> WallTime
+    let troubles: SealTroubles
     /// Where codes and news go once they are durable.
     let post: @Sendable (EngineInput) -> Void
 
@@ -101,16 +102,26 @@ struct CredentialDesk: Sendable {
         case .failure(let rejection): return .failure(rejection)
         }
         guard vault.isOpen else { return .failure(Rejection(reason: .vaultSealed)) }
-        let key: WrappedKey
+        let stored: WrappedKey?
         if let known = keys[offer.userHash] {
-            key = known
-        } else if let stored = try await state.userKey(offer.userHash) {
-            key = stored
+            stored = known
         } else {
-            key = try vault.makeUserKey(userHash: offer.userHash)
+            stored = try await state.userKey(offer.userHash)
         }
-        keys[offer.userHash] = key
-        return .success(try newCredential(offer, clientID: clientID, key: key))
+        do throws(VaultError) {
+            let key: WrappedKey
+            if let stored {
+                key = stored
+            } else {
+                key = try vault.makeUserKey(userHash: offer.userHash)
+            }
+            keys[offer.userHash] = key
+            return .success(try newCredential(offer, clientID: clientID, key: key))
+        } catch {
+            // It concerns this user alone, or comes back with a restart: the others go on.
+            troubles.note(error.kind)
+            return .failure(Rejection(reason: .vaultSealed))
+        }
     }
 
     private func newCredential(

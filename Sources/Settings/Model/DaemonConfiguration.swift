@@ -73,6 +73,8 @@ package struct VaultConfiguration: Hashable, Sendable {
     package let keyCredential: String
     /// Newest first; never contains `keyCredential`.
     package let retiredKeyCredentials: [String]
+    /// Ids of keys whose loss somebody has accepted.
+    package let lostKeyIDs: [String]
 }
 
 /// The `[server]` section.

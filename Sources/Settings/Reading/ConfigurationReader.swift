@@ -188,7 +188,8 @@ extension ConfigurationReader {
     private mutating func vaultConfiguration(_ section: SettingsSection) -> VaultConfiguration {
         let vault = VaultConfiguration(
             keyCredential: section.text("key_credential") ?? "",
-            retiredKeyCredentials: section.texts("retired_key_credentials")
+            retiredKeyCredentials: section.texts("retired_key_credentials"),
+            lostKeyIDs: section.texts("lost_key_ids")
         )
         if let index = vault.retiredKeyCredentials.firstIndex(of: vault.keyCredential) {
             log.add(

@@ -74,6 +74,17 @@ package enum SettingsTable {
             """
         ).secret().atRestart(),
         Setting(
+            .vault,
+            "lost_key_ids",
+            .texts(.vaultKeyID, 0...16),
+            .defaultsTo(.texts([])),
+            """
+            Ids of vault keys that are lost for good. The start is refused while anything is \
+            sealed under a key that is not loaded; what is sealed under these can never be opened \
+            again, and the daemon starts without it.
+            """
+        ).atRestart(),
+        Setting(
             .server,
             "connections_max",
             .count(2...4096, unit: "connections per socket"),

@@ -8,6 +8,8 @@ package enum TextRule: String, Hashable, Sendable, CaseIterable {
     case clientID = "client id"
     /// The name of a systemd credential.
     case credential = "credential name"
+    /// The id of a vault key, as `expunged --generate-vault-key` prints it.
+    case vaultKeyID = "vault key id"
     case path = "absolute path"
     case url = "URL"
     /// A URL without a path.
@@ -24,6 +26,7 @@ package enum TextRule: String, Hashable, Sendable, CaseIterable {
         case .appleID: "10 characters A-Z or 0-9"
         case .clientID: "1 to 255 printable ASCII characters without blanks"
         case .credential: "1 to 128 characters A-Z, a-z, 0-9, '.', '_' or '-', not '.' first"
+        case .vaultKeyID: "16 characters 0-9 or a-f"
         case .path: "an absolute path of at most 1024 bytes without '..'"
         case .url: "https://HOST[:PORT][/PATH] without user, query or fragment"
         case .origin: "https://HOST[:PORT] without user, path, query or fragment"
@@ -50,6 +53,9 @@ package enum TextRule: String, Hashable, Sendable, CaseIterable {
                     Self.isLower($0) || Self.isUpper($0) || Self.isDigit($0)
                         || [0x2d, 0x2e, 0x5f].contains($0)
                 }
+        case .vaultKeyID:
+            return bytes.count == 16
+                && bytes.allSatisfy { Self.isDigit($0) || (0x61...0x66).contains($0) }
         case .path:
             return bytes.first == 0x2f && bytes.count <= 1024 && Self.isPrintable(text)
                 && !text.split(separator: "/").contains("..")

@@ -25,6 +25,23 @@ package enum SpoolTrouble: String, Hashable, Sendable, CaseIterable {
     case slow
 }
 
+/// How the spool is right now.
+package struct SpoolHealth: Hashable, Sendable {
+    /// Why nothing is imported and nothing mirrored, if so.
+    package var quarantine: SpoolTrouble?
+    /// Why states cannot be written and secrets not be scrubbed, if so.
+    package var writeTrouble: SpoolTrouble?
+    /// Whether an application switched it to WAL.
+    package var isWAL = false
+    /// Objects that are not ours.
+    package var foreignCount = 0
+    /// Rows that were found too large since everything was read last.
+    package var unreadableCount = 0
+
+    /// A spool that nothing is wrong with.
+    package init() {}
+}
+
 /// Something about the spool that an operator should know; told once per change.
 package enum SpoolHealthChange: Hashable, Sendable {
     /// Nothing is imported and nothing mirrored until ``back``.

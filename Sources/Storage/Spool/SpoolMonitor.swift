@@ -3,13 +3,9 @@ import Synchronization
 /// Remembers how the spool is, so that each change is told once.
 final class SpoolMonitor: Sendable {
     private struct State {
-        var quarantine: SpoolTrouble?
-        var writeTrouble: SpoolTrouble?
+        var health = SpoolHealth()
         /// One more try is due although writing failed.
         var mayRetryWrite = false
-        var isWAL = false
-        var foreignCount = 0
-        var unreadableCount = 0
     }
 
     private let state = Mutex(State())
@@ -17,21 +13,25 @@ final class SpoolMonitor: Sendable {
 
     init(report: @escaping @Sendable (SpoolHealthChange) -> Void) { self.report = report }
 
+    /// How the spool is right now.
+    var health: SpoolHealth { state.withLock { $0.health } }
+
     /// Whether the safety sweep has something to try again.
     var needsSweeps: Bool {
-        state.withLock { $0.quarantine != nil || $0.writeTrouble != nil || $0.isWAL }
+        let health = health
+        return health.quarantine != nil || health.writeTrouble != nil || health.isWAL
     }
 
-    var isUnwritable: Bool { state.withLock { $0.writeTrouble != nil } }
+    var isUnwritable: Bool { health.writeTrouble != nil }
 
     /// Whether a write has a chance.
     var canWrite: Bool {
         state.withLock {
-            $0.quarantine == nil && ($0.writeTrouble == nil || $0.mayRetryWrite)
+            $0.health.quarantine == nil && ($0.health.writeTrouble == nil || $0.mayRetryWrite)
         }
     }
 
-    var isLocked: Bool { state.withLock { $0.quarantine == .locked } }
+    var isLocked: Bool { health.quarantine == .locked }
 
     func allowWriteRetry() { state.withLock { $0.mayRetryWrite = true } }
 
@@ -39,8 +39,8 @@ final class SpoolMonitor: Sendable {
 
     func quarantine(_ trouble: SpoolTrouble) {
         let isNew = state.withLock { state in
-            defer { state.quarantine = trouble }
-            return state.quarantine != trouble
+            defer { state.health.quarantine = trouble }
+            return state.health.quarantine != trouble
         }
         if isNew { report(.quarantined(trouble)) }
     }
@@ -50,34 +50,46 @@ final class SpoolMonitor: Sendable {
     func readSucceeded(_ look: SpoolLook?, unreadableCount: Int) -> Bool {
         let (wasQuarantined, changes) = state.withLock { state in
             var changes: [SpoolHealthChange] = []
-            let wasQuarantined = state.quarantine != nil
-            if wasQuarantined { changes.append(.back) }
-            state.quarantine = nil
+            let before = state.health
+            if before.quarantine != nil { changes.append(.back) }
+            state.health.quarantine = nil
             if unreadableCount > 0 { changes.append(.unreadableRows(count: unreadableCount)) }
-            guard let look else { return (wasQuarantined, changes) }
-            if look.isWAL != state.isWAL { changes.append(look.isWAL ? .enteredWAL : .leftWAL) }
-            if look.foreignCount > 0, look.foreignCount != state.foreignCount {
+            state.health.unreadableCount += unreadableCount
+            guard let look else { return (before.quarantine != nil, changes) }
+            if look.isWAL != before.isWAL { changes.append(look.isWAL ? .enteredWAL : .leftWAL) }
+            if look.foreignCount > 0, look.foreignCount != before.foreignCount {
                 changes.append(.foreignObjects(count: look.foreignCount))
             }
-            (state.isWAL, state.foreignCount) = (look.isWAL, look.foreignCount)
-            return (wasQuarantined, changes)
+            (state.health.isWAL, state.health.foreignCount) = (look.isWAL, look.foreignCount)
+            return (before.quarantine != nil, changes)
         }
         for change in changes { report(change) }
         return wasQuarantined
     }
 
+    /// Everything was read again, and this many rows were too large.
+    ///
+    /// - Parameter count: 0 ends what was found before.
+    func rescanned(unreadableCount count: Int) {
+        let isMore = state.withLock { state in
+            defer { state.health.unreadableCount = count }
+            return count > state.health.unreadableCount
+        }
+        if isMore { report(.unreadableRows(count: count)) }
+    }
+
     func writeFailed(_ trouble: SpoolTrouble) {
         let isNew = state.withLock { state in
-            defer { (state.writeTrouble, state.mayRetryWrite) = (trouble, false) }
-            return state.writeTrouble != trouble
+            defer { (state.health.writeTrouble, state.mayRetryWrite) = (trouble, false) }
+            return state.health.writeTrouble != trouble
         }
         if isNew { report(.unwritable(trouble)) }
     }
 
     func writeSucceeded() {
         let wasUnwritable = state.withLock { state in
-            defer { (state.writeTrouble, state.mayRetryWrite) = (nil, false) }
-            return state.writeTrouble != nil
+            defer { (state.health.writeTrouble, state.mayRetryWrite) = (nil, false) }
+            return state.health.writeTrouble != nil
         }
         if wasUnwritable { report(.writable) }
     }

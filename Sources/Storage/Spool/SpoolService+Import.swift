@@ -54,6 +54,7 @@ extension SpoolService {
     private func rescanStep(_ lock: inout SpoolPause) async -> Step {
         switch await database.read(.all) {
         case .done(let reading):
+            work.withLock { $0.rescanUnreadableCount += reading.unreadableCount }
             guard await handOver(reading) else { return .stop }
             if reading.isAtEnd { endRescan() }
             return .again
@@ -228,12 +229,16 @@ extension SpoolService {
     private func beginRescan(isForced: Bool) {
         guard database.beginRescan(isForced: isForced) else { return }
         let now = ports.clock.uptime()
-        work.withLock { $0.rescanStartedAt = $0.rescanStartedAt ?? now }
+        work.withLock { work in
+            work.rescanStartedAt = work.rescanStartedAt ?? now
+            work.rescanUnreadableCount = 0
+        }
     }
 
     /// The next one may begin once this one was 1 % of the time.
     private func endRescan() {
         let now = ports.clock.uptime()
+        monitor.rescanned(unreadableCount: work.withLock { $0.rescanUnreadableCount })
         work.withLock { work in
             let cost = now - (work.rescanStartedAt ?? now)
             work.rescanStartedAt = nil

@@ -48,6 +48,8 @@ package final class SpoolService: Sendable {
         var mustRescanNow = false
         var rescanAllowedAt = Duration.zero
         var rescanStartedAt: Duration?
+        /// Rows that the rescan under way found too large.
+        var rescanUnreadableCount = 0
         /// The last open file is gone or was replaced.
         var wasMoved = false
         /// The file was opened and not read yet.
@@ -120,6 +122,9 @@ package final class SpoolService: Sendable {
         await settleOnce()
         database.close()
     }
+
+    /// How the spool is right now; cheap.
+    package var health: SpoolHealth { monitor.health }
 
     /// Says that states may have changed; cheap, and never wakes anything twice.
     package func nudge() { mirrorSignal.yield() }

@@ -35,6 +35,26 @@ extension StateDatabase: CredentialIntake {
         }
     }
 
+    /// The ids of the vault keys that wrap the data key of at least one user; one look at the index
+    /// for each.
+    ///
+    /// - Throws: ``StorageError``, or `CancellationError` in a cancelled task.
+    package func vaultKeyIDs() async throws -> [String] {
+        try await read { database in
+            try database.all(
+                """
+                WITH RECURSIVE keys (id) AS (
+                  SELECT min(key_id) FROM users
+                  UNION ALL
+                  SELECT (SELECT min(key_id) FROM users WHERE key_id > keys.id) FROM keys
+                  WHERE keys.id IS NOT NULL
+                )
+                SELECT id FROM keys WHERE id IS NOT NULL
+                """
+            ) { $0.text(0) }
+        }
+    }
+
     /// Records a fresh sign-in, once.
     ///
     /// - Parameters:

@@ -17,6 +17,9 @@ enum StateSchema {
                 try database.execute(sql: table)
             }
         }
+        migrator.registerMigration("2 users by vault key") { database in
+            try database.execute(sql: "CREATE INDEX users_key ON users (key_id)")
+        }
         return migrator
     }
 

@@ -1,0 +1,62 @@
+import Lifecycle
+import Logging
+import Settings
+import Storage
+import Systemd
+import Vault
+
+/// Opens the vault with the keys that systemd hands over.
+struct VaultSetup: Sendable {
+    let settings: VaultConfiguration
+    let credentials: CredentialDirectory?
+    let logger: Logger
+
+    /// Loads the keys, and makes sure that they open what is stored.
+    ///
+    /// Without the active key the vault is sealed: requests are taken, secrets refused, nothing
+    /// sent. With a key that opens nothing of what is stored, tokens would be judged unusable and
+    /// deletions go on without revoking them, so that stops the start.
+    ///
+    /// - Throws: ``DaemonError`` of kind `credential` naming each missing key id,
+    ///   ``Vault/VaultSetupError`` for a credential that holds no key, or the store's error.
+    func open(for state: StateDatabase) async throws -> SealedVault {
+        let wraps = UInt64(try await state.wrapCount())
+        guard let keyring = try loadKeyring() else { return SealedVault(keyring: nil) }
+        let missing = try await state.vaultKeyIDs().filter {
+            keyring.key(id: $0) == nil && !settings.lostKeyIDs.contains($0)
+        }
+        guard missing.isEmpty else {
+            throw DaemonError(.credential, missing.map { refusal($0, active: keyring.active.id) })
+        }
+        logger.note(.vaultOpened, ["detail": "\(keyring.active.id)"])
+        return SealedVault(keyring: keyring, wrapsBefore: wraps)
+    }
+
+    /// - Returns: `nil` without the active key.
+    private func loadKeyring() throws -> VaultKeyring? {
+        guard let credentials else {
+            logger.note(.vaultSealed, ["error": "no credentials directory"])
+            return nil
+        }
+        let name = settings.keyCredential
+        let active: VaultKey
+        do {
+            active = try VaultKey(text: try credentials.read(name), name: name)
+        } catch let error as SystemdError {
+            logger.note(.vaultSealed, ["error": "\(error)"])
+            return nil
+        }
+        let retired = try settings.retiredKeyCredentials.map {
+            try VaultKey(text: try credentials.read($0), name: $0)
+        }
+        return VaultKeyring(active: active, retired: retired)
+    }
+
+    private func refusal(_ id: String, active: String) -> String {
+        "cannot open the vault at '\(settings.keyCredential)' (unknown_vault_key): stored"
+            + " credentials are sealed under key '\(id)', and the key there is '\(active)'; put key"
+            + " '\(id)' back, or name its credential in vault.retired_key_credentials, or, only if"
+            + " it is lost for good, its id in vault.lost_key_ids; without any vault key the"
+            + " service starts sealed"
+    }
+}

@@ -1,0 +1,23 @@
+import Engine
+import Lifecycle
+import Logging
+import Synchronization
+
+/// Remembers why credentials could not be sealed, so that each reason is told once in a run.
+///
+/// Keys are read at start only, so that none of the reasons goes away by itself.
+final class SealTroubles: Sendable {
+    private let kinds = Mutex(Set<VaultError.Kind>())
+    private let logger: Logger
+
+    init(logger: Logger) { self.logger = logger }
+
+    /// Whether a credential could not be sealed since the start.
+    var isAny: Bool { kinds.withLock { !$0.isEmpty } }
+
+    /// Tells the journal, the first time.
+    func note(_ kind: VaultError.Kind) {
+        guard kinds.withLock({ $0.insert(kind).inserted }) else { return }
+        logger.note(.credentialNotSealed, ["error": "\(kind.rawValue)"])
+    }
+}

@@ -1,0 +1,123 @@
+import Engine
+import FoundationEssentials
+import Glibc
+import Lifecycle
+import Settings
+import Storage
+import Systemd
+import Testing
+import Vault
+
+@testable import Daemon
+
+/// A state directory with a database and keys, and the desks that work with them.
+final class Bench: Sendable {
+    static let start = WallTime(unixMilliseconds: 1_800_000_000_000)
+    static let configuration = """
+        [[provider]]
+        name = "apple"
+        kind = "apple"
+        team_id = "ABCDE12345"
+        key_id = "KEY1234567"
+        client_ids = ["com.example.app"]
+        private_key_credential = "apple-key.p8"
+        """
+
+    let directory: String
+    let state: StateDatabase
+    let hasher: HMACHasher
+    let log = LogBook()
+
+    init() throws {
+        let url = FileManager.default.temporaryDirectory.appending(
+            path: "expunged-daemon-\(UUID().uuidString)"
+        )
+        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: false)
+        directory = url.path(percentEncoded: false)
+        state = try StateDatabase.open(path: directory + "/state.db", now: { Self.start })
+        hasher = try FileHashKey(directory: directory).hasher
+    }
+
+    deinit {
+        do {
+            try FileManager.default.removeItem(atPath: directory)
+        } catch {
+            Issue.record("cannot remove a test's directory")
+        }
+    }
+
+    static func configuration(_ more: String = "") throws -> DaemonConfiguration {
+        let text = configuration + "\n" + more
+        return try ConfigurationLoader.parse(Array(text.utf8), file: "t.toml")
+    }
+
+    /// Writes a key into the credentials directory, which is the state directory here.
+    func writeKey(_ name: String, filler: UInt8) throws {
+        let path = directory + "/" + name
+        try Data(Self.keyText(filler).utf8).write(to: URL(filePath: path))
+        #expect(unsafe chmod(path, 0o600) == 0)
+    }
+
+    static func key(_ filler: UInt8) throws -> VaultKey {
+        try VaultKey(text: Secret(keyText(filler)), name: "vault-key")
+    }
+
+    private static func keyText(_ filler: UInt8) -> String {
+        Data(repeating: filler, count: 32).base64EncodedString()
+    }
+
+    func desk(_ vault: SealedVault) throws -> CredentialDesk {
+        let adapters = Adapters(
+            configuration: try Self.configuration(),
+            providers: [:],
+            targets: [:],
+            apple: []
+        )
+        return CredentialDesk(
+            state: state,
+            vault: vault,
+            hasher: hasher,
+            shelf: AdapterShelf(adapters),
+            mint: IdentifierMint(now: { Self.start }),
+            now: { Self.start },
+            troubles: SealTroubles(logger: log.logger),
+            post: { _ in }
+        )
+    }
+
+    func setup(_ vault: String = "") throws -> VaultSetup {
+        VaultSetup(
+            settings: try Self.configuration("[vault]\n" + vault).vault,
+            credentials: CredentialDirectory(path: directory),
+            logger: log.logger
+        )
+    }
+
+    func offer(_ user: String, _ secret: String) throws -> CredentialOffer {
+        CredentialOffer(
+            user: try #require(UserID(user)),
+            userHash: hasher.hash(user, domain: .user),
+            provider: ProviderName("apple"),
+            kind: .refreshToken,
+            secret: Secret(secret),
+            createdAt: Self.start
+        )
+    }
+
+    /// A credential as it comes from the spool.
+    func spooled(_ user: String, _ secret: String, row: Int64) throws -> SpoolCredential {
+        SpoolCredential(
+            row: SpoolRow(
+                spoolID: "s",
+                rowID: row,
+                fingerprint: hasher.hash(secret, domain: .spoolRow)
+            ),
+            user: try #require(UserID(user)),
+            userHash: hasher.hash(user, domain: .user),
+            provider: ProviderName("apple"),
+            kind: .refreshToken,
+            secret: Secret(secret),
+            createdAt: Self.start
+        )
+    }
+}

@@ -1,0 +1,32 @@
+import Logging
+import Synchronization
+
+/// What a logger was told: the events of the catalog with their facts.
+final class LogBook: Sendable {
+    private let notes = Mutex<[String]>([])
+
+    /// Such as `spoolUnwritable error=disk_full`, in order.
+    var all: [String] { notes.withLock { $0 } }
+
+    var logger: Logger { Logger(label: "test") { _ in Handler(book: self) } }
+
+    private struct Handler: LogHandler {
+        var metadata: Logger.Metadata = [:]
+        var logLevel = Logger.Level.debug
+        let book: LogBook
+
+        init(book: LogBook) { self.book = book }
+
+        subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+            get { metadata[key] }
+            set { metadata[key] = newValue }
+        }
+
+        func log(event: LogEvent) {
+            var facts = event.metadata ?? [:]
+            let name = facts.removeValue(forKey: "event").map { "\($0)" } ?? "\(event.message)"
+            let words = facts.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
+            book.notes.withLock { $0.append(([name] + words).joined(separator: " ")) }
+        }
+    }
+}
