@@ -13,6 +13,12 @@ package struct SandboxConfiguration: Sendable {
     package var oauth2 = OAuth2Configuration()
     /// How Google is played.
     package var google = GoogleConfiguration()
+    /// How Facebook is played.
+    package var facebook = FacebookConfiguration()
+    /// How GitHub is played.
+    package var github = GitHubConfiguration()
+    /// How X is played.
+    package var x = XConfiguration()
     /// The faults from the start on.
     package var faults = FaultPlan.none
     /// How many grants, tokens of a kind and log records are kept in memory (about 200 bytes each).

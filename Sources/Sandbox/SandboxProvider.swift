@@ -6,4 +6,10 @@ package enum SandboxProvider: String, CaseIterable, Codable, Sendable {
     case oauth2
     /// Google.
     case google
+    /// Facebook, with Limited Login.
+    case facebook
+    /// GitHub.
+    case github
+    /// X, with OAuth 2 and OAuth 1.0a.
+    case x
 }

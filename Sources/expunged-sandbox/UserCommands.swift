@@ -46,8 +46,8 @@ struct SignInCommand: AsyncParsableCommand {
     @Option(help: "The S256 challenge of a PKCE verifier (not Apple).")
     var codeChallenge: String?
 
-    @Option(help: "The user's tenant, or consumers (Microsoft).")
-    var tenant: String?
+    @Option(help: "Microsoft's tenant or consumers, Facebook's limited, X's oauth1.")
+    var realm: String?
 
     @Option(help: "How old the code is already, such as 10m.")
     var age = "0s"
@@ -56,7 +56,7 @@ struct SignInCommand: AsyncParsableCommand {
         try await location.client.perform(
             location.route("/sandbox/sign-in"),
             body: [
-                "scope": scope, "code_challenge": codeChallenge, "tenant": tenant,
+                "scope": scope, "code_challenge": codeChallenge, "realm": realm,
                 "user": user, "client_id": clientID, "nonce": nonce, "redirect_uri": redirectURI,
                 "age_s": try TimeSpan.milliseconds(age) / 1000,
             ]
@@ -86,8 +86,8 @@ struct TokensCommand: AsyncParsableCommand {
     @Option(help: "What is asked for, with blanks between (not Apple).")
     var scope: String?
 
-    @Option(help: "The users' tenant, or consumers (Microsoft).")
-    var tenant: String?
+    @Option(help: "Microsoft's tenant or consumers, Facebook's limited, X's oauth1.")
+    var realm: String?
 
     @Option(help: "How old the tokens are already, such as 9h (not Apple).")
     var age = "0s"
@@ -97,7 +97,7 @@ struct TokensCommand: AsyncParsableCommand {
             location.route("/sandbox/refresh-tokens"),
             body: [
                 "count": count, "client_id": clientID, "user_prefix": userPrefix,
-                "scope": scope, "tenant": tenant,
+                "scope": scope, "realm": realm,
                 "age_s": try TimeSpan.milliseconds(age) / 1000,
             ]
         )
@@ -132,15 +132,15 @@ struct WithdrawCommand: AsyncParsableCommand {
     @Option(help: "The token that the event is about (google, oauth2: token-revoked).")
     var token: String?
 
-    @Option(help: "The user's tenant, or consumers (Microsoft).")
-    var tenant: String?
+    @Option(help: "Microsoft's tenant or consumers, Facebook's limited, X's oauth1.")
+    var realm: String?
 
     func run() async throws {
         try await location.client.perform(
             location.route("/sandbox/withdraw-consent"),
             body: [
                 "user": user, "client_id": clientID, "event": event, "token": token,
-                "tenant": tenant,
+                "realm": realm,
             ]
         )
     }

@@ -50,7 +50,8 @@ struct GoogleTests {
             order.nonce = "n-1"
             let signIn = try fixture.sandbox.signIn(order, at: .google)
             let form = [
-                "grant_type": "authorization_code", "code": signIn.code, "client_id": Self.web,
+                "grant_type": "authorization_code", "code": try #require(signIn.code),
+                "client_id": Self.web,
                 "client_secret": Self.secret,
             ]
             let answer = try await fixture.post("/google/token", form)
@@ -169,6 +170,7 @@ struct GoogleTests {
 
     @Test("a RISC event has its subject inside of the event; only some events cut the grant")
     func events() async throws {
+        // swift-format-ignore: AlwaysUseLowerCamelCase
         struct Claims: Decodable {
             struct Event: Decodable {
                 struct Subject: Decodable {

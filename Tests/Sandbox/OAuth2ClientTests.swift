@@ -128,7 +128,7 @@ struct OAuth2ClientTests {
         try await fixture(.none) { fixture in
             #expect(try await revoke(fixture, ["client_id": "client"]).status == 200)
             let signIn = try fixture.sandbox.signIn(.init(user: "alice"), at: .oauth2)
-            let form = ["grant_type": "authorization_code", "code": signIn.code]
+            let form = ["grant_type": "authorization_code", "code": try #require(signIn.code)]
             let client = ["client_id": "client"].merging(form) { $1 }
             #expect(try await fixture.post("/oauth2/token", client).status == 400)
             let proof = ["code_verifier": try #require(signIn.codeVerifier)]

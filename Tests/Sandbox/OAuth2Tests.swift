@@ -13,7 +13,7 @@ struct OAuth2Tests {
         _ signIn: SandboxSignIn,
         changing fields: [String: String] = [:]
     ) async throws -> SandboxFixture.Answer {
-        let form = ["grant_type": "authorization_code", "code": signIn.code]
+        let form = ["grant_type": "authorization_code", "code": try #require(signIn.code)]
         return try await fixture.post(
             "/oauth2/token",
             form.merging(fields) { $1 },
@@ -287,6 +287,7 @@ struct OAuth2Tests {
 
     @Test("a shared-signals token has sub_id, neither sub nor exp, and cuts what it says")
     func sharedSignal() async throws {
+        // swift-format-ignore: AlwaysUseLowerCamelCase
         struct Claims: Decodable {
             struct Subject: Decodable {
                 let format: String

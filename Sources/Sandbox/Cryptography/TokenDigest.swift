@@ -33,7 +33,11 @@ struct TokenDigest: Hashable, Sendable {
 
     /// SHA-256 in lower-case hexadecimal, the usual form of a nonce claim.
     static func hexadecimal(_ text: String) -> String {
-        sha256(Array(text.utf8)).reduce(into: "") { text, byte in
+        hexadecimal(sha256(Array(text.utf8)))
+    }
+
+    static func hexadecimal(_ bytes: [UInt8]) -> String {
+        bytes.reduce(into: "") { text, byte in
             text += byte < 16 ? "0" : ""
             text += String(byte, radix: 16)
         }

@@ -57,7 +57,7 @@ extension GoogleFamily {
                 if case .redirect = error { throw .oauth("redirect_uri_mismatch", "Bad Request") }
                 throw .oauth("invalid_grant", "Bad Request")
             }
-            let rules = rules(for: client, scope: ticket.scope)
+            let rules = rules(for: client, ticket)
             return ((ticket, state.book.mint(ticket, by: rules, now: now)), .exchanged)
         }
         let idToken = try idToken(ticket, accessToken: tokens.access)
@@ -83,7 +83,7 @@ extension GoogleFamily {
                 throw .oauth("unauthorized_client", "Unauthorized", status: 401)
             }
             state.book.extend(digest, until: now + Self.refreshIdleSeconds)
-            let rules = rules(for: client, scope: token.ticket.scope)
+            let rules = rules(for: client, token.ticket)
             let tokens = state.book.mint(token.ticket, by: rules, withRefresh: false, now: now)
             return ((token.ticket, tokens), .validated)
         }
@@ -91,9 +91,9 @@ extension GoogleFamily {
         return answer(tokens, ticket, idToken: idToken)
     }
 
-    /// Nobody proves who calls: the token is enough. It takes the whole project's grant along.
+    /// Nobody proves who calls: the token is enough.
     ///
-    /// Not idempotent, unlike RFC 7009: an unknown, expired or revoked token is an error.
+    /// It takes the whole project's grant along. Not idempotent, unlike RFC 7009: an unknown, expired or revoked token is an error.
     func answerRevoke(
         _ call: ProviderCall,
         _ note: CallNote

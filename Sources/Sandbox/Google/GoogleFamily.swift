@@ -98,7 +98,7 @@ final class GoogleFamily: GrantFamily {
     }
 
     /// One grant for all clients of a project: what Google revokes as a whole.
-    func grantKey(user: String, client: RegisteredClient, tenant: String?) -> GrantBook.Key {
+    func grantKey(user: String, client: RegisteredClient, realm: String?) -> GrantBook.Key {
         GrantBook.Key(user: user, audience: client.registration.project ?? client.id)
     }
 
@@ -108,7 +108,7 @@ final class GoogleFamily: GrantFamily {
         return "1" + digits.prefix(20).joined()
     }
 
-    func rules(for client: RegisteredClient, scope: String) -> TokenRules {
+    func rules(for client: RegisteredClient, _ ticket: GrantBook.Ticket) -> TokenRules {
         TokenRules(
             accessPrefix: "ya29.",
             accessLifetimeSeconds: 3599,

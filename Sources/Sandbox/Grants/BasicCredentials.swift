@@ -15,4 +15,9 @@ struct BasicCredentials: Sendable {
         name = String(text[..<colon])
         password = String(text[text.index(after: colon)...])
     }
+
+    /// base64 with padding (RFC 4648 §4).
+    static func base64(_ bytes: [UInt8]) -> String {
+        Data(bytes).base64EncodedString()
+    }
 }

@@ -26,7 +26,8 @@ package struct ClientRegistration: Codable, Sendable {
     package var clientID: String
     /// The client secret; webhooks and signed requests are signed with it too.
     package var clientSecret: String?
-    /// OAuth 2 and X: how the client must prove itself; Basic with a secret, else none, if `nil`.
+    /// How the client must prove itself; by its key, by Basic with its secret, or not at all if
+    /// `nil`, by what it has.
     package var authentication: ClientAuthentication?
     /// OAuth 2: the public or private key of `private_key_jwt`, PEM.
     package var keyPEM: String?

@@ -69,7 +69,8 @@ struct GrantBook: Sendable {
     private var codes: BoundedTable<TokenDigest, Code>
     private var tokens: BoundedTable<TokenDigest, Token>
     private var deadChains: BoundedTable<UInt64, Bool>
-    private var chain: UInt64 = 0
+    /// The number of the latest sign-in.
+    private(set) var chain: UInt64 = 0
     private let capacity: Int
 
     init(capacity: Int) {
@@ -104,6 +105,20 @@ struct GrantBook: Sendable {
             clientID: clientID,
             scope: scope,
             nonce: nonce
+        )
+    }
+
+    /// Ends the tokens of a sign-in and carries it on under another number.
+    mutating func replace(_ ticket: Ticket) -> Ticket {
+        kill(chain: ticket.chain)
+        chain += 1
+        return Ticket(
+            grant: ticket.grant,
+            generation: ticket.generation,
+            chain: chain,
+            clientID: ticket.clientID,
+            scope: ticket.scope,
+            nonce: ticket.nonce
         )
     }
 

@@ -20,17 +20,25 @@ protocol GrantFamily: ProviderFamily, FamilyCommands {
     func grantKey(
         user: String,
         client: RegisteredClient,
-        tenant: String?
+        realm: String?
     ) throws(SandboxError) -> GrantBook.Key
 
     /// The provider's identifier of the user.
     func subject(of key: GrantBook.Key) -> String
 
     /// The tokens that a client gets.
-    func rules(for client: RegisteredClient, scope: String) -> TokenRules
+    func rules(for client: RegisteredClient, _ ticket: GrantBook.Ticket) -> TokenRules
 
     /// The scope of a sign-in that names none.
     var defaultScope: String { get }
+
+    /// Whether a sign-in gives a code.
+    func givesCode(_ realm: String?) -> Bool
+
+    /// Adds what the family keeps for tokens that were made without a sign-in.
+    ///
+    /// - Returns: The secret of an OAuth 1.0a token.
+    func keep(_ tokens: TokenSet, in state: inout State, _ ticket: GrantBook.Ticket) -> String?
 
     /// The id token of a sign-in; `nil` when the provider has none.
     func idToken(
@@ -50,6 +58,12 @@ protocol GrantFamily: ProviderFamily, FamilyCommands {
 
 extension GrantFamily {
     var needsProofKey: Bool { false }
+
+    func givesCode(_ realm: String?) -> Bool { true }
+
+    func keep(_ tokens: TokenSet, in state: inout State, _ ticket: GrantBook.Ticket) -> String? {
+        nil
+    }
 
     /// The parts of a path after the family's name; `nil` when the path is another family's.
     func parts(_ path: String) -> [String]? {
@@ -126,12 +140,13 @@ extension GrantFamily {
 
     func signIn(_ order: SandboxOrder.SignIn) throws -> SandboxSignIn {
         let client = try clients.client(order.clientID)
-        let key = try grantKey(user: order.user, client: client, tenant: order.tenant)
+        let key = try grantKey(user: order.user, client: client, realm: order.realm)
         let subject = subject(of: key)
         let issued = try order.issuedSeconds(now: desk.clock.nowSeconds)
         let nonce = order.nonce ?? TokenMint.text()
         var verifier: String?
-        if order.codeChallenge == nil, needsProofKey || client.authentication == .none {
+        let givesCode = givesCode(order.realm)
+        if givesCode, order.codeChallenge == nil, needsProofKey || client.authentication == .none {
             verifier = TokenMint.text()
         }
         let challenge = order.codeChallenge ?? verifier.map { ProofKey.challenge(of: $0) }
@@ -145,6 +160,7 @@ extension GrantFamily {
                 nonce: nonce
             )
             state.renew(key)
+            guard givesCode else { return ticket }
             let entry = GrantBook.Code(
                 ticket: ticket,
                 redirectURI: order.redirectURI,
@@ -161,7 +177,7 @@ extension GrantFamily {
             issuedSeconds: issued
         )
         return SandboxSignIn(
-            code: code,
+            code: givesCode ? code : nil,
             codeVerifier: verifier,
             idToken: idToken,
             subject: subject,
@@ -176,13 +192,12 @@ extension GrantFamily {
         }
         let client = try clients.client(order.clientID)
         let scope = order.scope ?? defaultScope
-        let rules = rules(for: client, scope: scope)
         let issued = desk.clock.nowSeconds - (order.ageSeconds ?? 0)
         return try desk.change { state throws(SandboxError) in
             var tokens: [SandboxToken] = []
             for number in 1...order.count {
                 let user = "\(order.userPrefix ?? "user-")\(number)"
-                let key = try grantKey(user: user, client: client, tenant: order.tenant)
+                let key = try grantKey(user: user, client: client, realm: order.realm)
                 let ticket = try state.book.authorize(
                     key,
                     subject: subject(of: key),
@@ -190,13 +205,15 @@ extension GrantFamily {
                     scope: scope
                 )
                 state.renew(key)
+                let rules = rules(for: client, ticket)
                 let made = state.book.mint(ticket, by: rules, now: issued)
                 tokens.append(
                     SandboxToken(
                         user: user,
                         subject: state.book.subject(of: ticket),
                         accessToken: made.access,
-                        refreshToken: made.refresh
+                        refreshToken: made.refresh,
+                        tokenSecret: keep(made, in: &state, ticket)
                     )
                 )
             }
@@ -206,7 +223,7 @@ extension GrantFamily {
 
     func withdraw(_ order: SandboxOrder.Withdrawal) throws -> SandboxNotification? {
         let client = try clients.client(order.clientID)
-        let key = try grantKey(user: order.user, client: client, tenant: order.tenant)
+        let key = try grantKey(user: order.user, client: client, realm: order.realm)
         guard desk.read({ $0.book.grants[key] != nil }) else {
             throw SandboxError(
                 .badRequest,

@@ -11,7 +11,9 @@ struct RegisteredClient: Sendable {
     var secret: String? { registration.clientSecret }
 
     var authentication: ClientAuthentication {
-        registration.authentication ?? (registration.clientSecret == nil ? .none : .basic)
+        let usual: ClientAuthentication =
+            key != nil ? .privateKeyJWT : secret == nil ? .none : .basic
+        return registration.authentication ?? usual
     }
 
     init(_ registration: ClientRegistration) throws(SandboxError) {

@@ -24,7 +24,7 @@ package struct CallRecord: Codable, Equatable, Sendable {
     package var sequence: UInt64 = 0
     /// Wall time by the sandbox's clock (with its offset), in Unix milliseconds.
     package var timeMilliseconds: Int64 = 0
-    /// The family: `apple`, `google`, …
+    /// The family, by its name.
     package var provider: String
     /// Where the call went.
     package var endpoint: SandboxEndpoint

@@ -24,7 +24,7 @@ extension OAuth2Family {
         order.nonce = query["nonce"]
         order.scope = query["scope"]
         order.codeChallenge = query["code_challenge"]
-        let code: String
+        let code: String?
         do {
             code = try signIn(order).code
         } catch {
@@ -34,7 +34,7 @@ extension OAuth2Family {
         let mark = redirectURI.contains("?") ? "&" : "?"
         // base64url needs no encoding; the state goes back as it came.
         let state = call.query["state"].map { "&state=\(FormBody.encoded($0))" } ?? ""
-        reply.headers["location"] = "\(redirectURI)\(mark)code=\(code)\(state)"
+        reply.headers["location"] = "\(redirectURI)\(mark)code=\(code ?? "")\(state)"
         desk.record(note, .served, status: 302)
         return reply
     }
@@ -76,7 +76,7 @@ extension OAuth2Family {
                 }
                 throw .oauth("invalid_grant")
             }
-            let rules = rules(for: client, scope: ticket.scope)
+            let rules = rules(for: client, ticket)
             return ((ticket, state.book.mint(ticket, by: rules, now: now)), .exchanged)
         }
         let idToken = try idToken(ticket, accessToken: tokens.access)
@@ -106,7 +106,7 @@ extension OAuth2Family {
             }
             let tokens = state.book.mint(
                 token.ticket,
-                by: rules(for: client, scope: token.ticket.scope),
+                by: rules(for: client, token.ticket),
                 withRefresh: rotation != .off,
                 now: now
             )

@@ -89,7 +89,7 @@ final class OAuth2Family: GrantFamily {
         }
     }
 
-    func grantKey(user: String, client: RegisteredClient, tenant: String?) -> GrantBook.Key {
+    func grantKey(user: String, client: RegisteredClient, realm: String?) -> GrantBook.Key {
         GrantBook.Key(user: user, audience: client.id)
     }
 
@@ -97,7 +97,7 @@ final class OAuth2Family: GrantFamily {
         String(TokenDigest.hexadecimal("oauth2/\(key.user)").prefix(24))
     }
 
-    func rules(for client: RegisteredClient, scope: String) -> TokenRules {
+    func rules(for client: RegisteredClient, _ ticket: GrantBook.Ticket) -> TokenRules {
         TokenRules(
             accessPrefix: "at_",
             accessLifetimeSeconds: configuration.accessLifetimeSeconds,

@@ -14,8 +14,9 @@ package enum SandboxOrder {
         package var codeChallenge: String?
         /// What was asked for, with blanks between.
         package var scope: String?
-        /// Microsoft: the user's tenant, or `consumers`.
-        package var tenant: String?
+        /// Where the user signs in: Microsoft's tenant or `consumers`, Facebook's `limited`, X's
+        /// `oauth1`.
+        package var realm: String?
         /// How old the code and the id token are already.
         package var ageSeconds: Int64?
 
@@ -41,7 +42,7 @@ package enum SandboxOrder {
             case redirectURI = "redirect_uri"
             case codeChallenge = "code_challenge"
             case scope
-            case tenant
+            case realm
             case ageSeconds = "age_s"
         }
     }
@@ -56,8 +57,9 @@ package enum SandboxOrder {
         package var userPrefix: String?
         /// What was asked for, with blanks between.
         package var scope: String?
-        /// Microsoft: the users' tenant, or `consumers`.
-        package var tenant: String?
+        /// Where the users sign in: Microsoft's tenant or `consumers`, Facebook's `limited`, X's
+        /// `oauth1`.
+        package var realm: String?
         /// How old the tokens are already.
         package var ageSeconds: Int64?
 
@@ -71,7 +73,7 @@ package enum SandboxOrder {
             case clientID = "client_id"
             case userPrefix = "user_prefix"
             case scope
-            case tenant
+            case realm
             case ageSeconds = "age_s"
         }
     }
@@ -82,8 +84,9 @@ package enum SandboxOrder {
         package var user: String
         /// The client; the first that was registered if `nil`.
         package var clientID: String?
-        /// Microsoft: the user's tenant, or `consumers`.
-        package var tenant: String?
+        /// Where the user signs in: Microsoft's tenant or `consumers`, Facebook's `limited`, X's
+        /// `oauth1`.
+        package var realm: String?
         /// What happens, in the provider's words; its usual cut if `nil`.
         package var event: String?
         /// The token that the event is about, where it is about one.
@@ -98,7 +101,7 @@ package enum SandboxOrder {
         private enum CodingKeys: String, CodingKey {
             case user
             case clientID = "client_id"
-            case tenant
+            case realm
             case event
             case token
         }

@@ -1,7 +1,7 @@
 /// What an application holds after a user signed in.
 package struct SandboxSignIn: Codable, Sendable {
-    /// The authorization code.
-    package let code: String
+    /// The authorization code, where the provider gives one.
+    package let code: String?
     /// What the exchange must bring, when the sandbox made the challenge.
     package let codeVerifier: String?
     /// The id token, where the provider has them.

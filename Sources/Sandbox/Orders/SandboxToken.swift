@@ -9,7 +9,7 @@ package struct SandboxToken: Codable, Sendable {
     /// The refresh token, where the provider has them.
     package let refreshToken: String?
     /// The secret of an OAuth 1.0a token.
-    package var tokenSecret: String?
+    package let tokenSecret: String?
 
     private enum CodingKeys: String, CodingKey {
         case user

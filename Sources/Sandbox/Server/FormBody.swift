@@ -25,6 +25,9 @@ struct FormBody: Sendable {
         return value
     }
 
+    /// The fields, in no order.
+    var pairs: [(String, String)] { fields.map { ($0.key, $0.value) } }
+
     /// Percent-encoded text, with only RFC 3986's unreserved characters left as they are (§2.3).
     static func encoded(_ text: String) -> String {
         text.utf8.reduce(into: "") { encoded, byte in

@@ -41,9 +41,11 @@ struct ProviderCall: Sendable {
     /// The fault that the answer will suffer; only for the journal.
     var fault: FaultKind?
 
-    var contentType: String? { headers.first(name: "content-type") }
+    var contentType: String? { header("content-type") }
 
-    var authorization: String? { headers.first(name: "authorization") }
+    var authorization: String? { header("authorization") }
+
+    func header(_ name: String) -> String? { headers.first(name: name) }
 
     /// The body as a form; empty when the caller says that it is something else.
     var form: FormBody {

@@ -3,17 +3,23 @@ struct SandboxFamilies: Sendable {
     let apple: AppleFamily
     let oauth2: OAuth2Family
     let google: GoogleFamily
+    let facebook: FacebookFamily
+    let github: GitHubFamily
+    let x: XFamily
 
     init(_ configuration: SandboxConfiguration, _ tools: FamilyTools) throws(SandboxError) {
         apple = AppleFamily(configuration: configuration.apple, tools)
         oauth2 = try OAuth2Family(configuration.oauth2, tools)
         google = try GoogleFamily(configuration.google, tools)
+        facebook = try FacebookFamily(configuration.facebook, tools)
+        github = try GitHubFamily(configuration.github, tools)
+        x = try XFamily(configuration.x, tools)
     }
 
     var all: [any ProviderFamily] { [apple] + others }
 
     /// The families that share their commands: all but Apple, which has its own.
-    var others: [any GrantFamily] { [oauth2, google] }
+    var others: [any GrantFamily] { [oauth2, google, facebook, github, x] }
 
     /// The commands of a family.
     func commands(of provider: SandboxProvider) throws(SandboxError) -> any FamilyCommands {

@@ -1,0 +1,291 @@
+/// The endpoints that act or look something up.
+extension FacebookFamily {
+    /// Who calls Graph.
+    private enum Caller {
+        case app(RegisteredClient)
+        case user(GrantBook.Ticket)
+
+        var clientID: String {
+            switch self {
+            case .app(let client): client.id
+            case .user(let ticket): ticket.clientID
+            }
+        }
+    }
+
+    func answerDeletion(
+        _ call: ProviderCall,
+        _ note: CallNote,
+        of user: String,
+        _ permission: String?
+    ) throws(FamilyRefusal) -> ProviderReply {
+        let success: JSON = configuration.answersBareTrue ? true : ["success": true]
+        return try desk.perform(note) { state, now throws(FamilyRefusal) in
+            let caller = try caller(call, in: state, now: now)
+            guard let key = try grant(of: user, for: caller, in: state) else {
+                throw .noObject
+            }
+            guard state.book.grants[key]?.isLive == true else {
+                switch configuration.repeatedDelete {
+                case .notFound: throw .noObject
+                case .notInstalled: throw .notInstalled(caller.clientID)
+                case .success: return (.json(success), .ignored)
+                }
+            }
+            if let permission {
+                state.declined[key, default: []].insert(permission)
+                return (.json(success), .ignored)
+            }
+            state.book.cut(key)
+            return (.json(success), .revoked)
+        }
+    }
+
+    func answerPermissions(
+        _ call: ProviderCall,
+        _ note: CallNote,
+        of user: String
+    ) throws(FamilyRefusal) -> ProviderReply {
+        try desk.perform(note) { state, now throws(FamilyRefusal) in
+            let caller = try caller(call, in: state, now: now)
+            guard let key = try grant(of: user, for: caller, in: state) else {
+                throw .noObject
+            }
+            guard state.book.grants[key]?.isLive == true else {
+                return (.json(["data": []]), .checked)
+            }
+            let declined = state.declined[key] ?? []
+            let rows = ["public_profile", "email"].map { permission -> JSON in
+                let status = declined.contains(permission) ? "declined" : "granted"
+                return ["permission": .text(permission), "status": .text(status)]
+            }
+            return (.json(["data": .list(rows)]), .checked)
+        }
+    }
+
+    func answerProfile(
+        _ call: ProviderCall,
+        _ note: CallNote
+    ) throws(FamilyRefusal) -> ProviderReply {
+        try desk.perform(note) { state, now throws(FamilyRefusal) in
+            let caller = try caller(call, in: state, now: now)
+            guard let key = try grant(of: "me", for: caller, in: state),
+                let grant = state.book.grants[key]
+            else { throw .noObject }
+            let body: JSON = ["name": "Sandbox User", "id": .text(grant.subject)]
+            return (.json(body), .checked)
+        }
+    }
+
+    /// Looks at a token of the calling app; 200 also for dead ones.
+    func answerDebug(
+        _ call: ProviderCall,
+        _ note: CallNote
+    ) throws(FamilyRefusal) -> ProviderReply {
+        guard let input = call.query["input_token"] else {
+            throw .graph(100, "(#100) The parameter input_token is required")
+        }
+        return try desk.perform(note) { state, now throws(FamilyRefusal) in
+            let caller = try caller(call, in: state, now: now)
+            guard let token = state.book.token(TokenDigest(input)) else {
+                let error: JSON = ["code": 190, "message": "Invalid OAuth access token."]
+                let data: JSON = ["error": error, "is_valid": false, "scopes": []]
+                return (.json(["data": data]), .checked)
+            }
+            guard token.ticket.clientID == caller.clientID else {
+                throw .graph(
+                    100,
+                    "(#100) The App_id in the input_token did not match the Viewing App"
+                )
+            }
+            let standing = state.book.standing(token, now: now)
+            let error: JSON =
+                switch standing {
+                case .live: .absent
+                case .expired: ["code": 190, "message": "Session has expired", "subcode": 463]
+                case .dead:
+                    [
+                        "code": 190, "message": "The user has not authorized application",
+                        "subcode": 458,
+                    ]
+                }
+            let data: JSON = [
+                "app_id": .text(token.ticket.clientID), "type": "USER", "error": error,
+                "expires_at": .integer(token.expiresSeconds ?? 0),
+                "issued_at": .integer(token.issuedSeconds), "is_valid": .boolean(standing == .live),
+                "scopes": .list(
+                    token.ticket.scope.split(separator: ",").map { .text(String($0)) }
+                ),
+                "user_id": .text(state.book.subject(of: token.ticket)),
+            ]
+            return (.json(["data": data]), .checked)
+        }
+    }
+
+    /// Limited Login's end: the id token must be fresh; permissions stay as they are.
+    func answerUninstall(
+        _ call: ProviderCall,
+        _ note: CallNote
+    ) throws(FamilyRefusal) -> ProviderReply {
+        struct Claims: Decodable {
+            let sub: String
+            let aud: String
+            let exp: Int64
+        }
+        let form = call.form
+        guard let appID = form["app_id"], let text = form["id_token"] else {
+            throw .graph(100, "(#100) Missing parameter")
+        }
+        guard let token = JSONWebToken(text), signingKeys.signed(token),
+            let claims = token.claims(Claims.self), claims.aud == appID
+        else { throw .graph(190, "Invalid OIDC token") }
+        return try desk.perform(note) { state, now throws(FamilyRefusal) in
+            guard now < claims.exp else { throw .graph(190, subcode: 463, "Token has expired") }
+            guard let key = state.owners["\(appID)/\(Self.limited)/\(claims.sub)"],
+                state.book.grants[key]?.isLive == true
+            else { throw .notInstalled(appID) }
+            state.book.cut(key)
+            return (.json(["success": true]), .revoked)
+        }
+    }
+
+    func answerToken(
+        _ call: ProviderCall,
+        _ note: CallNote
+    ) throws(FamilyRefusal) -> ProviderReply {
+        guard let client = clients[Self.parameter("client_id", of: call)] else {
+            throw .graph(101, "Error validating application. Cannot get application info.")
+        }
+        guard client.has(secret: Self.parameter("client_secret", of: call)) else {
+            throw .graph(1, "Error validating client secret.")
+        }
+        if Self.parameter("grant_type", of: call) == "client_credentials" {
+            desk.record(note, .served, status: 200)
+            let token = "\(client.id)|\(client.secret ?? "")"
+            return .json(["access_token": .text(token), "token_type": "bearer"])
+        }
+        guard let code = Self.parameter("code", of: call) else {
+            throw .graph(100, "Missing code parameter.")
+        }
+        let redirectURI = Self.parameter("redirect_uri", of: call)
+        let verifier = Self.parameter("code_verifier", of: call)
+        return try desk.perform(note) { state, now throws(FamilyRefusal) in
+            let ticket: GrantBook.Ticket
+            do throws(GrantBook.CodeTrouble) {
+                ticket = try state.book.redeem(
+                    TokenDigest(code),
+                    by: client.id,
+                    redirectURI: redirectURI,
+                    verifier: verifier,
+                    now: now
+                )
+            } catch {
+                throw Self.refusal(of: error)
+            }
+            let tokens = state.book.mint(ticket, by: rules(for: client, ticket), now: now)
+            let body: JSON = [
+                "access_token": .text(tokens.access), "token_type": "bearer",
+                "expires_in": .integer(60 * 86_400),
+            ]
+            return (.json(body), .exchanged)
+        }
+    }
+
+    private static func refusal(of trouble: GrantBook.CodeTrouble) -> FamilyRefusal {
+        switch trouble {
+        case .used: .graph(100, subcode: 36_009, "This authorization code has been used.")
+        case .expired: .graph(100, subcode: 36_007, "This authorization code has expired.")
+        case .redirect, .verifier:
+            .graph(
+                100,
+                subcode: 36_008,
+                "Error validating verification code. Please make sure your redirect_uri is "
+                    + "identical to the one you used in the OAuth dialog request"
+            )
+        case .unknown, .foreign: .graph(100, "Invalid verification code format.")
+        }
+    }
+
+    // MARK: - Callers
+
+    private func caller(
+        _ call: ProviderCall,
+        in state: State,
+        now: Int64
+    ) throws(FamilyRefusal) -> Caller {
+        guard let text = Self.parameter("access_token", of: call) ?? call.bearer else {
+            throw .graph(104, "An access token is required to request this resource.")
+        }
+        if let bar = text.firstIndex(of: "|") {
+            guard let client = clients[String(text[..<bar])] else {
+                throw .graph(101, "Error validating application. Invalid application ID.")
+            }
+            guard client.has(secret: String(text[text.index(after: bar)...])) else {
+                throw .graph(190, "Invalid OAuth access token signature.")
+            }
+            try checkProof(call, of: text, by: client)
+            return .app(client)
+        }
+        guard let token = state.book.token(TokenDigest(text)),
+            let client = clients[token.ticket.clientID]
+        else { throw .graph(190, "Invalid OAuth access token - Cannot parse access token") }
+        try checkProof(call, of: text, by: client)
+        switch state.book.standing(token, now: now) {
+        case .live: return .user(token.ticket)
+        case .expired:
+            throw .graph(190, subcode: 463, "Error validating access token: Session has expired.")
+        case .dead: throw .notInstalled(client.id)
+        }
+    }
+
+    /// `appsecret_proof`: HMAC-SHA256 of the token that is used, in lower-case hexadecimal.
+    private func checkProof(
+        _ call: ProviderCall,
+        of token: String,
+        by client: RegisteredClient
+    ) throws(FamilyRefusal) {
+        guard let proof = Self.parameter("appsecret_proof", of: call) else {
+            guard client.registration.requiresProof != true else {
+                throw .graph(
+                    100,
+                    "API calls from the server require an appsecret_proof argument",
+                    type: "GraphMethodException"
+                )
+            }
+            return
+        }
+        let code = MessageCode.sha256(
+            key: Array((client.secret ?? "").utf8),
+            message: Array(token.utf8)
+        )
+        guard proof == TokenDigest.hexadecimal(code) else {
+            throw .graph(
+                100,
+                "Invalid appsecret_proof provided in the API argument",
+                type: "GraphMethodException"
+            )
+        }
+    }
+
+    /// The grant of an app-scoped id, or of `me`; `nil` when this app knows no such id.
+    private func grant(
+        of user: String,
+        for caller: Caller,
+        in state: State
+    ) throws(FamilyRefusal) -> GrantBook.Key? {
+        switch caller {
+        case .app(let client):
+            guard user != "me" else {
+                throw .graph(
+                    2500,
+                    "An active access token must be used to query information about the current "
+                        + "user."
+                )
+            }
+            return state.owners["\(client.id)/\(user)"]
+        case .user(let ticket):
+            guard user == "me" || user == state.book.subject(of: ticket) else { return nil }
+            return ticket.grant
+        }
+    }
+}

@@ -1,0 +1,203 @@
+/// Plays `graph.facebook.com`, and `limited.facebook.com` for Limited Login.
+///
+/// Sources: developers.facebook.com, "Revoking Permissions", "Securing Graph API Requests",
+/// "Handling Errors", "Limited Login" and "Data Deletion Request Callback".
+final class FacebookFamily: GrantFamily {
+    struct State: GrantState {
+        var book: GrantBook
+        /// The grants by app and app-scoped id.
+        var owners: [String: GrantBook.Key] = [:]
+        /// The permissions that were dropped one by one.
+        var declined: [GrantBook.Key: Set<String>] = [:]
+
+        mutating func renew(_ key: GrantBook.Key) {
+            declined[key] = nil
+            guard let grant = book.grants[key] else { return }
+            owners["\(key.audience)/\(grant.subject)"] = key
+        }
+    }
+
+    enum Route {
+        case token
+        case permissions(user: String)
+        case deletion(user: String, permission: String?)
+        case profile
+        case debug
+        case keys
+        case discovery
+        case uninstall
+    }
+
+    /// The realm of Limited Login, which has id tokens and nothing else.
+    static let limited = "limited"
+    static let issuer = "https://limited.facebook.com"
+
+    let name = "facebook"
+    let desk: GrantDesk<State>
+    let clients: ClientRegistry
+    let signingKeys = SigningKeys(family: "facebook")
+    let configuration: FacebookConfiguration
+    let codeLifetimeSeconds: Int64 = 600
+    let defaultScope = "public_profile,email"
+
+    init(_ configuration: FacebookConfiguration, _ tools: FamilyTools) throws(SandboxError) {
+        self.configuration = configuration
+        clients = try ClientRegistry(configuration.clients)
+        desk = GrantDesk(tools, state: State(book: GrantBook(capacity: tools.capacity)))
+    }
+
+    func route(_ method: String, _ path: String) -> Route? {
+        guard var parts = parts(path) else { return nil }
+        if let first = parts.first, first.wholeMatch(of: /v[0-9]+\.[0-9]+/) != nil {
+            parts.removeFirst()
+        }
+        switch (method, parts.count) {
+        case ("DELETE", 2...3) where parts[1] == "permissions":
+            return .deletion(user: parts[0], permission: parts.count == 3 ? parts[2] : nil)
+        case ("GET", 2) where parts[1] == "permissions":
+            return .permissions(user: parts[0])
+        default:
+            break
+        }
+        return switch (method, parts) {
+        case ("GET", ["oauth", "access_token"]), ("POST", ["oauth", "access_token"]): .token
+        case ("GET", ["me"]): .profile
+        case ("GET", ["debug_token"]): .debug
+        case ("GET", [".well-known", "openid-configuration", ""]): .discovery
+        case ("GET", [".well-known", "oauth", "openid", "jwks", ""]): .keys
+        case ("POST", ["platform", "uninstall", ""]): .uninstall
+        default: nil
+        }
+    }
+
+    func endpoint(method: String, path: String) -> SandboxEndpoint? {
+        route(method, path).map { route in
+            switch route {
+            case .token: .token
+            case .deletion, .uninstall: .revoke
+            case .permissions, .profile, .debug: .check
+            case .keys: .keys
+            case .discovery: .discovery
+            }
+        }
+    }
+
+    func note(_ call: ProviderCall) -> CallNote {
+        let token = Self.parameter("access_token", of: call) ?? call.bearer
+        let app = token?.split(separator: "|").first.map(String.init)
+        return CallNote(
+            name,
+            call,
+            grantType: Self.parameter("grant_type", of: call),
+            clientID: Self.parameter("client_id", of: call) ?? call.form["app_id"]
+                ?? (token?.contains("|") == true ? app : nil),
+            token: call.query["input_token"] ?? call.form["id_token"]
+                ?? Self.parameter("code", of: call) ?? token
+        )
+    }
+
+    func serve(_ call: ProviderCall, _ note: CallNote) throws(FamilyRefusal) -> ProviderReply {
+        switch route(call.method, call.path) {
+        case .token: return try answerToken(call, note)
+        case .deletion(let user, let permission):
+            return try answerDeletion(call, note, of: user, permission)
+        case .permissions(let user): return try answerPermissions(call, note, of: user)
+        case .profile: return try answerProfile(call, note)
+        case .debug: return try answerDebug(call, note)
+        case .uninstall: return try answerUninstall(call, note)
+        case .keys: return try handKeys(note)
+        case .discovery, nil:
+            let base = "\(desk.address.baseURL)/\(name)"
+            return hand(
+                [
+                    "issuer": .text(Self.issuer),
+                    "jwks_uri": .text("\(base)/.well-known/oauth/openid/jwks/"),
+                    "id_token_signing_alg_values_supported": ["RS256"],
+                ],
+                note
+            )
+        }
+    }
+
+    /// A parameter of Graph, which may be in the query or in the form.
+    static func parameter(_ name: String, of call: ProviderCall) -> String? {
+        call.query[name] ?? call.form[name]
+    }
+
+    /// An application and a limited one are told apart, since Meta does not say that a deletion of
+    /// permissions reaches Limited Login.
+    func grantKey(user: String, client: RegisteredClient, realm: String?) -> GrantBook.Key {
+        let isLimited = realm == Self.limited
+        return GrantBook.Key(
+            user: user,
+            audience: isLimited ? "\(client.id)/\(Self.limited)" : client.id
+        )
+    }
+
+    func givesCode(_ realm: String?) -> Bool { realm != Self.limited }
+
+    /// An app-scoped id: another for every app, the same with Limited Login.
+    func subject(of key: GrantBook.Key) -> String {
+        let app = key.audience.prefix { $0 != "/" }
+        let digits = TokenDigest.hexadecimal("facebook/\(app)/\(key.user)").utf8
+        return "1" + digits.prefix(16).map { String(Int($0) % 10) }.joined()
+    }
+
+    /// One token for about 60 days and no refresh token.
+    func rules(for client: RegisteredClient, _ ticket: GrantBook.Ticket) -> TokenRules {
+        TokenRules(accessPrefix: "EAA", accessLifetimeSeconds: 60 * 86_400)
+    }
+
+    func idToken(
+        _ ticket: GrantBook.Ticket,
+        subject: String,
+        accessToken: String?,
+        issuedSeconds: Int64
+    ) throws -> String? {
+        guard ticket.grant.audience.hasSuffix("/\(Self.limited)") else { return nil }
+        return try signingKeys.sign([
+            "iss": .text(Self.issuer), "aud": .text(ticket.clientID), "sub": .text(subject),
+            "iat": .integer(issuedSeconds), "exp": .integer(issuedSeconds + 3600),
+            "jti": .text(TokenMint.text()), "nonce": .optional(ticket.nonce),
+            "name": "Sandbox User",
+        ])
+    }
+
+    /// `signed_request`, the body of the deauthorize and of the data deletion callback.
+    func happen(
+        _ order: SandboxOrder.Withdrawal,
+        to key: GrantBook.Key,
+        client: RegisteredClient
+    ) throws -> SandboxNotification? {
+        guard ["deauthorize", "data-deletion"].contains(order.event ?? "deauthorize") else {
+            throw SandboxError(
+                .badRequest,
+                cannot: "make notification",
+                at: "event",
+                cause: "there are: deauthorize, data-deletion"
+            )
+        }
+        let subject = desk.changed { state in
+            state.book.cut(key)
+            return state.book.grants[key]?.subject ?? ""
+        }
+        let payload: JSON = [
+            "user_id": .text(subject), "algorithm": "HMAC-SHA256",
+            "issued_at": .integer(desk.clock.nowSeconds),
+        ]
+        let part = Base64URL.text(payload.bytes)
+        let signature = MessageCode.sha256(
+            key: Array((client.secret ?? "").utf8),
+            message: Array(part.utf8)
+        )
+        return SandboxNotification(
+            contentType: "application/x-www-form-urlencoded",
+            body: "signed_request=\(Base64URL.text(signature)).\(part)"
+        )
+    }
+
+    /// Graph's limits are 400 as well, and say nothing about when to come again.
+    func throttled(retryAfterSeconds: Int) -> ProviderReply {
+        FamilyRefusal.graph(341, "(#341) Application limit reached").reply
+    }
+}
