@@ -15,6 +15,8 @@ package enum Trouble: Hashable, Sendable {
     case misconfigured
     /// The sealed credential does not open or is not the one that was stored.
     case sealBroken
+    /// The vault lacks the key that the credential was sealed under; with it all is well again.
+    case vaultSealed
 
     /// A stable name for the journal, the API and metrics.
     package var code: String {
@@ -25,6 +27,7 @@ package enum Trouble: Hashable, Sendable {
         case .unusable: "unusable_answer"
         case .misconfigured: "misconfigured"
         case .sealBroken: "seal_broken"
+        case .vaultSealed: "vault_sealed"
         }
     }
 }

@@ -105,6 +105,9 @@ package struct CodeExchange: Hashable, Sendable {
             return retry(after: nil, dice: &dice)
         case .throttled(let retryAfter):
             return retry(after: retryAfter, dice: &dice)
+        case .vaultSealed:
+            // Looked at again until the code is too old: a restart may bring the key in time.
+            return retry(after: Limits.codeBackoffMax, dice: &dice)
         case .misconfigured:
             phase = .pending
             return [.pauseProvider]

@@ -39,7 +39,7 @@ package struct CredentialWork: Hashable, Sendable {
     package var needsProof: Bool
     /// Last successful token answer, the exchange included.
     package var lastLiveAt: WallTime?
-    /// Last refresh grant that the provider answered; spends its budget.
+    /// Last refresh grant that the provider answered, or may have; spends its budget.
     package var lastRefreshAt: WallTime?
 
     package init(

@@ -21,6 +21,7 @@ package enum JournalEvent: String, Sendable, CaseIterable {
     case vaultOpened
     case credentialNotSealed
     case codeExpired
+    case subjectMismatch
 
     // Requests
     case requestAccepted
@@ -83,7 +84,8 @@ extension JournalEvent {
             .notice
         case .uncleanStop, .journalOverflow, .intakePaused, .requestRejected, .requestParked,
             .requestAbandoned, .notRevoked, .deadlineNear, .guardOverridden, .breakerOpened,
-            .spoolForeignObjects, .spoolUnreadableRows, .spoolReplaced, .spoolInWAL:
+            .subjectMismatch, .spoolForeignObjects, .spoolUnreadableRows, .spoolReplaced,
+            .spoolInWAL:
             .warning
         case .configurationRefused, .vaultSealed, .codeExpired, .requestQuarantined,
             .rowsRemaining, .deadlinePassed, .providerPaused, .targetPaused, .spoolQuarantined,
@@ -111,6 +113,7 @@ extension JournalEvent {
         case .vaultOpened: "vault opened"
         case .credentialNotSealed: "credential not sealed"
         case .codeExpired: "authorization code expired in our hands"
+        case .subjectMismatch: "authorization code of another subject"
         case .requestAccepted: "request accepted"
         case .requestRejected: "request rejected"
         case .requestCompleted: "request completed"
@@ -162,6 +165,7 @@ extension JournalEvent {
         case .vaultOpened: "93de8f75171e4acf93e150c30e9fecc1"
         case .credentialNotSealed: "945fa09bfc2941df8537d91aceab341c"
         case .codeExpired: "1cf6adc6735a48e780b5329c681eac21"
+        case .subjectMismatch: "1a0765be27d04eeeaa17bc15f5ff7014"
         case .requestAccepted: "e5296feff34d4b65a1db41d0a94dac7b"
         case .requestRejected: "ca13d85f3d1441a9859a72fa3f77497d"
         case .requestCompleted: "a9fdf936c46b495986afb065df72a6b0"

@@ -27,6 +27,8 @@ package enum Limits {
     /// Requests that one read of due work brings; a quarter of the window, so that reads stay
     /// short.
     package static let fetchMax = 512
+    /// Parked requests that one commit makes due; a million of them never hold up the others.
+    package static let wakePageMax = 500
     /// A purge call takes at most this many requests: one short transaction.
     package static let purgeBatchMax = 128
     /// Consecutive failures that open a provider's breaker.

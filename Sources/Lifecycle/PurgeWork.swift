@@ -83,7 +83,7 @@ extension PurgeWork {
             return [.pauseTarget(target)]
         case .throttled(let retryAfter):
             return retry(after: retryAfter, &moment)
-        case .unreachable, .lost, .unusable, .sealBroken:
+        case .unreachable, .lost, .unusable, .sealBroken, .vaultSealed:
             return retry(after: nil, &moment)
         }
     }

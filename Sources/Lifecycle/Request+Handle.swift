@@ -53,7 +53,7 @@ extension Request {
         case .identityChanged(let snapshot):
             return try learn(snapshot)
         case .hold, .release, .retry, .cancel, .absorbed, .abandon, .quarantine:
-            return try operate(event, at: moment.now)
+            return try operate(event, at: moment.now, around: around)
         }
     }
 
@@ -92,7 +92,8 @@ extension Request {
 
     private mutating func operate(
         _ event: RequestEvent,
-        at now: WallTime
+        at now: WallTime,
+        around: Surroundings
     ) throws(OperationRefusal) -> [RequestEffect] {
         guard !phase.isEnded else { throw .alreadyEnded }
         switch event {
@@ -113,11 +114,7 @@ extension Request {
             end(as: .cancelled, at: now)
             return [.announce(.cancelled)]
         case .abandon:
-            guard let stage = phase.stage, stage <= .revoking, openRevocationCount > 0 else {
-                throw .nothingToAbandon
-            }
-            for index in revocations.indices { revocations[index].abandon(at: now) }
-            return [.announce(.abandoned)]
+            return try abandon(at: now, around: around)
         case .quarantine:
             crashCount = max(crashCount, Limits.crashesMax)
         case .due, .checked, .revoked, .confirmed, .purged, .verified, .postponed,
@@ -134,6 +131,24 @@ extension Request {
         guard !isTooLate else { throw .tooLate }
         end(as: .cancelled, at: now)
         return [.announce(.cancelled)]
+    }
+
+    private mutating func abandon(
+        at now: WallTime,
+        around: Surroundings
+    ) throws(OperationRefusal) -> [RequestEffect] {
+        let lacksIdentity = waitsForIdentity(around)
+        guard let stage = phase.stage, stage <= .revoking, openRevocationCount > 0 || lacksIdentity
+        else { throw .nothingToAbandon }
+        if lacksIdentity { isWithoutIdentities = true }
+        for index in revocations.indices { revocations[index].abandon(at: now) }
+        return [.announce(.abandoned)]
+    }
+
+    /// Whether only a first credential, or an operator, lets the purge begin.
+    func waitsForIdentity(_ around: Surroundings) -> Bool {
+        kind == .deleteAccount && revocations.isEmpty && around.withoutIdentities == .park
+            && !isWithoutIdentities
     }
 
     mutating func end(as final: Phase, at now: WallTime) {

@@ -55,7 +55,7 @@ extension Request {
         around: Surroundings,
         into effects: inout [RequestEffect]
     ) -> Bool {
-        if kind == .deleteAccount, revocations.isEmpty, around.withoutIdentities == .park {
+        if waitsForIdentity(around) {
             park(.revoking, .needsReauthentication, until: nil, now: now)
             return false
         }

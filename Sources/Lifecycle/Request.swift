@@ -26,6 +26,8 @@ package struct Request: Hashable, Sendable {
     package var revocations: [Revocation]
     package var purges: [PurgeWork]
     package var isHeld: Bool
+    /// An operator decided not to wait for an identity where none is known.
+    package var isWithoutIdentities: Bool
     /// Set with the first purge intent: no cancel and no further credential after it.
     package var purgeStartedAt: WallTime?
     package var endedAt: WallTime?
@@ -59,6 +61,7 @@ package struct Request: Hashable, Sendable {
             .map(Revocation.init)
         purges = kind == .deleteAccount ? targets.map(PurgeWork.init) : []
         isHeld = false
+        isWithoutIdentities = false
         crashCount = 0
         dueAt = notBefore
     }

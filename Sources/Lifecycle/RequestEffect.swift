@@ -17,6 +17,8 @@ package enum Announcement: Hashable, Sendable {
     case resumed
     case verdict(ProviderName, Verdict)
     case sealBroken(ProviderName)
+    /// The vault lacks the key of a credential of this provider.
+    case vaultKeyMissing(ProviderName)
     case purgeStarted
     case remainingRows(TargetName)
     case completed
@@ -45,7 +47,7 @@ package enum RequestEvent: Hashable, Sendable {
     /// An operator wants the next try now; also ends a quarantine.
     case retry
     case cancel
-    /// An operator ends every open revocation as `abandoned`.
+    /// An operator ends every open revocation as `abandoned`, or goes on without any identity.
     case abandon
     /// It was being worked on in too many crashes of our own.
     case quarantine

@@ -59,6 +59,11 @@ package struct Revocation: Hashable, Sendable {
     ///
     /// Not stored: after a restart nothing is in flight.
     package var isBusy = false
+    /// The vault lacks the key of a credential.
+    ///
+    /// Not stored: whatever makes the request due again, such as a restart with the key, tries
+    /// again.
+    package var isKeyMissing = false
 
     package init(_ snapshot: IdentitySnapshot) {
         identity = snapshot.identity
@@ -103,6 +108,7 @@ extension Revocation {
             return advanceWithoutCredential(kind: kind, now: now, policy: policy)
         }
         waitingSince = nil
+        guard !isKeyMissing else { return .parked(.vaultSealed, until: nil) }
         guard !around.pausedProviders.contains(provider) else {
             return .parked(.providerPaused, until: nil)
         }
@@ -267,9 +273,19 @@ extension Revocation {
             credentials[index].step = .dead
             succeed()
         case .trouble(let trouble):
+            noteSpentBudget(trouble, at: index, moment.now)
             return record(trouble, at: index, &moment)
         }
         return []
+    }
+
+    /// The provider may have honoured a refresh whose answer was lost, and then counts it.
+    ///
+    /// Asking again would break its rule, so the revocation goes on without that knowledge: at best
+    /// the verdict is `accepted`.
+    private mutating func noteSpentBudget(_ trouble: Trouble, at index: Int, _ now: WallTime) {
+        guard trouble == .lost else { return }
+        credentials[index].lastRefreshAt = now
     }
 
     /// Records what a revoke said.
@@ -319,6 +335,7 @@ extension Revocation {
             failures += 1
             retryAt = moment.now + Backoff.delay(failures: failures, dice: &moment.dice)
         case .trouble(let trouble):
+            noteSpentBudget(trouble, at: index, moment.now)
             return record(trouble, at: index, &moment)
         }
         return []
@@ -339,6 +356,10 @@ extension Revocation {
         case .sealBroken:
             credentials[index].step = .unusable
             return [.announce(.sealBroken(provider))]
+        case .vaultSealed:
+            attempts -= 1
+            isKeyMissing = true
+            return [.announce(.vaultKeyMissing(provider))]
         case .throttled(let retryAfter):
             return retry(after: retryAfter, &moment)
         case .unreachable, .lost, .unusable:
@@ -407,6 +428,7 @@ extension Revocation {
 
     /// Forgets timers, so that the next try is now.
     mutating func retryNow() {
+        isKeyMissing = false
         retryAt = nil
         failures = 0
     }

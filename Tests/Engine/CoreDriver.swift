@@ -17,6 +17,7 @@ final class CoreDriver {
         isVaultOpen: Bool = true,
         suspects: [RequestID] = [],
         purgesInLastHour: Int = 0,
+        allowance: GuardAllowance? = nil,
         exchanges: [LoadedExchange] = []
     ) {
         core = EngineCore(
@@ -28,6 +29,7 @@ final class CoreDriver {
         core.start(
             suspects: suspects,
             purgesInLastHour: purgesInLastHour,
+            allowance: allowance,
             exchanges: exchanges,
             at: now
         )
@@ -66,6 +68,12 @@ final class CoreDriver {
     /// Ends the commit under way.
     @discardableResult
     func commit(_ news: [IdentityNews] = []) -> [EngineAction] {
+        commit(knowing: news.map { .identity($0) })
+    }
+
+    /// Ends the commit under way with any news.
+    @discardableResult
+    func commit(knowing news: [ChangeNews]) -> [EngineAction] {
         let count = max(0, (openCommit?.count ?? 0) - news.count)
         return send(.committed(news.map(Optional.some) + Array(repeating: nil, count: count)))
     }
@@ -199,6 +207,15 @@ extension [StateChange] {
     }
 
     var wakes: [ParkReason] {
-        compactMap { if case .wake(let reason, _) = $0 { reason } else { nil } }
+        compactMap { if case .wake(let reason, _, _) = $0 { reason } else { nil } }
+    }
+
+    /// Where each wake begins.
+    var wakePages: [RequestID?] {
+        compactMap { if case .wake(_, let previous, _) = $0 { .some(previous) } else { nil } }
+    }
+
+    var overridesUsed: [Int] {
+        compactMap { if case .useGuardOverride(let count, _) = $0 { count } else { nil } }
     }
 }

@@ -59,7 +59,8 @@ final class DrivenGuard {
     init(purgesMax: Int) { guardian = MassDeletionGuard(purgesMax: purgesMax) }
 
     func isClosed(at now: WallTime) -> Bool { guardian.isClosed(at: now) }
-    func purgeBegan(at now: WallTime) { guardian.purgeBegan(at: now) }
+    @discardableResult
+    func purgeBegan(at now: WallTime) -> Bool { guardian.purgeBegan(at: now) }
     func restore(count: Int, at now: WallTime) { guardian.restore(count: count, at: now) }
 
     func override(purges: Int, until: WallTime) {

@@ -5,7 +5,7 @@ import Testing
 struct CodeExchangeTests {
     enum Column: String, CaseIterable {
         case begin, beginTooLate, exchanged, refused, restarted
-        case unreachable, throttled, lost, unusable, misconfigured, sealBroken
+        case unreachable, throttled, lost, unusable, misconfigured, sealBroken, vaultSealed
 
         var event: CodeExchange.Event {
             switch self {
@@ -19,6 +19,7 @@ struct CodeExchangeTests {
             case .unusable: .trouble(.unusable)
             case .misconfigured: .trouble(.misconfigured)
             case .sealBroken: .trouble(.sealBroken)
+            case .vaultSealed: .trouble(.vaultSealed)
             }
         }
 
@@ -33,7 +34,7 @@ struct CodeExchangeTests {
             .pending,
             [
                 "exchanging +exchange", "expired +settled", ".", ".", ".",
-                ".", ".", ".", ".", ".", ".",
+                ".", ".", ".", ".", ".", ".", ".",
             ]
         ),
         (
@@ -41,7 +42,7 @@ struct CodeExchangeTests {
             [
                 ".", ".", "exchanged +settled", "refused +settled", "unknown +settled",
                 "pending +retry", "pending +retry", "unknown +settled", "unknown +settled",
-                "pending +pause", "unknown +settled",
+                "pending +pause", "unknown +settled", "pending +retry",
             ]
         ),
         (.exchanged, nothing), (.refused, nothing), (.unknown, nothing), (.expired, nothing),

@@ -121,13 +121,53 @@ struct LivenessTests {
         try machine.send(.due)
         try machine.answer(revoke: .success)
         for _ in 1..<Limits.confirmationsMax {
-            try machine.answer(confirm: .trouble(.lost))
+            try machine.answer(confirm: .trouble(.unusable))
             #expect(machine.verdict == nil)
             #expect(try machine.sendDue() == [.confirm])
         }
-        try machine.answer(confirm: .trouble(.lost))
+        try machine.answer(confirm: .trouble(.unusable))
         try machine.sendDue()
         #expect(machine.verdict == .accepted)
+    }
+
+    @Test func `a check whose answer is lost spends the budget, so the revoke goes on without it`()
+        throws
+    {
+        var machine = machine(Sample.credential())
+        #expect(try machine.send(.due) == [.check])
+        try machine.answer(check: .trouble(.lost))
+        let dueAt = try #require(machine.request.dueAt)
+        #expect(dueAt.since(machine.now) <= Limits.backoffBase)
+        #expect(try machine.sendDue() == [.revoke])
+        try machine.answer(revoke: .success)
+        #expect(machine.verdict == .accepted)
+    }
+
+    @Test func `a lost check never turns a refused revoke into proof`() throws {
+        var machine = machine(Sample.credential())
+        try machine.send(.due)
+        try machine.answer(check: .trouble(.lost))
+        try machine.sendDue()
+        try machine.answer(revoke: .alreadyInvalid)
+        #expect(machine.verdict == .tokenDead)
+    }
+
+    @Test func `a confirmation whose answer is lost spends the budget, so the revoke is accepted`()
+        throws
+    {
+        var machine = machine(Sample.credential(lastLiveAt: Sample.start))
+        try machine.send(.due)
+        #expect(try machine.answer(revoke: .success) == [.confirm])
+        try machine.answer(confirm: .trouble(.lost))
+        #expect(machine.verdict == .accepted)
+    }
+
+    @Test func `where asking has no budget a lost check is asked again`() throws {
+        let traits = Sample.traits(refreshInterval: .zero)
+        var machine = machine(Sample.credential(), traits)
+        try machine.send(.due)
+        try machine.answer(check: .trouble(.lost))
+        #expect(try machine.sendDue() == [.check])
     }
 
     @Test func `a crash after the revoke repeats it and still proves it`() throws {

@@ -73,6 +73,7 @@ extension Outcome {
         case .resumed: "resumed"
         case .verdict(_, let verdict): verdict.rawValue
         case .sealBroken: "sealBroken"
+        case .vaultKeyMissing: "keyMissing"
         case .purgeStarted: "purgeStarted"
         case .remainingRows: "remainingRows"
         case .completed: "done"

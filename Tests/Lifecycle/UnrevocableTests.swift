@@ -199,6 +199,36 @@ struct UnrevocableTests {
         #expect(try machine.learn([Sample.credential()]) == [.check, .announce(.resumed)])
     }
 
+    @Test func `an operator may end the wait for a first identity`() throws {
+        var machine = Machine(identities: [])
+        machine.around.withoutIdentities = .park
+        try machine.send(.due)
+        #expect(
+            try machine.send(.abandon) == [
+                .announce(.abandoned), .announce(.purgeStarted), .purge(Sample.database),
+                .announce(.resumed),
+            ]
+        )
+        #expect(machine.request.isWithoutIdentities)
+    }
+
+    @Test func `the end of the wait for an identity outlives a hold, and is given once`() throws {
+        var machine = Machine(identities: [])
+        machine.around.withoutIdentities = .park
+        try machine.send(.due)
+        try machine.send(.hold)
+        try machine.send(.abandon)
+        #expect(machine.request.phase.parkReason == .onHold)
+        #expect(throws: OperationRefusal.nothingToAbandon) { try machine.send(.abandon) }
+        #expect(try machine.send(.release).contains(.purge(Sample.database)))
+    }
+
+    @Test func `there is nothing to abandon where no identity is waited for`() throws {
+        var machine = Machine(identities: [], grace: Sample.day)
+        try machine.send(.due)
+        #expect(throws: OperationRefusal.nothingToAbandon) { try machine.send(.abandon) }
+    }
+
     @Test func `a revocation without identities completes`() throws {
         var machine = Machine(.revokeTokens, identities: [])
         machine.around.withoutIdentities = .park

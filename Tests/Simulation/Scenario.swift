@@ -177,6 +177,18 @@ struct Scenario: Sendable, CustomTestStringConvertible {
             ends: [.completed]
         ),
         Scenario(
+            name: "a pause that is lifted wakes everybody, page by page",
+            prepare: { sim in
+                for user in 1...7 { sim.storeToken(user: user, provider: apple) }
+                sim.pauseUntilDone(apple)
+                sim.at(.seconds(1)) { sim in
+                    for user in 1...7 { sim.submit(.deleteAccount, user: user, key: "\(user)") }
+                }
+                sim.at(.seconds(3600)) { $0.resumeUntilDone(apple) }
+            },
+            ends: [.completed]
+        ),
+        Scenario(
             name: "an operator abandons what cannot be revoked",
             prepare: { sim in
                 sim.signIn(user: 1, provider: apple, codeAge: .seconds(600))
@@ -201,6 +213,21 @@ extension Simulator {
             case .refused, .notOpen: return
             case nil: sim.holdUntilDone(id)
             }
+        }
+    }
+
+    /// Pauses a provider as an operator does: again until that is durable.
+    mutating func pauseUntilDone(_ provider: ProviderName) {
+        turn([.pause(provider, reason: "operator")])
+        at(.milliseconds(500)) { sim in
+            if sim.store.pauses.providers[provider] == nil { sim.pauseUntilDone(provider) }
+        }
+    }
+
+    mutating func resumeUntilDone(_ provider: ProviderName) {
+        turn([.resume(provider)])
+        at(.seconds(2)) { sim in
+            if sim.store.pauses.providers[provider] != nil { sim.resumeUntilDone(provider) }
         }
     }
 

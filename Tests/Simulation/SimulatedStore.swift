@@ -25,6 +25,9 @@ struct SimulatedStore {
     var pauses = StoredPauses()
     var idempotency: [String: RequestID] = [:]
     var purgeTimes: [WallTime] = []
+    var overridesUsed = 0
+    /// Small, so that wakes have several pages.
+    static let wakePageMax = 2
     private var lastCredential: Int64 = 0
 
     mutating func newCredential(secret: String) -> CredentialID {
@@ -152,11 +155,11 @@ struct SimulatedStore {
         )
     }
 
-    mutating func commit(_ changes: [StateChange]) -> [IdentityNews?] {
+    mutating func commit(_ changes: [StateChange]) -> [ChangeNews?] {
         changes.map { apply($0) }
     }
 
-    private mutating func apply(_ change: StateChange) -> IdentityNews? {
+    private mutating func apply(_ change: StateChange) -> ChangeNews? {
         switch change {
         case .save(let now, _, _):
             save(now)
@@ -166,7 +169,7 @@ struct SimulatedStore {
             guard exchange.phase.isFinal else { return nil }
             setStep(of: exchange, .unusable)
             noteNews(of: exchange.identity, at: time)
-            return news(of: exchange.identity)
+            return news(of: exchange.identity).map { .identity($0) }
         case .storeTokens(let exchange, let tokens, _, let time):
             exchanges[exchange.credential] = nil
             setStep(of: exchange, .unusable)
@@ -177,7 +180,7 @@ struct SimulatedStore {
                 )
             }
             noteNews(of: exchange.identity, at: time)
-            return news(of: exchange.identity)
+            return news(of: exchange.identity).map { .identity($0) }
         case .pauseProvider(let name, let reason, _):
             pauses.providers[name] = reason
         case .resumeProvider(let name):
@@ -186,12 +189,30 @@ struct SimulatedStore {
             pauses.targets[name] = reason
         case .resumeTarget(let name):
             pauses.targets[name] = nil
-        case .wake(let reason, let time):
-            for (id, row) in requests where row.request.phase.parkReason == reason {
-                requests[id]?.request.dueAt = row.request.dueAt.map { min($0, time) } ?? time
-            }
+        case .wake(let reason, let previous, let time):
+            return wake(reason, after: previous, at: time)
+        case .useGuardOverride(let count, _):
+            overridesUsed += count
         }
         return nil
+    }
+
+    private mutating func wake(
+        _ reason: ParkReason,
+        after previous: RequestID?,
+        at time: WallTime
+    ) -> ChangeNews? {
+        let waiting = requests.filter { id, row in
+            row.request.phase.parkReason == reason && (previous.map { id > $0 } ?? true)
+        }
+        let page = waiting.keys.sorted().prefix(Self.wakePageMax)
+        for id in page {
+            let dueAt = requests[id]?.request.dueAt ?? time
+            requests[id]?.request.dueAt = min(dueAt, time)
+        }
+        let last = page.count < Self.wakePageMax ? nil : page.last
+        pauses.unfinishedWakes[reason] = last
+        return last.map { .wakeGoesOn(reason, after: $0) }
     }
 
     /// Open requests that may still revoke become due and will see the identity as it is.

@@ -51,6 +51,59 @@ struct StateIntakeTests {
         #expect(outcomes[1] == .rejected(.idempotencyConflict))
     }
 
+    @Test func `a key finds its request for 400 days and is forgotten later, a few at a time`()
+        async throws
+    {
+        let fixture = try StateFixture()
+        let lifetime = IdempotencyKey.lifetime
+        for number in 0..<5 {
+            _ = try await fixture.accept(Self.keyed("user \(number)", "key \(number)"))
+        }
+        let count = "SELECT count(*) FROM idempotency"
+        let last = StateFixture.start + lifetime
+        #expect(try await Self.accept(Self.keyed("user 0", "key 0"), fixture, at: last) == .same)
+        _ = try await Self.accept(Self.keyed("new", "new"), fixture, at: last)
+        #expect(try await fixture.int(count) == 6)
+        let later = last + .milliseconds(1)
+        // Without a new key nothing is due.
+        _ = try await Self.accept(StateFixture.submission("plain"), fixture, at: later)
+        #expect(try await fixture.int(count) == 6)
+        for (number, left) in [(1, 5), (2, 4), (3, 4)] {
+            _ = try await Self.accept(
+                Self.keyed("later \(number)", "later \(number)"),
+                fixture,
+                at: later
+            )
+            #expect(try await fixture.int(count) == left)
+        }
+    }
+
+    private enum Taken { case new, same, rejected }
+
+    private static func keyed(_ user: String, _ key: String) -> Submission {
+        var submission = StateFixture.submission(user)
+        submission.idempotency = Self.key(key)
+        return submission
+    }
+
+    private static func accept(
+        _ submission: Submission,
+        _ fixture: StateFixture,
+        at now: WallTime
+    ) async throws -> Taken {
+        let outcomes = try await fixture.database.accept(
+            [submission],
+            policy: StateFixture.policy,
+            now: now,
+            newID: { RequestID(StateFixture.newID()) }
+        )
+        switch outcomes[0] {
+        case .accepted: return .new
+        case .same: return .same
+        case .rejected: return .rejected
+        }
+    }
+
     @Test func `a second deletion is the same one, and with other options it is refused`()
         async throws
     {

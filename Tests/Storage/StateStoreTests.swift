@@ -28,6 +28,7 @@ struct StateStoreTests {
 
     private static let troubles: [Trouble] = [
         .unreachable, .throttled(retryAfter: .seconds(3)), .lost, .unusable, .sealBroken,
+        .vaultSealed,
     ]
 
     /// Any event, likely ones more often.
@@ -40,7 +41,7 @@ struct StateStoreTests {
         let revocation = request.revocations.randomElement(using: &dice)
         let credential = revocation?.credentials.randomElement(using: &dice)
         var events: [RequestEvent] = [
-            .due, .due, .due, .hold, .release, .retry,
+            .due, .due, .due, .hold, .release, .retry, .retry,
             .purged(target, .trouble(trouble)), .verified(target, .remaining(2)),
             .purged(
                 target,
@@ -204,7 +205,6 @@ struct StateStoreTests {
         busy.revocations[0].isBusy = true
         let database = fixture.database
         try await fixture.save(busy, was: loaded.request)
-        #expect(try await database.activeAfterCrash() == [busy.id])
         #expect(try await database.takeSuspects(isOwnCrash: false).isEmpty)
         #expect(try await database.takeSuspects(isOwnCrash: true).isEmpty)
         for count in 1...3 {
@@ -243,8 +243,9 @@ struct StateStoreTests {
         let news = try #require(
             try await fixture.database.commit([
                 .storeTokens(exchange, [token], subject, at: StateFixture.start)
-            ])[0]
+            ])[0]?.identity
         )
+        #expect(!news.isSubjectMismatch)
         #expect(news.openRequests == [loaded.request.id])
         #expect(news.snapshot.credentials.map(\.step) == [.unusable, .stored])
         #expect(news.snapshot.credentials[1].lastLiveAt == StateFixture.start)
@@ -259,11 +260,117 @@ struct StateStoreTests {
     }
 }
 
+extension StateStoreTests {
+    @Test func `tokens of another subject are dropped, and the code counts as refused`()
+        async throws
+    {
+        let fixture = try StateFixture()
+        _ = try await fixture.keep(StateFixture.credential("u", "old", subject: "mine"))
+        let stored = try await fixture.keep(
+            StateFixture.credential("u", "the code", kind: .authorizationCode)
+        )
+        var exchange = try #require(stored.exchange).exchange
+        var dice = SeededGenerator(seed: 1)
+        _ = exchange.handle(.begin, now: StateFixture.start, dice: &dice)
+        _ = exchange.handle(.exchanged, now: StateFixture.start, dice: &dice)
+        let token = SealedToken(
+            kind: .refreshToken,
+            rowNonce: [1],
+            sealedSecret: [2],
+            fingerprint: [3],
+            expiresAt: nil
+        )
+        let stranger = LearnedSubject(
+            hash: StateFixture.hash("theirs"),
+            rowNonce: [5],
+            sealed: [6]
+        )
+        let at = StateFixture.start + .seconds(9)
+        let news = try #require(
+            try await fixture.database.commit([
+                .storeTokens(exchange, [token], stranger, at: at)
+            ])[0]?.identity
+        )
+        #expect(news.isSubjectMismatch)
+        #expect(news.snapshot.credentials.map(\.step) == [.stored, .unusable])
+        #expect(news.credentials.count == 1, "the stranger's token is not there")
+        let records = try await fixture.database.identities(StateFixture.hash("u"))
+        #expect(records.map(\.subjectMismatchAt) == [at])
+        #expect(records.map(\.credentialCount) == [1])
+        #expect(
+            try await fixture.database.subjectHash(of: stored.identity)
+                == StateFixture.hash("mine")
+        )
+        #expect(
+            try await fixture.int("SELECT count(*) FROM credentials WHERE code_phase = 'refused'")
+                == 1
+        )
+    }
+
+    @Test func `a wake of many goes page by page, and a stop in between loses none`()
+        async throws
+    {
+        let fixture = try StateFixture()
+        let database = fixture.database
+        let count = Limits.wakePageMax * 2 + 100
+        let outcomes = try await database.accept(
+            (0..<count).map { StateFixture.submission("user \($0)") },
+            policy: StateFixture.policy,
+            now: StateFixture.start,
+            newID: { RequestID(StateFixture.newID()) }
+        )
+        #expect(outcomes.count == count)
+        try await fixture.execute(
+            "UPDATE requests SET phase = 'revoking', park_reason = 'provider_paused', due_at = NULL"
+        )
+        var previous: RequestID?
+        var woken: [Int] = []
+        repeat {
+            let news = try await database.commit([
+                .wake(parkedFor: .providerPaused, after: previous, at: StateFixture.start)
+            ])
+            woken.append(
+                try await fixture.int("SELECT count(*) FROM requests WHERE due_at IS NOT NULL")
+            )
+            previous = news[0]?.nextPage
+            // What a start would go on with.
+            #expect(try await database.pauses().unfinishedWakes[.providerPaused] == previous)
+        } while previous != nil
+        #expect(woken == [Limits.wakePageMax, Limits.wakePageMax * 2, count])
+    }
+
+    @Test func `a decision to go on without identities is read back`() async throws {
+        let fixture = try StateFixture()
+        let loaded = try await fixture.open("u")
+        var decided = loaded.request
+        decided.isWithoutIdentities = true
+        try await fixture.save(decided, was: loaded.request)
+        let read = try await fixture.database.openRequests([decided.id])
+        #expect(read.map(\.request) == [decided])
+        try await fixture.save(decided.completed(), was: decided)
+        let record = try await fixture.database.requestRecord(decided.id)
+        #expect(record?.request.isWithoutIdentities == true)
+    }
+}
+
+extension ChangeNews {
+    fileprivate var identity: IdentityNews? {
+        if case .identity(let news) = self { news } else { nil }
+    }
+
+    fileprivate var nextPage: RequestID? {
+        if case .wakeGoesOn(_, let last) = self { last } else { nil }
+    }
+}
+
 extension Request {
     /// As it is on disk: nothing is under way after a restart.
     fileprivate func withoutBusy() -> Request {
         var stored = self
-        for index in stored.revocations.indices { stored.revocations[index].isBusy = false }
+        for index in stored.revocations.indices {
+            stored.revocations[index].isBusy = false
+            stored.revocations[index].isKeyMissing = false
+        }
         for index in stored.purges.indices { stored.purges[index].isBusy = false }
         return stored
     }

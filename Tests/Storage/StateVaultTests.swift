@@ -169,13 +169,20 @@ struct StateVaultTests {
             uid: 0,
             at: StateFixture.start
         )
-        let first = try #require(try await fixture.database.guardOverride(at: StateFixture.start))
+        let start = StateFixture.start
+        let first = try #require(try await fixture.database.guardOverride(at: start))
         #expect(first.remaining == 5)
-        try await fixture.database.useGuardOverride(first.id, count: 3)
-        #expect(try await fixture.database.guardOverride(at: StateFixture.start)?.remaining == 2)
+        _ = try await fixture.database.commit([.useGuardOverride(purges: 3, at: start)])
+        #expect(try await fixture.database.guardOverride(at: start)?.remaining == 2)
         #expect(try await fixture.database.guardOverride(at: end) == nil)
-        try await fixture.database.useGuardOverride(first.id, count: 9)
-        #expect(try await fixture.database.guardOverride(at: StateFixture.start) == nil)
+        // A restart takes over what is left, and until when.
+        let recovery = try await fixture.database.recover(isOwnCrash: false, at: start)
+        #expect(recovery.allowance == GuardAllowance(purges: 2, until: end))
+        _ = try await fixture.database.commit([.useGuardOverride(purges: 9, at: start)])
+        #expect(try await fixture.database.guardOverride(at: start) == nil)
+        #expect(
+            try await fixture.database.recover(isOwnCrash: false, at: start).allowance == nil
+        )
         try await fixture.database.setNote("hash_key", to: "f1")
         #expect(try await fixture.database.note("hash_key") == "f1")
     }

@@ -48,6 +48,9 @@ extension DaemonBackend {
             guard hold.since == nil else {
                 throw ControlProblem(.wrongState, "the user is on hold; lift that hold first")
             }
+        case .abandon(_, nil) where request.revocations.isEmpty:
+            // Only the state machine knows whether it waits for an identity.
+            return
         case .abandon(_, let provider):
             let open = request.revocations.filter { $0.verdict == nil }
             guard let stage = request.phase.stage, stage <= .revoking,

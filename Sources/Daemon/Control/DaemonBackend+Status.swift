@@ -10,7 +10,7 @@ extension DaemonBackend {
     private static let overrideLifetime = Duration.seconds(3600)
 
     func setIntake(isPaused: Bool, caller: Caller) async throws(ControlProblem) -> WireStatus {
-        parts.intake.setPaused(isPaused)
+        try await attempt("pause_intake") { try await parts.intake.setPaused(isPaused) }
         parts.logger.note(isPaused ? .intakePaused : .intakeResumed)
         audit(isPaused ? "pause_intake" : "resume_intake", caller)
         return try await status(caller: caller)

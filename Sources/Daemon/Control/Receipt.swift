@@ -30,7 +30,7 @@ struct Receipt: Sendable {
         members += time("completed_at", request.endedAt)
         members += time("scrubbed_at", record.scrubbedAt)
         members.append(Member("identities", .array(request.revocations.map(identity))))
-        if abandoned.isEmpty == false, let abandonNote {
+        if request.isWithoutIdentities || !abandoned.isEmpty, let abandonNote {
             members.append(
                 Member(
                     "abandoned",
@@ -173,7 +173,8 @@ struct Receipt: Sendable {
         }
         let open = request.revocations.filter { !($0.verdict?.isRevoked ?? false) }
         if request.revocations.isEmpty {
-            sentences.append("No identity was known, so nothing was revoked.")
+            let decision = request.isWithoutIdentities ? "; an operator decided not to wait" : ""
+            sentences.append("No identity was known, so nothing was revoked\(decision).")
         } else if open.isEmpty {
             sentences.append("Every known link to a provider is cut.")
         } else {

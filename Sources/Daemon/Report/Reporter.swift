@@ -42,6 +42,10 @@ struct Reporter: EngineObserver {
             facts["provider"] = "\(provider)"
             facts["error"] = "seal_broken"
             logger.note(.notRevoked, facts)
+        case .vaultKeyMissing(let provider):
+            facts["provider"] = "\(provider)"
+            facts["error"] = "unknown_vault_key"
+            logger.note(.vaultSealed, facts)
         case .purgeStarted:
             logger.note(.purgeStarted, facts)
         case .remainingRows(let target):
@@ -90,6 +94,8 @@ struct Reporter: EngineObserver {
             logger.note(.breakerClosed, ["provider": "\(name)"])
         case .guardTripped:
             logger.note(.guardTripped)
+        case .subjectMismatch(let name):
+            logger.note(.subjectMismatch, ["provider": "\(name)"])
         case .codeLost(let name, let phase):
             logger.note(.codeExpired, ["provider": "\(name)", "detail": "\(phase.rawValue)"])
         }

@@ -113,6 +113,7 @@ struct DaemonBuilder: Sendable {
         let spool = try makeSpool(base, intake)
         mirror.set { spool.nudge() }
         intake.onPause { spool.setPaused($0) }
+        try await intake.restorePause()
         let notifier = ServiceNotifier()
         let reloader = Reloader(
             path: options.configurationPath,
@@ -151,7 +152,7 @@ struct DaemonBuilder: Sendable {
             server: try await makeServer(base, backend),
             hub: hub,
             watchdog: makeWatchdog(base, engine, notifier),
-            deadlines: DeadlineWatch(state: base.state, clock: base.clock, logger: logger),
+            deadlines: makeDeadlineWatch(base),
             notifier: notifier,
             reloader: reloader,
             logger: logger
@@ -166,6 +167,21 @@ struct DaemonBuilder: Sendable {
             backend: backend,
             limits: limits,
             logger: logger
+        )
+    }
+
+    private func makeDeadlineWatch(_ base: Base) -> DeadlineWatch {
+        DeadlineWatch(
+            clock: base.clock,
+            deadlines: { try await base.state.deadlines(before: $0, limit: $1) },
+            report: { [logger] notice, id in
+                let event: JournalEvent =
+                    switch notice {
+                    case .near: .deadlineNear
+                    case .passed: .deadlinePassed
+                    }
+                logger.note(event, ["request.id": "\(id)"])
+            }
         )
     }
 
@@ -202,6 +218,7 @@ struct DaemonBuilder: Sendable {
         core.start(
             suspects: recovery.suspects,
             purgesInLastHour: recovery.purgesInLastHour,
+            allowance: recovery.allowance,
             exchanges: recovery.exchanges,
             at: now
         )

@@ -15,6 +15,8 @@ final class IntakeDesk: SpoolIntake {
     private let now: @Sendable () -> WallTime
     private let logger: Logger
     private let isPausedFlag = Mutex(false)
+    /// The name under which the state keeps a pause, so that a restart does not end it.
+    private static let pauseNote = "intake_paused"
     private let pauseListener = Mutex<(@Sendable (Bool) -> Void)?>(nil)
 
     init(
@@ -36,7 +38,24 @@ final class IntakeDesk: SpoolIntake {
     /// Whether an operator stopped the intake.
     var isPaused: Bool { isPausedFlag.withLock { $0 } }
 
-    func setPaused(_ isPaused: Bool) {
+    /// Stops or starts the intake, durably.
+    ///
+    /// - Throws: What the store throws; nothing changed then.
+    func setPaused(_ isPaused: Bool) async throws {
+        try await state.setNote(Self.pauseNote, to: isPaused ? "1" : "0")
+        apply(isPaused)
+    }
+
+    /// Takes over a pause from before the restart; call once everybody who must know listens.
+    ///
+    /// - Throws: What the store throws.
+    func restorePause() async throws {
+        guard try await state.note(Self.pauseNote) == "1" else { return }
+        apply(true)
+        logger.note(.intakePaused)
+    }
+
+    private func apply(_ isPaused: Bool) {
         isPausedFlag.withLock { $0 = isPaused }
         credentials.post(.intakePaused(isPaused))
         pauseListener.withLock { $0 }?(isPaused)

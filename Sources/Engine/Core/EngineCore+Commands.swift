@@ -75,13 +75,29 @@ extension EngineCore {
     }
 
     /// Parked requests are found by the store; what is in the window is looked at here.
+    ///
+    /// A wake that is under way for the same reason begins anew.
     mutating func wake(_ reason: ParkReason, at now: WallTime) {
+        looseChanges.removeAll { $0.wakes(reason) }
         looseChanges.append(.wake(parkedFor: reason, at: now))
         nextBatch.hasWake = true
         touchWindow(at: now)
     }
 
+    /// Takes the next page, unless the wake has begun anew meanwhile.
+    mutating func continueWake(_ reason: ParkReason, after id: RequestID, at now: WallTime) {
+        guard !looseChanges.contains(where: { $0.wakes(reason) }) else { return }
+        looseChanges.append(.wake(parkedFor: reason, after: id, at: now))
+        nextBatch.hasWake = true
+    }
+
     private mutating func touchWindow(at now: WallTime) {
         for id in window.keys.sorted() { apply(.due, to: id, ticket: nil, at: now) }
+    }
+}
+
+extension StateChange {
+    fileprivate func wakes(_ reason: ParkReason) -> Bool {
+        if case .wake(reason, _, _) = self { true } else { false }
     }
 }

@@ -32,12 +32,16 @@ extension EngineCore {
             window[id] = run
         }
         dirty.removeAll(keepingCapacity: true)
+        if overridesUsed > 0 {
+            changes.append(.useGuardOverride(purges: overridesUsed, at: now))
+            overridesUsed = 0
+        }
         batchUnderWay = batch
         actions.append(.commit(changes))
     }
 
     /// The batch is on disk: now, and only now, its effects may happen.
-    mutating func commitEnded(_ news: [IdentityNews?], at now: WallTime) {
+    mutating func commitEnded(_ news: [ChangeNews?], at now: WallTime) {
         guard let batch = batchUnderWay else { return }
         batchUnderWay = nil
         actions += batch.reports.map(EngineAction.report)
@@ -52,7 +56,19 @@ extension EngineCore {
             for effect in entry.effects { perform(effect, of: entry.id, at: now) }
             evictIfIdle(entry.id, at: now)
         }
-        for case .some(let identityNews) in news { spread(identityNews, at: now) }
+        for case .some(let known) in news { learn(known, at: now) }
+    }
+
+    private mutating func learn(_ news: ChangeNews, at now: WallTime) {
+        switch news {
+        case .identity(let identityNews):
+            if identityNews.isSubjectMismatch {
+                actions.append(.report(.subjectMismatch(identityNews.snapshot.provider)))
+            }
+            spread(identityNews, at: now)
+        case .wakeGoesOn(let reason, let id):
+            continueWake(reason, after: id, at: now)
+        }
     }
 
     private mutating func perform(_ effect: RequestEffect, of id: RequestID, at now: WallTime) {

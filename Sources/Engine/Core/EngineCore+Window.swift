@@ -83,7 +83,7 @@ extension EngineCore {
         }
         dice = moment.dice
         if !hadBegunPurge, run.loaded.request.purgeStartedAt != nil {
-            massDeletionGuard.purgeBegan(at: now)
+            if massDeletionGuard.purgeBegan(at: now) { overridesUsed += 1 }
         }
         if run.loaded.request != run.saved || !run.effects.isEmpty || !run.tickets.isEmpty {
             markDirty(&run, id)

@@ -40,6 +40,8 @@ package struct EngineCore: Sendable {
     var laneOrder: [ProviderName] = []
     var targetOrder: [TargetName] = []
     var massDeletionGuard: MassDeletionGuard
+    /// Purges that the override let pass and that no commit counts yet.
+    var overridesUsed = 0
     var dice: SeededGenerator
 
     var window: [RequestID: Run] = [:]
@@ -68,6 +70,8 @@ package struct EngineCore: Sendable {
     /// Due times noted while a fetch was under way, which cannot know them.
     var dueNotedDuringFetch: WallTime?
     var isIntakePaused = false
+    /// Wakes that the last process did not end.
+    private let unfinishedWakes: [ParkReason: RequestID]
 
     var actions: [EngineAction] = []
 
@@ -93,6 +97,7 @@ package struct EngineCore: Sendable {
             withoutIdentities: configuration.withoutIdentities
         )
         massDeletionGuard = MassDeletionGuard(purgesMax: configuration.purgesPerHourMax)
+        unfinishedWakes = pauses.unfinishedWakes
         dice = SeededGenerator(seed: seed)
         adoptLanes()
     }
@@ -102,16 +107,24 @@ package struct EngineCore: Sendable {
     /// - Parameters:
     ///   - suspects: Open requests that were being worked on when the process crashed by itself.
     ///   - purgesInLastHour: For the mass-deletion guard.
+    ///   - allowance: What is left of an override of that guard.
     ///   - exchanges: Code exchanges that are not final.
     ///   - now: The time of the restart.
     package mutating func start(
         suspects: [RequestID],
         purgesInLastHour: Int,
+        allowance: GuardAllowance? = nil,
         exchanges: [LoadedExchange],
         at now: WallTime
     ) {
         massDeletionGuard.restore(count: purgesInLastHour, at: now)
+        if let allowance {
+            massDeletionGuard.override(purges: allowance.purges, until: allowance.until)
+        }
         self.suspects = Deque(suspects)
+        for (reason, id) in unfinishedWakes.sorted(by: { $0.value < $1.value }) {
+            continueWake(reason, after: id, at: now)
+        }
         if around.isVaultOpen { wake(.vaultSealed, at: now) }
         for loaded in exchanges {
             adopt(loaded, event: loaded.exchange.phase == .exchanging ? .restarted : nil, at: now)

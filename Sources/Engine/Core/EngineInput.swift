@@ -51,7 +51,7 @@ package enum EngineInput: Sendable {
     case loaded(ReadNumber, [LoadedRequest], asked: [RequestID])
     /// Authorization codes that arrived or were open at start.
     case codes([LoadedExchange])
-    case committed([IdentityNews?])
+    case committed([ChangeNews?])
     case answered(RequestID, RequestEvent, ProviderName, Trouble?)
     case targetAnswered(TargetName, [(RequestID, RequestEvent)])
     case exchanged(CredentialID, ExchangeResult)
@@ -104,6 +104,8 @@ package enum EngineReport: Hashable, Sendable {
     case breakerOpened(ProviderName, pause: Duration)
     case breakerClosed(ProviderName)
     case guardTripped
+    /// An exchange brought tokens of another subject than the identity has.
+    case subjectMismatch(ProviderName)
     /// An authorization code died before it could be exchanged.
     case codeLost(ProviderName, CodeExchange.Phase)
 }

@@ -26,12 +26,14 @@ struct MassDeletionGuard: Sendable {
         return begun.count >= purgesMax && !isAllowed
     }
 
-    mutating func purgeBegan(at now: WallTime) {
-        if begun.count >= purgesMax, allowance > 0 {
-            allowance -= 1
-        } else {
+    /// - Returns: Whether it was the override that let the purge pass.
+    mutating func purgeBegan(at now: WallTime) -> Bool {
+        guard begun.count >= purgesMax, allowance > 0 else {
             begun.append(now)
+            return false
         }
+        allowance -= 1
+        return true
     }
 
     mutating func override(purges: Int, until: WallTime) {

@@ -199,7 +199,7 @@ extension Trouble {
     var speaksAgainstProvider: Bool {
         switch self {
         case .unreachable, .lost, .unusable: true
-        case .throttled, .misconfigured, .sealBroken: false
+        case .throttled, .misconfigured, .sealBroken, .vaultSealed: false
         }
     }
 
@@ -207,7 +207,7 @@ extension Trouble {
     var wasAsked: Bool {
         switch self {
         case .unreachable, .throttled, .lost, .unusable, .misconfigured: true
-        case .sealBroken: false
+        case .sealBroken, .vaultSealed: false
         }
     }
 }

@@ -56,6 +56,16 @@ package struct VaultError: Error, Hashable, Sendable, CustomStringConvertible {
     package var description: String { "cannot use the vault (\(kind.rawValue))" }
 }
 
+extension VaultError {
+    /// What it means for a credential that was to be opened: only bits that do not fit burn it.
+    var trouble: Trouble {
+        switch kind {
+        case .broken: .sealBroken
+        case .sealed, .unknownKey, .exhausted, .library: .vaultSealed
+        }
+    }
+}
+
 /// Seals and opens credentials: AES-256-GCM, one data key per user, wrapped by the vault key.
 package protocol CredentialVault: Sendable {
     /// False in sealed mode: nothing can be sealed or opened until a restart with the key.

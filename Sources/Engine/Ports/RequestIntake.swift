@@ -25,6 +25,9 @@ package struct SubmissionOptions: Hashable, Sendable {
 
 /// Makes a repeated submission find the first one; kept for at least 400 days.
 package struct IdempotencyKey: Hashable, Sendable {
+    /// How long a key finds its request: longer than a year, so that a yearly job's retry does.
+    package static let lifetime = Duration.seconds(400 * 86_400)
+
     /// Who the key belongs to: a socket and uid, or a spool.
     package let scope: String
     /// Keyed hash of the key.

@@ -130,14 +130,25 @@ package enum StateChange: Sendable {
     /// makes open requests of the user due that may still revoke.
     case saveExchange(CodeExchange, at: WallTime)
     /// A successful exchange: destroys the code, stores its tokens (live at `at`) and the subject,
-    /// and makes open requests of the user due that may still revoke.
+    /// and makes open requests of the user due that may still revoke. Tokens of another subject
+    /// than the pinned one are not stored: their code ends as refused.
     case storeTokens(CodeExchange, [SealedToken], LearnedSubject?, at: WallTime)
     case pauseProvider(ProviderName, reason: String, at: WallTime)
     case resumeProvider(ProviderName)
     case pauseTarget(TargetName, reason: String, at: WallTime)
     case resumeTarget(TargetName)
-    /// Makes every open request that is parked for `reason` due, so that it is looked at again.
-    case wake(parkedFor: ParkReason, at: WallTime)
+    /// Makes open requests that are parked for `reason` due, so that they are looked at again: one
+    /// page (``Lifecycle/Limits/wakePageMax``) in the order of ids, beginning behind `after`.
+    case wake(parkedFor: ParkReason, after: RequestID? = nil, at: WallTime)
+    /// Counts purges that an override of the mass-deletion guard let pass.
+    case useGuardOverride(purges: Int, at: WallTime)
+}
+
+/// What a change made known, once it is durable.
+package enum ChangeNews: Sendable {
+    case identity(IdentityNews)
+    /// The page was full: the wake goes on behind this request.
+    case wakeGoesOn(ParkReason, after: RequestID)
 }
 
 /// What storing tokens made known about an identity.
@@ -146,6 +157,8 @@ package struct IdentityNews: Hashable, Sendable {
     package let credentials: [CredentialID: SealedCredential]
     /// The open request of the user, if any.
     package let openRequests: [RequestID]
+    /// The exchange brought tokens of another subject than the pinned one; they were not stored.
+    package var isSubjectMismatch = false
 
     package init(
         snapshot: IdentitySnapshot,
@@ -158,14 +171,32 @@ package struct IdentityNews: Hashable, Sendable {
     }
 }
 
+/// An override of the mass-deletion guard, as far as it is not used up.
+package struct GuardAllowance: Hashable, Sendable {
+    package let purges: Int
+    package let until: WallTime
+
+    package init(purges: Int, until: WallTime) {
+        self.purges = purges
+        self.until = until
+    }
+}
+
 /// What was paused by us or by an operator, and why; survives restarts.
 package struct StoredPauses: Hashable, Sendable {
     package var providers: [ProviderName: String]
     package var targets: [TargetName: String]
+    /// Wakes that a stop cut short, and behind which request each goes on.
+    package var unfinishedWakes: [ParkReason: RequestID]
 
-    package init(providers: [ProviderName: String] = [:], targets: [TargetName: String] = [:]) {
+    package init(
+        providers: [ProviderName: String] = [:],
+        targets: [TargetName: String] = [:],
+        unfinishedWakes: [ParkReason: RequestID] = [:]
+    ) {
         self.providers = providers
         self.targets = targets
+        self.unfinishedWakes = unfinishedWakes
     }
 }
 
@@ -216,7 +247,7 @@ package protocol StateStore: Sendable {
 
     /// Commits a batch.
     ///
-    /// - Returns: For each change, what it made known about an identity, if anything: `storeTokens`
-    ///   and a final `saveExchange` answer with the identity's news.
-    func commit(_ changes: [StateChange]) async throws -> [IdentityNews?]
+    /// - Returns: For each change, what it made known, if anything: `storeTokens` and a final
+    ///   `saveExchange` answer with the identity's news, a full page of `wake` where it ended.
+    func commit(_ changes: [StateChange]) async throws -> [ChangeNews?]
 }

@@ -276,7 +276,7 @@ extension DeletionEngine {
         do {
             return await body(provider, try opener.open(sealed))
         } catch {
-            return failed(.sealBroken)
+            return failed(error.trouble)
         }
     }
 

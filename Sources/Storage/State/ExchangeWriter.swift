@@ -31,6 +31,10 @@ struct ExchangeWriter {
 
     /// Destroys the code and stores what it was exchanged for.
     ///
+    /// Tokens of another subject than the pinned one are somebody else's grant: they are dropped
+    /// unstored and nothing is ever revoked with them. The mismatch is noted, and the code counts
+    /// as refused, so that the identity waits for a sign-in of the right subject.
+    ///
     /// - Returns: What is known about the identity now; `nil` when it is gone, with nothing stored.
     /// - Throws: `DatabaseError`, or ``StorageError`` of kind `malformed`.
     func store(
@@ -40,6 +44,12 @@ struct ExchangeWriter {
         at time: WallTime
     ) throws -> IdentityNews? {
         guard try owner(of: exchange.identity) != nil else { return nil }
+        if let subject, try isForeign(subject, to: exchange.identity) {
+            try noteMismatch(of: exchange.identity, at: time)
+            var news = try save(exchange.refused, at: time)
+            news?.isSubjectMismatch = true
+            return news
+        }
         for token in tokens {
             try database.run(
                 """
@@ -62,12 +72,10 @@ struct ExchangeWriter {
         return try save(exchange, at: time)
     }
 
-    /// Another subject than the pinned one is only noted: the tokens are ours and must be revoked.
     private func pin(_ subject: LearnedSubject, to identity: IdentityID, at time: WallTime) throws {
         try database.run(
             """
             UPDATE identities SET
-              subject_mismatch_at = iif(subject_hash <> ?1, ?4, subject_mismatch_at),
               subject_nonce = iif(subject_hash IS NULL, ?2, subject_nonce),
               sealed_subject = iif(subject_hash IS NULL, ?3, sealed_subject),
               subject_hash = ifnull(subject_hash, ?1), updated_at = ?4
@@ -81,6 +89,22 @@ struct ExchangeWriter {
         )
     }
 
+    private func isForeign(_ subject: LearnedSubject, to identity: IdentityID) throws -> Bool {
+        try database.first(
+            "SELECT 1 FROM identities WHERE id = ? AND subject_hash <> ?",
+            .id(identity.value),
+            .blob(subject.hash)
+        ) { _ in true } ?? false
+    }
+
+    private func noteMismatch(of identity: IdentityID, at time: WallTime) throws {
+        try database.run(
+            "UPDATE identities SET subject_mismatch_at = ?1, updated_at = ?1 WHERE id = ?2",
+            .time(time),
+            .id(identity.value)
+        )
+    }
+
     private func owner(of identity: IdentityID) throws -> [UInt8]? {
         try database.first(
             "SELECT user_hash FROM identities i JOIN users u ON u.id = i.owner WHERE i.id = ?",
@@ -88,6 +112,20 @@ struct ExchangeWriter {
         ) {
             $0.blob(0)
         }
+    }
+}
+
+extension CodeExchange {
+    /// The same exchange, ended by a refusal.
+    fileprivate var refused: CodeExchange {
+        CodeExchange(
+            credential: credential,
+            identity: identity,
+            provider: provider,
+            createdAt: createdAt,
+            phase: .refused,
+            failures: failures
+        )
     }
 }
 

@@ -19,7 +19,7 @@ struct RequestRow {
         id, kind, user_id, user_hash, generation, grace_s, providers, reason, account_created_at,
         origin, origin_uid, origin_role, created_at, accepted_at, not_before, deadline_at,
         phase, park_reason, park_until, due_at, purge_started_at, ended_at, end_detail,
-        end_sequence, crash_count, is_held, revision, updated_at
+        end_sequence, crash_count, is_held, revision, updated_at, is_without_identities
         """
 
     /// Reads a row without its revocations and purges.
@@ -50,6 +50,7 @@ struct RequestRow {
         request.endDetail = row.textOrNil(22)
         request.crashCount = row.int(24)
         request.isHeld = row.bool(25)
+        request.isWithoutIdentities = row.bool(28)
         user = row.textOrNil(2).flatMap { UserID($0) }
         userHash = row.blob(3)
         generation = row.int(4)

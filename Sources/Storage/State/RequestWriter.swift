@@ -81,7 +81,7 @@ struct RequestWriter {
             """
             UPDATE requests SET phase = ?, park_reason = ?, park_until = ?, due_at = ?,
               lane = ?, open_revocations = ?, purge_started_at = ?, crash_count = ?, is_held = ?,
-              is_active = ?,
+              is_without_identities = ?, is_active = ?,
               revision = revision + ?, updated_at = ?
             WHERE id = ? AND ended_at IS NULL
             """,
@@ -94,6 +94,7 @@ struct RequestWriter {
             .time(now.purgeStartedAt),
             .int(now.crashCount),
             .bool(now.isHeld),
+            .bool(now.isWithoutIdentities),
             .bool(now.isBusy),
             .bool(isVisible),
             .time(time),
@@ -165,7 +166,7 @@ extension RequestWriter {
             """
             UPDATE requests SET phase = ?, park_reason = NULL, park_until = NULL, due_at = NULL,
               open_revocations = ?, purge_started_at = ?, crash_count = ?, is_held = ?,
-              is_active = 0,
+              is_without_identities = ?, is_active = 0,
               revision = revision + 1, updated_at = ?, user_id = NULL, ended_at = ?, end_detail = ?,
               end_sequence = ?, slot = id
             WHERE id = ? AND ended_at IS NULL RETURNING user_hash, generation
@@ -175,6 +176,7 @@ extension RequestWriter {
             .time(request.purgeStartedAt),
             .int(request.crashCount),
             .bool(request.isHeld),
+            .bool(request.isWithoutIdentities),
             .time(time),
             .time(request.endedAt ?? time),
             .text(request.endDetail),
@@ -338,10 +340,11 @@ extension Phase {
 }
 
 extension Revocation {
-    /// Whether anything but `isBusy` differs, which is not stored.
+    /// Whether anything differs but what is not stored.
     fileprivate func differsOnDisk(from other: Revocation) -> Bool {
         var same = other
         same.isBusy = isBusy
+        same.isKeyMissing = isKeyMissing
         return self != same
     }
 }

@@ -1,11 +1,6 @@
+package import Engine
 import GRDB
 package import Lifecycle
-
-/// An open request whose statutory clock is about to run out, or did.
-package struct DeadlineRow: Hashable, Sendable {
-    package let request: RequestID
-    package let deadlineAt: WallTime
-}
 
 extension StateDatabase {
     /// The most urgent open requests.

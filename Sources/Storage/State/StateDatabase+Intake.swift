@@ -14,7 +14,9 @@ extension StateDatabase: RequestIntake {
     ) async throws -> [SubmissionOutcome] {
         try await writer.perform { database in
             var intake = Intake(database: database, policy: policy, now: now, newID: newID)
-            return try submissions.map { try intake.take($0) }
+            let outcomes = try submissions.map { try intake.take($0) }
+            try intake.forgetOldKeys()
+            return outcomes
         }
     }
 
@@ -46,6 +48,19 @@ private struct Intake {
     let policy: IntakePolicy
     let now: WallTime
     let newID: @Sendable () -> RequestID
+    private var rememberedCount = 0
+
+    init(
+        database: Database,
+        policy: IntakePolicy,
+        now: WallTime,
+        newID: @escaping @Sendable () -> RequestID
+    ) {
+        self.database = database
+        self.policy = policy
+        self.now = now
+        self.newID = newID
+    }
 
     /// An open request of the same user.
     private struct OpenRequest {
@@ -208,7 +223,25 @@ private struct Intake {
         }
     }
 
-    private func remember(_ key: IdempotencyKey, _ id: RequestID) throws {
+    /// Forgets the oldest keys that are past their time, a few beside every commit that brings new
+    /// ones.
+    ///
+    /// So the table shrinks faster than it grows, and a service at rest does nothing.
+    func forgetOldKeys() throws {
+        guard rememberedCount > 0 else { return }
+        try database.run(
+            """
+            DELETE FROM idempotency WHERE (scope, key_hash) IN
+              (SELECT scope, key_hash FROM idempotency INDEXED BY idempotency_age
+               WHERE created_at < ? ORDER BY created_at LIMIT ?)
+            """,
+            .time(now - IdempotencyKey.lifetime),
+            .int(rememberedCount * 2)
+        )
+    }
+
+    private mutating func remember(_ key: IdempotencyKey, _ id: RequestID) throws {
+        rememberedCount += 1
         try database.run(
             "INSERT INTO idempotency VALUES (?, ?, ?, ?, ?)",
             .text(key.scope),

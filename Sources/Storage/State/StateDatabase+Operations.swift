@@ -117,17 +117,16 @@ extension StateDatabase {
         }
     }
 
-    /// Spends a part of an override; spending more than is left spends it all.
-    ///
-    /// - Throws: ``StorageError``: nothing was recorded.
-    package func useGuardOverride(_ id: Int64, count: Int) async throws {
-        _ = try await writer.perform { database in
-            try database.run(
-                "UPDATE guard_overrides SET used = min(allowed, used + ?) WHERE id = ?",
-                .int(count),
-                .int(id)
-            )
-        }
+    /// Spends a part of the override in force; spending more than is left spends it all.
+    static func useGuardOverride(purges: Int, at now: WallTime, _ database: Database) throws {
+        try database.run(
+            """
+            UPDATE guard_overrides SET used = min(allowed, used + ?1) WHERE id =
+              (SELECT max(id) FROM guard_overrides WHERE expires_at > ?2)
+            """,
+            .int(purges),
+            .time(now)
+        )
     }
 
     /// A small fact that outlives the process, such as the fingerprint of the hash key.

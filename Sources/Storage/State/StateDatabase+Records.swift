@@ -41,21 +41,6 @@ extension StateDatabase {
     /// The most requests of one page: one short snapshot.
     package static let listLimitMax = 500
 
-    /// Requests for which a call was being made when the process ended; ask only after a crash.
-    ///
-    /// - Throws: ``StorageError``, or `CancellationError` in a cancelled task.
-    package func activeAfterCrash() async throws -> [RequestID] {
-        try await read { database in
-            try database.all(
-                """
-                SELECT id FROM requests INDEXED BY requests_due
-                WHERE ended_at IS NULL AND is_active = 1 LIMIT ?
-                """,
-                .int(Limits.windowMax)
-            ) { try $0.requestID(0) }
-        }
-    }
-
     /// Forgets what was being worked on when the last process ended; call once, before the engine
     /// starts.
     ///

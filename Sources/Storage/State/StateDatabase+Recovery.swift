@@ -21,6 +21,8 @@ package struct Recovery: Sendable {
     package let exchanges: [LoadedExchange]
     package let pauses: StoredPauses
     package let purgesInLastHour: Int
+    /// What is left of an override of the mass-deletion guard.
+    package let allowance: GuardAllowance?
 }
 
 extension StateDatabase {
@@ -30,7 +32,8 @@ extension StateDatabase {
     /// - Parameters:
     ///   - isOwnCrash: The last process ended by its own fault; a kill from outside is nobody's.
     ///   - now: The time of the start.
-    /// - Returns: Suspects, exchanges that are not final, pauses and the guard's count.
+    /// - Returns: Suspects, exchanges that are not final, pauses, the guard's count and what is
+    ///   left of its override.
     /// - Throws: ``StorageError``.
     package func recover(isOwnCrash: Bool, at now: WallTime) async throws -> Recovery {
         _ = try await takeSuspects(isOwnCrash: isOwnCrash)
@@ -44,11 +47,13 @@ extension StateDatabase {
                 .int(Limits.windowMax)
             ) { try $0.requestID(0) }
         }
+        let override = try await guardOverride(at: now)
         return Recovery(
             suspects: suspects,
             exchanges: try await openExchanges(limit: Limits.windowMax),
             pauses: try await pauses(),
-            purgesInLastHour: try await purgeCount(since: now - .seconds(3600))
+            purgesInLastHour: try await purgeCount(since: now - .seconds(3600)),
+            allowance: override.map { GuardAllowance(purges: $0.remaining, until: $0.expiresAt) }
         )
     }
 }

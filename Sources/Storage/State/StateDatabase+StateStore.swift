@@ -61,7 +61,7 @@ extension StateDatabase: StateStore {
     /// - Throws: ``StorageError``, or `CancellationError` in a cancelled task.
     package func pauses() async throws -> StoredPauses {
         try await read { database in
-            var pauses = StoredPauses()
+            var pauses = StoredPauses(unfinishedWakes: try WakeWriter.unfinished(database))
             try database.each("SELECT kind, name, reason FROM pauses") { row in
                 if row.text(0) == "provider" {
                     pauses.providers[ProviderName(row.text(1))] = row.text(2)
@@ -88,9 +88,9 @@ extension StateDatabase: StateStore {
     /// Commits a batch of changes; all or none.
     ///
     /// - Throws: ``StorageError``; after `commitFailed` the process must end.
-    package func commit(_ changes: [StateChange]) async throws -> [IdentityNews?] {
+    package func commit(_ changes: [StateChange]) async throws -> [ChangeNews?] {
         let (news, hasEnded) = try await writer.perform { database in
-            var news: [IdentityNews?] = []
+            var news: [ChangeNews?] = []
             news.reserveCapacity(changes.count)
             var hasEnded = false
             for change in changes {
@@ -108,19 +108,21 @@ extension StateDatabase: StateStore {
         return news
     }
 
-    private static func apply(_ change: StateChange, _ database: Database) throws -> IdentityNews? {
+    private static func apply(_ change: StateChange, _ database: Database) throws -> ChangeNews? {
         switch change {
         case .save:
             break
         case .saveExchange(let exchange, let time):
-            return try ExchangeWriter(database: database).save(exchange, at: time)
+            let news = try ExchangeWriter(database: database).save(exchange, at: time)
+            return news.map { .identity($0) }
         case .storeTokens(let exchange, let tokens, let subject, let time):
-            return try ExchangeWriter(database: database).store(
+            let news = try ExchangeWriter(database: database).store(
                 tokens,
                 subject,
                 of: exchange,
                 at: time
             )
+            return news.map { .identity($0) }
         case .pauseProvider(let name, let reason, let time):
             try pause("provider", name.rawValue, reason, time, database)
         case .pauseTarget(let name, let reason, let time):
@@ -129,15 +131,11 @@ extension StateDatabase: StateStore {
             try resume("provider", name.rawValue, database)
         case .resumeTarget(let name):
             try resume("target", name.rawValue, database)
-        case .wake(let reason, let time):
-            try database.run(
-                """
-                UPDATE requests INDEXED BY requests_parked SET due_at = min(ifnull(due_at, ?1), ?1)
-                WHERE park_reason = ?2 AND park_reason IS NOT NULL AND ended_at IS NULL
-                """,
-                .time(time),
-                .text(reason.rawValue)
-            )
+        case .wake(let reason, let previous, let time):
+            let last = try WakeWriter(database: database).wake(reason, after: previous, at: time)
+            return last.map { .wakeGoesOn(reason, after: $0) }
+        case .useGuardOverride(let purges, let time):
+            try useGuardOverride(purges: purges, at: time, database)
         }
         return nil
     }

@@ -114,6 +114,7 @@ enum StateSchema {
           end_sequence INTEGER,
           crash_count  INTEGER NOT NULL DEFAULT 0,
           is_held      INTEGER NOT NULL DEFAULT 0,
+          is_without_identities INTEGER NOT NULL DEFAULT 0,
           is_active    INTEGER NOT NULL DEFAULT 0,
           revision     INTEGER NOT NULL DEFAULT 1,
           mirrored_revision INTEGER NOT NULL DEFAULT 0,
@@ -185,6 +186,7 @@ enum StateSchema {
           created_at       INTEGER NOT NULL,
           PRIMARY KEY (scope, key_hash)
         ) STRICT, WITHOUT ROWID;
+        CREATE INDEX idempotency_age ON idempotency (created_at);
         CREATE TABLE imports (
           spool_id      TEXT NOT NULL,
           source        TEXT NOT NULL CHECK (source IN ('requests', 'credentials')),

@@ -1,0 +1,75 @@
+package import Lifecycle
+
+/// An open request whose statutory clock is about to run out, or did.
+package struct DeadlineRow: Hashable, Sendable {
+    package let request: RequestID
+    package let deadlineAt: WallTime
+
+    package init(request: RequestID, deadlineAt: WallTime) {
+        self.request = request
+        self.deadlineAt = deadlineAt
+    }
+}
+
+/// Warns before the statutory deadline of a request and alarms after it, once each per run.
+package struct DeadlineWatch: Sendable {
+    /// What there is to say about a request.
+    package enum Notice: Hashable, Sendable {
+        case near
+        case passed
+    }
+
+    /// Once an hour is often enough for a clock of weeks, and costs nothing.
+    static let period = Duration.seconds(3600)
+    /// How long before the deadline the warning comes.
+    static let notice = Duration.seconds(7 * 86_400)
+    /// The most requests told about at once; the journal is no list.
+    static let rowsMax = 500
+    /// The most requests looked at: what was told already hides no other until there are so many.
+    static let lookMax = 50_000
+
+    private let clock: any EngineClock
+    private let deadlines: @Sendable (WallTime, Int) async throws -> [DeadlineRow]
+    private let report: @Sendable (Notice, RequestID) -> Void
+
+    /// - Parameters:
+    ///   - clock: Wall time, and the pause between two looks.
+    ///   - deadlines: Open requests whose deadline is not after a time, the most urgent first, at
+    ///     most so many.
+    ///   - report: Hears each notice.
+    package init(
+        clock: any EngineClock,
+        deadlines: @escaping @Sendable (WallTime, Int) async throws -> [DeadlineRow],
+        report: @escaping @Sendable (Notice, RequestID) -> Void
+    ) {
+        self.clock = clock
+        self.deadlines = deadlines
+        self.report = report
+    }
+
+    /// Runs until cancelled.
+    ///
+    /// - Throws: `CancellationError`, or what the store throws.
+    package func run() async throws {
+        var told: [RequestID: Notice] = [:]
+        while true {
+            let now = clock.now()
+            let limit = min(told.count + Self.rowsMax, Self.lookMax)
+            let rows = try await deadlines(now + Self.notice, limit)
+            let open = Set(rows.map(\.request))
+            told = told.filter { open.contains($0.key) }
+            let news = rows.filter { told[$0.request] != $0.notice(at: now) }
+            for row in news.prefix(Self.rowsMax) {
+                told[row.request] = row.notice(at: now)
+                report(row.notice(at: now), row.request)
+            }
+            try await clock.sleep(until: now + Self.period)
+        }
+    }
+}
+
+extension DeadlineRow {
+    fileprivate func notice(at now: WallTime) -> DeadlineWatch.Notice {
+        deadlineAt <= now ? .passed : .near
+    }
+}
