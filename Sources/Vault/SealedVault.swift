@@ -17,6 +17,7 @@ package final class SealedVault: CredentialVault {
     private static let dataKeyIDByteCount = 8
 
     private let keyring: VaultKeyring?
+    private let lostKeyIDs: Set<String>
     private let entropy: any Entropy
     private let wraps: Mutex<UInt64>
 
@@ -26,13 +27,17 @@ package final class SealedVault: CredentialVault {
     ///     keeps this number beside the key's id, adds one in the transaction that stores a wrapped
     ///     key, and never takes one off. A wrap whose transaction failed was seen by nobody and may
     ///     be forgotten.
+    ///   - lostKeyIDs: Vault keys that are gone for good, as the operator says: what was sealed
+    ///     under them is broken instead of waiting for its key.
     ///   - entropy: Makes data keys and nonces.
     package init(
         keyring: VaultKeyring?,
         wrapsBefore: UInt64 = 0,
+        lostKeyIDs: Set<String> = [],
         entropy: any Entropy = LibraryEntropy()
     ) {
         self.keyring = keyring
+        self.lostKeyIDs = lostKeyIDs
         self.entropy = entropy
         wraps = Mutex(wrapsBefore)
     }
@@ -79,12 +84,15 @@ package final class SealedVault: CredentialVault {
     /// Opens one value.
     ///
     /// - Throws: `sealed`, `unknownKey`, or `broken` when key, context or any bit is not what was
-    ///   sealed.
+    ///   sealed, or the key is lost for good.
     package func open(
         _ sealed: [UInt8],
         under key: WrappedKey,
         context: SealContext
     ) throws(VaultError) -> Secret {
+        if try loadedKeyring().key(id: key.keyID) == nil, lostKeyIDs.contains(key.keyID) {
+            throw VaultError(kind: .broken)
+        }
         var dataKey = try unwrap(key, userHash: context.userHash)
         defer { dataKey.wipe() }
         var (id, cipherKey) = Self.split(dataKey)

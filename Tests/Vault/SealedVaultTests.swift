@@ -153,6 +153,19 @@ struct SealedVaultTests {
         #expect(throws: VaultError(kind: .unknownKey)) {
             try other.open(sample.sealed, under: sample.key, context: sample.context)
         }
+        let bereft = SealedVault(
+            keyring: VaultKeyring(active: try Sample.vaultKey(2)),
+            lostKeyIDs: [sample.key.keyID]
+        )
+        #expect(throws: VaultError.broken) {
+            try bereft.open(sample.sealed, under: sample.key, context: sample.context)
+        }
+        let found = SealedVault(
+            keyring: VaultKeyring(active: try Sample.vaultKey(1)),
+            lostKeyIDs: [sample.key.keyID]
+        )
+        let opened = try found.open(sample.sealed, under: sample.key, context: sample.context)
+        #expect(opened.exposeText() == Sample.token)
         let renamed = WrappedKey(bytes: sample.key.bytes, keyID: other.activeKeyID ?? "")
         #expect(throws: VaultError.broken) {
             try other.open(sample.sealed, under: renamed, context: sample.context)

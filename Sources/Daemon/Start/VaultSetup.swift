@@ -29,7 +29,11 @@ struct VaultSetup: Sendable {
             throw DaemonError(.credential, missing.map { refusal($0, active: keyring.active.id) })
         }
         logger.note(.vaultOpened, ["detail": "\(keyring.active.id)"])
-        return SealedVault(keyring: keyring, wrapsBefore: wraps)
+        return SealedVault(
+            keyring: keyring,
+            wrapsBefore: wraps,
+            lostKeyIDs: Set(settings.lostKeyIDs)
+        )
     }
 
     /// - Returns: `nil` without the active key.
