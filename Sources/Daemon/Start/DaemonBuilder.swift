@@ -103,13 +103,7 @@ struct DaemonBuilder: Sendable {
             troubles: SealTroubles(logger: logger),
             post: { engine.post($0) }
         )
-        let intake = IntakeDesk(
-            state: base.state,
-            hasher: base.hasher,
-            shelf: base.shelf,
-            credentials: credentials,
-            logger: logger
-        )
+        let intake = makeIntake(base, credentials)
         let spool = try makeSpool(base, intake)
         mirror.set { spool.nudge() }
         intake.onPause { spool.setPaused($0) }
@@ -155,6 +149,16 @@ struct DaemonBuilder: Sendable {
             deadlines: makeDeadlineWatch(base),
             notifier: notifier,
             reloader: reloader,
+            logger: logger
+        )
+    }
+
+    private func makeIntake(_ base: Base, _ credentials: CredentialDesk) -> IntakeDesk {
+        IntakeDesk(
+            state: base.state,
+            hasher: base.hasher,
+            shelf: base.shelf,
+            credentials: credentials,
             logger: logger
         )
     }
