@@ -15,6 +15,8 @@ package struct SandboxConfiguration: Sendable {
     package var google = GoogleConfiguration()
     /// How Facebook is played.
     package var facebook = FacebookConfiguration()
+    /// How Microsoft is played.
+    package var microsoft = MicrosoftConfiguration()
     /// How GitHub is played.
     package var github = GitHubConfiguration()
     /// How X is played.

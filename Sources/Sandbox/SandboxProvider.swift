@@ -8,6 +8,8 @@ package enum SandboxProvider: String, CaseIterable, Codable, Sendable {
     case google
     /// Facebook, with Limited Login.
     case facebook
+    /// Microsoft, with Entra tenants, personal accounts and Graph.
+    case microsoft
     /// GitHub.
     case github
     /// X, with OAuth 2 and OAuth 1.0a.

@@ -5,6 +5,8 @@ package struct ClientCertificate: Sendable {
     let key: CryptoKey
     /// SHA-256 of the DER, base64url: the `x5t#S256` of assertions.
     package let thumbprint: String
+    /// SHA-1 of the DER, base64url: the `x5t` of older assertions.
+    package let oldThumbprint: String
 
     /// Reads a certificate.
     ///
@@ -23,12 +25,15 @@ package struct ClientCertificate: Sendable {
         guard let certificate = unsafe found else { throw failure }
         defer { unsafe X509_free(certificate) }
         var digest = [UInt8](repeating: 0, count: 32)
+        var oldDigest = [UInt8](repeating: 0, count: 20)
         var count: UInt32 = 0
         guard unsafe X509_digest(certificate, EVP_sha256(), &digest, &count) == 1,
+            unsafe X509_digest(certificate, EVP_sha1(), &oldDigest, &count) == 1,
             let pointer = unsafe X509_get_pubkey(certificate)
         else { throw failure }
         key = unsafe CryptoKey(owning: pointer)
         thumbprint = Base64URL.text(digest)
+        oldThumbprint = Base64URL.text(oldDigest)
     }
 
     /// Makes an RSA key and a certificate for it, for tests and demonstrations.

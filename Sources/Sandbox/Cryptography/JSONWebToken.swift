@@ -10,11 +10,15 @@ struct JSONWebToken: Sendable {
         /// SHA-256 of the signer's certificate (RFC 7515 §4.1.8).
         var thumbprint: String?
 
+        /// SHA-1 of the signer's certificate (RFC 7515 §4.1.7).
+        var oldThumbprint: String?
+
         private enum CodingKeys: String, CodingKey {
             case alg
             case kid
             case typ
             case thumbprint = "x5t#S256"
+            case oldThumbprint = "x5t"
         }
     }
 

@@ -48,12 +48,17 @@ struct ClientAssertion: Sendable {
     /// Who it says that it is.
     var clientID: String { claims.sub }
 
+    /// Tells whether it is meant for one of the audiences.
+    func names(_ audiences: [String]) -> Bool {
+        claims.aud.values.contains { audiences.contains($0) }
+    }
+
     /// Tells whether the claims are about this client, for one of the audiences, now.
     func isAbout(_ clientID: String, audiences: [String], nowMilliseconds: Int64) -> Bool {
         let now = Double(nowMilliseconds) / 1000
         return claims.iss == clientID && claims.sub == clientID && claims.exp > now
             && (claims.nbf ?? 0) <= now + Self.clockLeadSeconds
-            && claims.aud.values.contains { audiences.contains($0) }
+            && names(audiences)
     }
 
     /// Tells whether the signature is the client's, by an algorithm that its kind of proof has.

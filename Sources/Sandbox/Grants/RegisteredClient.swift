@@ -3,8 +3,7 @@ struct RegisteredClient: Sendable {
     let registration: ClientRegistration
     /// Verifies assertions: the registered key, or that of the certificate.
     let key: CryptoKey?
-    /// SHA-256 of the certificate in DER, base64url (`x5t#S256`, RFC 7515 §4.1.8).
-    let thumbprint: String?
+    let certificate: ClientCertificate?
 
     var id: String { registration.clientID }
 
@@ -18,15 +17,12 @@ struct RegisteredClient: Sendable {
 
     init(_ registration: ClientRegistration) throws(SandboxError) {
         self.registration = registration
-        if let pem = registration.certificatePEM {
-            let certificate = try ClientCertificate(pem: pem)
-            key = certificate.key
-            thumbprint = certificate.thumbprint
-        } else {
-            key = try registration.keyPEM.map { pem throws(SandboxError) in try CryptoKey(pem: pem)
-            }
-            thumbprint = nil
+        certificate = try registration.certificatePEM.map { pem throws(SandboxError) in
+            try ClientCertificate(pem: pem)
         }
+        let own = try registration.keyPEM.map { pem throws(SandboxError) in try CryptoKey(pem: pem)
+        }
+        key = certificate?.key ?? own
     }
 
     /// Tells whether `given` is the client's secret.

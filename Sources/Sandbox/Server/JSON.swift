@@ -20,6 +20,12 @@ enum JSON: Equatable, Sendable {
         text.map { .text($0) } ?? .absent
     }
 
+    /// The value of a member; `nil` when there is none.
+    func member(_ name: String) -> JSON? {
+        guard case .object(let members) = self else { return nil }
+        return members.first { $0.name == name }?.value
+    }
+
     /// The text of the value, without blanks.
     var bytes: [UInt8] {
         var bytes: [UInt8] = []

@@ -4,6 +4,7 @@ struct SandboxFamilies: Sendable {
     let oauth2: OAuth2Family
     let google: GoogleFamily
     let facebook: FacebookFamily
+    let microsoft: MicrosoftFamily
     let github: GitHubFamily
     let x: XFamily
 
@@ -12,6 +13,7 @@ struct SandboxFamilies: Sendable {
         oauth2 = try OAuth2Family(configuration.oauth2, tools)
         google = try GoogleFamily(configuration.google, tools)
         facebook = try FacebookFamily(configuration.facebook, tools)
+        microsoft = try MicrosoftFamily(configuration.microsoft, tools)
         github = try GitHubFamily(configuration.github, tools)
         x = try XFamily(configuration.x, tools)
     }
@@ -19,7 +21,7 @@ struct SandboxFamilies: Sendable {
     var all: [any ProviderFamily] { [apple] + others }
 
     /// The families that share their commands: all but Apple, which has its own.
-    var others: [any GrantFamily] { [oauth2, google, facebook, github, x] }
+    var others: [any GrantFamily] { [oauth2, google, facebook, microsoft, github, x] }
 
     /// The commands of a family.
     func commands(of provider: SandboxProvider) throws(SandboxError) -> any FamilyCommands {

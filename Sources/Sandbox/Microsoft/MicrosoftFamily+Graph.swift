@@ -1,0 +1,239 @@
+/// Graph v1.0, as far as it ends sign-ins.
+extension MicrosoftFamily {
+    /// Who calls Graph, and in which tenant.
+    private enum Caller {
+        case app(MicrosoftState.AppToken, MicrosoftConfiguration.Tenant)
+        case user(GrantBook.Ticket)
+    }
+
+    func answerGraph(
+        _ call: ProviderCall,
+        _ note: CallNote,
+        _ route: Route
+    ) throws(FamilyRefusal) -> ProviderReply {
+        var noted = note
+        switch route {
+        case .deleteGrant, .deleteAssignment: noted.record.status = 204
+        default: break
+        }
+        return try desk.perform(noted) { state, now throws(FamilyRefusal) in
+            switch try caller(call, in: state, now: now) {
+            case .app(let token, let tenant):
+                return try serve(call, route, for: token, in: tenant, &state, now: now)
+            case .user(let ticket):
+                return try serve(route, for: ticket, &state)
+            }
+        }
+    }
+
+    /// What a user's own token may do.
+    private func serve(
+        _ route: Route,
+        for ticket: GrantBook.Ticket,
+        _ state: inout MicrosoftState
+    ) throws(FamilyRefusal) -> (ProviderReply, CallRecord.Outcome) {
+        let ids = MicrosoftIDs(ticket.grant)
+        switch route {
+        case .profile("me"):
+            return (.json(["id": .text(ids.objectID)]), .checked)
+        case .revokeSessions("me"):
+            let hasScope = ticket.scope.split(separator: " ").contains("User.RevokeSessions.All")
+            // "Delegated (personal Microsoft account): Not supported".
+            guard hasScope, !ids.isPersonal else { throw .graphForbidden }
+            state.users["\(ids.tenantID)/\(ids.objectID)"]?.validFromChain = state.book.chain
+            return (Self.value(true), .revoked)
+        default:
+            throw .graphForbidden
+        }
+    }
+
+    /// What a client may do by itself, with the roles that the tenant gave.
+    private func serve(
+        _ call: ProviderCall,
+        _ route: Route,
+        for token: MicrosoftState.AppToken,
+        in tenant: MicrosoftConfiguration.Tenant,
+        _ state: inout MicrosoftState,
+        now: Int64
+    ) throws(FamilyRefusal) -> (ProviderReply, CallRecord.Outcome) {
+        guard tenant.roles.contains(where: { Self.roles(for: route).contains($0) }) else {
+            throw .graphForbidden
+        }
+        switch route {
+        case .profile(let name):
+            guard let user = state.user(name, in: tenant) else { throw .graphNotFound }
+            return (.json(["id": .text(user.objectID)]), .checked)
+        case .revokeSessions(let name):
+            guard let user = state.user(name, in: tenant) else { throw .graphNotFound }
+            state.users["\(tenant.id)/\(user.objectID)"]?.validFromChain = state.book.chain
+            return (Self.value(true), .revoked)
+        case .listGrants:
+            return (try listGrants(call, in: tenant, state, now: now), .checked)
+        case .deleteGrant(let id):
+            return (try deleteGrant(id, in: tenant, &state, now: now), .revoked)
+        case .listAssignments(let name):
+            guard let user = state.user(name, in: tenant) else { throw .graphNotFound }
+            return (Self.assignments(of: user, in: state), .checked)
+        case .deleteAssignment(let id):
+            guard let key = state.assignmentKeys[id], MicrosoftIDs(key).tenantID == tenant.id,
+                state.deletedAssignments.insert(key).inserted
+            else { throw .graphNotFound }
+            return (ProviderReply(status: 204), .revoked)
+        case .listPrincipals:
+            let clientID = try Self.filter(call)["appId"] ?? token.clientID
+            guard clients[clientID] != nil else { return (Self.list([]), .checked) }
+            let principal: JSON = [
+                "id": .text(MicrosoftIDs.servicePrincipal(of: clientID, in: tenant.id)),
+                "appId": .text(clientID),
+            ]
+            return (Self.list([principal]), .checked)
+        case .token, .keys, .discovery:
+            throw .graphNotFound
+        }
+    }
+
+    /// The application permissions, one of which is enough.
+    private static func roles(for route: Route) -> [String] {
+        switch route {
+        case .revokeSessions: ["User.RevokeSessions.All"]
+        case .deleteGrant: ["DelegatedPermissionGrant.ReadWrite.All", "Directory.ReadWrite.All"]
+        case .deleteAssignment: ["AppRoleAssignment.ReadWrite.All"]
+        case .listGrants, .listAssignments, .listPrincipals, .profile, .token, .keys, .discovery:
+            ["Directory.Read.All", "Directory.ReadWrite.All"]
+        }
+    }
+
+    // MARK: - Permission grants
+
+    /// Filtered by `clientId`, `principalId`, both or nothing; deleted ones stay for the lag.
+    private func listGrants(
+        _ call: ProviderCall,
+        in tenant: MicrosoftConfiguration.Tenant,
+        _ state: MicrosoftState,
+        now: Int64
+    ) throws(FamilyRefusal) -> ProviderReply {
+        let filter = try Self.filter(call)
+        let users =
+            if let objectID = filter["principalId"] {
+                state.users["\(tenant.id)/\(objectID)"].map { [$0] } ?? []
+            } else {
+                state.users.values.filter { $0.tenantID == tenant.id }
+            }
+        var rows: [JSON] = []
+        if tenant.hasTenantWideGrant, filter["principalId"] == nil {
+            rows = clients.listing(provider: name, baseURL: "").map { client in
+                let id = MicrosoftIDs.tenantWideGrant(of: client.clientID, in: tenant.id)
+                let principal = MicrosoftIDs.servicePrincipal(of: client.clientID, in: tenant.id)
+                return Self.grant(id, principal, tenant.id, principalID: nil)
+            }
+        }
+        for key in users.flatMap(\.keys) {
+            let deleted = state.deletedSeconds[key]
+            let isListed = deleted.map { now < $0 + configuration.listingLagSeconds }
+            guard isListed ?? (state.book.grants[key]?.isLive == true) else { continue }
+            let ids = MicrosoftIDs(key)
+            rows.append(
+                Self.grant(ids.grantID, ids.servicePrincipal, tenant.id, principalID: ids.objectID)
+            )
+        }
+        if let clientID = filter["clientId"] {
+            rows = rows.filter { $0.member("clientId") == .text(clientID) }
+        }
+        return Self.list(rows)
+    }
+
+    private func deleteGrant(
+        _ id: String,
+        in tenant: MicrosoftConfiguration.Tenant,
+        _ state: inout MicrosoftState,
+        now: Int64
+    ) throws(FamilyRefusal) -> ProviderReply {
+        if let key = state.grantKeys[id], MicrosoftIDs(key).tenantID == tenant.id,
+            state.book.grants[key]?.isLive == true
+        {
+            state.book.cut(key)
+            state.deletedSeconds[key] = now
+            return ProviderReply(status: 204)
+        }
+        let isTenantWide = clients.listing(provider: name, baseURL: "").contains { client in
+            MicrosoftIDs.tenantWideGrant(of: client.clientID, in: tenant.id) == id
+        }
+        guard isTenantWide, tenant.hasTenantWideGrant,
+            let index = state.tenants.firstIndex(where: { $0.id == tenant.id })
+        else { throw .graphNotFound }
+        state.tenants[index].hasTenantWideGrant = false
+        return ProviderReply(status: 204)
+    }
+
+    private static func grant(
+        _ id: String,
+        _ principal: String,
+        _ tenantID: String,
+        principalID: String?
+    ) -> JSON {
+        [
+            "id": .text(id), "clientId": .text(principal),
+            "consentType": principalID == nil ? "AllPrincipals" : "Principal",
+            "principalId": principalID.map { .text($0) } ?? .null,
+            "resourceId": .text(MicrosoftIDs.graph(in: tenantID)),
+            "scope": "openid profile offline_access User.Read",
+        ]
+    }
+
+    private static func assignments(
+        of user: MicrosoftState.User,
+        in state: MicrosoftState
+    ) -> ProviderReply {
+        let rows = user.keys.filter { !state.deletedAssignments.contains($0) }.map { key -> JSON in
+            let ids = MicrosoftIDs(key)
+            return [
+                "id": .text(ids.assignmentID),
+                "appRoleId": "00000000-0000-0000-0000-000000000000",
+                "principalId": .text(ids.objectID), "principalType": "User",
+                "resourceId": .text(ids.servicePrincipal),
+            ]
+        }
+        return list(rows)
+    }
+
+    // MARK: - Form of calls and answers
+
+    private func caller(
+        _ call: ProviderCall,
+        in state: MicrosoftState,
+        now: Int64
+    ) throws(FamilyRefusal) -> Caller {
+        guard let text = call.bearer else { throw .graphUnauthorized }
+        let digest = TokenDigest(text)
+        if let token = state.appTokens[digest] {
+            guard now < token.expiresSeconds, let tenant = state.tenant(token.tenantID) else {
+                throw .graphUnauthorized
+            }
+            return .app(token, tenant)
+        }
+        // An access token lives out its hour, whatever happened to the grant.
+        guard let token = state.book.token(digest), token.kind == .access,
+            now < token.expiresSeconds ?? 0
+        else { throw .graphUnauthorized }
+        return .user(token.ticket)
+    }
+
+    /// `$filter` with `eq` and `and` only.
+    private static func filter(_ call: ProviderCall) throws(FamilyRefusal) -> [String: String] {
+        guard let text = call.query["$filter"] else { return [:] }
+        var filter: [String: String] = [:]
+        for clause in text.split(separator: " and ") {
+            guard
+                let match = clause.wholeMatch(of: /(clientId|principalId|appId) eq '([^']*)'/)
+            else { throw .graphBadFilter }
+            filter[String(match.1)] = String(match.2)
+        }
+        return filter
+    }
+
+    private static func list(_ rows: [JSON]) -> ProviderReply { value(.list(rows)) }
+
+    private static func value(_ value: JSON) -> ProviderReply {
+        .json(["@odata.context": "https://graph.microsoft.com/v1.0/$metadata", "value": value])
+    }
+}

@@ -1,0 +1,256 @@
+/// `POST /{tenant}/oauth2/v2.0/token`.
+extension MicrosoftFamily {
+    func answerToken(
+        _ call: ProviderCall,
+        _ note: CallNote,
+        _ tenant: String
+    ) throws(FamilyRefusal) -> ProviderReply {
+        if !["common", "organizations", "consumers", MicrosoftIDs.personalTenant].contains(tenant) {
+            _ = try self.tenant(tenant)
+        }
+        let form = call.form
+        guard let grantType = form["grant_type"] else {
+            throw Self.missing("grant_type")
+        }
+        let client = try authenticate(call, form, tenant)
+        switch grantType {
+        case "authorization_code": return try exchange(form, client, note, tenant)
+        case "refresh_token": return try refresh(form, client, note, tenant)
+        case "client_credentials": return try answerForItself(form, client, note, tenant)
+        default:
+            throw .entra("unsupported_grant_type", 70_003, "The app returned an unsupported grant.")
+        }
+    }
+
+    private static func missing(_ parameter: String) -> FamilyRefusal {
+        .entra(
+            "invalid_request",
+            900_144,
+            "The request body must contain the following parameter: '\(parameter)'."
+        )
+    }
+
+    private func exchange(
+        _ form: FormBody,
+        _ client: RegisteredClient,
+        _ note: CallNote,
+        _ tenant: String
+    ) throws(FamilyRefusal) -> ProviderReply {
+        guard let code = form["code"] else { throw Self.missing("code") }
+        let (ticket, tokens) = try desk.perform(note) { state, now throws(FamilyRefusal) in
+            let ticket: GrantBook.Ticket
+            do throws(GrantBook.CodeTrouble) {
+                ticket = try state.book.redeem(
+                    TokenDigest(code),
+                    by: client.id,
+                    redirectURI: form["redirect_uri"],
+                    verifier: form["code_verifier"],
+                    now: now
+                )
+            } catch {
+                throw Self.refusal(of: error)
+            }
+            guard covers(tenant, ticket, in: state) else {
+                throw .entra(
+                    "invalid_grant",
+                    700_005,
+                    "Provided Authorization Code is intended to use against other tenant."
+                )
+            }
+            let rules = rules(for: client, ticket)
+            return ((ticket, state.book.mint(ticket, by: rules, now: now)), .exchanged)
+        }
+        return try answer(tokens, ticket)
+    }
+
+    private static func refusal(of trouble: GrantBook.CodeTrouble) -> FamilyRefusal {
+        switch trouble {
+        case .used:
+            .entra("invalid_grant", 54_005, "OAuth2 Authorization code was already redeemed.")
+        case .expired:
+            .entra("invalid_grant", 70_008, "The provided authorization code has expired.")
+        case .redirect:
+            .entra("invalid_grant", 500_112, "The reply address does not match the one requested.")
+        case .verifier:
+            .entra("invalid_grant", 501_481, "The Code_Verifier does not match the challenge.")
+        case .unknown, .foreign: .malformedToken
+        }
+    }
+
+    /// Every use gives a new refresh token, and the old one lives on: a trap of the original.
+    private func refresh(
+        _ form: FormBody,
+        _ client: RegisteredClient,
+        _ note: CallNote,
+        _ tenant: String
+    ) throws(FamilyRefusal) -> ProviderReply {
+        guard let text = form["refresh_token"] else { throw Self.missing("refresh_token") }
+        let digest = TokenDigest(text)
+        let (ticket, tokens) = try desk.perform(note) { state, now throws(FamilyRefusal) in
+            guard let token = state.book.token(digest), token.kind == .refresh,
+                token.ticket.clientID == client.id, covers(tenant, token.ticket, in: state)
+            else { throw .malformedToken }
+            if let refusal = state.refusal(of: token, now: now) {
+                throw refusal
+            }
+            state.book.extend(digest, until: now + Self.refreshIdleSeconds)
+            let rules = rules(for: client, token.ticket)
+            return ((token.ticket, state.book.mint(token.ticket, by: rules, now: now)), .validated)
+        }
+        return try answer(tokens, ticket)
+    }
+
+    /// A token of the client for Graph, where an administrator of the tenant consented.
+    private func answerForItself(
+        _ form: FormBody,
+        _ client: RegisteredClient,
+        _ note: CallNote,
+        _ name: String
+    ) throws(FamilyRefusal) -> ProviderReply {
+        guard !["common", "organizations", "consumers"].contains(name) else {
+            throw .entra("invalid_request", 50_059, "No tenant-identifying information found.")
+        }
+        guard form["scope"] == "https://graph.microsoft.com/.default" else {
+            throw .entra("invalid_scope", 70_011, "The provided scope is not valid.")
+        }
+        let tenant = try tenant(name)
+        guard !tenant.roles.isEmpty else {
+            throw .entra(
+                "unauthorized_client",
+                700_016,
+                "Application with identifier '\(client.id)' was not found in the directory."
+            )
+        }
+        let text = "EwC.\(TokenMint.text())"
+        return try desk.perform(note) { state, now throws(FamilyRefusal) in
+            state.appTokens.insert(
+                MicrosoftState.AppToken(
+                    tenantID: tenant.id,
+                    clientID: client.id,
+                    expiresSeconds: now + 3599
+                ),
+                for: TokenDigest(text)
+            )
+            let body: JSON = [
+                "token_type": "Bearer", "expires_in": 3599, "ext_expires_in": 3599,
+                "access_token": .text(text),
+            ]
+            return (.json(body), .served)
+        }
+    }
+
+    private func answer(
+        _ tokens: TokenSet,
+        _ ticket: GrantBook.Ticket
+    ) throws(FamilyRefusal) -> ProviderReply {
+        let idToken = try idToken(ticket, accessToken: tokens.access)
+        return .json([
+            "token_type": "Bearer", "scope": .text(ticket.scope), "expires_in": 3599,
+            "ext_expires_in": 3599, "access_token": .text(tokens.access),
+            "refresh_token": .optional(tokens.refresh), "id_token": .optional(idToken),
+        ])
+    }
+
+    /// Whether the endpoint of `tenant` serves the ticket's user.
+    private func covers(
+        _ tenant: String,
+        _ ticket: GrantBook.Ticket,
+        in state: MicrosoftState
+    ) -> Bool {
+        let ids = MicrosoftIDs(ticket.grant)
+        return switch tenant {
+        case "common": true
+        case "organizations": !ids.isPersonal
+        case "consumers": ids.isPersonal
+        default: tenant == ids.tenantID || state.tenant(tenant)?.id == ids.tenantID
+        }
+    }
+
+    // MARK: - Client authentication
+
+    /// By secret, in the form or in Basic, or by an assertion that the certificate's key signed.
+    private func authenticate(
+        _ call: ProviderCall,
+        _ form: FormBody,
+        _ tenant: String
+    ) throws(FamilyRefusal) -> RegisteredClient {
+        let basic = BasicCredentials(call.authorization)
+        guard let clientID = form["client_id"] ?? basic?.name else {
+            throw Self.missing("client_id")
+        }
+        guard let client = clients[clientID] else {
+            throw .entra(
+                "unauthorized_client",
+                700_016,
+                "Application with identifier '\(clientID.prefix(64))' was not found."
+            )
+        }
+        if let secret = form["client_secret"] ?? basic?.password {
+            guard client.has(secret: secret) else {
+                throw .entra("invalid_client", 7_000_215, "Invalid client secret provided.")
+            }
+            return client
+        }
+        if form["client_assertion"] != nil {
+            try check(ClientAssertion(form), of: client, tenant)
+            return client
+        }
+        guard client.authentication == .none else {
+            throw .entra(
+                "invalid_client",
+                7_000_218,
+                "The request body must contain the following parameter: 'client_assertion' or "
+                    + "'client_secret'."
+            )
+        }
+        return client
+    }
+
+    /// PS256 with `x5t#S256`, or the older RS256 with `x5t` ("Certificate credentials").
+    private func check(
+        _ assertion: ClientAssertion?,
+        of client: RegisteredClient,
+        _ tenant: String
+    ) throws(FamilyRefusal) {
+        guard let assertion, let certificate = client.certificate else {
+            throw .entra("invalid_client", 50_027, "JWT token is invalid or malformed.")
+        }
+        let header = assertion.header
+        let isNamed =
+            switch header.alg {
+            case "PS256": header.thumbprint == certificate.thumbprint
+            case "RS256":
+                header.thumbprint == certificate.thumbprint
+                    || header.oldThumbprint == certificate.oldThumbprint
+            default: false
+            }
+        guard isNamed, assertion.isSigned(by: client) else {
+            throw .entra(
+                "invalid_client",
+                700_027,
+                "The certificate with identifier used to sign the client assertion is not "
+                    + "registered on application, or the signature is not valid."
+            )
+        }
+        let path = "\(tenant)/oauth2/v2.0/token"
+        let audiences = [
+            "\(Self.authority)/\(path)", "\(desk.address.baseURL)/\(name)/\(path)",
+        ]
+        guard assertion.names(audiences) else {
+            throw .entra("invalid_client", 700_023, "Client assertion audience claim is wrong.")
+        }
+        guard
+            assertion.isAbout(
+                client.id,
+                audiences: audiences,
+                nowMilliseconds: desk.clock.nowMilliseconds
+            )
+        else {
+            throw .entra(
+                "invalid_client",
+                700_024,
+                "Client assertion is not within its valid time range."
+            )
+        }
+    }
+}

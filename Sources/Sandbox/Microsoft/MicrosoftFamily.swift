@@ -1,0 +1,200 @@
+/// Plays `login.microsoftonline.com/{tenant}` and `graph.microsoft.com/v1.0`.
+///
+/// Sources: MicrosoftDocs/entra-docs ("authorization code flow", "refresh tokens", "certificate
+/// credentials", "ID token claims reference") and microsoft-graph-docs-contrib (`user:
+/// revokeSignInSessions`, `oAuth2PermissionGrant`, `appRoleAssignment`).
+final class MicrosoftFamily: GrantFamily {
+    enum Route {
+        case token(tenant: String)
+        case keys
+        case discovery(tenant: String)
+        case revokeSessions(user: String)
+        case listGrants
+        case deleteGrant(id: String)
+        case listAssignments(user: String)
+        case deleteAssignment(id: String)
+        case listPrincipals
+        case profile(user: String)
+    }
+
+    /// What the issuer and the audience of assertions are called, wherever the sandbox is.
+    static let authority = "https://login.microsoftonline.com"
+    /// Ninety days without use.
+    static let refreshIdleSeconds: Int64 = 90 * 86_400
+
+    let name = "microsoft"
+    let desk: GrantDesk<MicrosoftState>
+    let clients: ClientRegistry
+    let signingKeys = SigningKeys(family: "microsoft")
+    let configuration: MicrosoftConfiguration
+    /// About ten minutes.
+    let codeLifetimeSeconds: Int64 = 600
+    let defaultScope = "openid profile offline_access User.Read"
+
+    init(_ configuration: MicrosoftConfiguration, _ tools: FamilyTools) throws(SandboxError) {
+        self.configuration = configuration
+        clients = try ClientRegistry(configuration.clients)
+        desk = GrantDesk(tools, state: MicrosoftState(configuration, capacity: tools.capacity))
+    }
+
+    func route(_ method: String, _ path: String) -> Route? {
+        guard let parts = parts(path), parts.count >= 2 else { return nil }
+        if parts[0] == "v1.0" {
+            return graphRoute(method, Array(parts[1...]))
+        }
+        return switch (method, Array(parts[1...])) {
+        case ("POST", ["oauth2", "v2.0", "token"]): .token(tenant: parts[0])
+        case ("GET", ["discovery", "v2.0", "keys"]): .keys
+        case ("GET", ["v2.0", ".well-known", "openid-configuration"]): .discovery(tenant: parts[0])
+        default: nil
+        }
+    }
+
+    private func graphRoute(_ method: String, _ parts: [String]) -> Route? {
+        switch (method, parts.first, parts.count) {
+        case ("POST", "me", 2) where parts[1] == "revokeSignInSessions":
+            .revokeSessions(user: "me")
+        case ("POST", "users", 3) where parts[2] == "revokeSignInSessions":
+            .revokeSessions(user: FormBody.decoded(Array(parts[1].utf8)[...]))
+        case ("GET", "me", 1): .profile(user: "me")
+        case ("GET", "users", 2): .profile(user: FormBody.decoded(Array(parts[1].utf8)[...]))
+        case ("GET", "oauth2PermissionGrants", 1): .listGrants
+        case ("DELETE", "oauth2PermissionGrants", 2): .deleteGrant(id: parts[1])
+        case ("GET", "users", 3) where parts[2] == "appRoleAssignments":
+            .listAssignments(user: FormBody.decoded(Array(parts[1].utf8)[...]))
+        case ("DELETE", "users", 4) where parts[2] == "appRoleAssignments":
+            .deleteAssignment(id: parts[3])
+        case ("DELETE", "servicePrincipals", 4) where parts[2] == "appRoleAssignedTo":
+            .deleteAssignment(id: parts[3])
+        case ("GET", "servicePrincipals", 1): .listPrincipals
+        default: nil
+        }
+    }
+
+    func endpoint(method: String, path: String) -> SandboxEndpoint? {
+        route(method, path).map { route in
+            switch route {
+            case .token: .token
+            case .keys: .keys
+            case .discovery: .discovery
+            case .revokeSessions, .deleteGrant, .deleteAssignment: .revoke
+            case .listGrants, .listAssignments, .listPrincipals, .profile: .check
+            }
+        }
+    }
+
+    func note(_ call: ProviderCall) -> CallNote {
+        let form = call.form
+        return CallNote(
+            name,
+            call,
+            grantType: form["grant_type"],
+            clientID: form["client_id"] ?? BasicCredentials(call.authorization)?.name,
+            token: form["code"] ?? form["refresh_token"] ?? call.bearer
+        )
+    }
+
+    func serve(_ call: ProviderCall, _ note: CallNote) throws(FamilyRefusal) -> ProviderReply {
+        switch route(call.method, call.path) {
+        case .token(let tenant): return try answerToken(call, note, tenant)
+        case .keys: return try handKeys(note)
+        case .discovery(let tenant): return try answerDiscovery(note, tenant)
+        case let route?: return try answerGraph(call, note, route)
+        case nil: throw .graphNotFound
+        }
+    }
+
+    func grantKey(
+        user: String,
+        client: RegisteredClient,
+        realm: String?
+    ) throws(SandboxError) -> GrantBook.Key {
+        let tenantID: String?
+        switch realm {
+        case nil: tenantID = configuration.tenants.first?.id
+        case "consumers": tenantID = MicrosoftIDs.personalTenant
+        case let name?:
+            tenantID = configuration.tenants.first { $0.id == name || $0.domain == name }?.id
+        }
+        guard let tenantID else {
+            throw SandboxError(.badRequest, cannot: "find tenant", at: "realm")
+        }
+        return GrantBook.Key(user: user, audience: MicrosoftIDs.audience(tenantID, client.id))
+    }
+
+    func subject(of key: GrantBook.Key) -> String { MicrosoftIDs(key).subject }
+
+    func rules(for client: RegisteredClient, _ ticket: GrantBook.Ticket) -> TokenRules {
+        let isOffline = ticket.scope.split(separator: " ").contains("offline_access")
+        return TokenRules(
+            accessPrefix: "EwB.",
+            accessLifetimeSeconds: 3599,
+            refreshPrefix: isOffline ? "0.A" : nil,
+            refreshLifetimeSeconds: Self.refreshIdleSeconds
+        )
+    }
+
+    func idToken(
+        _ ticket: GrantBook.Ticket,
+        subject: String,
+        accessToken: String?,
+        issuedSeconds: Int64
+    ) throws -> String? {
+        guard ticket.scope.split(separator: " ").contains("openid") else { return nil }
+        let ids = MicrosoftIDs(ticket.grant)
+        let domain =
+            configuration.tenants.first { $0.id == ids.tenantID }?.domain ?? "outlook.example"
+        return try signingKeys.sign([
+            "ver": "2.0", "iss": .text("\(Self.authority)/\(ids.tenantID)/v2.0"),
+            "aud": .text(ticket.clientID), "sub": .text(subject), "oid": .text(ids.objectID),
+            "tid": .text(ids.tenantID), "nonce": .optional(ticket.nonce),
+            "preferred_username": .text("\(ticket.grant.user)@\(domain)"),
+            "iat": .integer(issuedSeconds), "nbf": .integer(issuedSeconds),
+            "exp": .integer(issuedSeconds + 3600),
+        ])
+    }
+
+    /// Microsoft tells nobody; the user removes the application at myapps or account.live.com.
+    func happen(
+        _ order: SandboxOrder.Withdrawal,
+        to key: GrantBook.Key,
+        client: RegisteredClient
+    ) -> SandboxNotification? {
+        desk.changed { $0.book.cut(key) }
+        return nil
+    }
+
+    /// The issuer of `common` and `organizations` is a pattern: a trap of the original.
+    private func answerDiscovery(
+        _ note: CallNote,
+        _ tenant: String
+    ) throws(FamilyRefusal) -> ProviderReply {
+        let id: String
+        switch tenant {
+        case "common", "organizations": id = "{tenantid}"
+        case "consumers", MicrosoftIDs.personalTenant: id = MicrosoftIDs.personalTenant
+        default: id = try self.tenant(tenant).id
+        }
+        let base = "\(desk.address.baseURL)/\(name)/\(tenant)"
+        return hand(
+            [
+                "issuer": .text("\(Self.authority)/\(id)/v2.0"),
+                "token_endpoint": .text("\(base)/oauth2/v2.0/token"),
+                "jwks_uri": .text("\(base)/discovery/v2.0/keys"),
+                "token_endpoint_auth_methods_supported": [
+                    "client_secret_post", "private_key_jwt", "client_secret_basic",
+                ],
+                "id_token_signing_alg_values_supported": ["RS256"],
+                "subject_types_supported": ["pairwise"],
+            ],
+            note
+        )
+    }
+
+    func tenant(_ name: String) throws(FamilyRefusal) -> MicrosoftConfiguration.Tenant {
+        guard let tenant = desk.read({ $0.tenant(name) }) else {
+            throw .entra("invalid_request", 90_002, "Tenant '\(name.prefix(64))' not found.")
+        }
+        return tenant
+    }
+}

@@ -1,0 +1,86 @@
+/// What Microsoft remembers besides grants, codes and tokens.
+struct MicrosoftState: GrantState {
+    typealias Tenant = MicrosoftConfiguration.Tenant
+
+    /// A token of a client for itself, by `client_credentials`.
+    struct AppToken: Sendable {
+        let tenantID: String
+        let clientID: String
+        let expiresSeconds: Int64
+    }
+
+    /// A user as Graph knows it.
+    struct User: Sendable {
+        let tenantID: String
+        let objectID: String
+        let name: String
+        /// The grants of the user, at most one for every client.
+        var keys: Set<GrantBook.Key> = []
+        /// `signInSessionsValidFromDateTime`: refresh tokens of earlier sign-ins are dead.
+        var validFromChain: UInt64 = 0
+    }
+
+    var book: GrantBook
+    var tenants: [Tenant]
+    var appTokens: BoundedTable<TokenDigest, AppToken>
+    /// By tenant and object id.
+    var users: [String: User] = [:]
+    /// Permission grants and app role assignments, by their ids.
+    var grantKeys: [String: GrantBook.Key] = [:]
+    var assignmentKeys: [String: GrantBook.Key] = [:]
+    /// When permission grants were deleted.
+    var deletedSeconds: [GrantBook.Key: Int64] = [:]
+    var deletedAssignments: Set<GrantBook.Key> = []
+
+    init(_ configuration: MicrosoftConfiguration, capacity: Int) {
+        book = GrantBook(capacity: capacity)
+        tenants = configuration.tenants
+        appTokens = BoundedTable(capacity: capacity)
+    }
+
+    mutating func renew(_ key: GrantBook.Key) {
+        let ids = MicrosoftIDs(key)
+        let place = "\(ids.tenantID)/\(ids.objectID)"
+        var user =
+            users[place]
+            ?? User(tenantID: ids.tenantID, objectID: ids.objectID, name: key.user)
+        user.keys.insert(key)
+        users[place] = user
+        grantKeys[ids.grantID] = key
+        assignmentKeys[ids.assignmentID] = key
+        deletedSeconds[key] = nil
+        deletedAssignments.remove(key)
+    }
+
+    /// A tenant by GUID or domain.
+    func tenant(_ name: String) -> Tenant? {
+        tenants.first { $0.id == name || $0.domain == name }
+    }
+
+    /// A user by object id or user principal name.
+    func user(_ name: String, in tenant: Tenant) -> User? {
+        if let user = users["\(tenant.id)/\(name)"] {
+            return user
+        }
+        guard name.hasSuffix("@\(tenant.domain)") else { return nil }
+        let local = String(name.dropLast(tenant.domain.count + 1))
+        return users["\(tenant.id)/\(MicrosoftIDs.objectID(of: local, in: tenant.id))"]
+    }
+
+    /// Whether a refresh token may still be used.
+    func refusal(of token: GrantBook.Token, now: Int64) -> FamilyRefusal? {
+        let key = token.ticket.grant
+        let ids = MicrosoftIDs(key)
+        let user = users["\(ids.tenantID)/\(ids.objectID)"]
+        guard token.ticket.chain > user?.validFromChain ?? 0 else { return .sessionsRevoked }
+        if now >= token.expiresSeconds ?? .max {
+            return .inactive
+        }
+        guard book.standing(token, now: now) == .dead else { return nil }
+        // A grant for everybody covers a user whose own grant was deleted.
+        if book.grants[key]?.isLive == false, tenant(ids.tenantID)?.hasTenantWideGrant == true {
+            return nil
+        }
+        return ids.isPersonal ? .personalConsentGone : .consentGone
+    }
+}
