@@ -49,7 +49,7 @@ struct ServeCommand: AsyncParsableCommand {
     @Option(help: "How many grants, tokens and log records are kept in memory.")
     var capacity = 1_000_000
 
-    @OptionGroup var oauth2: OAuth2Options
+    @OptionGroup var providers: ProviderOptions
     @OptionGroup var faults: FaultOptions
 
     func validate() throws {
@@ -73,7 +73,7 @@ struct ServeCommand: AsyncParsableCommand {
         configuration.apple.refreshLimit = refreshLimit
         configuration.apple.misnamedToken = misnamedToken
         configuration.apple.returnsIDTokenOnRefresh = !noIDTokenOnRefresh
-        oauth2.apply(to: &configuration.oauth2)
+        try providers.apply(to: &configuration)
         // Trapped before the ready line: whoever reads it may already send a signal.
         let signals = await UnixSignalsSequence(trapping: .sigterm, .sigint)
         let sandbox = try await SandboxServer.start(configuration: configuration)

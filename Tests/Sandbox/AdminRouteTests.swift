@@ -119,3 +119,102 @@ struct AdminRouteTests {
         }
     }
 }
+
+@Suite("Admin routes of every provider")
+struct ProviderRouteTests {
+    private static let providers = SandboxProvider.allCases.filter { $0 != .apple }
+
+    @Test("the same verbs work for every provider", arguments: providers)
+    func verbs(provider: SandboxProvider) async throws {
+        try await SandboxFixture.with { fixture in
+            let post = { (verb: String, body: String) in
+                try await fixture.send(
+                    .POST,
+                    "/sandbox/\(verb)?provider=\(provider.rawValue)",
+                    body: body,
+                    type: "application/json"
+                )
+            }
+            let signIn = try await post("sign-in", #"{"user": "alice", "nonce": "n-1"}"#)
+            #expect(try signIn.text("raw_nonce") == "n-1")
+            #expect(try !signIn.text("code").isEmpty)
+            let subject = try signIn.text("subject")
+            let bulk = try await post("refresh-tokens", #"{"count": 3, "user_prefix": "u"}"#)
+            #expect(bulk.body.contains(#""user":"u3""#))
+            #expect(try fixture.states(provider).count == 4)
+            let notice = try await post("withdraw-consent", #"{"user": "alice"}"#)
+            #expect(notice.status == 200)
+            let tells: Set<SandboxProvider> = [.google, .oauth2, .facebook]
+            #expect(notice.body.contains(#""body":"#) == tells.contains(provider))
+            let grants = try await fixture.send(
+                .GET,
+                "/sandbox/grants?provider=\(provider.rawValue)&user=alice"
+            )
+            #expect(grants.body.contains(#""state":"revoked""#))
+            #expect(grants.body.contains(subject))
+            let added = try await post("clients", #"{"client_id": "new", "client_secret": "s"}"#)
+            #expect(added.status == 200)
+            let clients = try await fixture.send(.GET, "/sandbox/clients").body
+            #expect(clients.contains(fixture.sandbox.baseURL(of: provider)))
+            #expect(clients.contains(#""client_id":"new","client_secret":"s""#))
+        }
+    }
+
+    @Test(
+        "an order that makes no sense is refused",
+        arguments: [
+            ("sign-in?provider=myspace", #"{"user": "a"}"#, UInt(400)),
+            ("sign-in?provider=google", #"{"user": "a", "client_id": "none"}"#, 400),
+            ("sign-in?provider=google", #"{"user": "a", "age_s": -1}"#, 400),
+            ("sign-in?provider=microsoft", #"{"user": "a", "realm": "nowhere"}"#, 400),
+            ("refresh-tokens?provider=x", #"{"count": 100001}"#, 400),
+            ("withdraw-consent?provider=github", #"{"user": "nobody"}"#, 400),
+            ("clients?provider=microsoft", #"{"client_id": "a", "certificate_pem": "x"}"#, 400),
+            ("nothing?provider=google", "{}", 404),
+        ]
+    )
+    func refusals(path: String, body: String, status: UInt) async throws {
+        try await SandboxFixture.with { fixture in
+            let answer = try await fixture.send(
+                .POST,
+                "/sandbox/\(path)",
+                body: body,
+                type: "application/json"
+            )
+            #expect(answer.status == status)
+            #expect(try answer.json["error"] != nil)
+        }
+    }
+
+    @Test("tokens are issued with an age, and no log line holds one", arguments: providers)
+    func secrets(provider: SandboxProvider) async throws {
+        try await SandboxFixture.with { fixture in
+            var order = SandboxOrder.Tokens()
+            order.ageSeconds = 10_000_000
+            let made = try fixture.sandbox.issueTokens(order, at: provider)[0]
+            let token = made.refreshToken ?? made.accessToken
+            let name = provider.rawValue
+            for path in ["revoke", "2/oauth2/revoke", "token", "login/oauth/access_token"] {
+                _ = try await fixture.post("/\(name)/\(path)", ["token": token])
+            }
+            let text = try String(
+                contentsOf: URL(fileURLWithPath: "\(fixture.sandbox.directory)/logs.jsonl"),
+                encoding: .utf8
+            )
+            #expect(!text.contains(token))
+            #expect(!text.contains(made.accessToken))
+        }
+    }
+
+    @Test("Kakao's unlink webhook is a form with the admin key")
+    func kakao() {
+        let notice = KakaoUnlinkNotice.make(
+            appID: "1",
+            userID: "42",
+            reason: .accountDelete,
+            adminKey: "key"
+        )
+        #expect(notice.headers["authorization"] == "KakaoAK key")
+        #expect(notice.body == "app_id=1&user_id=42&referrer_type=ACCOUNT_DELETE")
+    }
+}

@@ -168,6 +168,25 @@ struct GoogleTests {
         }
     }
 
+    @Test("a new key signs after a rotation, and old ones are withdrawn on demand")
+    func rotation() async throws {
+        try await SandboxFixture.with { fixture in
+            let before = try fixture.sandbox.signIn(.init(user: "alice"), at: .google)
+            let answer = try await fixture.send(
+                .POST,
+                "/sandbox/rotate-keys?provider=google",
+                body: #"{"withdraw_old": true}"#,
+                type: "application/json"
+            )
+            let after = try fixture.sandbox.signIn(.init(user: "alice"), at: .google)
+            let kids = try [before, after].map { signIn in
+                try #require(JSONWebToken(signIn.idToken ?? "")?.header.kid)
+            }
+            #expect(answer.body == "{\"kids\":[\"\(kids[1])\"]}\n")
+            #expect(kids[0] != kids[1])
+        }
+    }
+
     @Test("a RISC event has its subject inside of the event; only some events cut the grant")
     func events() async throws {
         // swift-format-ignore: AlwaysUseLowerCamelCase

@@ -13,6 +13,7 @@ struct MicrosoftTokenTests {
 
     /// Status and AADSTS number.
     private func verdict(_ answer: SandboxFixture.Answer) throws -> String {
+        // swift-format-ignore: AlwaysUseLowerCamelCase
         struct Body: Decodable {
             let error: String?
             let error_codes: [Int]?

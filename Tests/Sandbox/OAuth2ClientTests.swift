@@ -15,6 +15,13 @@ struct OAuth2ClientTests {
         var jti: String? = TokenMint.text()
     }
 
+    /// Two keys of each kind; making an RSA key takes a tenth of a second.
+    private static let keys = Result {
+        (
+            rsa: [try CryptoKey.makeRSA(), try CryptoKey.makeRSA()],
+            p256: [try CryptoKey.makeP256(), try CryptoKey.makeP256()]
+        )
+    }
     private static let secret = "0123456789abcdef0123456789abcdef"
 
     private func fixture(
@@ -162,9 +169,9 @@ struct OAuth2ClientTests {
         arguments: ["RS256", "PS256", "ES256"]
     )
     func privateKeyJWT(algorithm: String) async throws {
-        let make = { try algorithm == "ES256" ? CryptoKey.makeP256() : CryptoKey.makeRSA() }
-        let key = try make()
-        let stranger = try make()
+        let keys = try Self.keys.get()
+        let key = algorithm == "ES256" ? keys.p256[0] : keys.rsa[0]
+        let stranger = algorithm == "ES256" ? keys.p256[1] : keys.rsa[1]
         try await fixture(.privateKeyJWT, key: key) { fixture in
             let good = try assertion(fixture, algorithm: algorithm, key: key)
             #expect(try await revoke(fixture, good).status == 200)

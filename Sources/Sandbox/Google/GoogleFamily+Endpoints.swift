@@ -93,7 +93,8 @@ extension GoogleFamily {
 
     /// Nobody proves who calls: the token is enough.
     ///
-    /// It takes the whole project's grant along. Not idempotent, unlike RFC 7009: an unknown, expired or revoked token is an error.
+    /// It takes the whole project's grant along. Not idempotent, unlike RFC 7009: an unknown,
+    /// expired or revoked token is an error.
     func answerRevoke(
         _ call: ProviderCall,
         _ note: CallNote
