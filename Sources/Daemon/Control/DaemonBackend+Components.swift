@@ -33,7 +33,10 @@ extension DaemonBackend {
             try await commit(.pauseProvider(name, reason: Self.operatorPause, at: parts.now()))
             parts.engine.post(.pause(name, reason: Self.operatorPause))
         case .resume:
-            try await commit(.resumeProvider(name))
+            try await commit(
+                .resumeProvider(name),
+                .wake(parkedFor: .providerPaused, at: parts.now())
+            )
             parts.engine.post(.resume(name))
         case .check:
             trouble = await adapter.diagnose()
@@ -75,7 +78,10 @@ extension DaemonBackend {
             try await commit(.pauseTarget(name, reason: Self.operatorPause, at: parts.now()))
             parts.engine.post(.pauseTarget(name, reason: Self.operatorPause))
         case .resume:
-            try await commit(.resumeTarget(name))
+            try await commit(
+                .resumeTarget(name),
+                .wake(parkedFor: .targetPaused, at: parts.now())
+            )
             parts.engine.post(.resumeTarget(name))
         case .check:
             findings = await adapter.diagnose()
@@ -89,8 +95,10 @@ extension DaemonBackend {
         return health
     }
 
-    private func commit(_ change: StateChange) async throws(ControlProblem) {
-        _ = try await attempt("pause") { try await parts.state.commit([change]) }
+    /// A pause is lifted together with the wake of those who waited for that: a stop between this
+    /// commit and the engine's own would forget them otherwise.
+    private func commit(_ changes: StateChange...) async throws(ControlProblem) {
+        _ = try await attempt("pause") { try await parts.state.commit(changes) }
     }
 
     private func health(of provider: ProviderConfiguration, reason: String?) -> WireHealth {
