@@ -74,7 +74,10 @@ let libraries: [Target] = [
             .nioSSL, .logging,
         ]
     ),
-    library("Targets", ["Engine", "Lifecycle", "CSQLiteGuard", .crypto, .grdb, .grdbSQLite]),
+    library(
+        "Targets",
+        ["Engine", "Lifecycle", "CLinux", "CSQLiteGuard", .crypto, .grdb, .grdbSQLite]
+    ),
     library("Settings", ["Lifecycle", .tomlKit]),
     library("Systemd", ["Lifecycle", "CSystemd", "CLinux", .logging]),
     library("Control", ["Lifecycle"]),

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/openat2.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -13,6 +14,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -168,4 +170,50 @@ int clinux_install_crash_marker(int fd) {
 int setpriority(__priority_which_t which, id_t who, int priority) {
     if (syscall(SYS_setpriority, which, who, priority) == 0 || errno == EPERM) return 0;
     return -1;
+}
+
+int clinux_open_beneath(int at, const char *path, int flags) {
+    struct open_how how = {
+        .flags = (uint64_t)(flags | O_CLOEXEC),
+        .resolve =
+            RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS | RESOLVE_NO_XDEV,
+    };
+    // A rename elsewhere on the way makes the kernel give up with EAGAIN; 64 tries outlast any that
+    // is not made on purpose.
+    for (int tries = 0;; tries++) {
+        long fd = syscall(SYS_openat2, at, path, &how, sizeof how);
+        if (fd >= 0) return (int)fd;
+        if (errno != EINTR && (errno != EAGAIN || tries >= 64)) return -errno;
+    }
+}
+
+static int64_t milliseconds(struct statx_timestamp time) {
+    return (int64_t)time.tv_sec * 1000 + time.tv_nsec / 1000000;
+}
+
+int clinux_file_facts_at(int at, const char *name, struct clinux_file_facts *facts) {
+    struct statx found;
+    const int flags = AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT;
+    if (statx(at, name, flags, STATX_TYPE | STATX_MODE | STATX_MTIME | STATX_BTIME, &found) != 0)
+        return -errno;
+    facts->mode = found.stx_mode;
+    facts->born_ms = found.stx_mask & STATX_BTIME ? milliseconds(found.stx_btime) : -1;
+    facts->modified_ms = milliseconds(found.stx_mtime);
+    return 0;
+}
+
+long clinux_read_directory(int fd, void *buffer, size_t size) {
+    long count = syscall(SYS_getdents64, fd, buffer, size);
+    return count < 0 ? -errno : count;
+}
+
+struct clinux_directory_entry clinux_directory_entry_at(const void *entry) {
+    // getdents64(2), struct linux_dirent64: d_ino, d_off, d_reclen, d_type, d_name.
+    const char *bytes = entry;
+    struct clinux_directory_entry read;
+    memcpy(&read.next_place, bytes + 8, sizeof read.next_place);
+    memcpy(&read.length, bytes + 16, sizeof read.length);
+    read.type = (uint8_t)bytes[18];
+    read.name = bytes + 19;
+    return read;
 }

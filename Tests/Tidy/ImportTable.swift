@@ -29,7 +29,10 @@ enum ImportTable {
             "NIOSSL",
             "Logging",
         ],
-        "Targets": ["Engine", "Lifecycle", "CSQLiteGuard", "Crypto", "GRDB", "GRDBSQLite"],
+        "Targets": [
+            "Engine", "Lifecycle", "CLinux", "CSQLiteGuard", "Crypto", "Dispatch", "GRDB",
+            "GRDBSQLite",
+        ],
         "Settings": ["Lifecycle", "TOMLKit"],
         "Systemd": ["Lifecycle", "CSystemd", "CLinux", "Logging"],
         "Control": ["Lifecycle"],

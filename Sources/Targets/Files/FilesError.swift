@@ -1,0 +1,71 @@
+import Glibc
+package import Lifecycle
+
+/// Why a target of files could not do its work.
+///
+/// Carries an errno and names of the configuration, never a file's name.
+package struct FilesError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The closed set of causes.
+    package enum Kind: String, Sendable, CaseIterable {
+        /// The root is a place that nobody purges, or too close to `/`.
+        case dangerousRoot = "dangerous_root"
+        /// The root is missing, no folder, or behind a symbolic link.
+        case unfitRoot = "unfit_root"
+        /// The root holds no ``FilesTargetPlan/sentinel`` that names the target.
+        case missingSentinel = "missing_sentinel"
+        /// A symbolic link where a folder of the pattern should be.
+        case link = "symbolic_link"
+        /// Another file system is mounted inside.
+        case mount = "mount_point"
+        /// We may not read or remove something.
+        case denied = "not_permitted"
+        /// The tree kept changing under us.
+        case changed = "tree_changed"
+        /// The file system failed.
+        case storage
+        /// The kernel lacks openat2(2).
+        case kernel = "kernel_too_old"
+    }
+
+    package let kind: Kind
+    package let target: TargetName
+    /// What the system said; 0 when it was not asked.
+    package let errorNumber: Int32
+
+    package init(_ kind: Kind, target: TargetName, errorNumber: Int32 = 0) {
+        self.kind = kind
+        self.target = target
+        self.errorNumber = errorNumber
+    }
+
+    /// Classifies an errno that a call inside the tree brought.
+    init(errorNumber: Int32, target: TargetName) {
+        let kind: Kind =
+            switch errorNumber {
+            case ELOOP: .link
+            case EXDEV, EBUSY: .mount
+            case EACCES, EPERM, EROFS: .denied
+            case ENOENT, ENOTDIR, ENOTEMPTY, EISDIR, ESTALE, EAGAIN: .changed
+            case ENOSYS: .kernel
+            default: .storage
+            }
+        self.init(kind, target: target, errorNumber: errorNumber)
+    }
+
+    /// What the error means for the order that met it.
+    ///
+    /// A link inside is one user's: pausing the target on that ground would let a user stop all
+    /// deletions.
+    package var trouble: Trouble {
+        switch kind {
+        case .dangerousRoot, .unfitRoot, .missingSentinel, .mount, .denied, .kernel: .misconfigured
+        case .link, .storage: .unusable
+        case .changed: .throttled(retryAfter: nil)
+        }
+    }
+
+    package var description: String {
+        let cause = errorNumber == 0 ? "" : ": errno \(errorNumber)"
+        return "cannot purge target at '\(target)' (\(kind.rawValue))\(cause)"
+    }
+}

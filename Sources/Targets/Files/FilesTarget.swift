@@ -1,0 +1,210 @@
+internal import CLinux
+package import Engine
+internal import Glibc
+package import Lifecycle
+
+/// Folders of the application, in which a user's files are found by name.
+///
+/// Everything happens relative to open folders and never follows a link or crosses a mount, so that
+/// a process that changes the tree at the same time cannot lead a removal out of the root. An
+/// interrupted purge goes on where the tree is when it is asked again.
+package actor FilesTarget: PurgeTarget {
+    package nonisolated let name: TargetName
+    private let plan: FilesTargetPlan
+    private let queue: BlockingQueue
+
+    package nonisolated var unownedExecutor: UnownedSerialExecutor {
+        unsafe queue.asUnownedSerialExecutor()
+    }
+
+    /// - Parameter plan: Where the files are.
+    package init(plan: FilesTargetPlan) {
+        name = plan.name
+        self.plan = plan
+        queue = BlockingQueue(label: "expunged.files.\(plan.name)")
+    }
+
+    // MARK: PurgeTarget
+
+    /// Removes the files and folders of each user.
+    package func purge(_ orders: [PurgeOrder]) async -> [PurgeAnswer] {
+        var answers: [PurgeAnswer] = []
+        for order in orders {
+            do throws(FilesError) {
+                answers.append(.done(PurgeCounts(entries: try walk(order, .remove))))
+            } catch {
+                answers.append(.trouble(error.trouble))
+            }
+        }
+        return answers
+    }
+
+    /// Finds every path anew and counts what is left below it.
+    package func verify(_ orders: [PurgeOrder]) async -> [VerifyAnswer] {
+        var answers: [VerifyAnswer] = []
+        for order in orders {
+            do throws(FilesError) {
+                let left = try walk(order, .count).reduce(0) { $0 + $1.rowCount }
+                answers.append(left == 0 ? .clean : .remaining(left))
+            } catch {
+                answers.append(.trouble(error.trouble))
+            }
+        }
+        return answers
+    }
+
+    /// Whether the root is one, is ours to purge, and can be written.
+    package func diagnose() async -> [String] {
+        do throws(FilesError) {
+            _ = try openRoot()
+        } catch {
+            return [advice(error)]
+        }
+        guard unsafe access(plan.root, R_OK | W_OK | X_OK) == 0 else {
+            return ["the service may not write '\(plan.root)' (ReadWritePaths=, group)"]
+        }
+        return []
+    }
+
+    private func advice(_ error: FilesError) -> String {
+        switch error.kind {
+        case .dangerousRoot: "'\(plan.root)' is no folder to purge from; name one further down"
+        case .unfitRoot: "'\(plan.root)' is missing, no folder, or behind a symbolic link"
+        case .missingSentinel:
+            "'\(plan.root)/\(FilesTargetPlan.sentinel)' must be a file with the line '\(name)'"
+        default: error.description
+        }
+    }
+
+    // MARK: Walking
+
+    private func walk(
+        _ order: PurgeOrder,
+        _ purpose: TreeWalk.Purpose
+    ) throws(FilesError) -> [PurgeCounts.Entry] {
+        let root = try openRoot()
+        var entries: [PurgeCounts.Entry] = []
+        for pattern in plan.paths {
+            var tally = TreeWalk.Tally()
+            try wrapped { () throws(OpenDirectory.Failure) in
+                try Self.find(pattern.steps[...], of: order.user, in: root) {
+                    directory,
+                    name throws(OpenDirectory.Failure) in
+                    var walk = TreeWalk(in: directory, fence: order.fence, purpose: purpose)
+                    try walk.walk(name)
+                    tally.entryCount += walk.tally.entryCount
+                    tally.fencedCount += walk.tally.fencedCount
+                }
+            }
+            entries.append(
+                PurgeCounts.Entry(
+                    name: pattern.description,
+                    action: "delete",
+                    rowCount: tally.entryCount,
+                    fencedCount: tally.fencedCount
+                )
+            )
+        }
+        return entries
+    }
+
+    private static func find(
+        _ steps: ArraySlice<PathPattern.Step>,
+        of user: UserID,
+        in directory: OpenDirectory,
+        _ body: (OpenDirectory, FileName) throws(OpenDirectory.Failure) -> Void
+    ) throws(OpenDirectory.Failure) {
+        guard let step = steps.first else { return }
+        let rest = steps.dropFirst()
+        switch step {
+        case .name(let name):
+            try go(into: FileName(name), rest, of: user, in: directory, body)
+        case .user(let prefix, let suffix):
+            guard let name = PathPattern.fileName(of: user, prefix: prefix, suffix: suffix) else {
+                return
+            }
+            try go(into: FileName(name), rest, of: user, in: directory, body)
+        case .wildcard(let wildcard):
+            var place: Int64 = 0
+            while true {
+                let entries = try directory.entries(from: place)
+                guard let last = entries.last else { return }
+                place = last.nextPlace
+                for entry in entries {
+                    guard let text = entry.name.text,
+                        PathPattern.matches(text, wildcard: wildcard)
+                    else { continue }
+                    // A link that a wildcard meets is no folder; one that the pattern names is
+                    // refused.
+                    let facts = try directory.facts(of: entry.name)
+                    guard rest.isEmpty || facts?.isDirectory == true else { continue }
+                    try go(into: entry.name, rest, of: user, in: directory, body)
+                }
+            }
+        }
+    }
+
+    private static func go(
+        into name: FileName,
+        _ rest: ArraySlice<PathPattern.Step>,
+        of user: UserID,
+        in directory: OpenDirectory,
+        _ body: (OpenDirectory, FileName) throws(OpenDirectory.Failure) -> Void
+    ) throws(OpenDirectory.Failure) {
+        if rest.isEmpty { return try body(directory, name) }
+        let below: OpenDirectory
+        do throws(OpenDirectory.Failure) {
+            below = try directory.directory(at: name)
+        } catch {
+            guard error.isAbsent else { throw error }
+            return
+        }
+        try find(rest, of: user, in: below, body)
+    }
+
+    // MARK: Root
+
+    private func openRoot() throws(FilesError) -> OpenDirectory {
+        guard !Self.isDangerous(plan.root) else { throw FilesError(.dangerousRoot, target: name) }
+        let root: OpenDirectory
+        do throws(OpenDirectory.Failure) {
+            root = try OpenDirectory(root: plan.root)
+        } catch {
+            throw FilesError(.unfitRoot, target: name, errorNumber: error.errorNumber)
+        }
+        let text: [UInt8]
+        do throws(OpenDirectory.Failure) {
+            text = try root.text(of: FileName(FilesTargetPlan.sentinel), sizeMax: 256)
+        } catch {
+            throw FilesError(.missingSentinel, target: name, errorNumber: error.errorNumber)
+        }
+        let line = text.prefix { $0 != UInt8(ascii: "\n") }
+        guard String(decoding: line, as: UTF8.self) == name.rawValue else {
+            throw FilesError(.missingSentinel, target: name)
+        }
+        return root
+    }
+
+    /// Top folders of a system (hier(7)) and what belongs to it; a root is at least one level below.
+    static func isDangerous(_ root: String) -> Bool {
+        let names = root.split(separator: "/")
+        let system: Set<Substring> = [
+            "bin", "boot", "dev", "etc", "lib", "lib32", "lib64", "proc", "run", "sbin", "sys",
+            "usr",
+        ]
+        guard root.hasPrefix("/"), names.count >= 2, !names.contains(".."), !names.contains(".")
+        else { return true }
+        if let top = names.first, system.contains(top) { return true }
+        return names.prefix(2) == ["var", "lib"] && (names.count == 2 || names[2] == "expunged")
+    }
+
+    private func wrapped<Result>(
+        _ body: () throws(OpenDirectory.Failure) -> Result
+    ) throws(FilesError) -> Result {
+        do throws(OpenDirectory.Failure) {
+            return try body()
+        } catch {
+            throw FilesError(errorNumber: error.errorNumber, target: name)
+        }
+    }
+}

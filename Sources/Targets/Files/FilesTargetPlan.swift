@@ -1,0 +1,22 @@
+package import Lifecycle
+
+/// A folder tree of the application and where a user's files are in it.
+package struct FilesTargetPlan: Sendable {
+    package let name: TargetName
+    /// Absolute; no symbolic link on the way to it.
+    package let root: String
+    /// Not empty.
+    package let paths: [PathPattern]
+
+    package init(name: TargetName, root: String, paths: [PathPattern]) {
+        self.name = name
+        self.root = root
+        self.paths = paths
+    }
+
+    /// The file that must lie in the root, with the target's name as its first line.
+    ///
+    /// An empty mount point, a disk of another machine or a mistyped path has none: a purge there
+    /// would find nothing, and call that erased.
+    package static let sentinel = ".expunged-root"
+}

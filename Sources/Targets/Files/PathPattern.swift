@@ -1,0 +1,81 @@
+import Glibc
+internal import Lifecycle
+
+/// Where a user's files are below the root: names, wildcards, and the user id as one name.
+///
+/// `avatars/{user_id}.png`, `*/{user_id}`, `mail/{user_id}/inbox`. The user id stands for itself and
+/// never beside a wildcard: `{user_id}*` would take the files of user `12` for user `1`.
+package struct PathPattern: Hashable, Sendable, CustomStringConvertible {
+    /// One step of the way.
+    enum Step: Hashable, Sendable {
+        case name(String)
+        case wildcard(String)
+        case user(prefix: String, suffix: String)
+    }
+
+    /// What is wrong with a text that is no pattern; words that follow "it must".
+    package struct Malformed: Error, Hashable, Sendable {
+        package let requirement: String
+    }
+
+    /// Names deeper than this are no layout of user data that we know of.
+    static let stepsMax = 16
+    private static let placeholder = "{user_id}"
+
+    package let description: String
+    let steps: [Step]
+
+    /// Reads a pattern.
+    ///
+    /// - Throws: ``Malformed`` for anything that could reach outside of the root or another user.
+    package init(_ text: String) throws(Malformed) {
+        let names = text.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+        guard names.count <= Self.stepsMax else {
+            throw Malformed(requirement: "have at most \(Self.stepsMax) names")
+        }
+        var steps: [Step] = []
+        for name in names { steps.append(try Self.step(name)) }
+        let users = steps.filter { if case .user = $0 { true } else { false } }
+        guard users.count == 1 else {
+            throw Malformed(requirement: "contain {user_id} exactly once")
+        }
+        description = text
+        self.steps = steps
+    }
+
+    private static func step(_ name: String) throws(Malformed) -> Step {
+        guard !name.isEmpty, name != ".", name != "..", name.utf8.count <= 255,
+            name.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7f })
+        else {
+            throw Malformed(
+                requirement: "be relative to the root, without '.', '..', empty names and control"
+                    + " characters"
+            )
+        }
+        let parts = name.split(separator: placeholder, omittingEmptySubsequences: false)
+        let isWildcard = name.contains { "*?[\\".contains($0) }
+        if parts.count == 1 { return isWildcard ? .wildcard(name) : .name(name) }
+        guard parts.count == 2, !isWildcard else {
+            throw Malformed(requirement: "have no wildcard beside {user_id}")
+        }
+        return .user(prefix: String(parts[0]), suffix: String(parts[1]))
+    }
+
+    /// The file name that stands for a user; `nil` when no file can have it.
+    ///
+    /// A user id is whatever the application's users can bring it to be: with a slash or as `..` it
+    /// would lead elsewhere.
+    static func fileName(of user: UserID, prefix: String, suffix: String) -> String? {
+        let id = user.exposeText()
+        let name = prefix + id + suffix
+        guard !id.contains("/"), !id.utf8.contains(0), name != ".", name != "..",
+            name != FilesTargetPlan.sentinel, name.utf8.count <= 255
+        else { return nil }
+        return name
+    }
+
+    /// Whether a name of a folder fits a wildcard (fnmatch(3)); a leading dot is not matched by `*`.
+    static func matches(_ name: String, wildcard: String) -> Bool {
+        unsafe fnmatch(wildcard, name, FNM_PERIOD | FNM_NOESCAPE) == 0
+    }
+}

@@ -1,0 +1,170 @@
+import CLinux
+internal import Lifecycle
+
+/// Removes or counts what lies below one entry, iteratively and relative to open folders.
+///
+/// Memory is bounded by the depth, not by the number of entries: the names of the way down, and the
+/// read-ahead of the deepest folders. At most ``openMax`` folders are open; a tree that is deeper is
+/// entered again from above when the walk comes back up, by names, with openat2(2), never by `..`,
+/// which may lead elsewhere after a rename.
+struct TreeWalk {
+    /// What happens to entries that are not newer than the fence.
+    enum Purpose {
+        case remove
+        case count
+    }
+
+    /// What a walk found.
+    struct Tally {
+        /// Entries removed, or counted as left.
+        var entryCount = 0
+        /// Entries newer than the fence, which stay.
+        var fencedCount = 0
+    }
+
+    private struct Level {
+        let name: FileName
+        /// `nil` while deeper folders need the descriptors.
+        var directory: OpenDirectory?
+        /// Where reading goes on.
+        var place: Int64 = 0
+        /// Read and not looked at yet, the next one last.
+        var pending: [DirectoryEntry] = []
+        var fencedCount = 0
+        var entryCount = 0
+        /// Times the folder was not empty although all of it had been removed.
+        var rewinds = 0
+    }
+
+    /// Open folders at a time; the limit of a process is 1024 unless raised.
+    static let openMax = 128
+    /// Longest path in one call; the kernel's limit is 4096 with the NUL.
+    private static let pathBytesMax = 4000
+    /// Passes over a folder in which something keeps appearing before we come back later.
+    static let rewindsMax = 16
+
+    /// Is not removed itself and holds the entry that is.
+    private let parent: OpenDirectory
+    private let fence: WallTime
+    private let purpose: Purpose
+    private var levels: [Level] = []
+    /// Every level below this one is closed.
+    private var firstOpen = 0
+    private(set) var tally = Tally()
+
+    init(in parent: OpenDirectory, fence: WallTime, purpose: Purpose) {
+        self.parent = parent
+        self.fence = fence
+        self.purpose = purpose
+    }
+
+    /// Walks one entry and all below it.
+    ///
+    /// - Throws: ``OpenDirectory/Failure``; what was removed stays removed, and a later walk goes
+    ///   on.
+    mutating func walk(_ name: FileName) throws(OpenDirectory.Failure) {
+        try visit(name, in: parent)
+        while let deepest = levels.indices.last {
+            let directory = try opened(deepest)
+            if levels[deepest].pending.isEmpty {
+                let entries = try directory.entries(from: levels[deepest].place)
+                levels[deepest].pending = entries.reversed()
+            }
+            guard let entry = levels[deepest].pending.popLast() else {
+                try leave(deepest)
+                continue
+            }
+            levels[deepest].place = entry.nextPlace
+            try visit(entry.name, in: directory)
+        }
+    }
+
+    /// Deals with an entry that is no folder; goes into one that is.
+    private mutating func visit(
+        _ name: FileName,
+        in directory: OpenDirectory
+    ) throws(OpenDirectory.Failure) {
+        guard let facts = try directory.facts(of: name) else { return }
+        if facts.isDirectory {
+            try enter(name, in: directory)
+        } else if isNewer(facts) {
+            note(fenced: 1)
+        } else if purpose == .count {
+            note(entries: 1)
+        } else if try directory.remove(name, isDirectory: false) {
+            note(entries: 1)
+        }
+    }
+
+    private mutating func enter(
+        _ name: FileName,
+        in directory: OpenDirectory
+    ) throws(OpenDirectory.Failure) {
+        let opened = try directory.directory(at: name)
+        levels.append(Level(name: name, directory: opened))
+        if levels.count - firstOpen > Self.openMax {
+            levels[firstOpen].directory = nil
+            levels[firstOpen].pending = []
+            firstOpen += 1
+        }
+    }
+
+    /// All of a folder has been looked at: removes it, unless something in it stays.
+    private mutating func leave(_ deepest: Int) throws(OpenDirectory.Failure) {
+        let level = levels[deepest]
+        if purpose == .remove, level.fencedCount == 0 {
+            let above = deepest == 0 ? parent : try opened(deepest - 1)
+            do throws(OpenDirectory.Failure) {
+                if try above.remove(level.name, isDirectory: true) {
+                    levels[deepest].entryCount += 1
+                }
+            } catch {
+                guard error.isNotEmpty, level.rewinds < Self.rewindsMax else { throw error }
+                levels[deepest].rewinds += 1
+                levels[deepest].place = 0
+                return
+            }
+        } else if purpose == .count, level.fencedCount == 0, level.entryCount == 0 {
+            levels[deepest].entryCount += 1
+        }
+        let left = levels.removeLast()
+        firstOpen = min(firstOpen, max(0, levels.count - 1))
+        note(entries: left.entryCount, fenced: left.fencedCount)
+    }
+
+    private mutating func note(entries: Int = 0, fenced: Int = 0) {
+        if let deepest = levels.indices.last {
+            levels[deepest].entryCount += entries
+            levels[deepest].fencedCount += fenced
+        } else {
+            tally.entryCount += entries
+            tally.fencedCount += fenced
+        }
+    }
+
+    /// The folder of a level, opened again with some of those above it when it was closed.
+    private mutating func opened(_ index: Int) throws(OpenDirectory.Failure) -> OpenDirectory {
+        if let directory = levels[index].directory { return directory }
+        firstOpen = max(0, index - Self.openMax / 2)
+        var directory = parent
+        var names: [FileName] = []
+        var byteCount = 0
+        for position in 0...index {
+            let name = levels[position].name
+            names.append(name)
+            byteCount += name.bytes.count
+            let isKept = position >= firstOpen
+            guard isKept || byteCount > Self.pathBytesMax - 256 else { continue }
+            directory = try directory.directory(at: .path(names))
+            (names, byteCount) = ([], 0)
+            if isKept { levels[position].directory = directory }
+        }
+        return directory
+    }
+
+    /// Made after the fence; where no birth time is kept, changed after it.
+    private func isNewer(_ facts: clinux_file_facts) -> Bool {
+        let made = facts.born_ms >= 0 ? facts.born_ms : facts.modified_ms
+        return made > fence.unixMilliseconds
+    }
+}

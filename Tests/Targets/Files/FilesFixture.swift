@@ -1,0 +1,73 @@
+import Engine
+import Foundation
+import Lifecycle
+import Targets
+import Testing
+
+/// A real folder with a sentinel, gone with the fixture.
+final class FilesFixture {
+    let base: String
+    var root: String { base + "/data/uploads" }
+
+    init() throws {
+        base = NSTemporaryDirectory() + "expunged-files-\(UUID().uuidString)"
+        try make("data/uploads/.expunged-root", "uploads\n")
+    }
+
+    deinit {
+        // A tree of any depth: the tool of the system, since Foundation recurses.
+        let remover = Process()
+        remover.executableURL = URL(fileURLWithPath: "/bin/rm")
+        remover.arguments = ["-rf", "--", base]
+        if (try? remover.run()) != nil { remover.waitUntilExit() }
+    }
+
+    /// Writes a file below the base, with its folders.
+    func make(_ path: String, _ text: String = "x") throws {
+        let url = URL(fileURLWithPath: base + "/" + path)
+        try FileManager.default.createDirectory(
+            at: url.deletingLastPathComponent(),
+            withIntermediateDirectories: true
+        )
+        try Data(text.utf8).write(to: url)
+    }
+
+    func link(_ path: String, to destination: String) throws {
+        try FileManager.default.createSymbolicLink(
+            atPath: base + "/" + path,
+            withDestinationPath: destination
+        )
+    }
+
+    func exists(_ path: String) -> Bool {
+        let attributes = try? FileManager.default.attributesOfItem(atPath: base + "/" + path)
+        return attributes != nil
+    }
+
+    func target(
+        _ paths: String...,
+        root: String? = nil,
+        name: String = "uploads"
+    ) throws
+        -> FilesTarget
+    {
+        FilesTarget(
+            plan: FilesTargetPlan(
+                name: TargetName(name),
+                root: root ?? self.root,
+                paths: try paths.map { try PathPattern($0) }
+            )
+        )
+    }
+
+    /// Purges one user, with a fence an hour ahead unless given.
+    static func order(_ user: String, fence: WallTime? = nil) throws -> PurgeOrder {
+        var entropy = SystemRandomNumberGenerator()
+        let now = WallTime(unixMilliseconds: Int64(Date().timeIntervalSince1970 * 1000))
+        return PurgeOrder(
+            request: RequestID(TimeOrderedID(at: now, entropy: &entropy)),
+            user: try #require(UserID(user)),
+            fence: fence ?? now + .seconds(3600)
+        )
+    }
+}

@@ -1,0 +1,192 @@
+import Engine
+import Foundation
+import Glibc
+import Lifecycle
+import Synchronization
+import Targets
+import Testing
+
+@Suite("Files")
+struct FilesTargetTests {
+    private let fixture: FilesFixture
+
+    init() throws { fixture = try FilesFixture() }
+
+    private func purge(_ target: FilesTarget, _ order: PurgeOrder) async throws -> PurgeCounts {
+        let answers = await target.purge([order])
+        let answer = try #require(answers.first)
+        guard case .done(let counts) = answer else {
+            Issue.record("\(answer)")
+            return PurgeCounts()
+        }
+        return counts
+    }
+
+    @Test("everything of one user goes, nothing of another, and the count is right")
+    func purges() async throws {
+        for user in ["alice", "bob", "alice2"] {
+            try fixture.make("data/uploads/files/\(user)/a/b/one")
+            try fixture.make("data/uploads/files/\(user)/two")
+            try fixture.make("data/uploads/avatars/\(user).png")
+        }
+        let target = try fixture.target(
+            "files/{user_id}",
+            "avatars/{user_id}.png",
+            "none/{user_id}"
+        )
+        let order = try FilesFixture.order("alice")
+        #expect(await target.diagnose() == [])
+        #expect(await target.verify([order]) == [.remaining(3)])
+        let counts = try await purge(target, order)
+        #expect(counts.entries.map(\.rowCount) == [5, 1, 0])
+        #expect(
+            counts.entries.map(\.name) == [
+                "files/{user_id}", "avatars/{user_id}.png", "none/{user_id}",
+            ]
+        )
+        #expect(!fixture.exists("data/uploads/files/alice"))
+        #expect(!fixture.exists("data/uploads/avatars/alice.png"))
+        for user in ["bob", "alice2"] {
+            #expect(fixture.exists("data/uploads/files/\(user)/a/b/one"))
+            #expect(fixture.exists("data/uploads/avatars/\(user).png"))
+        }
+        #expect(await target.verify([order]) == [.clean])
+        #expect(try await purge(target, order).entries.map(\.rowCount) == [0, 0, 0])
+    }
+
+    @Test("wildcards take the folders they match, hidden ones and links excepted")
+    func wildcards() async throws {
+        try fixture.make("data/uploads/2024/alice/x")
+        try fixture.make("data/uploads/2025/alice/x")
+        try fixture.make("data/uploads/.trash/alice/x")
+        try fixture.make("data/uploads/plain", "a file where folders are")
+        try fixture.make("elsewhere/alice/x")
+        try fixture.link("data/uploads/2026", to: fixture.base + "/elsewhere")
+        let counts = try await purge(
+            try fixture.target("*/{user_id}"),
+            try FilesFixture.order("alice")
+        )
+        #expect(counts.entries.map(\.rowCount) == [4])
+        #expect(fixture.exists("data/uploads/.trash/alice/x"))
+        #expect(fixture.exists("elsewhere/alice/x"))
+    }
+
+    @Test("a link is removed and never followed")
+    func links() async throws {
+        try fixture.make("victim/precious")
+        try fixture.make("data/uploads/alice/x")
+        try fixture.link("data/uploads/alice/out", to: fixture.base + "/victim")
+        try fixture.link("data/uploads/bob", to: fixture.base + "/victim")
+        let target = try fixture.target("{user_id}")
+        #expect(try await purge(target, try FilesFixture.order("alice")).entries[0].rowCount == 3)
+        #expect(try await purge(target, try FilesFixture.order("bob")).entries[0].rowCount == 1)
+        #expect(fixture.exists("victim/precious"))
+        #expect(!fixture.exists("data/uploads/bob"))
+    }
+
+    @Test("a link in place of a folder of the pattern is one order's trouble")
+    func linkedFolder() async throws {
+        try fixture.make("victim/cache/precious")
+        try fixture.link("data/uploads/alice", to: fixture.base + "/victim")
+        let target = try fixture.target("{user_id}/cache")
+        let answers = await target.purge([
+            try FilesFixture.order("alice"), try FilesFixture.order("bob"),
+        ])
+        #expect(answers.first == .trouble(.unusable))
+        #expect(answers.count == 2 && answers[1] != .trouble(.unusable))
+        #expect(fixture.exists("victim/cache/precious"))
+    }
+
+    @Test(
+        "a user id that is no file name has no files, wherever it would lead",
+        arguments: [
+            "..", ".", "../victim", "a/b", ".expunged-root", String(repeating: "x", count: 255),
+        ]
+    )
+    func hostileIDs(id: String) async throws {
+        try fixture.make("data/victim/precious")
+        try fixture.make("data/uploads/a/b/other")
+        let target = try fixture.target("{user_id}", "x{user_id}")
+        let counts = try await purge(target, try FilesFixture.order(id))
+        #expect(counts.entries.map(\.rowCount) == [0, 0])
+        #expect(fixture.exists("data/victim/precious"))
+        #expect(fixture.exists("data/uploads/.expunged-root"))
+        #expect(fixture.exists("data/uploads/a/b/other"))
+    }
+
+    @Test("files made after the fence stay, with the folders above them")
+    func fence() async throws {
+        try fixture.make("data/uploads/alice/old/x")
+        let now = WallTime(unixMilliseconds: Int64(Date().timeIntervalSince1970 * 1000))
+        let target = try fixture.target("{user_id}")
+        let before = try FilesFixture.order("alice", fence: now - .seconds(60))
+        let counts = try await purge(target, before)
+        #expect(counts.entries.map(\.rowCount) == [0])
+        #expect(counts.entries.map(\.fencedCount) == [1])
+        #expect(await target.verify([before]) == [.clean])
+        #expect(fixture.exists("data/uploads/alice/old/x"))
+        let after = try await purge(target, try FilesFixture.order("alice"))
+        #expect(after.entries.map(\.rowCount) == [3])
+    }
+
+    @Test("names that are no UTF-8 are removed like any other")
+    func oddNames() async throws {
+        try fixture.make("data/uploads/alice/x")
+        for name in ["\u{1}", "new\nline", "-rf", "*"] {
+            try fixture.make("data/uploads/alice/\(name)")
+        }
+        let path = fixture.root + "/alice/"
+        let bytes = Array(path.utf8).map { CChar(bitPattern: $0) } + [-1, -2, 0]
+        let descriptor = unsafe open(bytes, O_CREAT | O_WRONLY, 0o600)
+        #expect(descriptor >= 0)
+        close(descriptor)
+        let counts = try await purge(try fixture.target("{user_id}"), FilesFixture.order("alice"))
+        #expect(counts.entries.map(\.rowCount) == [7])
+    }
+
+    @Test("a root without its sentinel, or with another target's, is never touched")
+    func sentinel() async throws {
+        try fixture.make("data/uploads/alice/x")
+        let order = try FilesFixture.order("alice")
+        let other = try fixture.target("{user_id}", name: "other")
+        #expect(await other.purge([order]) == [.trouble(.misconfigured)])
+        #expect(await other.diagnose().first?.contains(".expunged-root") == true)
+        let above = try fixture.target("{user_id}", root: fixture.base + "/data")
+        #expect(await above.verify([order]) == [.trouble(.misconfigured)])
+        let missing = try fixture.target("{user_id}", root: fixture.base + "/nothing")
+        #expect(await missing.purge([order]) == [.trouble(.misconfigured)])
+        #expect(fixture.exists("data/uploads/alice/x"))
+    }
+
+    @Test("a root behind a link is refused")
+    func linkedRoot() async throws {
+        try fixture.link("alias", to: fixture.base + "/data")
+        let target = try fixture.target("{user_id}", root: fixture.base + "/alias/uploads")
+        #expect(await target.purge([try FilesFixture.order("x")]) == [.trouble(.misconfigured)])
+        #expect(await target.diagnose().first?.contains("symbolic link") == true)
+    }
+
+    @Test(
+        "the folders of the system are no roots",
+        arguments: [
+            "/", "/srv", "/home", "/etc/expunged", "/usr/share/app", "/var/lib",
+            "/var/lib/expunged", "/var/lib/expunged/spool", "/srv/../etc", "relative/path",
+        ]
+    )
+    func dangerousRoots(root: String) async throws {
+        let target = try fixture.target("{user_id}", root: root)
+        #expect(await target.diagnose().first?.contains("no folder to purge from") == true)
+        #expect(await target.purge([try FilesFixture.order("x")]) == [.trouble(.misconfigured)])
+    }
+
+    @Test(
+        "a pattern that could reach too far is refused",
+        arguments: [
+            "", "/abs/{user_id}", "../{user_id}", "a/./{user_id}", "files", "{user_id}/{user_id}",
+            "{user_id}*", "[{user_id}]", "{user_id}{user_id}", "a//{user_id}",
+        ]
+    )
+    func patterns(text: String) {
+        #expect(throws: PathPattern.Malformed.self) { try PathPattern(text) }
+    }
+}
