@@ -12,6 +12,7 @@ package struct MerkleProof: Sendable {
     ///   - index: The leaf, from 0, below `size`.
     ///   - size: The tree's number of leaves.
     ///   - subtree: Reads stored hashes.
+    /// - Returns: At most 63 hashes, one per level.
     /// - Throws: What `subtree` throws.
     package func inclusion(
         of index: Int,
@@ -40,6 +41,7 @@ package struct MerkleProof: Sendable {
     ///   - old: 0 … `size`; both of these need no hash.
     ///   - size: The larger tree's number of leaves.
     ///   - subtree: Reads stored hashes.
+    /// - Returns: At most 64 hashes.
     /// - Throws: What `subtree` throws.
     package func consistency(
         from old: Int,
