@@ -1,4 +1,5 @@
 import Engine
+import FoundationEssentials
 import GRDB
 import Glibc
 import Lifecycle
@@ -48,6 +49,44 @@ struct StateCrashTests {
             _ = try StateDatabase.open(path: fixture.database.path, now: { StateFixture.start })
         }
         #expect(error?.kind == .inUse)
+    }
+
+    @Test func `a first start that was cut off before the WAL is undone and begun anew`()
+        async throws
+    {
+        let directory = try StateFixture.makeDirectory()
+        defer { StateFixture.remove(directory) }
+        let path = directory + "/state.db"
+        try Self.leaveHotJournal(path)
+        let database = try StateDatabase.open(path: path, now: { StateFixture.start })
+        let half = try await database.read {
+            try Int.fetchOne($0, sql: "SELECT count(*) FROM sqlite_schema WHERE name = 'half'")
+        }
+        #expect(half == 0)
+        try await database.close()
+    }
+
+    /// A transaction on its way into the file, copied with its journal as a crash leaves them.
+    private static func leaveHotJournal(_ path: String) throws {
+        let victim = path + ".victim"
+        let queue = try DatabaseQueue(path: victim)
+        try queue.writeWithoutTransaction { database in
+            try database.execute(
+                sql: """
+                    PRAGMA cache_size = 1;
+                    CREATE TABLE whole (x);
+                    BEGIN;
+                    CREATE TABLE half (x);
+                    WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 200)
+                      INSERT INTO half SELECT zeroblob(1000) FROM n;
+                    """
+            )
+            for suffix in ["", "-journal"] {
+                try FileManager.default.copyItem(atPath: victim + suffix, toPath: path + suffix)
+            }
+            try database.execute(sql: "ROLLBACK")
+        }
+        try queue.close()
     }
 
     /// Not a test of its own: runs only in the child.

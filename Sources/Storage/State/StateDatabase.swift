@@ -148,6 +148,11 @@ extension StateDatabase {
     /// GRDB sets `synchronous = NORMAL` when a pool opens, after `prepareDatabase`.
     private static func setUpWriter(_ database: Database) throws {
         try database.execute(sql: "PRAGMA synchronous = FULL")
+        // The pragma that switches answers "wal" before it commits, and a commit that fails then
+        // is heard by nobody.
+        guard try String.fetchOne(database, sql: "PRAGMA journal_mode") == "wal" else {
+            throw StorageError(.unopenable, "set up the state", at: "journal_mode")
+        }
         let expected = [("synchronous", 2), ("foreign_keys", 1), ("secure_delete", 1)]
         for (name, value) in expected {
             guard try Int.fetchOne(database, sql: "PRAGMA \(name)") == value else {
@@ -158,10 +163,14 @@ extension StateDatabase {
 
     /// Looks at the file without changing it: a pool writes as soon as it is open.
     ///
+    /// The one exception is a first start that was cut off before the switch to WAL: it leaves a
+    /// rollback journal, which only a connection that may write can undo (sqlite.org/lockingv3.html,
+    /// "Dealing with hot journals").
+    ///
     /// - Returns: Whether the last stop was unclean.
     private static func checkBeforeUse(_ path: String) throws -> Bool {
         var configuration = Configuration()
-        configuration.readonly = true
+        configuration.readonly = unsafe access(path + "-journal", F_OK) != 0
         configuration.busyMode = .timeout(0.25)
         let queue = try DatabaseQueue(path: path, configuration: configuration)
         let wasUncleanStop = try queue.read { try check($0, path: path) }
