@@ -3,6 +3,7 @@ import Engine
 import Lifecycle
 import Logging
 import Settings
+import Storage
 
 /// What the daemon does for the control API.
 ///
@@ -36,6 +37,12 @@ struct DaemonBackend: ControlBackend {
         switch error {
         case let problem as ControlProblem:
             return problem
+        case let failure as StorageError where failure.kind == .diskFull:
+            return ControlProblem(
+                .unavailable,
+                "the disk of the state is full, nothing was taken",
+                retryAfter: Self.retryDelay
+            )
         case let failure as any StoreFailure where failure.isRetryable:
             return ControlProblem(.unavailable, retryAfter: Self.retryDelay)
         case is CancellationError:

@@ -35,10 +35,29 @@ struct Daemon: Sendable {
         notifier.ready(status: "running")
         logger.note(.started)
         try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await work(signals) }
+            // Its own end, or that of the work, ends the server in peace. It is never cancelled:
+            // connections that are accepted and not yet served would be dropped, and NIO traps.
+            try await server.run()
+            try await group.waitForAll()
+        }
+        await shelf.current.shutDown()
+        try await state.close()
+    }
+
+    /// Runs everything but the server, then tells the server to stop.
+    ///
+    /// The first task that ends decides: the signal's ends it in peace, any other by its error.
+    private func work(_ signals: UnixSignalsSequence) async throws {
+        defer {
+            hub.close()
+            server.shutDown()
+            reloader.stop()
+        }
+        try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await engine.run() }
             group.addTask { try await state.runScrubs() }
             group.addTask { try await spool.run() }
-            group.addTask { try await server.run() }
             group.addTask { try await watchdog.run() }
             group.addTask { try await deadlines.run() }
             group.addTask { await reloader.runRetirement() }
@@ -47,15 +66,9 @@ struct Daemon: Sendable {
             try await waitForStop(&group)
             notifier.stopping(status: "stopping")
             logger.note(.stopping)
-            hub.close()
-            server.shutDown()
-            reloader.stop()
         }
-        await shelf.current.shutDown()
-        try await state.close()
     }
 
-    /// The first task that ends decides: the signal's ends it in peace, any other by its error.
     private func waitForStop(_ group: inout ThrowingTaskGroup<Void, any Error>) async throws {
         do {
             try await group.next()
