@@ -63,7 +63,7 @@ extension ControlSuite {
         }
 
         @Test func `no problem repeats what was sent`() {
-            let canary = "kanarie-7f3a91"
+            let canary = "canary-text-7f3a91c4d802"
             let bodies = [
                 "{\"kind\":\"\(canary)\",\"user_id\":\"a\"}",
                 "{\"kind\":\"delete_account\",\"user_id\":\"\(canary)\\u0000\"}",

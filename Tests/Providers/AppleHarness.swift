@@ -79,7 +79,7 @@ enum AppleHarness {
 
     static func credential(
         _ kind: CredentialKind,
-        _ secret: String = "r.canary-token",
+        _ secret: String = "r.canary-token-3f8e21b7",
         clientID: String = clientID,
         redirectURI: String? = nil
     ) -> OpenCredential {

@@ -29,7 +29,7 @@ struct Golden: Sendable, CustomTestStringConvertible {
     }
 
     static func error(_ code: String, status: Int = 400) -> RawServer.Reaction {
-        .json(status, #"{"error":"\#(code)","error_description":"r.canary-token was refused"}"#)
+        .json(status, #"{"error":"\#(code)","error_description":"no r.canary-token-3f8e21b7"}"#)
     }
 
     static func retryAfter(_ status: Int, _ value: String, _ wait: Duration?) -> Golden {

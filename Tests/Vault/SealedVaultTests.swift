@@ -246,7 +246,7 @@ struct SealedVaultTests {
         try await withThrowingTaskGroup(of: Void.self) { group in
             for worker in 0..<8 {
                 group.addTask {
-                    let secret = Secret("token of worker \(worker)")
+                    let secret = Secret("canary-worker-51d7e3a08b94 \(worker)")
                     for _ in 0..<200 {
                         let sealed = try sample.vault.seal(
                             secret,
