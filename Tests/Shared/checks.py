@@ -1,5 +1,6 @@
 """Counts what held and what did not."""
 
+import os
 import sys
 import time
 import traceback
@@ -11,6 +12,7 @@ class Checks:
     def __init__(self):
         self.passed = 0
         self.failed = 0
+        self.skipped = 0
 
     def check(self, text, holds, detail=""):
         """Notes whether something held; `detail` is shown only when it did not."""
@@ -27,6 +29,18 @@ class Checks:
     def equal(self, text, found, expected):
         return self.check(text, found == expected, f"expected {expected!r}, found {found!r}")
 
+    def skip(self, text):
+        """Says aloud what was not tried; where CI is set nothing may be left out."""
+        self.skipped += 1
+        print(f"SKIP {text}", flush=True)
+        if "CI" in os.environ:
+            self.check(f"nothing is skipped: {text}", False)
+
+    @property
+    def summary(self):
+        skipped = f", {self.skipped} SKIPPED" if self.skipped else ""
+        return f"{self.passed} passed, {self.failed} failed{skipped}"
+
     def scenario(self, name, body):
         """Runs one scenario and says how long it took."""
         print(f"---- {name}", flush=True)
@@ -41,6 +55,16 @@ class Checks:
 
 class TimedOut(Exception):
     pass
+
+
+def comes_true(condition, timeout, pause=0.02):
+    """Whether `condition` becomes true in time."""
+    end = time.monotonic() + timeout
+    while not condition():
+        if time.monotonic() > end:
+            return False
+        time.sleep(pause)
+    return True
 
 
 def wait_for(what, condition, timeout=30.0, pause=0.05):

@@ -1,0 +1,99 @@
+"""What is wrong is refused with a clear error, and nothing else suffers from it."""
+
+import os
+import subprocess
+
+from canaries import canary
+from checks import comes_true
+from stage import Stage
+
+
+def bad_input(checks, seed):
+    stage = Stage(checks, seed)
+    stage.starts()
+    refuse_bodies(checks, stage)
+    refuse_rows(checks, stage)
+    use_key_twice(checks, stage)
+    run_sealed(checks, stage)
+    stage.scan()
+    refuse_configuration(checks, stage)
+    stage.close()
+
+
+def refuse_bodies(checks, stage):
+    marked = canary(stage.dice)
+    stage.canaries.add(marked)
+    for what, body, code in (
+            ("a user id of 300 bytes", {"user_id": marked + "x" * 276}, "malformed_user_id"),
+            ("a NUL in the user id", {"user_id": f"{marked}\0b"}, "malformed_user_id"),
+            ("an unknown kind", {"kind": marked, "user_id": marked}, "unknown_kind"),
+            ("an unknown field", {"user_id": marked, "surprise": marked}, "unknown_field")):
+        status, answer = stage.http("POST", "/v1/requests", {"kind": "delete_account", **body})
+        checks.check(f"{what} is refused as {code}", status == 400 and answer["code"] == code, answer)
+    status, answer = stage.http("PUT", f"/v1/users/{marked}/identities/nowhere", {
+        "kind": "refresh_token", "secret": marked})
+    checks.check("an unknown provider is refused",
+                 status == 404 and answer["code"] == "unknown_provider", answer)
+
+
+def refuse_rows(checks, stage):
+    """A malformed row is rejected and scrubbed, and the one after it is carried out."""
+    bad, good = canary(stage.dice), stage.new_users(1)[0]
+    secret = canary(stage.dice)
+    stage.canaries.add(secret)
+    stage.spool_do(
+        "INSERT INTO credentials (user_id, provider, kind, secret)"
+        " VALUES (:user, 'nowhere', 'refresh_token', :secret)", user=bad, secret=secret)
+    row = stage.spool_do(
+        "INSERT INTO requests (kind, user_id, options)"
+        """ VALUES ('delete_account', :user, '{"explode": 1}')""", user=bad)
+    stage.spool_delete(good)
+    checks.check("a row with an unknown option is rejected, the one after it carried out",
+                 comes_true(lambda: stage.spool_rows("SELECT state FROM requests ORDER BY id")
+                            == [("rejected",), ("completed",)], 20) and row == 1)
+    checks.equal("a credential for an unknown provider is rejected and scrubbed", stage.spool_rows(
+        "SELECT state, secret FROM credentials"), [("rejected", None)])
+
+
+def use_key_twice(checks, stage):
+    user, other = stage.new_users(2)
+    first, again = stage.delete(user, "one-key"), stage.delete(user, "one-key")
+    changed = stage.delete(other, "one-key")
+    checks.check("one key is one request, another body is a conflict",
+                 first[1]["id"] == again[1]["id"] and changed[0] == 409
+                 and changed[1]["code"] == "idempotency_conflict")
+
+
+def run_sealed(checks, stage):
+    stage.stop()
+    os.rename(stage.path("credentials/vault-key"), stage.path("vault-key"))
+    stage.start()
+    checks.check("without the vault key it starts sealed",
+                 stage.comes_up() and stage.http("GET", "/v1/status")[1]["vault_sealed"])
+    user, secret = stage.new_users(1)[0], canary(stage.dice)
+    stage.canaries.add(secret)
+    calls = len(stage.sandbox.calls())
+    taken = stage.delete(user)
+    refused = stage.store(user, {"refresh_token": secret})
+
+    def request():
+        return stage.http("GET", f"/v1/requests/{taken[1]['id']}")[1]
+
+    checks.check("sealed: requests are taken, secrets refused, nothing is sent",
+                 taken[0] == 202 and refused[0] == 503
+                 and comes_true(lambda: request()["detail"] == "vault_sealed", 10)
+                 and len(stage.sandbox.calls()) == calls)
+    stage.stop()
+    os.rename(stage.path("vault-key"), stage.path("credentials/vault-key"))
+    stage.start()
+    checks.check("with the key back it completes by itself", stage.comes_up()
+                 and comes_true(lambda: request()["state"] == "completed", 20))
+
+
+def refuse_configuration(checks, stage):
+    stage.stop()
+    with open(stage.path("expunged.toml"), "a") as file:
+        file.write('\n[[target.table]]\ntable = "nowhere"\ncolumn = "x"\naction = "delete"\n')
+    done = subprocess.run(stage.arguments(), capture_output=True, text=True, timeout=60)
+    checks.check("a missing table stops the start and is named",
+                 done.returncode == 78 and "nowhere" in done.stderr, done.stderr)

@@ -1,0 +1,69 @@
+"""The provider's stand-in, and what its own log says."""
+
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+
+from checks import comes_true
+
+CLIENT = "com.example.app"
+
+
+class Sandbox:
+    """One running expunged-sandbox; several daemons may talk to it."""
+
+    def __init__(self, binaries, *flags):
+        self.binaries = binaries
+        self.directory = tempfile.mkdtemp(prefix="expunged-sandbox-")
+        self.process = subprocess.Popen(
+            [os.path.join(binaries, "expunged-sandbox"), "apple", "--directory", self.directory,
+             "--client-id", CLIENT, *flags], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        assert comes_true(lambda: os.path.exists(self.path("endpoint")), 20), "no sandbox"
+        with open(self.path("endpoint")) as file:
+            self.endpoint = file.read().strip()
+
+    def path(self, name):
+        return os.path.join(self.directory, name)
+
+    def ask(self, *arguments):
+        done = subprocess.run(
+            [os.path.join(self.binaries, "expunged-sandbox"), arguments[0], "--directory",
+             self.directory, *arguments[1:]], capture_output=True, text=True, timeout=60, check=True)
+        return json.loads(done.stdout) if done.stdout.startswith("{") else None
+
+    def sign_in(self, user):
+        return self.ask("sign-in", "--user", user, "--client-id", CLIENT)
+
+    def refresh_tokens(self, count):
+        """Fresh tokens, each with its `subject`."""
+        return self.ask("refresh-tokens", "--client-id", CLIENT, "--count", str(count))["tokens"]
+
+    def fault(self, rate):
+        self.ask("fault", "--fault-rate", str(rate))
+
+    def calls(self):
+        """Its own log, oldest first."""
+        if not os.path.exists(self.path("logs.jsonl")):
+            return []
+        with open(self.path("logs.jsonl")) as log:
+            # The last line may be half written.
+            return [json.loads(line) for line in log if line.endswith("\n")]
+
+    def revoked_at(self):
+        """When each subject's first revocation was carried out, in milliseconds."""
+        first = {}
+        for call in self.calls():
+            if call.get("endpoint") == "revoke" and call.get("outcome") == "revoked":
+                first.setdefault(call["subject"], call["time_unix_ms"])
+        return first
+
+    def close(self):
+        self.process.terminate()
+        try:
+            self.process.wait(15)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+        shutil.rmtree(self.directory, ignore_errors=True)

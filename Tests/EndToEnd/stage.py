@@ -1,0 +1,279 @@
+"""One daemon with directories of its own, the application beside it, and the search for canaries."""
+
+import http.client
+import json
+import os
+import random
+import shutil
+import signal
+import socket
+import sqlite3
+import subprocess
+import tempfile
+
+from canaries import Canaries, canary
+from checks import comes_true
+from sandbox import CLIENT, Sandbox
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+BINARIES = os.environ.get("EXPUNGED_BIN", os.path.join(ROOT, ".build/debug"))
+ROWS_EACH = 5
+OPEN = ("accepted", "scheduled", "revoking", "purging", "verifying", "parked")
+GONE = (OSError, http.client.HTTPException, ValueError)
+
+# The application's own judge: it notes when a user's rows went.
+SCHEMA = """
+PRAGMA journal_mode = WAL;
+CREATE TABLE posts (id INTEGER PRIMARY KEY, author_id TEXT NOT NULL, body TEXT);
+CREATE INDEX posts_author ON posts (author_id);
+CREATE TABLE erased (user TEXT NOT NULL, at_unix_ms INTEGER NOT NULL);
+CREATE TRIGGER judge AFTER DELETE ON posts BEGIN
+  INSERT INTO erased VALUES
+    (old.author_id, CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER));
+END;
+"""
+
+CONFIGURATION = """
+[requests]
+max_deletions_per_hour = 100000
+grace_period = "{grace}"
+[[provider]]
+name = "apple"
+kind = "apple"
+team_id = "ABCDE12345"
+key_id = "KEY1234567"
+client_ids = ["{client}"]
+private_key_credential = "apple-key.p8"
+base_url = "{endpoint}"
+ca_file = "{ca}"
+timeout_connect = "1s"
+timeout_total = "3s"
+[[target]]
+name = "app-db"
+kind = "sqlite"
+path = "{app}"
+[[target.table]]
+table = "posts"
+column = "author_id"
+action = "delete"
+"""
+
+
+class Stage:
+    """Everything lives in one temporary directory; `finish` ends and judges what was left behind."""
+
+    def __init__(self, checks, seed, sandbox=None, grace="0s"):
+        self.checks = checks
+        self.dice = random.Random(seed)
+        self.directory = tempfile.mkdtemp(prefix="expunged-e2e-")
+        for name in ("state", "runtime", "credentials", "app"):
+            os.makedirs(self.path(name), mode=0o700)
+        self.spool, self.app = self.path("state/spool/queue.db"), self.path("app/app.db")
+        self.owns_sandbox = sandbox is None
+        self.sandbox = sandbox or Sandbox(BINARIES)
+        self.daemon = None
+        self.canaries = Canaries()
+        # What the daemon answers to others than the user's own application: status, metrics, errors.
+        self.said = bytearray()
+        self.users = []
+        self._configure(grace)
+
+    def path(self, name):
+        return os.path.join(self.directory, name)
+
+    def _configure(self, grace):
+        with sqlite3.connect(self.app) as app:
+            app.executescript(SCHEMA)
+        for name in ("apple-key.p8", "vault-key"):
+            target = self.path(f"credentials/{name}")
+            if name == "vault-key":
+                assert self.run("expunged", "--generate-vault-key", target).returncode == 0
+            else:
+                shutil.copy(self.sandbox.path(name), target)
+                os.chmod(target, 0o600)
+            with open(target) as file:
+                self.canaries.add(*(line for line in file.read().split("\n")
+                                    if len(line) >= 32 and "-----" not in line))
+        with open(self.path("expunged.toml"), "w") as file:
+            file.write(CONFIGURATION.format(
+                grace=grace, client=CLIENT, endpoint=self.sandbox.endpoint,
+                ca=self.sandbox.path("ca.pem"), app=self.app))
+        self.initialize()
+
+    def initialize(self):
+        done = self.run("expunged", "--init-spool", "--state-directory", self.path("state"))
+        assert done.returncode == 0, done.stderr
+
+    # The daemon
+
+    def run(self, program, *arguments):
+        """One of our programs, to its end; what it says is searched for canaries."""
+        done = subprocess.run(
+            [os.path.join(BINARIES, program), *arguments], capture_output=True, text=True,
+            timeout=60, env=dict(os.environ, EXPUNGED_SOCKET=self.path("runtime/control.sock")))
+        self.said += done.stderr.encode()
+        return done
+
+    def arguments(self):
+        return [os.path.join(BINARIES, "expunged"), "--config", self.path("expunged.toml"),
+                "--state-directory", self.path("state"), "--runtime-directory",
+                self.path("runtime"), "--credentials-directory", self.path("credentials")]
+
+    def start(self, *wrapper, **environment):
+        with open(self.path("daemon.log"), "ab") as output:
+            self.daemon = subprocess.Popen(
+                [*wrapper, *self.arguments()], stdout=output, stderr=output,
+                env=dict(os.environ, **environment))
+
+    def is_up(self):
+        try:
+            return self.http("GET", "/v1/status")[0] == 200
+        except GONE:
+            return False
+
+    def comes_up(self, timeout=30):
+        return comes_true(lambda: self.is_up() or self.daemon.poll() is not None, timeout) \
+            and self.daemon.poll() is None
+
+    def comes_up_as(self, process):
+        """Takes a process that somebody else started for the daemon."""
+        self.daemon = process
+        return self.comes_up()
+
+    def starts(self):
+        self.start()
+        return self.checks.check("the daemon starts", self.comes_up(), self.log()[-2000:])
+
+    def kill(self):
+        self.daemon.send_signal(signal.SIGKILL)
+        self.daemon.wait()
+
+    def stop(self):
+        if self.daemon is None or self.daemon.poll() is not None:
+            return
+        self.daemon.terminate()
+        try:
+            self.daemon.wait(15)
+        except subprocess.TimeoutExpired:
+            self.kill()
+
+    def log(self):
+        if not os.path.exists(self.path("daemon.log")):
+            return ""
+        with open(self.path("daemon.log"), errors="replace") as file:
+            return file.read()
+
+    def http(self, method, path, body=None, key=None, timeout=10):
+        """(status, decoded body); raises one of GONE without an answer."""
+        connection = http.client.HTTPConnection("localhost", timeout=timeout)
+        connection.sock = socket.socket(socket.AF_UNIX)
+        connection.sock.settimeout(timeout)
+        try:
+            connection.sock.connect(self.path("runtime/control.sock"))
+            headers = {"Content-Type": "application/json"}
+            if key:
+                headers["Idempotency-Key"] = key
+            connection.request(method, path, json.dumps(body) if body is not None else None, headers)
+            answer = connection.getresponse()
+            text = answer.read()
+            if answer.status >= 400 or path in ("/metrics", "/v1/status"):
+                self.said += text
+            is_json = "json" in answer.getheader("Content-Type", "")
+            return answer.status, json.loads(text) if is_json and text else text
+        finally:
+            connection.close()
+
+    # The application
+
+    def new_users(self, count):
+        """Users with rows in the application's database."""
+        users = [f"user-{canary(self.dice)}" for _ in range(count)]
+        self.users += users
+        self.canaries.add(*users)
+        with sqlite3.connect(self.app, timeout=10) as app:
+            app.executemany("INSERT INTO posts (author_id, body) VALUES (?, 'x')",
+                            [(user,) for user in users for _ in range(ROWS_EACH)])
+        return users
+
+    def new_tokens(self, count):
+        tokens = self.sandbox.refresh_tokens(count)
+        self.canaries.add(*(token["refresh_token"] for token in tokens))
+        return tokens
+
+    def store(self, user, token, timeout=10):
+        return self.http("PUT", f"/v1/users/{user}/identities/apple", {
+            "kind": "refresh_token", "secret": token["refresh_token"], "client_id": CLIENT},
+            timeout=timeout)
+
+    def delete(self, user, key=None, timeout=10):
+        return self.http("POST", "/v1/requests", {"kind": "delete_account", "user_id": user},
+                         key or f"key-{user}", timeout)
+
+    def spool_do(self, *statements, **values):
+        """One transaction of the application; answers the last row's id."""
+        database = sqlite3.connect(self.spool, timeout=10)
+        try:
+            with database:
+                for statement in statements:
+                    row = database.execute(statement, values).lastrowid
+            return row
+        finally:
+            database.close()
+
+    def spool_delete(self, user):
+        return self.spool_do(
+            "INSERT INTO requests (kind, user_id) VALUES ('delete_account', :user)", user=user)
+
+    def spool_rows(self, statement, **values):
+        database = sqlite3.connect(self.spool, timeout=10)
+        try:
+            return database.execute(statement, values).fetchall()
+        finally:
+            database.close()
+
+    def rows_left(self):
+        """How many rows each user still has, of the users that have any."""
+        with sqlite3.connect(self.app, timeout=10) as app:
+            return dict(app.execute("SELECT author_id, count(*) FROM posts GROUP BY author_id"))
+
+    def erased_at(self):
+        """When the first row of each user went, by the application's own trigger."""
+        with sqlite3.connect(self.app, timeout=10) as app:
+            return dict(app.execute("SELECT user, min(at_unix_ms) FROM erased GROUP BY user"))
+
+    def open_count(self):
+        status, body = self.http("GET", "/v1/status")
+        if status != 200:
+            raise ConnectionError(f"no status: {status}")
+        counts = body["requests"]
+        return sum(counts.get(state, 0) for state in OPEN)
+
+    # The end
+
+    def leaks(self, open_users=()):
+        """Where canaries are, in files of ours and in what was said."""
+        log = self.path("daemon.log")
+        hits = self.canaries.found_in_files([self.path("state"), self.path("runtime")], open_users)
+        hits += self.canaries.found_in_files([log])
+        return hits + [("answer or stderr", hit[:6]) for hit in self.canaries.found(bytes(self.said))]
+
+    def scan(self, open_users=()):
+        """Judges what is left behind; only open requests may still know their own user."""
+        if self.is_up():
+            self.http("GET", "/metrics")
+        # Our own files are scrubbed in groups, shortly after the end.
+        comes_true(lambda: not self.leaks(open_users), 10, 0.5)
+        hits = self.leaks(open_users)
+        self.checks.check(
+            f"none of {len(self.canaries)} canaries is in a file of ours, the log, metrics, status"
+            " or an error", not hits, hits[:20])
+        self.checks.check("the search finds each form of a planted one", self.canaries.finds_planted())
+
+    def close(self, keep=False):
+        self.stop()
+        if self.owns_sandbox:
+            self.sandbox.close()
+        if keep:
+            print(f"     kept {self.directory}")
+        else:
+            shutil.rmtree(self.directory, ignore_errors=True)
