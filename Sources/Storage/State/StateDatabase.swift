@@ -164,8 +164,8 @@ extension StateDatabase {
     /// Looks at the file without changing it: a pool writes as soon as it is open.
     ///
     /// The one exception is a first start that was cut off before the switch to WAL: it leaves a
-    /// rollback journal, which only a connection that may write can undo (sqlite.org/lockingv3.html,
-    /// "Dealing with hot journals").
+    /// rollback journal, which only a connection that may write can undo
+    /// (sqlite.org/lockingv3.html, "Dealing with hot journals").
     ///
     /// - Returns: Whether the last stop was unclean.
     private static func checkBeforeUse(_ path: String) throws -> Bool {
