@@ -10,6 +10,8 @@ from provider import Provider
 from service import APP_DB, SPOOL, UNIT, Service
 from static import EXPOSURE_MAX, exposure
 
+INSERT = "INSERT INTO requests (kind, user_id) VALUES ('delete_account', '{user}') RETURNING id;"
+
 # In fast motion: this many watchdog periods are an hour of the unit's 30 s.
 IDLE_PERIODS = 120
 
@@ -192,7 +194,11 @@ class Scenarios:
         waiting = self.machine.start(
             "expungectl", "delete-account", users[0], "--wait", user="opal",
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-        rows = [self.service.spool_delete(user) for user in users[1:]]
+        # An application that keeps its connection to the spool open all the time.
+        held = self.machine.start("sqlite3", "-cmd", ".timeout 5000", SPOOL, user="app",
+                                  stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        rows = [ask(held, INSERT.format(user=users[1]))]
+        rows += [self.service.spool_delete(user) for user in users[2:-1]]
         wait_for("work in the middle", lambda: "revoking" in {
             self.service.spool_row(row)[0] for row in rows}, 20)
         restarts, pid = self.service.restarts, self.service.pid
@@ -201,12 +207,15 @@ class Scenarios:
         wait_for("the process to end", lambda: not os.path.exists(place), 10)
         status, _ = self.service.http("GET", "/v1/status")
         self.checks.equal("a client that comes while nobody runs is answered", status, 200)
+        rows.append(ask(held, INSERT.format(user=users[-1])))
+        self.checks.check("an application's connection survives the restart", rows[-1])
         states = [self.service.spool_end(row, 90)[0] for row in rows]
         self.checks.equal("every request is finished after the restart", set(states), {"completed"})
         self.checks.equal("systemd restarted it once", self.service.restarts, restarts + 1)
         output, _ = waiting.communicate(timeout=60)
         self.checks.check(
             "expungectl --wait survives the restart", waiting.returncode == 0, output)
+        held.communicate(timeout=20)
         self.checks.equal(
             "no row is left", sum(self.service.rows(user) for user in users), 0)
         self.checks.check(
@@ -277,7 +286,7 @@ class Scenarios:
                 ["strace", "-f", "-qq", "-o", log.name, "-e", "trace=fdatasync", "-e",
                  "inject=fdatasync:delay_enter=120000000", "-p", str(pid)])
             try:
-                wait_for("strace to hold every thread", lambda: is_traced(pid), 10)
+                wait_for("strace to hold every thread", lambda: is_traced(pid), 30)
                 status, _ = self.service.http(
                     "POST", "/v1/requests", {"kind": "delete_account", "user_id": user},
                     key=f"stuck-{user}", timeout=5)
@@ -323,6 +332,13 @@ class Scenarios:
     def revocations(self, user):
         """How many revocations of this user the provider carried out, by its own books."""
         return sum(grant["state"] == "revoked" for grant in self.provider.grants(user))
+
+
+def ask(process, statement):
+    """Runs a statement that returns one line in a process that goes on."""
+    process.stdin.write(statement + "\n")
+    process.stdin.flush()
+    return process.stdout.readline().strip()
 
 
 def is_traced(pid):
