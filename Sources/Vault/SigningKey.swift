@@ -70,8 +70,8 @@ package struct SigningKey: MessageSigner {
 
     /// Signs `message` with SHA-256.
     ///
-    /// - Returns: ES256: r and s, 32 bytes each (RFC 7518 §3.4); RS256: the signature as long as
-    ///   the modulus (RFC 7518 §3.3).
+    /// - Returns: ES256: r and s, 32 bytes each (RFC 7518 §3.4); RS256 and PS256: the signature as
+    ///   long as the modulus (RFC 7518 §3.3 and §3.5).
     /// - Throws: ``Engine/VaultError`` of kind `library` when libcrypto or the token fails.
     package func sign(_ message: [UInt8]) throws(VaultError) -> [UInt8] {
         guard let signature = digestSign(message) else {
@@ -79,8 +79,10 @@ package struct SigningKey: MessageSigner {
             throw VaultError(kind: .library)
         }
         switch algorithm {
-        case .rs256: return signature
+        case .rs256, .ps256: return signature
         case .es256: return try Self.joined(signature)
+        // No key of this type passes `isSuitable`.
+        case .hs256: throw VaultError(kind: .library)
         }
     }
 }
@@ -96,6 +98,7 @@ extension SigningKey {
 
     /// - Returns: The signature as libcrypto writes it (for ECDSA in DER).
     private func digestSign(_ message: [UInt8]) -> [UInt8]? {
+        var parameters: OpaquePointer?
         guard
             let context = unsafe SharedObject(
                 EVP_MD_CTX_new(),
@@ -103,13 +106,14 @@ extension SigningKey {
             ),
             unsafe EVP_DigestSignInit_ex(
                 context.pointer,
-                nil,
+                &parameters,
                 "SHA256",
                 nil,
                 nil,
                 key.pointer,
                 nil
-            ) == 1
+            ) == 1,
+            unsafe algorithm != .ps256 || Self.setPSS(parameters)
         else { return nil }
         let size = Int(unsafe EVP_PKEY_get_size(key.pointer))
         guard size > 0, size <= Self.signatureByteCountMax else { return nil }
@@ -125,6 +129,13 @@ extension SigningKey {
             ) == 1
         else { return nil }
         return Array(signature.prefix(written))
+    }
+
+    /// PSS with a salt as long as the digest (RFC 7518 §3.5); MGF1 takes the digest's hash unless
+    /// told (EVP_PKEY_CTX_set_rsa_mgf1_md(3)).
+    private static func setPSS(_ parameters: OpaquePointer?) -> Bool {
+        unsafe EVP_PKEY_CTX_set_rsa_padding(parameters, RSA_PKCS1_PSS_PADDING) == 1
+            && EVP_PKEY_CTX_set_rsa_pss_saltlen(parameters, RSA_PSS_SALTLEN_DIGEST) == 1
     }
 
     /// Turns the DER of an ECDSA signature (RFC 3279 §2.2.3) into r and s of fixed length.
@@ -156,7 +167,8 @@ extension SigningKey {
 
     private static func isSuitable(_ key: SharedObject, for algorithm: SigningAlgorithm) -> Bool {
         switch algorithm {
-        case .rs256:
+        case .hs256: return false
+        case .rs256, .ps256:
             return unsafe EVP_PKEY_is_a(key.pointer, "RSA") == 1
                 && EVP_PKEY_get_bits(key.pointer) >= rsaBitCountMin
         case .es256:
@@ -197,7 +209,8 @@ extension SigningKey {
         let expected =
             switch algorithm {
             case .es256: "expected one private key on the curve P-256, PKCS#8 PEM, not encrypted"
-            case .rs256:
+            case .hs256: "no private key signs with HS256"
+            case .rs256, .ps256:
                 "expected one RSA private key of 2048 bits or more, PKCS#8 PEM, not encrypted"
             }
         return VaultSetupError(

@@ -309,7 +309,7 @@ struct AppleSandboxTests {
             teamID: teamID ?? settings.teamID,
             keyID: keyID ?? settings.keyID,
             clientIDs: clientIDs ?? settings.clientIDs,
-            baseURL: settings.http.baseURL,
+            baseURL: settings.baseURL,
             caFile: settings.http.caFile
         )
     }

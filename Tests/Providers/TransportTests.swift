@@ -251,16 +251,19 @@ struct TransportTests {
         ] as [(String, ProviderError.Kind?)]
     )
     func baseURL(_ text: String, kind: ProviderError.Kind?) {
-        var settings = ProviderHTTPSettings(name: ProviderName("apple"), baseURL: text)
+        var settings = ProviderHTTPSettings(name: ProviderName("apple"))
         settings.allowsPlainLoopback = true
-        #expect(Self.problem(settings) == kind)
+        #expect(Self.problem(text, settings) == kind)
         settings.allowsPlainLoopback = false
-        #expect(Self.problem(settings) == (text.hasPrefix("http://") ? .plainHTTP : kind))
+        #expect(Self.problem(text, settings) == (text.hasPrefix("http://") ? .plainHTTP : kind))
     }
 
-    private static func problem(_ settings: ProviderHTTPSettings) -> ProviderError.Kind? {
+    private static func problem(
+        _ text: String,
+        _ settings: ProviderHTTPSettings
+    ) -> ProviderError.Kind? {
         do {
-            _ = try ProviderBaseURL(settings)
+            _ = try ProviderBaseURL(text, settings)
             return nil
         } catch {
             return error.kind

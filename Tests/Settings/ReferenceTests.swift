@@ -43,9 +43,12 @@ struct ReferenceTests {
         #expect(items.map { String($0.dropFirst(7)) } == SettingsTable.all.map(\.key))
     }
 
-    @Test("keys are unique within a section and written in lower case")
+    @Test("keys are unique within a section and a kind, and written in lower case")
     func keys() {
-        #expect(Set(SettingsTable.all.map(\.key)).count == SettingsTable.all.count)
+        let keys = SettingsTable.all.map { "\($0.key) \($0.family ?? "")" }
+        #expect(Set(keys).count == keys.count)
+        let common = Set(SettingsTable.all.filter { $0.family == nil }.map(\.key))
+        #expect(!SettingsTable.all.contains { $0.family != nil && common.contains($0.key) })
         for setting in SettingsTable.all {
             let letters = Set("abcdefghijklmnopqrstuvwxyz0123456789_")
             #expect(setting.name.allSatisfy(letters.contains), "\(setting.key)")
@@ -58,7 +61,7 @@ struct ReferenceTests {
             let place = SectionPlace(scope: setting.scope, path: [], label: "x")
             var log = ProblemLog(file: "t", locations: KeyLocations())
             let node = Self.node(setting.sample)
-            let section = SectionReader(place: place, family: nil)
+            let section = SectionReader(place: place, family: setting.family)
                 .read([setting.name: node], log: &log)
             #expect(section.values[setting.name] == setting.sample, "\(setting.key)")
         }
@@ -68,6 +71,7 @@ struct ReferenceTests {
         switch value {
         case .text(let text): .text(text)
         case .texts(let texts): .array(texts.map(TOMLNode.text))
+        case .map(let entries): .table(entries.mapValues(TOMLNode.text))
         case .duration(let duration): .text(DurationText.format(duration))
         case .count(let count): .integer(count)
         case .boolean(let value): .boolean(value)

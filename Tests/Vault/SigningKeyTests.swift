@@ -40,6 +40,28 @@ struct SigningKeyTests {
         #expect(try !pair.accepts(signature, for: [1, 2, 4], isJoined: false))
     }
 
+    @Test("PS256 gives a salted signature that libcrypto verifies, and never one of RS256")
+    func ps256() throws {
+        let pair = try TestKey(.rsa)
+        let pem = Secret(try pair.privatePEM())
+        let signer = try SigningKey(pem: pem, credential: "key", algorithm: .ps256)
+        let signature = try signer.sign([1, 2, 3])
+        #expect(signature.count == 256)
+        #expect(try signer.sign([1, 2, 3]) != signature)
+        #expect(try pair.accepts(signature, for: [1, 2, 3], isJoined: false, isPSS: true))
+        #expect(try !pair.accepts(signature, for: [1, 2, 4], isJoined: false, isPSS: true))
+        #expect(try !pair.accepts(signature, for: [1, 2, 3], isJoined: false))
+    }
+
+    @Test("HS256 gives the code of RFC 4231, case 2, and no private key is one for it")
+    func hs256() throws {
+        let signer = try HMACSigner(key: Secret("Jefe"))
+        let code = try signer.sign(Array("what do ya want for nothing?".utf8))
+        #expect(code.prefix(4) == [0x5b, 0xdc, 0xc1, 0x46])
+        #expect(code.suffix(4) == [0x64, 0xec, 0x38, 0x43])
+        #expect(signer.algorithm.rawValue == "HS256")
+    }
+
     @Test("a key loads from a file URI")
     func uri() throws {
         let directory = try TemporaryDirectory()
@@ -97,6 +119,7 @@ struct SigningKeyTests {
     func wrongType() throws {
         for (kind, algorithm) in [
             (.p384, .es256), (.rsa, .es256), (.p256, .rs256), (.weakRSA, .rs256),
+            (.p256, .ps256), (.rsa, .hs256),
         ] as [(TestKey.Kind, SigningAlgorithm)] {
             let pem = Secret(try TestKey(kind).privatePEM())
             let error = #expect(throws: VaultSetupError.self) {

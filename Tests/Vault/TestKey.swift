@@ -57,11 +57,30 @@ final class TestKey {
         unsafe try text { unsafe PEM_write_bio_PUBKEY($0, key) }
     }
 
-    func accepts(_ signature: [UInt8], for message: [UInt8], isJoined: Bool) throws -> Bool {
+    func accepts(
+        _ signature: [UInt8],
+        for message: [UInt8],
+        isJoined: Bool,
+        isPSS: Bool = false
+    ) throws -> Bool {
         let context = unsafe try #require(unsafe EVP_MD_CTX_new())
         defer { unsafe EVP_MD_CTX_free(context) }
-        let ready = unsafe EVP_DigestVerifyInit_ex(context, nil, "SHA256", nil, nil, key, nil)
+        var parameters: OpaquePointer?
+        let ready = unsafe EVP_DigestVerifyInit_ex(
+            context,
+            &parameters,
+            "SHA256",
+            nil,
+            nil,
+            key,
+            nil
+        )
         try #require(ready == 1)
+        if isPSS {
+            let padding = unsafe EVP_PKEY_CTX_set_rsa_padding(parameters, RSA_PKCS1_PSS_PADDING)
+            let salt = unsafe EVP_PKEY_CTX_set_rsa_pss_saltlen(parameters, 32)
+            try #require(padding == 1 && salt == 1)
+        }
         let plain = isJoined ? try Self.derEncoded(signature) : signature
         let verdict = unsafe EVP_DigestVerify(
             context,

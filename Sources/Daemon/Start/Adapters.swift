@@ -6,18 +6,18 @@ import Providers
 import Settings
 import Systemd
 import Targets
-import Vault
 
 /// The configured adapters, and what each was made from.
 struct Adapters: Sendable {
     let configuration: DaemonConfiguration
-    let providers: [ProviderName: any IdentityProvider]
-    let targets: [TargetName: any PurgeTarget]
     /// To be shut down when the adapters are replaced.
-    let apple: [AppleProvider]
+    let providers: [ProviderName: any ConnectedProvider]
+    let targets: [TargetName: any PurgeTarget]
 
     /// What the engine calls.
-    var forEngine: EngineAdapters { EngineAdapters(providers: providers, targets: targets) }
+    var forEngine: EngineAdapters {
+        EngineAdapters(providers: providers.mapValues { $0 }, targets: targets)
+    }
 
     /// What the engine decides by.
     var engineConfiguration: EngineConfiguration {
@@ -55,7 +55,7 @@ struct Adapters: Sendable {
 
     /// Closes connections to providers.
     func shutDown() async {
-        for provider in apple { await provider.shutdown() }
+        for provider in providers.values { await provider.shutdown() }
     }
 }
 
@@ -93,68 +93,30 @@ struct AdapterFactory: Sendable {
     private func make(
         _ configuration: DaemonConfiguration
     ) async throws(DaemonError) -> Adapters {
+        let factory = ProviderFactory(
+            credentials: credentials,
+            eventLoopGroup: eventLoopGroup,
+            now: now,
+            logger: logger
+        )
         var problems: [String] = []
-        var apple: [AppleProvider] = []
+        var providers: [ProviderName: any ConnectedProvider] = [:]
         for provider in configuration.providers {
             do {
-                apple.append(try make(provider))
+                providers[provider.name] = try factory.make(provider)
             } catch {
                 problems.append("\(error)")
             }
         }
         guard problems.isEmpty else {
-            for provider in apple { await provider.shutdown() }
+            for provider in providers.values { await provider.shutdown() }
             throw DaemonError(.provider, problems)
         }
         let targets = configuration.targets.map(make)
         return Adapters(
             configuration: configuration,
-            providers: Dictionary(apple.map { ($0.name, $0) }) { first, _ in first },
-            targets: Dictionary(targets.map { ($0.name, $0) }) { first, _ in first },
-            apple: apple
-        )
-    }
-
-    private func make(_ provider: ProviderConfiguration) throws -> AppleProvider {
-        guard case .apple(let apple) = provider.kind else {
-            throw DaemonError(
-                .provider,
-                ["cannot use provider '\(provider.name)' (unavailable): its kind is not built yet"]
-            )
-        }
-        guard let credentials else {
-            throw DaemonError(
-                .credential,
-                [
-                    "cannot read credential '\(apple.privateKeyCredential)' of provider"
-                        + " '\(provider.name)': no credentials directory"
-                        + " ($CREDENTIALS_DIRECTORY, --credentials-directory)"
-                ]
-            )
-        }
-        let key = try SigningKey(
-            pem: try credentials.read(apple.privateKeyCredential),
-            credential: apple.privateKeyCredential,
-            algorithm: .es256
-        )
-        var settings = AppleProviderSettings(
-            name: provider.name,
-            teamID: apple.teamID,
-            keyID: apple.keyID,
-            clientIDs: provider.clientIDs,
-            baseURL: apple.baseURL,
-            caFile: provider.connection.caFile,
-            concurrency: provider.concurrency
-        )
-        settings.http.allowsPlainLoopback = provider.connection.allowsPlainHTTP
-        settings.http.timeoutConnect = provider.connection.timeoutConnect
-        settings.http.timeoutTotal = provider.connection.timeoutTotal
-        return try AppleProvider(
-            settings,
-            signer: key,
-            eventLoopGroup: eventLoopGroup,
-            now: now,
-            logger: logger
+            providers: providers,
+            targets: Dictionary(targets.map { ($0.name, $0) }) { first, _ in first }
         )
     }
 

@@ -4,9 +4,13 @@ package enum SigningAlgorithm: String, Sendable, CaseIterable {
     case es256 = "ES256"
     /// RSASSA-PKCS1-v1_5 with SHA-256 (RFC 7518 §3.3).
     case rs256 = "RS256"
+    /// RSASSA-PSS with SHA-256, MGF1 with SHA-256 and a salt of 32 bytes (RFC 7518 §3.5).
+    case ps256 = "PS256"
+    /// HMAC with SHA-256 under a secret that both sides have (RFC 7518 §3.2).
+    case hs256 = "HS256"
 }
 
-/// Signs with a private key that the caller never sees; the key may live outside the process.
+/// Signs with a key that the caller never sees; the key may live outside the process.
 package protocol MessageSigner: Sendable {
     /// What the key is for; goes into the JOSE header as it is.
     var algorithm: SigningAlgorithm { get }

@@ -26,7 +26,7 @@ package struct DaemonConfiguration: Hashable, Sendable {
             required.append(RequiredCredential(name: name, usedBy: "vault.retired_key_credentials"))
         }
         for provider in providers {
-            if let (name, key) = provider.kind.credential {
+            for (name, key) in provider.kind.credentials {
                 required.append(
                     RequiredCredential(name: name, usedBy: "provider.\(provider.name).\(key)")
                 )

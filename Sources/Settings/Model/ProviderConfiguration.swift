@@ -52,44 +52,12 @@ package enum ProviderKind: Hashable, Sendable {
         }
     }
 
-    /// The credential that the provider needs, and the key that names it.
-    package var credential: (name: String, key: String)? {
+    /// The credentials that the provider needs, each with the key that names it.
+    package var credentials: [(name: String, key: String)] {
         switch self {
-        case .apple(let apple): (apple.privateKeyCredential, "private_key_credential")
+        case .apple(let apple): [(apple.privateKeyCredential, "private_key_credential")]
         case .oauth2(let oauth2):
-            oauth2.clientSecretCredential.map { ($0, "client_secret_credential") }
+            oauth2.clientSecretCredential.map { [($0, "client_secret_credential")] } ?? []
         }
     }
-}
-
-/// What only `kind = "apple"` has.
-package struct AppleProviderConfiguration: Hashable, Sendable {
-    /// Apple's host ("Sign in with Apple REST API").
-    package static let defaultBaseURL = "https://appleid.apple.com"
-
-    package let teamID: String
-    package let keyID: String
-    package let privateKeyCredential: String
-    /// Scheme, host and port, without a slash at the end.
-    package let baseURL: String
-}
-
-/// What only `kind = "oauth2"` has.
-///
-/// At least one of `issuer` and `revocationURL` is there.
-package struct OAuth2ProviderConfiguration: Hashable, Sendable {
-    package let issuer: String?
-    package let revocationURL: String?
-    package let introspectionURL: String?
-    package let tokenURL: String?
-    /// `nil`: a public client.
-    package let clientSecretCredential: String?
-    package let clientAuthentication: ClientAuthentication
-}
-
-/// How a client shows its secret; names as registered for RFC 8414
-/// `token_endpoint_auth_methods_supported`.
-package enum ClientAuthentication: String, Sendable, CaseIterable {
-    case basic = "client_secret_basic"
-    case post = "client_secret_post"
 }

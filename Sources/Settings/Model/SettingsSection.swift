@@ -18,6 +18,11 @@ package struct SettingsSection: Hashable, Sendable {
         return texts
     }
 
+    func map(_ name: String) -> [String: String] {
+        guard case .map(let entries) = values[name] else { return [:] }
+        return entries
+    }
+
     func count(_ name: String) -> Int? {
         guard case .count(let count) = values[name] else { return nil }
         return count

@@ -53,34 +53,8 @@ extension ConfigurationReader {
         at place: SectionPlace
     ) -> ProviderKind {
         switch family {
-        case .apple:
-            return .apple(
-                AppleProviderConfiguration(
-                    teamID: section.text("team_id") ?? "",
-                    keyID: section.text("key_id") ?? "",
-                    privateKeyCredential: section.text("private_key_credential") ?? "",
-                    baseURL: Self.withoutSlash(section.text("base_url") ?? "")
-                )
-            )
-        case .oauth2:
-            if section.text("issuer") == nil && section.text("revocation_url") == nil {
-                log.report(
-                    .missingKey,
-                    "issuer",
-                    in: place,
-                    "give issuer, which names the endpoints, or revocation_url"
-                )
-            }
-            return .oauth2(
-                OAuth2ProviderConfiguration(
-                    issuer: section.text("issuer"),
-                    revocationURL: section.text("revocation_url"),
-                    introspectionURL: section.text("introspection_url"),
-                    tokenURL: section.text("token_url"),
-                    clientSecretCredential: section.text("client_secret_credential"),
-                    clientAuthentication: section.choice("client_authentication") ?? .basic
-                )
-            )
+        case .apple: .apple(apple(section))
+        case .oauth2: .oauth2(oauth2(section, at: place))
         }
     }
 
@@ -90,9 +64,16 @@ extension ConfigurationReader {
         at place: SectionPlace,
         requests: RequestConfiguration
     ) {
-        for name in ["base_url", "issuer", "revocation_url", "introspection_url", "token_url"] {
-            guard let text = section.text(name) else { continue }
-            checkEncryption(text, name, isPlainAllowed: section.flag("allow_plain_http"), at: place)
+        let family = section.text("kind")
+        for setting in SettingsTable.settings(in: .provider)
+        where setting.type.isURL && (setting.family == nil || setting.family == family) {
+            guard let text = section.text(setting.name) else { continue }
+            checkEncryption(
+                text,
+                setting.name,
+                isPlainAllowed: section.flag("allow_plain_http"),
+                at: place
+            )
         }
         let connect = section.duration("timeout_connect")
         let total = section.duration("timeout_total")
@@ -149,7 +130,8 @@ extension ConfigurationReader {
         )
     }
 
-    private static func withoutSlash(_ text: String) -> String {
+    /// A base URL as adapters append paths to it.
+    static func withoutSlash(_ text: String) -> String {
         text.hasSuffix("/") ? String(text.dropLast()) : text
     }
 }

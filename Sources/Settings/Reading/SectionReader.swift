@@ -21,7 +21,7 @@ struct SectionReader {
             values: [:]
         )
         for (name, node) in inFileOrder(entries, locations: log.locations) {
-            guard let setting = settings.first(where: { $0.name == name }) else {
+            guard let setting = self.setting(name, among: settings) else {
                 reportUnknown(name, settings: settings, log: &log)
                 continue
             }
@@ -40,6 +40,12 @@ struct SectionReader {
             fill(setting, into: &section, log: &log)
         }
         return section
+    }
+
+    /// The row of a key: the section's own family's where several have one.
+    private func setting(_ name: String, among settings: [Setting]) -> Setting? {
+        settings.first { $0.name == name && applies($0) }
+            ?? settings.first { $0.name == name }
     }
 
     /// The section's own keys, so that problems come out in the order of the file.
@@ -134,6 +140,8 @@ extension SectionReader {
             return .text(text)
         case (.texts(let rule, let count), .array(let nodes)):
             return texts(nodes, setting: setting, rule: rule, count: count, log: &log)
+        case (.map(let nameRule, let rule, let count), .table(let entries)):
+            return map(entries, setting: setting, rules: (nameRule, rule), count: count, log: &log)
         case (.duration(let range), .text(let text)):
             return duration(text, setting: setting, range: range, log: &log)
         default:
@@ -184,6 +192,25 @@ extension SectionReader {
             return refuse(.outOfRange, setting, text, log: &log)
         }
         return .duration(duration)
+    }
+
+    private func map(
+        _ entries: [String: TOMLNode],
+        setting: Setting,
+        rules: (name: TextRule, value: TextRule),
+        count: ClosedRange<Int>,
+        log: inout ProblemLog
+    ) -> SettingValue? {
+        guard count.contains(entries.count) else {
+            return refuse(.outOfRange, setting, "\(entries.count) entries", log: &log)
+        }
+        var texts: [String: String] = [:]
+        for (name, node) in entries.sorted(by: { $0.key < $1.key }) {
+            guard rules.name.accepts(name), case .text(let text) = node, rules.value.accepts(text)
+            else { return refuse(.malformed, setting, name, log: &log) }
+            texts[name] = text
+        }
+        return .map(texts)
     }
 
     private func texts(

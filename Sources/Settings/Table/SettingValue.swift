@@ -2,6 +2,7 @@
 package enum SettingValue: Hashable, Sendable {
     case text(String)
     case texts([String])
+    case map([String: String])
     case duration(Duration)
     case count(Int)
     case boolean(Bool)
@@ -11,6 +12,11 @@ package enum SettingValue: Hashable, Sendable {
         switch self {
         case .text(let text): Self.quoted(text)
         case .texts(let texts): "[" + texts.map(Self.quoted).joined(separator: ", ") + "]"
+        case .map(let entries):
+            "{ "
+                + entries.sorted { $0.key < $1.key }
+                .map { "\(Self.quoted($0.key)) = \(Self.quoted($0.value))" }
+                .joined(separator: ", ") + " }"
         case .duration(let duration): Self.quoted(DurationText.format(duration))
         case .count(let count): String(count)
         case .boolean(let value): value ? "true" : "false"

@@ -1,7 +1,11 @@
 import Lifecycle
 
 extension SettingsTable {
-    static let provider: [Setting] = commonProvider + appleProvider + oauth2Provider
+    /// What every family has, then the rows of each family; a key may have a row in several.
+    static let provider: [Setting] =
+        commonProvider
+        + appleProvider
+        + oauth2Provider
 
     private static let commonProvider: [Setting] = [
         Setting(
@@ -103,96 +107,5 @@ extension SettingsTable {
             For tests only.
             """
         ),
-    ]
-
-    private static let appleProvider: [Setting] = [
-        Setting(
-            .provider,
-            "team_id",
-            .text(.appleID),
-            .required(example: .text("ABCDE12345")),
-            """
-            The team that the client ids belong to. Identities are stored under it, and a refresh \
-            token works with no other team.
-            """
-        ).only("apple").atRestart(),
-        Setting(
-            .provider,
-            "key_id",
-            .text(.appleID),
-            .required(example: .text("KEY1234567")),
-            "The identifier of the private key."
-        ).only("apple"),
-        Setting(
-            .provider,
-            "private_key_credential",
-            .text(.credential),
-            .required(example: .text("apple-key.p8")),
-            "The credential that holds the private key, the .p8 file as Apple gave it out."
-        ).only("apple").secret().atRestart(),
-        Setting(
-            .provider,
-            "base_url",
-            .text(.origin),
-            .defaultsTo(.text(AppleProviderConfiguration.defaultBaseURL)),
-            """
-            The host to talk to. Another one is for a stand-in; audience and issuer stay \
-            https://appleid.apple.com whatever it is.
-            """
-        ).only("apple"),
-    ]
-
-    private static let oauth2Provider: [Setting] = [
-        Setting(
-            .provider,
-            "issuer",
-            .text(.url),
-            .optional(example: .text("https://sso.example.com")),
-            """
-            The issuer, whose metadata names the endpoints (RFC 8414). Needed unless \
-            revocation_url is given.
-            """
-        ).only("oauth2"),
-        Setting(
-            .provider,
-            "revocation_url",
-            .text(.url),
-            .optional(example: .text("https://sso.example.com/oauth2/revoke")),
-            "The revocation endpoint (RFC 7009). Discovered from the issuer unless given."
-        ).only("oauth2"),
-        Setting(
-            .provider,
-            "introspection_url",
-            .text(.url),
-            .optional(example: .text("https://sso.example.com/oauth2/introspect")),
-            """
-            The introspection endpoint (RFC 7662), which proves that a token is gone. Discovered \
-            from the issuer unless given.
-            """
-        ).only("oauth2"),
-        Setting(
-            .provider,
-            "token_url",
-            .text(.url),
-            .optional(example: .text("https://sso.example.com/oauth2/token")),
-            """
-            The token endpoint, where authorization codes are exchanged (RFC 6749). Discovered \
-            from the issuer unless given.
-            """
-        ).only("oauth2"),
-        Setting(
-            .provider,
-            "client_secret_credential",
-            .text(.credential),
-            .optional(example: .text("sso-secret")),
-            "The credential that holds the client secret. Public clients have none."
-        ).only("oauth2").secret().atRestart(),
-        Setting(
-            .provider,
-            "client_authentication",
-            .choice(ClientAuthentication.allCases.map(\.rawValue)),
-            .defaultsTo(.text(ClientAuthentication.basic.rawValue)),
-            "How the client secret is sent (RFC 6749 section 2.3.1). Not used without a secret."
-        ).only("oauth2"),
     ]
 }

@@ -29,10 +29,10 @@ package struct ProviderReply: Sendable, CustomStringConvertible, CustomDebugStri
 /// How one HTTP exchange ended.
 package enum ProviderOutcome: Sendable {
     case reply(ProviderReply)
-    /// No byte of the form was handed to a connection: name, connect, TLS, or no free connection in
+    /// No byte of the body was handed to a connection: name, connect, TLS, or no free connection in
     /// time.
     case unsent
-    /// The form was handed over, or may have been, and no complete answer came back.
+    /// The call was handed over, or may have been, and no complete answer came back.
     case lost
     /// An answer came that is larger than anything a provider documents.
     case oversized

@@ -3,17 +3,19 @@ import NIOCore
 import NIOHTTP1
 import Synchronization
 
-/// One call: lends the form to the HTTP client, remembers that it did, and collects the answer.
+/// One call: lends the body to the HTTP client, remembers that it did, and collects the answer.
 ///
 /// Whether anything was sent is not guessed from error values. The client asks for the body only
 /// after a connection (TLS included) is there and the head went out, and never again once the call
-/// has failed; as long as it has not asked, the token cannot have left this process.
+/// has failed; as long as it has not asked, no server can have acted. A call without a body counts
+/// as sent once its head went out.
 final class ProviderCall: HTTPClientResponseDelegate {
     /// The answer exceeded ``ProviderCall/bodyMax``.
     struct TooLarge: Error {}
 
     private struct State {
         var isSent = false
+        var hasBody = false
         var status = 0
         var contentType: String?
         var retryAfter: String?
@@ -27,18 +29,18 @@ final class ProviderCall: HTTPClientResponseDelegate {
 
     var isSent: Bool { state.withLock { $0.isSent } }
 
-    /// The form as a body that marks this call as sent the moment it is asked for.
-    func body(_ form: FormBody) -> HTTPClient.Body {
-        let buffer = ByteBuffer(bytes: form.bytes)
+    /// The bytes as a body that marks this call as sent the moment it is asked for.
+    func body(_ bytes: [UInt8]) -> HTTPClient.Body {
+        let buffer = ByteBuffer(bytes: bytes)
+        state.withLock { $0.hasBody = true }
         return .stream(contentLength: Int64(buffer.readableBytes)) { [self] writer in
             state.withLock { $0.isSent = true }
             return writer.write(.byteBuffer(buffer))
         }
     }
 
-    /// A GET has no body to be asked for; its head is all there is to send.
     func didSendRequestHead(task: HTTPClient.Task<ProviderReply>, _ head: HTTPRequestHead) {
-        if head.method == .GET { state.withLock { $0.isSent = true } }
+        state.withLock { if !$0.hasBody { $0.isSent = true } }
     }
 
     func didReceiveHead(

@@ -4,7 +4,7 @@ package import Logging
 package import NIOCore
 import NIOSSL
 
-/// The one way to a provider: https to the configured host, and nothing else.
+/// The one way to a provider: https to the hosts of its endpoints, and nothing else.
 ///
 /// No redirects, no proxy (the environment's included), no decompression, no cookies, HTTP/1.1
 /// only, TLS 1.2 or newer with full verification. Bounded: every call has a deadline, every answer
@@ -16,7 +16,6 @@ package final class ProviderHTTPClient: Sendable {
     /// code exchange costs the code.
     static let idleTime = TimeAmount.seconds(20)
 
-    let baseURL: ProviderBaseURL
     private let client: HTTPClient
     private let timeoutTotal: TimeAmount
     private let logger: Logger
@@ -28,13 +27,12 @@ package final class ProviderHTTPClient: Sendable {
     ///   - eventLoopGroup: Runs the connections; owned by the caller and shut down after this
     ///     client.
     ///   - logger: Gets one debug line when the shutdown was not clean.
-    /// - Throws: ``ProviderError`` when the base URL or the CA file cannot be used.
+    /// - Throws: ``ProviderError`` when the CA file cannot be used.
     package init(
         _ settings: ProviderHTTPSettings,
         eventLoopGroup: any EventLoopGroup,
         logger: Logger
     ) throws(ProviderError) {
-        baseURL = try ProviderBaseURL(settings)
         timeoutTotal = TimeAmount(settings.timeoutTotal)
         self.logger = logger
         var configuration = HTTPClient.Configuration()
@@ -57,15 +55,12 @@ package final class ProviderHTTPClient: Sendable {
 
     /// Makes one call.
     ///
-    /// - Parameters:
-    ///   - endpoint: One of this client's own endpoints.
-    ///   - form: The body; `nil` for a GET.
+    /// - Parameter request: For an endpoint of this provider.
     /// - Returns: The answer, or how far the call got; cancelling the task counts as its failure.
-    func send(_ endpoint: ProviderEndpoint, form: FormBody?) async -> ProviderOutcome {
+    func send(_ request: ProviderRequest) async -> ProviderOutcome {
         guard !Task.isCancelled else { return .unsent }
         let call = ProviderCall()
-        var request = endpoint.request
-        if let form { request.body = call.body(form) }
+        guard let request = request.prepared(for: call) else { return .unsent }
         let task = client.execute(
             request: request,
             delegate: call,

@@ -7,7 +7,8 @@ struct IDTokenRules: Sendable {
     static let leeway = Duration.seconds(60)
 
     let provider: ProviderName
-    let issuer: String
+    let issuer: IssuerRule
+    let nonce: NonceRule
     let keys: SigningKeyCache
     let now: WallTime
 
@@ -19,14 +20,14 @@ struct IDTokenRules: Sendable {
     func verify(_ signIn: SignIn) async throws(SignInError) -> VerifiedSignIn {
         guard let token = IDToken(signIn.idToken) else { throw broken(.malformedIDToken) }
         try await verifySignature(of: token)
-        guard token.issuer == issuer else { throw broken(.wrongIssuer) }
+        guard issuer.accepts(token) else { throw broken(.wrongIssuer) }
         guard token.isFor(signIn.clientID) else { throw broken(.wrongAudience) }
         guard let expiresAt = token.expiresAt, let issuedAt = token.issuedAt else {
             throw broken(.malformedIDToken)
         }
         guard now < expiresAt + Self.leeway else { throw broken(.expired) }
         guard issuedAt <= now + Self.leeway else { throw broken(.issuedInFuture) }
-        guard isBound(token.nonce, to: signIn.rawNonce) else { throw broken(.nonceMismatch) }
+        guard nonce.binds(token.nonce, to: signIn.rawNonce) else { throw broken(.nonceMismatch) }
         guard let subject = token.subject else { throw broken(.missingSubject) }
         return VerifiedSignIn(
             subject: subject,
@@ -36,29 +37,18 @@ struct IDTokenRules: Sendable {
         )
     }
 
-    /// RS256 and nothing else: what the token says about its algorithm never chooses how it is
-    /// checked.
+    /// The key decides the algorithm: what the token says about it must only agree.
     private func verifySignature(of token: IDToken) async throws(SignInError) {
-        guard token.algorithm == "RS256" else { throw broken(.badSignature) }
+        guard SigningKeySet.algorithms.contains(token.algorithm) else {
+            throw broken(.badSignature)
+        }
         guard let keyID = token.keyID else { throw broken(.unknownKey) }
         switch await keys.lookUp(keyID) {
         case .unavailable: throw broken(.keysUnavailable)
         case .unknownKey: throw broken(.unknownKey)
         case .found(let keys):
-            guard keys.verifies(token.signature, of: token.signedPart, keyID: keyID) else {
-                throw broken(.badSignature)
-            }
+            guard keys.verify(token) else { throw broken(.badSignature) }
         }
-    }
-
-    /// Applications hand the provider either the raw nonce or its SHA-256 in hexadecimal.
-    private func isBound(_ nonce: String?, to rawNonce: Secret) -> Bool {
-        guard let nonce, rawNonce.count > 0 else { return false }
-        let claimed = Secret(nonce)
-        let hashed = Secret(rawNonce.withBytes { SHA256Digest.hexadecimal($0) })
-        let isRaw = claimed.isEqual(to: rawNonce)
-        let isHashed = claimed.isEqual(to: hashed)
-        return isRaw || isHashed
     }
 
     private func broken(_ kind: SignInError.Kind) -> SignInError {

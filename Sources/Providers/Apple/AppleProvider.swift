@@ -10,7 +10,7 @@ import Synchronization
 /// Only refresh and access tokens are ever sent to `/auth/revoke`: Apple answers 200 to anything
 /// there, a code and an id token included, so its success is worth something only for a token that
 /// was live.
-package final class AppleProvider: IdentityProvider {
+package final class AppleProvider: ConnectedProvider {
     package let name: ProviderName
     package let traits: ProviderTraits
 
@@ -46,7 +46,7 @@ package final class AppleProvider: IdentityProvider {
         traits = Self.appleTraits
         clientIDs = settings.clientIDs
         clientSecret = try AppleClientSecret(settings, signer: signer)
-        let base = try ProviderBaseURL(settings.http)
+        let base = try ProviderBaseURL(settings.baseURL, settings.http)
         tokenEndpoint = try ProviderEndpoint(base, path: "/auth/token", method: .POST)
         revokeEndpoint = try ProviderEndpoint(base, path: "/auth/revoke", method: .POST)
         let keysEndpoint = try ProviderEndpoint(base, path: "/auth/keys", method: .GET)
@@ -60,7 +60,7 @@ package final class AppleProvider: IdentityProvider {
         )
         self.http = http
         keys = SigningKeyCache(now: now) {
-            guard case .reply(let reply) = await http.send(keysEndpoint, form: nil),
+            guard case .reply(let reply) = await http.send(ProviderRequest(keysEndpoint)),
                 reply.status == 200
             else { return nil }
             return await SigningKeySet(reply.body)
@@ -68,8 +68,6 @@ package final class AppleProvider: IdentityProvider {
     }
 
     /// Closes all connections; must be called before the provider is released.
-    ///
-    /// Closes the connections; call it before the provider goes away.
     package func shutdown() async { await http.shutdown() }
 
     /// Exchanges an authorization code, once.
@@ -80,10 +78,10 @@ package final class AppleProvider: IdentityProvider {
         form.add("code", code.secret)
         if let redirectURI = code.redirectURI { form.add("redirect_uri", redirectURI) }
         if let verifier = code.codeVerifier { form.add("code_verifier", verifier) }
-        let (meaning, grant) = await ask(tokenEndpoint, AppleReplies.token, form)
-        switch meaning {
+        let reading = await ask(tokenEndpoint, AppleReplies.token, form)
+        switch reading.meaning {
         case .honoured:
-            guard let grant else { return .trouble(.unusable) }
+            guard let grant = reading.grant else { return .trouble(.unusable) }
             return .exchanged(
                 ExchangedTokens(
                     refreshToken: grant.refreshToken,
@@ -118,8 +116,7 @@ package final class AppleProvider: IdentityProvider {
         guard var form = form(for: clientID) else { return .trouble(.misconfigured) }
         form.add("grant_type", "refresh_token")
         form.add("refresh_token", credential.secret)
-        let (meaning, _) = await ask(tokenEndpoint, AppleReplies.token, form)
-        switch meaning {
+        switch await ask(tokenEndpoint, AppleReplies.token, form).meaning {
         case .honoured:
             noteUnderstood(clientID)
             return .live
@@ -143,8 +140,7 @@ package final class AppleProvider: IdentityProvider {
         guard var form = form(for: credential.clientID) else { return .trouble(.misconfigured) }
         form.add("token", credential.secret)
         form.add("token_type_hint", hint)
-        let (meaning, _) = await ask(revokeEndpoint, AppleReplies.revoke, form)
-        switch meaning {
+        switch await ask(revokeEndpoint, AppleReplies.revoke, form).meaning {
         case .honoured: return .success
         // The table of this endpoint has no such rows.
         case .refused, .unclear: return .trouble(.unusable)
@@ -159,7 +155,9 @@ package final class AppleProvider: IdentityProvider {
         }
         let rules = IDTokenRules(
             provider: name,
-            issuer: AppleProviderSettings.issuer,
+            issuer: .oneOf([AppleProviderSettings.issuer]),
+            // Applications hand Apple either the raw nonce or its SHA-256 in hexadecimal.
+            nonce: .any,
             keys: keys,
             now: now()
         )
@@ -171,7 +169,7 @@ package final class AppleProvider: IdentityProvider {
     /// Apple authenticates the client first: a wrong key, team or client id is `invalid_client`,
     /// and `invalid_grant` says that all three are right.
     package func diagnose() async -> Trouble? {
-        switch await http.send(keysEndpoint, form: nil) {
+        switch await http.send(ProviderRequest(keysEndpoint)) {
         case .unsent: return .unreachable
         case .lost: return .lost
         case .oversized: return .unusable
@@ -206,16 +204,15 @@ package final class AppleProvider: IdentityProvider {
         _ endpoint: ProviderEndpoint,
         _ table: ReplyTable,
         _ form: FormBody
-    ) async -> (ReplyMeaning, TokenGrant?) {
-        table.read(await http.send(endpoint, form: form), now: now())
+    ) async -> ReplyReading {
+        table.read(await http.send(ProviderRequest(endpoint, .form(form))), now: now())
     }
 
     private func probe(_ clientID: String) async -> Trouble? {
         guard var form = form(for: clientID) else { return .misconfigured }
         form.add("grant_type", "authorization_code")
         form.add("code", "expunged-self-check")
-        let (meaning, _) = await ask(tokenEndpoint, AppleReplies.token, form)
-        switch meaning {
+        switch await ask(tokenEndpoint, AppleReplies.token, form).meaning {
         case .refused: return nil
         case .honoured, .unclear: return .unusable
         case .trouble(let trouble): return trouble

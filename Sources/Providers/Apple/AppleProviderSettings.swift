@@ -11,6 +11,8 @@ package struct AppleProviderSettings: Sendable {
     package let keyID: String
     /// Bundle ids and Services IDs.
     package let clientIDs: [String]
+    /// Where Apple is; another place is for a stand-in.
+    package let baseURL: String
     package var http: ProviderHTTPSettings
 
     package init(
@@ -25,9 +27,9 @@ package struct AppleProviderSettings: Sendable {
         self.teamID = teamID
         self.keyID = keyID
         self.clientIDs = clientIDs
+        self.baseURL = baseURL
         http = ProviderHTTPSettings(
             name: name,
-            baseURL: baseURL,
             caFile: caFile,
             concurrency: concurrency
         )

@@ -1,10 +1,8 @@
 package import Lifecycle
 
-/// How one provider is reached.
+/// How one provider is reached, whatever its hosts are.
 package struct ProviderHTTPSettings: Sendable {
     package let name: ProviderName
-    /// Absolute https URL; a path in it is kept as a prefix.
-    package var baseURL: String
     /// Permits `http://` for a loopback host, and for no other.
     package var allowsPlainLoopback: Bool
     /// PEM file of the only roots to trust; `nil` trusts the system's.
@@ -21,13 +19,11 @@ package struct ProviderHTTPSettings: Sendable {
     /// what vendors' own SDKs wait.
     package init(
         name: ProviderName,
-        baseURL: String,
         allowsPlainLoopback: Bool = false,
         caFile: String? = nil,
         concurrency: Int = 64
     ) {
         self.name = name
-        self.baseURL = baseURL
         self.allowsPlainLoopback = allowsPlainLoopback
         self.caFile = caFile
         self.concurrency = concurrency

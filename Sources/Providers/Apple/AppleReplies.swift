@@ -13,15 +13,15 @@ enum AppleReplies {
 
     /// `POST /auth/token`.
     static let token = ReplyTable([
-        ReplyRow(200...200, .tokens, .honoured),
-        ReplyRow(400...400, .error(["invalid_grant"]), .refused),
-        ReplyRow(400...400, .error(["invalid_request"]), .unclear),
+        ReplyRow(200, .tokens, .honoured),
+        ReplyRow(400, .error(["invalid_grant"]), .refused),
+        ReplyRow(400, .error(["invalid_request"]), .unclear),
         ReplyRow(400...401, .error(configurationErrors), .trouble(.misconfigured)),
     ])
 
     /// `POST /auth/revoke`: the empty body is the evidence, so its content type does not matter.
     static let revoke = ReplyTable([
-        ReplyRow(200...200, .empty, .honoured),
+        ReplyRow(200, .empty, .honoured),
         ReplyRow(400...401, .error(configurationErrors), .trouble(.misconfigured)),
     ])
 }

@@ -1,0 +1,97 @@
+import Engine
+import Lifecycle
+import Logging
+import NIOCore
+import Providers
+import Settings
+import Systemd
+import Vault
+
+/// Makes the adapter of one provider out of its section and its credentials.
+///
+/// One function per family, each in a file of its own; a new family adds its line here.
+struct ProviderFactory: Sendable {
+    let credentials: CredentialDirectory?
+    let eventLoopGroup: any EventLoopGroup
+    let now: @Sendable () -> WallTime
+    let logger: Logger
+
+    /// Makes the adapter.
+    ///
+    /// - Throws: What keeps the provider from being set up, in one line.
+    func make(_ provider: ProviderConfiguration) throws -> any ConnectedProvider {
+        switch provider.kind {
+        case .apple(let apple): try makeApple(provider, apple)
+        case .oauth2:
+            throw DaemonError(
+                .provider,
+                ["cannot use provider '\(provider.name)' (unavailable): its kind is not built yet"]
+            )
+        }
+    }
+
+    /// How every family reaches its hosts.
+    func http(_ provider: ProviderConfiguration) -> ProviderHTTPSettings {
+        var settings = ProviderHTTPSettings(
+            name: provider.name,
+            allowsPlainLoopback: provider.connection.allowsPlainHTTP,
+            caFile: provider.connection.caFile,
+            concurrency: provider.concurrency
+        )
+        settings.timeoutConnect = provider.connection.timeoutConnect
+        settings.timeoutTotal = provider.connection.timeoutTotal
+        return settings
+    }
+
+    /// Loads a private key from a credential.
+    ///
+    /// - Throws: ``DaemonError`` or ``Vault/VaultSetupError`` for a credential that is missing or
+    ///   is no such key.
+    func signingKey(
+        _ name: String,
+        _ algorithm: SigningAlgorithm,
+        of provider: ProviderConfiguration
+    ) throws -> SigningKey {
+        try SigningKey(
+            pem: try credential(name, of: provider),
+            credential: name,
+            algorithm: algorithm
+        )
+    }
+
+    /// Reads a client secret from a credential: one line, whose end an editor may have added.
+    ///
+    /// - Throws: ``DaemonError`` or what the directory throws for a credential that cannot be read,
+    ///   or is empty.
+    func clientSecret(_ name: String, of provider: ProviderConfiguration) throws -> Secret {
+        let line = try credential(name, of: provider).withBytes { bytes in
+            var line = bytes[...]
+            while let last = line.last, [0x0a, 0x0d].contains(last) { line.removeLast() }
+            return Array(line)
+        }
+        guard !line.isEmpty else { throw unreadable(name, of: provider, "it is empty") }
+        return Secret(line)
+    }
+
+    private func credential(_ name: String, of provider: ProviderConfiguration) throws -> Secret {
+        guard let credentials else {
+            throw unreadable(
+                name,
+                of: provider,
+                "no credentials directory ($CREDENTIALS_DIRECTORY, --credentials-directory)"
+            )
+        }
+        return try credentials.read(name)
+    }
+
+    private func unreadable(
+        _ name: String,
+        of provider: ProviderConfiguration,
+        _ cause: String
+    ) -> DaemonError {
+        DaemonError(
+            .credential,
+            ["cannot read credential '\(name)' of provider '\(provider.name)': \(cause)"]
+        )
+    }
+}

@@ -1,0 +1,58 @@
+package import Lifecycle
+
+/// A flat JSON object of texts (RFC 8259), encoded while it is built.
+///
+/// Every textual view is redacted, since the body carries a token or a client secret.
+package struct JSONBody: Sendable, CustomStringConvertible, CustomDebugStringConvertible,
+    CustomReflectable
+{
+    private var members: [UInt8] = []
+
+    /// Starts an empty object.
+    package init() {}
+
+    /// The whole object.
+    var bytes: [UInt8] { [UInt8(ascii: "{")] + members + [UInt8(ascii: "}")] }
+
+    /// Adds one member.
+    ///
+    /// - Parameters:
+    ///   - name: Ours, so it needs no escape.
+    ///   - value: Any text.
+    package mutating func add(_ name: StaticString, _ value: String) {
+        add(name, utf8: value.utf8)
+    }
+
+    /// Adds one secret member; bytes that are not UTF-8 are repaired, since JSON is text.
+    package mutating func add(_ name: StaticString, _ value: Secret) {
+        add(name, utf8: value.exposeText().utf8)
+    }
+
+    private mutating func add(_ name: StaticString, utf8: some Sequence<UInt8>) {
+        if !members.isEmpty { members.append(UInt8(ascii: ",")) }
+        members.append(UInt8(ascii: "\""))
+        for byte in name.description.utf8 { members.append(byte) }
+        members.append(contentsOf: "\":\"".utf8)
+        for byte in utf8 { append(byte) }
+        members.append(UInt8(ascii: "\""))
+    }
+
+    /// Escapes what RFC 8259 §7 requires: quote, backslash and control characters.
+    private mutating func append(_ byte: UInt8) {
+        switch byte {
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"):
+            members.append(UInt8(ascii: "\\"))
+            members.append(byte)
+        case 0..<0x20:
+            let digits = Array("0123456789abcdef".utf8)
+            members.append(contentsOf: "\\u00".utf8)
+            members.append(digits[Int(byte >> 4)])
+            members.append(digits[Int(byte & 0xf)])
+        default: members.append(byte)
+        }
+    }
+
+    package var description: String { "[redacted]" }
+    package var debugDescription: String { "[redacted]" }
+    package var customMirror: Mirror { Mirror(self, children: []) }
+}

@@ -1,0 +1,47 @@
+import FoundationEssentials
+import Lifecycle
+
+/// A base URL that tokens may be sent to: https, or plain http to loopback where that is allowed.
+///
+/// The text is split by hand and nothing lenient is accepted, so that the host that is checked here
+/// is the host that is connected to.
+struct ProviderBaseURL: Sendable, Hashable {
+    /// Without a trailing slash.
+    let text: String
+    let provider: String
+    /// In lower case; an IPv6 address without its brackets.
+    let host: String
+
+    /// - Parameters:
+    ///   - text: Absolute https URL; a path in it is kept as a prefix.
+    ///   - settings: Whose permission for plain http counts.
+    /// - Throws: ``ProviderError`` of kind `malformedBaseURL` or `plainHTTP`.
+    init(_ text: String, _ settings: ProviderHTTPSettings) throws(ProviderError) {
+        provider = settings.name.rawValue
+        guard text.utf8.allSatisfy({ (0x21...0x7e).contains($0) && $0 != UInt8(ascii: "\\") }),
+            let url = URL(string: text), let host = url.host, !host.isEmpty,
+            url.user == nil, url.password == nil, url.query == nil, url.fragment == nil
+        else { throw ProviderError(kind: .malformedBaseURL, provider: provider) }
+        let bare = host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host
+        self.host = bare.lowercased()
+        switch url.scheme?.lowercased() {
+        case "https": break
+        case "http":
+            guard settings.allowsPlainLoopback, Self.isLoopback(self.host) else {
+                throw ProviderError(kind: .plainHTTP, provider: provider)
+            }
+        default: throw ProviderError(kind: .malformedBaseURL, provider: provider)
+        }
+        var text = text
+        while text.hasSuffix("/") { text.removeLast() }
+        self.text = text
+    }
+
+    /// Literal loopback addresses (RFC 1122 §3.2.1.3, RFC 4291 §2.5.3) and `localhost` (RFC 6761
+    /// §6.3).
+    static func isLoopback(_ host: String) -> Bool {
+        if ["localhost", "::1"].contains(host) { return true }
+        let parts = host.split(separator: ".", omittingEmptySubsequences: false)
+        return parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil }
+    }
+}

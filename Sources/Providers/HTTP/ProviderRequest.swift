@@ -1,0 +1,97 @@
+import AsyncHTTPClient
+import Lifecycle
+import NIOHTTP1
+
+/// One call that is about to be made: an endpoint and everything that goes there.
+///
+/// Holds secrets, so every textual view is redacted.
+struct ProviderRequest: Sendable, CustomStringConvertible, CustomDebugStringConvertible,
+    CustomReflectable
+{
+    /// What goes behind the head.
+    enum Body: Sendable {
+        case none
+        case form(FormBody)
+        case json(JSONBody)
+    }
+
+    let endpoint: ProviderEndpoint
+    var body = Body.none
+    var authorization: Authorization?
+    /// Only where a vendor documents no other place: a query is what servers log.
+    var query: FormBody?
+    private let values: [Secret]
+
+    /// A call of an endpoint without placeholders.
+    init(_ endpoint: ProviderEndpoint, _ body: Body = .none) {
+        precondition(endpoint.pieces.count == 1, "the endpoint has placeholders")
+        self.endpoint = endpoint
+        self.body = body
+        values = []
+    }
+
+    /// A call of an endpoint with placeholders; `nil` for a value that would change the path: an
+    /// empty one, `.` and `..` (RFC 3986 §5.2.4).
+    ///
+    /// - Parameters:
+    ///   - endpoint: Has as many placeholders as there are values.
+    ///   - values: In their order; percent-encoded as one path segment each.
+    init?(_ endpoint: ProviderEndpoint, filling values: [Secret]) {
+        precondition(endpoint.pieces.count == values.count + 1, "one value per placeholder")
+        for value in values {
+            let isPlain = value.withBytes {
+                !$0.isEmpty && $0 != Array(".".utf8) && $0 != Array("..".utf8)
+            }
+            guard isPlain else { return nil }
+        }
+        self.endpoint = endpoint
+        self.values = values
+    }
+
+    /// The request for the HTTP client; `nil` when it is none, which no encoded value brings about.
+    func prepared(for call: ProviderCall) -> HTTPClient.Request? {
+        guard var request = target() else { return nil }
+        switch body {
+        case .none: break
+        case .form(let form):
+            request.headers.replaceOrAdd(
+                name: "Content-Type",
+                value: "application/x-www-form-urlencoded"
+            )
+            request.body = call.body(form.bytes)
+        case .json(let json):
+            request.headers.replaceOrAdd(name: "Content-Type", value: "application/json")
+            request.body = call.body(json.bytes)
+        }
+        if let authorization {
+            request.headers.replaceOrAdd(name: "Authorization", value: authorization.text)
+        }
+        return request
+    }
+
+    private func target() -> HTTPClient.Request? {
+        if values.isEmpty && query == nil { return endpoint.prepared }
+        var url = Array(endpoint.pieces[0].utf8)
+        for (value, piece) in zip(values, endpoint.pieces.dropFirst()) {
+            value.withBytes { PercentEncoding.append($0, to: &url) }
+            url.append(contentsOf: piece.utf8)
+        }
+        if let query {
+            url.append(UInt8(ascii: "?"))
+            url.append(contentsOf: query.bytes)
+        }
+        do {
+            return try HTTPClient.Request(
+                url: String(decoding: url, as: UTF8.self),
+                method: endpoint.method,
+                headers: endpoint.prepared.headers
+            )
+        } catch {
+            return nil
+        }
+    }
+
+    var description: String { "[redacted]" }
+    var debugDescription: String { "[redacted]" }
+    var customMirror: Mirror { Mirror(self, children: []) }
+}

@@ -1,0 +1,78 @@
+import Lifecycle
+
+/// What a provider's answer means for the call that brought it.
+enum ReplyMeaning: Hashable, Sendable {
+    /// The documented success.
+    case honoured
+    /// The documented refusal of this very token or code.
+    case refused
+    /// The provider calls the request malformed; what that says depends on the call.
+    case unclear
+    case trouble(Trouble)
+}
+
+/// One documented answer.
+struct ReplyRow: Sendable {
+    let statuses: ClosedRange<Int>
+    let shape: ReplyShape
+    let meaning: ReplyMeaning
+
+    init(_ statuses: ClosedRange<Int>, _ shape: ReplyShape, _ meaning: ReplyMeaning) {
+        self.statuses = statuses
+        self.shape = shape
+        self.meaning = meaning
+    }
+
+    init(_ status: Int, _ shape: ReplyShape, _ meaning: ReplyMeaning) {
+        self.init(status...status, shape, meaning)
+    }
+}
+
+/// What a table made of an answer.
+struct ReplyReading: Sendable {
+    let meaning: ReplyMeaning
+    /// The tokens, when the answer carries some.
+    var grant: TokenGrant?
+    /// The body, when a row fits and it is JSON.
+    var json: JSONValue?
+}
+
+/// All the answers of one endpoint that mean something; whatever fits no row means nothing.
+///
+/// The first row that fits decides. A status without the documented body never does: a proxy's HTML
+/// page with status 200 or 400 says nothing about a token.
+struct ReplyTable: Sendable {
+    private let rows: [ReplyRow]
+
+    /// The rows of one endpoint; those that hold for every provider are appended.
+    init(_ rows: [ReplyRow]) { self.rows = rows + Self.common }
+
+    /// RFC 6585 §4 and RFC 9110 §15.6.4; the wait is read from the answer.
+    private static let common = [
+        ReplyRow(429, .anything, .trouble(.throttled(retryAfter: nil))),
+        ReplyRow(503, .anything, .trouble(.throttled(retryAfter: nil))),
+    ]
+
+    /// Classifies how a call ended.
+    ///
+    /// - Parameters:
+    ///   - outcome: What the HTTP client brought.
+    ///   - now: Turns a date in `Retry-After` into a wait.
+    /// - Returns: The meaning, and what else the answer holds.
+    func read(_ outcome: ProviderOutcome, now: WallTime) -> ReplyReading {
+        switch outcome {
+        case .unsent: return ReplyReading(meaning: .trouble(.unreachable))
+        case .lost: return ReplyReading(meaning: .trouble(.lost))
+        case .oversized: return ReplyReading(meaning: .trouble(.unusable))
+        case .reply(let reply):
+            let body = ReplyBody(reply)
+            let row = rows.first { $0.statuses.contains(reply.status) && body.has($0.shape) }
+            guard let row else { return ReplyReading(meaning: .trouble(.unusable)) }
+            if case .trouble(.throttled) = row.meaning {
+                let wait = reply.retryAfter.flatMap { RetryAfter.duration($0, now: now) }
+                return ReplyReading(meaning: .trouble(.throttled(retryAfter: wait)))
+            }
+            return ReplyReading(meaning: row.meaning, grant: body.grant, json: body.json)
+        }
+    }
+}
