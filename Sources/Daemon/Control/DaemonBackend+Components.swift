@@ -132,13 +132,9 @@ extension DaemonBackend {
     }
 
     private func health(of target: TargetConfiguration, reason: String?) -> WireHealth {
-        let family: TargetFamily =
-            switch target.kind {
-            case .sqlite: .sqlite
-            }
         var health = WireHealth(
             name: target.name.rawValue,
-            kind: family.rawValue,
+            kind: target.kind.family.rawValue,
             state: .ready
         )
         health.concurrency = 1

@@ -91,18 +91,28 @@ struct Receipt: Sendable {
         }
         switch found.kind {
         case .sqlite(let sqlite): return sqlite.tables
+        case .files: return []
+        }
+    }
+
+    /// Whether entries of that name are left alone when they are newer than the request.
+    private func isFenced(_ entry: String, of target: TargetName) -> Bool {
+        switch configuration.targets.first(where: { $0.name == target })?.kind {
+        case .sqlite(let sqlite):
+            sqlite.tables.contains { $0.table == entry && $0.createdAt != nil }
+        case .files: true
+        case nil: false
         }
     }
 
     private func target(_ work: PurgeWork) -> JSONValue {
-        let tables = tables(of: work.target)
         var members: [Member] = [
             Member("target", .string(work.target.rawValue)),
             Member("verified", .boolean(work.step == .verified)),
         ]
         members += time("verified_at", work.endedAt)
         let entries = work.counts.entries.map { entry -> JSONValue in
-            let hasFence = tables.contains { $0.table == entry.name && $0.createdAt != nil }
+            let hasFence = isFenced(entry.name, of: work.target)
             return .object([
                 Member("table", .string(entry.name)),
                 Member("action", .string(entry.action)),

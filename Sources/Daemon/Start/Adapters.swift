@@ -112,7 +112,17 @@ struct AdapterFactory: Sendable {
             for provider in providers.values { await provider.shutdown() }
             throw DaemonError(.provider, problems)
         }
-        let targets = configuration.targets.map(make)
+        var targets: [any PurgeTarget] = []
+        for target in configuration.targets {
+            do throws(PathPattern.Malformed) {
+                targets.append(try make(target))
+            } catch {
+                throw DaemonError(
+                    .target,
+                    ["cannot use target '\(target.name)': each path must \(error.requirement)"]
+                )
+            }
+        }
         return Adapters(
             configuration: configuration,
             providers: providers,
@@ -120,8 +130,16 @@ struct AdapterFactory: Sendable {
         )
     }
 
-    private func make(_ target: TargetConfiguration) -> SQLiteTarget {
+    private func make(
+        _ target: TargetConfiguration
+    ) throws(PathPattern.Malformed) -> any PurgeTarget {
         switch target.kind {
+        case .files(let files):
+            var paths: [PathPattern] = []
+            for path in files.paths { paths.append(try PathPattern(path)) }
+            return FilesTarget(
+                plan: FilesTargetPlan(name: target.name, root: files.root, paths: paths)
+            )
         case .sqlite(let sqlite):
             let plan = SQLiteTargetPlan(
                 name: target.name,

@@ -4,7 +4,7 @@ package import Lifecycle
 ///
 /// A new family is a case here, rows in the table, and a reader.
 package enum TargetFamily: String, Sendable, CaseIterable {
-    case sqlite
+    case sqlite, files
 }
 
 /// One `[[target]]` section.
@@ -16,6 +16,23 @@ package struct TargetConfiguration: Hashable, Sendable {
 /// A target family with what only that family needs.
 package enum TargetKind: Hashable, Sendable {
     case sqlite(SQLiteTargetConfiguration)
+    case files(FilesTargetConfiguration)
+
+    /// The value of `kind`.
+    package var family: TargetFamily {
+        switch self {
+        case .sqlite: .sqlite
+        case .files: .files
+        }
+    }
+}
+
+/// What `kind = "files"` has.
+package struct FilesTargetConfiguration: Hashable, Sendable {
+    /// Absolute.
+    package let root: String
+    /// Not empty; each below the root with `{user_id}` once.
+    package let paths: [String]
 }
 
 /// What `kind = "sqlite"` has.

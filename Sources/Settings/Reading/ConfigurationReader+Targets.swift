@@ -23,22 +23,48 @@ extension ConfigurationReader {
                 }
                 pathLines[path] = pathLines[path] ?? line
             }
-            let tables = readTables(entries["table"], of: place)
-            guard family == .sqlite else { continue }
+            guard let family else { continue }
             targets.append(
                 TargetConfiguration(
                     name: TargetName(section.text("name") ?? ""),
-                    kind: .sqlite(
-                        SQLiteTargetConfiguration(
-                            path: section.text("path") ?? "",
-                            triggers: section.choice("triggers") ?? .checked,
-                            tables: tables
-                        )
-                    )
+                    kind: targetKind(family, section, tables: entries["table"], of: place)
                 )
             )
         }
         return targets
+    }
+
+    private mutating func targetKind(
+        _ family: TargetFamily,
+        _ section: SettingsSection,
+        tables: TOMLNode?,
+        of place: SectionPlace
+    ) -> TargetKind {
+        switch family {
+        case .sqlite:
+            return .sqlite(
+                SQLiteTargetConfiguration(
+                    path: section.text("path") ?? "",
+                    triggers: section.choice("triggers") ?? .checked,
+                    tables: readTables(tables, of: place)
+                )
+            )
+        case .files:
+            if tables != nil {
+                log.report(
+                    .contradiction,
+                    "table",
+                    in: place,
+                    "a target of files has no tables; give root and paths"
+                )
+            }
+            return .files(
+                FilesTargetConfiguration(
+                    root: section.text("root") ?? "",
+                    paths: section.texts("paths")
+                )
+            )
+        }
     }
 
     private mutating func readTables(

@@ -14,7 +14,10 @@ extension SettingsTable {
             "kind",
             .choice(TargetFamily.allCases.map(\.rawValue)),
             .required(example: .text(TargetFamily.sqlite.rawValue)),
-            "The family of the store: \"sqlite\" is a SQLite database on this machine."
+            """
+            The family of the store: "sqlite" is a SQLite database on this machine, "files" is a \
+            folder on it in which users' files are found by name.
+            """
         ).atRestart(),
         Setting(
             .target,
@@ -37,6 +40,27 @@ extension SettingsTable {
             schema of the database decides what runs with the rights of the daemon.
             """
         ).only("sqlite").atRestart(),
+        Setting(
+            .target,
+            "root",
+            .text(.path),
+            .required(example: .text("/srv/app/uploads")),
+            """
+            The folder below which files are removed, and nothing outside of it. It must hold a \
+            file .expunged-root whose first line is the target's name: an empty mount point has \
+            none. No symbolic link may be on the way to it.
+            """
+        ).only("files").atRestart(),
+        Setting(
+            .target,
+            "paths",
+            .texts(.userPath, 1...64),
+            .required(example: .texts(["files/{user_id}", "avatars/{user_id}.png"])),
+            """
+            Where a user's files are: names, wildcards as in */{user_id}, and the user id, which \
+            stands for itself and never beside a wildcard.
+            """
+        ).only("files").atRestart(),
     ]
 
     private static let table: [Setting] = [

@@ -11,6 +11,8 @@ package enum TextRule: String, Hashable, Sendable, CaseIterable {
     /// The id of a vault key, as `expunged --generate-vault-key` prints it.
     case vaultKeyID = "vault key id"
     case path = "absolute path"
+    /// Where a user's files are below a root.
+    case userPath = "path with {user_id}"
     case url = "URL"
     /// A URL without a path.
     case origin = "URL of a host"
@@ -28,6 +30,9 @@ package enum TextRule: String, Hashable, Sendable, CaseIterable {
         case .credential: "1 to 128 characters A-Z, a-z, 0-9, '.', '_' or '-', not '.' first"
         case .vaultKeyID: "16 characters 0-9 or a-f"
         case .path: "an absolute path of at most 1024 bytes without '..'"
+        case .userPath:
+            "a path below the root with {user_id} once, no wildcard beside it, and no '.', '..' or"
+                + " empty names"
         case .url: "https://HOST[:PORT][/PATH] without user, query or fragment"
         case .origin: "https://HOST[:PORT] without user, path, query or fragment"
         case .identifier: "1 to 128 characters without control characters"
@@ -59,6 +64,8 @@ package enum TextRule: String, Hashable, Sendable, CaseIterable {
         case .path:
             return bytes.first == 0x2f && bytes.count <= 1024 && Self.isPrintable(text)
                 && !text.split(separator: "/").contains("..")
+        case .userPath:
+            return Self.isUserPath(text)
         case .url:
             return EndpointURL(text) != nil
         case .origin:
@@ -68,6 +75,16 @@ package enum TextRule: String, Hashable, Sendable, CaseIterable {
         case .sentence:
             return (1...200).contains(text.unicodeScalars.count) && Self.isPrintable(text)
         }
+    }
+
+    /// The target of files checks the same, and more, when it is made.
+    private static func isUserPath(_ text: String) -> Bool {
+        let names = text.split(separator: "/", omittingEmptySubsequences: false)
+        let users = names.filter { $0.contains("{user_id}") }
+        return names.count <= 16 && isPrintable(text) && users.count == 1
+            && users[0].split(separator: "{user_id}", omittingEmptySubsequences: false).count == 2
+            && !users[0].contains { "*?[\\".contains($0) }
+            && names.allSatisfy { !["", ".", ".."].contains($0) && $0.utf8.count <= 255 }
     }
 
     private static func isLower(_ byte: UInt8) -> Bool { (0x61...0x7a).contains(byte) }

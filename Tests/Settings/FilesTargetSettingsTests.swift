@@ -1,0 +1,54 @@
+import Lifecycle
+import Testing
+
+@testable import Settings
+
+@Suite("Settings of a target of files")
+struct FilesTargetSettingsTests {
+    private static let section = """
+        [[target]]
+        name = "uploads"
+        kind = "files"
+        root = "/srv/app/uploads"
+
+        """
+
+    @Test("root and paths are read")
+    func reads() throws {
+        let configuration = try Sample.load(
+            Self.section + #"paths = ["files/{user_id}", "*/{user_id}.png"]"# + "\n"
+        )
+        let target = try #require(configuration.targets.first)
+        #expect(target.name == TargetName("uploads"))
+        #expect(target.kind.family == .files)
+        guard case .files(let files) = target.kind else { return }
+        #expect(files.root == "/srv/app/uploads")
+        #expect(files.paths == ["files/{user_id}", "*/{user_id}.png"])
+    }
+
+    @Test(
+        "a path that could reach too far stops the start",
+        arguments: ["", "/{user_id}", "../{user_id}", "x", "{user_id}*", "{user_id}/{user_id}"]
+    )
+    func refuses(path: String) {
+        #expect(throws: (any Error).self) {
+            try Sample.load(Self.section + "paths = [\"\(path)\"]\n")
+        }
+    }
+
+    @Test("tables are refused, and a target of tables needs no root")
+    func tables() {
+        #expect(throws: (any Error).self) {
+            try Sample.load(
+                Self.section + """
+                    paths = ["{user_id}"]
+                    [[target.table]]
+                    table = "t"
+                    column = "c"
+                    action = "delete"
+
+                    """
+            )
+        }
+    }
+}
