@@ -57,7 +57,8 @@ struct TreeTests {
         let text = String(decoding: package.bytes, as: UTF8.self)
         for (target, allowed) in ImportTable.sources {
             guard
-                let start = text.firstRange(of: "(\"\(target)\", [")
+                let start = text.firstRange(of: "library(\"\(target)\", [")
+                    ?? text.firstRange(of: "program(\"\(target)\", [")
                     ?? text.firstRange(of: "\n        \"\(target)\",\n")
             else {
                 Issue.record("Package.swift has no row for \(target)")

@@ -50,13 +50,13 @@ int clinux_thread_start(const char *name, void (*body)(void *context), void *con
 // the main thread, with a descriptor that stays open until the end.
 int clinux_install_crash_marker(int fd);
 
-// Opens what `path` names below the directory `at`, never anything else (openat2(2)): no step out of
-// `at`, no symbolic link, no magic link and no other mount anywhere on the way. O_CLOEXEC is added.
+// Opens what `path` names below the directory `at`, never anything else (openat2(2)): no step out
+// of `at`, no symbolic link, no magic link and no other mount on the way. O_CLOEXEC is added.
 // -ELOOP for a link, -EXDEV for a step out or a mount, -ENOSYS before Linux 5.6.
 int clinux_open_beneath(int at, const char *path, int flags);
 
-// What removing a file or folder is decided by (statx(2)); the last link is not followed and nothing
-// is mounted for it.
+// What removing a file or folder is decided by (statx(2)); the last link is not followed and
+// nothing is mounted for it.
 struct clinux_file_facts {
     uint32_t mode;
     int64_t born_ms;      // -1 where the file system keeps no birth time
@@ -67,8 +67,8 @@ int clinux_file_facts_at(int at, const char *name, struct clinux_file_facts *fac
 // Fills `buffer` with directory entries (getdents64(2)) and answers how many bytes; 0 at the end.
 long clinux_read_directory(int fd, void *buffer, size_t size);
 
-// Reads the entry that begins at `entry`: its length in the buffer, the place to go on reading after
-// it (for lseek(2)), its name and its type (DT_ of readdir(3)).
+// Reads the entry that begins at `entry`: its length in the buffer, the place to go on reading
+// after it (for lseek(2)), its name and its type (DT_ of readdir(3)).
 struct clinux_directory_entry {
     uint16_t length;
     int64_t next_place;

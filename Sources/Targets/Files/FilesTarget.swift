@@ -13,6 +13,7 @@ package actor FilesTarget: PurgeTarget {
     private let plan: FilesTargetPlan
     private let queue: BlockingQueue
 
+    /// The queue on which everything here runs.
     package nonisolated var unownedExecutor: UnownedSerialExecutor {
         unsafe queue.asUnownedSerialExecutor()
     }
@@ -185,7 +186,7 @@ package actor FilesTarget: PurgeTarget {
         return root
     }
 
-    /// Top folders of a system (hier(7)) and what belongs to it; a root is at least one level below.
+    /// Top folders of a system (hier(7)) and what belongs to it; a root is one level below or more.
     static func isDangerous(_ root: String) -> Bool {
         let names = root.split(separator: "/")
         let system: Set<Substring> = [

@@ -3,8 +3,8 @@ internal import Lifecycle
 
 /// Where a user's files are below the root: names, wildcards, and the user id as one name.
 ///
-/// `avatars/{user_id}.png`, `*/{user_id}`, `mail/{user_id}/inbox`. The user id stands for itself and
-/// never beside a wildcard: `{user_id}*` would take the files of user `12` for user `1`.
+/// `avatars/{user_id}.png`, `*/{user_id}`, `mail/{user_id}/inbox`. The user id stands for itself
+/// and never beside a wildcard: `{user_id}*` would take the files of user `12` for user `1`.
 package struct PathPattern: Hashable, Sendable, CustomStringConvertible {
     /// One step of the way.
     enum Step: Hashable, Sendable {
@@ -74,7 +74,7 @@ package struct PathPattern: Hashable, Sendable, CustomStringConvertible {
         return name
     }
 
-    /// Whether a name of a folder fits a wildcard (fnmatch(3)); a leading dot is not matched by `*`.
+    /// Whether a name fits a wildcard (fnmatch(3)); a leading dot is not matched by `*`.
     static func matches(_ name: String, wildcard: String) -> Bool {
         unsafe fnmatch(wildcard, name, FNM_PERIOD | FNM_NOESCAPE) == 0
     }

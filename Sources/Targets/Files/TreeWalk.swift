@@ -4,9 +4,9 @@ internal import Lifecycle
 /// Removes or counts what lies below one entry, iteratively and relative to open folders.
 ///
 /// Memory is bounded by the depth, not by the number of entries: the names of the way down, and the
-/// read-ahead of the deepest folders. At most ``openMax`` folders are open; a tree that is deeper is
-/// entered again from above when the walk comes back up, by names, with openat2(2), never by `..`,
-/// which may lead elsewhere after a rename.
+/// read-ahead of the deepest folders. At most ``openMax`` folders are open; a tree that is deeper
+/// is entered again from above when the walk comes back up, by names, with openat2(2), never by
+/// `..`, which may lead elsewhere after a rename.
 struct TreeWalk {
     /// What happens to entries that are not newer than the fence.
     enum Purpose {

@@ -1,5 +1,6 @@
 import Engine
 import Foundation
+import Glibc
 import Lifecycle
 import Targets
 import Testing
@@ -19,7 +20,12 @@ final class FilesFixture {
         let remover = Process()
         remover.executableURL = URL(fileURLWithPath: "/bin/rm")
         remover.arguments = ["-rf", "--", base]
-        if (try? remover.run()) != nil { remover.waitUntilExit() }
+        do {
+            try remover.run()
+            remover.waitUntilExit()
+        } catch {
+            Swift.print("cannot remove \(base), ignoring")
+        }
     }
 
     /// Writes a file below the base, with its folders.
@@ -40,8 +46,8 @@ final class FilesFixture {
     }
 
     func exists(_ path: String) -> Bool {
-        let attributes = try? FileManager.default.attributesOfItem(atPath: base + "/" + path)
-        return attributes != nil
+        var facts = stat()
+        return unsafe lstat(base + "/" + path, &facts) == 0
     }
 
     func target(
@@ -60,10 +66,19 @@ final class FilesFixture {
         )
     }
 
+    /// The time of the file system, which the fence is compared with.
+    static func now() -> WallTime {
+        var time = timespec()
+        unsafe clock_gettime(CLOCK_REALTIME, &time)
+        return WallTime(
+            unixMilliseconds: Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
+        )
+    }
+
     /// Purges one user, with a fence an hour ahead unless given.
     static func order(_ user: String, fence: WallTime? = nil) throws -> PurgeOrder {
         var entropy = SystemRandomNumberGenerator()
-        let now = WallTime(unixMilliseconds: Int64(Date().timeIntervalSince1970 * 1000))
+        let now = now()
         return PurgeOrder(
             request: RequestID(TimeOrderedID(at: now, entropy: &entropy)),
             user: try #require(UserID(user)),

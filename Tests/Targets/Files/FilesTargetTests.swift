@@ -117,7 +117,7 @@ struct FilesTargetTests {
     @Test("files made after the fence stay, with the folders above them")
     func fence() async throws {
         try fixture.make("data/uploads/alice/old/x")
-        let now = WallTime(unixMilliseconds: Int64(Date().timeIntervalSince1970 * 1000))
+        let now = FilesFixture.now()
         let target = try fixture.target("{user_id}")
         let before = try FilesFixture.order("alice", fence: now - .seconds(60))
         let counts = try await purge(target, before)
