@@ -6,16 +6,15 @@ import NIOPosix
 
 /// Serves the control API on listening Unix sockets, each with one role.
 package struct ControlServer: Sendable {
-    private typealias Stream = NIOAsyncChannel<ServerRequest, ServerPart>
-
     /// One accepted connection and who is at its other end.
     private struct Connection: Sendable {
-        let stream: Stream
+        let stream: UnservedStreams.Stream
         let caller: Caller
     }
 
     private let listeners: [(channel: NIOAsyncChannel<Connection, Never>, socket: ListeningSocket)]
     private let registry: ConnectionRegistry
+    private let unserved: UnservedStreams
     private let dispatcher: Dispatcher
     private let limits: ServerLimits
     private let logger: Logger
@@ -37,6 +36,7 @@ package struct ControlServer: Sendable {
         group: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton
     ) async throws {
         let registry = ConnectionRegistry(limits: limits)
+        let unserved = UnservedStreams()
         var listeners: [(NIOAsyncChannel<Connection, Never>, ListeningSocket)] = []
         for socket in sockets {
             let check = HeadCheck(router: Router(), role: socket.role)
@@ -49,12 +49,19 @@ package struct ControlServer: Sendable {
                 }
                 .childChannelOption(ChannelOptions.allowRemoteHalfClosure, value: true)
                 .bind(socket.descriptor) { channel in
-                    Self.setUp(channel, check: check, registry: registry, limits: limits)
+                    Self.setUp(
+                        channel,
+                        check: check,
+                        registry: registry,
+                        unserved: unserved,
+                        limits: limits
+                    )
                 }
             listeners.append((channel, socket))
         }
         self.listeners = listeners
         self.registry = registry
+        self.unserved = unserved
         dispatcher = Dispatcher(backend: backend)
         self.limits = limits
         self.logger = logger
@@ -69,11 +76,17 @@ package struct ControlServer: Sendable {
     ///
     /// - Throws: Whatever ends the accepting of connections before ``shutDown()``.
     package func run() async throws {
-        try await withThrowingDiscardingTaskGroup { group in
-            for listener in listeners {
-                group.addTask { try await accept(listener.channel) }
+        do {
+            try await withThrowingDiscardingTaskGroup { group in
+                for listener in listeners {
+                    group.addTask { try await accept(listener.channel) }
+                }
             }
+        } catch {
+            await unserved.finishAll()
+            throw error
         }
+        await unserved.finishAll()
         for listener in listeners { listener.socket.removePath() }
     }
 
@@ -91,6 +104,7 @@ package struct ControlServer: Sendable {
         _ channel: any Channel,
         check: HeadCheck,
         registry: ConnectionRegistry,
+        unserved: UnservedStreams,
         limits: ServerLimits
     ) -> EventLoopFuture<Connection> {
         guard let provider = channel as? any SocketOptionProvider else {
@@ -116,10 +130,7 @@ package struct ControlServer: Sendable {
             try pipeline.addHandler(
                 ConnectionHandler(check: check, limits: limits, refusal: refusal)
             )
-            let stream = try Stream(
-                wrappingChannelSynchronously: channel,
-                configuration: .init(isOutboundHalfClosureEnabled: false)
-            )
+            let stream = try unserved.wrap(channel)
             let caller = Caller(role: check.role, uid: peer.uid, pid: peer.pid)
             return Connection(stream: stream, caller: caller)
         }
@@ -138,6 +149,7 @@ extension ControlServer {
     }
 
     private func serve(_ connection: Connection) async {
+        unserved.beginServing(connection.stream)
         do {
             try await connection.stream.executeThenClose { inbound, outbound in
                 for try await request in inbound {
