@@ -173,13 +173,13 @@ _expungectl() {
     unset 'unparsed_words[0]'
     unparsed_words=("${unparsed_words[@]}")
     case "${subcommand}" in
-    delete-account|revoke-tokens|list|show|cancel|retry|hold|release|abandon|reauthorize|receipt|events|identities|store-credential|forget|status|providers|targets|intake|guard|reload|metrics|help)
+    delete-account|revoke-tokens|list|show|cancel|retry|hold|release|abandon|reauthorize|receipt|events|identities|store-credential|forget|status|providers|targets|intake|guard|vault|reload|metrics|help)
         # Offer subcommand argument completions
         "_expungectl_${subcommand}"
         ;;
     *)
         # Offer subcommand completions
-        COMPREPLY+=($(compgen -W 'delete-account revoke-tokens list show cancel retry hold release abandon reauthorize receipt events identities store-credential forget status providers targets intake guard reload metrics help' -- "${cur}"))
+        COMPREPLY+=($(compgen -W 'delete-account revoke-tokens list show cancel retry hold release abandon reauthorize receipt events identities store-credential forget status providers targets intake guard vault reload metrics help' -- "${cur}"))
         ;;
     esac
 }
@@ -787,6 +787,61 @@ _expungectl_guard() {
 }
 
 _expungectl_guard_override() {
+    repeating_flags=()
+    non_repeating_flags=(--json --version -h --help)
+    repeating_options=()
+    non_repeating_options=(--socket)
+    __expungectl_offer_flags_options 0
+
+    # Offer option value completions
+    case "${prev}" in
+    '--socket')
+        __expungectl_add_completions -f
+        return
+        ;;
+    esac
+}
+
+_expungectl_vault() {
+    repeating_flags=()
+    non_repeating_flags=(--version -h --help)
+    repeating_options=()
+    non_repeating_options=()
+    __expungectl_offer_flags_options 0
+
+    # Offer subcommand / subcommand argument completions
+    local -r subcommand="${unparsed_words[0]}"
+    unset 'unparsed_words[0]'
+    unparsed_words=("${unparsed_words[@]}")
+    case "${subcommand}" in
+    list|rotate)
+        # Offer subcommand argument completions
+        "_expungectl_vault_${subcommand}"
+        ;;
+    *)
+        # Offer subcommand completions
+        COMPREPLY+=($(compgen -W 'list rotate' -- "${cur}"))
+        ;;
+    esac
+}
+
+_expungectl_vault_list() {
+    repeating_flags=()
+    non_repeating_flags=(--json --version -h --help)
+    repeating_options=()
+    non_repeating_options=(--socket)
+    __expungectl_offer_flags_options 0
+
+    # Offer option value completions
+    case "${prev}" in
+    '--socket')
+        __expungectl_add_completions -f
+        return
+        ;;
+    esac
+}
+
+_expungectl_vault_rotate() {
     repeating_flags=()
     non_repeating_flags=(--json --version -h --help)
     repeating_options=()

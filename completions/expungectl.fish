@@ -92,6 +92,14 @@ function __expungectl_parse_tokens -S
             case 'override'
                 __expungectl_parse_subcommand 0 'socket=' 'json' 'version' 'h/help'
             end
+        case 'vault'
+            __expungectl_parse_subcommand 0 'version' 'h/help'
+            switch $unparsed_tokens[1]
+            case 'list'
+                __expungectl_parse_subcommand 0 'socket=' 'json' 'version' 'h/help'
+            case 'rotate'
+                __expungectl_parse_subcommand 0 'socket=' 'json' 'version' 'h/help'
+            end
         case 'reload'
             __expungectl_parse_subcommand 0 'socket=' 'json' 'version' 'h/help'
         case 'metrics'
@@ -173,6 +181,7 @@ complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positiona
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl" -eq 1' -fa 'targets' -d 'Show the targets, or pause, resume or check one.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl" -eq 1' -fa 'intake' -d 'Stop or start taking work.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl" -eq 1' -fa 'guard' -d 'The guard against mass deletion.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl" -eq 1' -fa 'vault' -d 'Show the vault\'s keys, or wrap everything anew under the active one.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl" -eq 1' -fa 'reload' -d 'Read the configuration again; a bad one changes nothing.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl" -eq 1' -fa 'metrics' -d 'Print the metrics as OpenMetrics text.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl" -eq 1' -fa 'help' -d 'Show subcommand help information.'
@@ -334,6 +343,18 @@ complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl guard override" json' -l 'json' -d 'Print JSON, for programs.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl guard override" version' -l 'version' -d 'Show the version.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl guard override" h help' -s 'h' -l 'help' -d 'Show help information.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl vault" version' -l 'version' -d 'Show the version.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl vault" h help' -s 'h' -l 'help' -d 'Show help information.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl vault" -eq 1' -fa 'list' -d 'Show the keys, who depends on them, and how far a rotation is.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl vault" -eq 1' -fa 'rotate' -d 'Wrap every user\'s data key anew in the background; survives restarts.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl vault list" socket' -l 'socket' -d 'The daemon\'s socket (environment: EXPUNGED_SOCKET).' -rF
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl vault list" json' -l 'json' -d 'Print JSON, for programs.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl vault list" version' -l 'version' -d 'Show the version.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl vault list" h help' -s 'h' -l 'help' -d 'Show help information.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl vault rotate" socket' -l 'socket' -d 'The daemon\'s socket (environment: EXPUNGED_SOCKET).' -rF
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl vault rotate" json' -l 'json' -d 'Print JSON, for programs.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl vault rotate" version' -l 'version' -d 'Show the version.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl vault rotate" h help' -s 'h' -l 'help' -d 'Show help information.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl reload" socket' -l 'socket' -d 'The daemon\'s socket (environment: EXPUNGED_SOCKET).' -rF
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl reload" json' -l 'json' -d 'Print JSON, for programs.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl reload" version' -l 'version' -d 'Show the version.'

@@ -156,6 +156,16 @@ package protocol ControlBackend: Sendable {
     /// - Throws: ``ControlProblem`` with `configuration_invalid` and one error per problem.
     func reload(caller: Caller) async throws(ControlProblem) -> WireReload
 
+    /// The vault's keys, who depends on them, and how far a rotation is.
+    ///
+    /// - Throws: ``ControlProblem`` with `unavailable`.
+    func vault(caller: Caller) async throws(ControlProblem) -> WireVault
+
+    /// Begins to wrap every data key anew under the active vault key, in the background.
+    ///
+    /// - Throws: ``ControlProblem`` with `vault_sealed`.
+    func rotateVault(caller: Caller) async throws(ControlProblem) -> WireVault
+
     /// How the daemon is doing.
     ///
     /// - Throws: ``ControlProblem`` with `unavailable`.

@@ -245,6 +245,20 @@ extension ControlClient {
         try await value(Call(operation: .reloadConfiguration))
     }
 
+    /// The vault's keys.
+    ///
+    /// - Throws: ``ControlClientError``.
+    package func vault() async throws(ControlClientError) -> WireVault {
+        try await value(Call(operation: .showVault))
+    }
+
+    /// Begins to wrap every data key anew.
+    ///
+    /// - Throws: ``ControlClientError``.
+    package func rotateVault() async throws(ControlClientError) -> WireVault {
+        try await value(Call(operation: .rotateVault))
+    }
+
     /// How the daemon is doing.
     ///
     /// - Throws: ``ControlClientError``.

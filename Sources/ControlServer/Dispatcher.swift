@@ -46,7 +46,8 @@ struct Dispatcher: Sendable {
         case .checkProvider, .checkTarget, .listProviders, .listTargets, .pauseProvider,
             .pauseTarget, .resumeProvider, .resumeTarget:
             return .answer(try await components(request, caller))
-        case .metrics, .overrideGuard, .pauseIntake, .reloadConfiguration, .resumeIntake, .status:
+        case .metrics, .overrideGuard, .pauseIntake, .reloadConfiguration, .resumeIntake,
+            .rotateVault, .showVault, .status:
             return .answer(try await daemon(request, caller))
         case .watchAll: return .events(try await backend.events(nil, caller: caller))
         case .watchRequest:
@@ -194,6 +195,7 @@ extension Dispatcher {
                 contentType: "application/openmetrics-text; version=1.0.0; charset=utf-8",
                 body: Array(try await backend.metrics(caller: caller).utf8)
             )
+        case .showVault: return try encoded(try await backend.vault(caller: caller))
         case .status: return try encoded(try await backend.status(caller: caller))
         default: break
         }
@@ -201,6 +203,8 @@ extension Dispatcher {
         switch request.match.route.operation {
         case .overrideGuard: return try encoded(try await backend.overrideGuard(caller: caller))
         case .reloadConfiguration: return try encoded(try await backend.reload(caller: caller))
+        case .rotateVault:
+            return try encoded(try await backend.rotateVault(caller: caller), status: 202)
         default:
             let isPaused = request.match.route.operation == .pauseIntake
             return try encoded(try await backend.setIntake(isPaused: isPaused, caller: caller))

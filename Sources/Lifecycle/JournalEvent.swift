@@ -22,6 +22,9 @@ package enum JournalEvent: String, Sendable, CaseIterable {
     case credentialNotSealed
     case codeExpired
     case subjectMismatch
+    case keyRotationStarted
+    case keyRotationFinished
+    case keyRotationStopped
 
     // Requests
     case requestAccepted
@@ -80,7 +83,8 @@ extension JournalEvent {
             .info
         case .started, .stopping, .configurationReloaded, .operatorAction, .intakeResumed,
             .vaultOpened, .requestCompleted, .requestCancelled, .requestReleased, .holdPlaced,
-            .holdReleased, .providerResumed, .breakerClosed, .targetResumed, .spoolBack:
+            .holdReleased, .providerResumed, .breakerClosed, .targetResumed, .spoolBack,
+            .keyRotationStarted, .keyRotationFinished:
             .notice
         case .uncleanStop, .journalOverflow, .intakePaused, .requestRejected, .requestParked,
             .requestAbandoned, .notRevoked, .deadlineNear, .guardOverridden, .breakerOpened,
@@ -89,7 +93,7 @@ extension JournalEvent {
             .warning
         case .configurationRefused, .vaultSealed, .codeExpired, .requestQuarantined,
             .rowsRemaining, .deadlinePassed, .providerPaused, .targetPaused, .spoolQuarantined,
-            .spoolUnwritable, .credentialNotSealed:
+            .spoolUnwritable, .credentialNotSealed, .keyRotationStopped:
             .error
         case .storageFailed, .guardTripped:
             .critical
@@ -114,6 +118,9 @@ extension JournalEvent {
         case .credentialNotSealed: "credential not sealed"
         case .codeExpired: "authorization code expired in our hands"
         case .subjectMismatch: "authorization code of another subject"
+        case .keyRotationStarted: "key rotation started"
+        case .keyRotationFinished: "key rotation finished"
+        case .keyRotationStopped: "key rotation stopped"
         case .requestAccepted: "request accepted"
         case .requestRejected: "request rejected"
         case .requestCompleted: "request completed"
@@ -166,6 +173,9 @@ extension JournalEvent {
         case .credentialNotSealed: "945fa09bfc2941df8537d91aceab341c"
         case .codeExpired: "1cf6adc6735a48e780b5329c681eac21"
         case .subjectMismatch: "1a0765be27d04eeeaa17bc15f5ff7014"
+        case .keyRotationStarted: "7dd907f2c30f4333b3dbf3918f9a017f"
+        case .keyRotationFinished: "721c912f502a4c5aba7c679458788507"
+        case .keyRotationStopped: "6e589a30b82f4516aeb130cd8b17c2bf"
         case .requestAccepted: "e5296feff34d4b65a1db41d0a94dac7b"
         case .requestRejected: "ca13d85f3d1441a9859a72fa3f77497d"
         case .requestCompleted: "a9fdf936c46b495986afb065df72a6b0"

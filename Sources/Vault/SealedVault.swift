@@ -48,6 +48,9 @@ package final class SealedVault: CredentialVault {
     /// The id of the key that wraps; `nil` in sealed mode.
     package var activeKeyID: String? { keyring?.active.id }
 
+    /// The ids of all loaded keys; none in sealed mode.
+    package var keyIDs: [String] { keyring?.ids ?? [] }
+
     /// How many data keys the active vault key has wrapped, `wrapsBefore` included.
     package var wrapCount: UInt64 { wraps.withLock { $0 } }
 

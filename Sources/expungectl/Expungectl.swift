@@ -27,7 +27,7 @@ struct Expungectl: AsyncParsableCommand {
                 name: "Daemon:",
                 subcommands: [
                     Status.self, Providers.self, Targets.self, Intake.self, Guard.self,
-                    Reload.self, Metrics.self,
+                    Vault.self, Reload.self, Metrics.self,
                 ]
             ),
         ]

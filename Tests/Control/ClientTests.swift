@@ -51,6 +51,8 @@ extension ControlSuite {
                     #expect(try await !client.setIntake(isPaused: false).isIntakePaused)
                     #expect(try await client.overrideGuard() == Samples.guardState)
                     #expect(try await client.reload().changed == ["requests.deadline"])
+                    #expect(try await client.vault() == Samples.vault)
+                    #expect(try await client.rotateVault() == Samples.vault)
                     #expect(try await client.status() == Samples.status)
                     #expect(try await client.metrics().hasSuffix("# EOF\n"))
                 }

@@ -64,6 +64,16 @@ extension ControlSuite {
             2026-11-21T08:00:00.000Z
             """
 
+        private static let vaultReport = """
+            vault     open
+            wraps     400 of 16777216
+            rotation  running, 400 wrapped anew, 1 unreadable, vault_key_exhausted
+            KEY               STATE    USERS
+            0123456789abcdef  active   400
+            fedcba9876543210  retired  0 (unused)
+
+            """
+
         static let sessions: [Session] = [
             Session(
                 line: "delete-account alice --idempotency-key k --option grace_s=60",
@@ -138,6 +148,8 @@ extension ControlSuite {
             Session(line: "intake pause", operation: .pauseIntake, out: "intake paused\n"),
             Session(line: "intake resume", operation: .resumeIntake, out: "intake open\n"),
             Session(line: "guard override", operation: .overrideGuard, out: guardLine + "\n"),
+            Session(line: "vault", operation: .showVault, out: vaultReport),
+            Session(line: "vault rotate", operation: .rotateVault, out: vaultReport),
             Session(
                 line: "reload",
                 operation: .reloadConfiguration,

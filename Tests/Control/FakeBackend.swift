@@ -264,6 +264,16 @@ final class FakeBackend: ControlBackend {
         )
     }
 
+    func vault(caller: Caller) async throws(ControlProblem) -> WireVault {
+        try note(.showVault, caller)
+        return Samples.vault
+    }
+
+    func rotateVault(caller: Caller) async throws(ControlProblem) -> WireVault {
+        try note(.rotateVault, caller)
+        return Samples.vault
+    }
+
     func status(caller: Caller) async throws(ControlProblem) -> WireStatus {
         try note(.status, caller)
         return Samples.status

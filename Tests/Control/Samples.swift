@@ -59,6 +59,27 @@ enum Samples {
         return request
     }
 
+    static var vault: WireVault {
+        var rotation = WireKeyRotation(state: .running)
+        rotation.rewrapped = 400
+        rotation.unreadable = 1
+        rotation.startedAt = time
+        rotation.endedAt = time
+        rotation.error = "vault_key_exhausted"
+        var vault = WireVault(
+            isSealed: false,
+            activeKeyID: "0123456789abcdef",
+            rotation: rotation
+        )
+        vault.wraps = 400
+        vault.wrapsMax = 1 << 24
+        vault.keys = [
+            WireVaultKey(id: "0123456789abcdef", state: .active, users: 400),
+            WireVaultKey(id: "fedcba9876543210", state: .retired, users: 0),
+        ]
+        return vault
+    }
+
     static var guardState: WireGuard {
         var state = WireGuard(
             isOpen: false,

@@ -70,8 +70,7 @@ final class Bench: Sendable {
         let adapters = Adapters(
             configuration: try Self.configuration(),
             providers: [:],
-            targets: [:],
-            apple: []
+            targets: [:]
         )
         return CredentialDesk(
             state: state,

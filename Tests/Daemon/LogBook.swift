@@ -4,6 +4,11 @@ import Synchronization
 /// What a logger was told: the events of the catalog with their facts.
 final class LogBook: Sendable {
     private let notes = Mutex<[String]>([])
+    /// Yields after each note.
+    let changes: AsyncStream<Void>
+    private let change: AsyncStream<Void>.Continuation
+
+    init() { (changes, change) = AsyncStream.makeStream() }
 
     /// Such as `spoolUnwritable error=disk_full`, in order.
     var all: [String] { notes.withLock { $0 } }
@@ -27,6 +32,7 @@ final class LogBook: Sendable {
             let name = facts.removeValue(forKey: "event").map { "\($0)" } ?? "\(event.message)"
             let words = facts.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
             book.notes.withLock { $0.append(([name] + words).joined(separator: " ")) }
+            book.change.yield()
         }
     }
 }

@@ -323,7 +323,7 @@ struct SpoolStateIntake: SpoolIntake {
                 switch outcome {
                 case .stored, .importedBefore: .sealed
                 case .rejected(let reason): .rejected(reason)
-                case .otherKey: .postponed
+                case .otherKey, .keyGone: .postponed
                 }
             },
             requests: outcomes.map { outcome in

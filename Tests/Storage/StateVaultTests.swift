@@ -14,7 +14,7 @@ struct StateVaultTests {
         #expect(second.isDuplicate && !third.isDuplicate)
         #expect(third.news.snapshot.credentials.count == 2)
         #expect(try await fixture.database.userKey(StateFixture.hash("u"))?.keyID == "k1")
-        #expect(try await fixture.database.wrapCount() == 1)
+        #expect(try await fixture.database.wrapCount(of: "k1") == 1)
     }
 
     @Test func `an identity holds only so many credentials`() async throws {
@@ -42,6 +42,20 @@ struct StateVaultTests {
             createdAt: StateFixture.start
         )
         #expect(try await fixture.store(other) == [.otherKey(stored)])
+    }
+
+    @Test func `a key that was destroyed in the meantime does not come back`() async throws {
+        let fixture = try StateFixture()
+        let stored = try await fixture.keep(StateFixture.credential("u", "a"))
+        let hash = StateFixture.hash("u")
+        // Sealed under the stored key, then somebody forgets the user, then it is stored.
+        var late = StateFixture.credential("u", "b")
+        late.isUserKeyStored = true
+        #expect(
+            try await fixture.database.forgetIdentity(stored.identity, of: hash) == .forgotten
+        )
+        #expect(try await fixture.store(late) == [.keyGone])
+        #expect(try await fixture.database.userKey(hash) == nil)
     }
 
     @Test func `the vault keys in use are named once each`() async throws {

@@ -142,10 +142,11 @@ extension OpenAPIDocument {
     package static let types: [any WireObject.Type] = [
         ControlProblem.Detail.self, CredentialInput.self, ReasonInput.self, ReauthorizeInput.self,
         RequestOptions.self, Submission.self, WireEvent.self, WireGuard.self, WireHealth.self,
-        WireIdentity.self, WireList<WireHealth>.self, WireList<WireIdentity>.self,
+        WireIdentity.self, WireKeyRotation.self, WireList<WireHealth>.self,
+        WireList<WireIdentity>.self,
         WireList<WireRequest>.self, WireProblem.self, WireReload.self, WireRequest.self,
         WireStatus.self, WireStep.self, WireStoredCredential.self, WireUserAction.self,
-        WireUserHold.self,
+        WireUserHold.self, WireVault.self, WireVaultKey.self,
     ]
 
     private static var schemas: JSONValue {

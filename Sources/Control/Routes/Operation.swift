@@ -4,6 +4,6 @@ package enum Operation: String, Sendable, CaseIterable {
     case holdUser, listIdentities, listProviders, listRequests, listTargets, metrics
     case overrideGuard, pauseIntake, pauseProvider, pauseTarget, putCredential, reauthorizeRequest
     case releaseRequest, releaseUser, reloadConfiguration, resumeIntake, resumeProvider
-    case resumeTarget, retryRequest, showReceipt, showRequest, status, submitRequest, watchAll
-    case watchRequest
+    case resumeTarget, retryRequest, rotateVault, showReceipt, showRequest, showVault, status
+    case submitRequest, watchAll, watchRequest
 }

@@ -1,7 +1,7 @@
 /// Every route of the control API, sorted by path and then by method.
 package enum RouteTable {
     /// The rows.
-    package static let routes: [Route] = daemon + providers + requests + targets + users
+    package static let routes: [Route] = daemon + providers + requests + targets + users + vault
 
     /// The row of one operation; every operation has exactly one, which a test holds.
     package static func route(_ operation: Operation) -> Route {
@@ -289,6 +289,28 @@ package enum RouteTable {
             .object(WireUserHold.self),
             input: EmptyInput.self,
             problems: [.malformedUserID]
+        ),
+    ]
+
+    private static let vault: [Route] = [
+        row(
+            .showVault,
+            .get,
+            "/v1/vault",
+            .operator,
+            "The vault's keys, and how far a rotation is.",
+            .object(WireVault.self)
+        ),
+        Route(
+            operation: .rotateVault,
+            method: .post,
+            pattern: "/v1/vault/rotate",
+            role: .operator,
+            summary: "Wrap every user's data key anew under the active vault key.",
+            input: EmptyInput.self,
+            answer: .object(WireVault.self),
+            successStatus: 202,
+            problems: [.vaultSealed]
         ),
     ]
 

@@ -3,12 +3,14 @@ import Engine
 import Lifecycle
 import Logging
 import Storage
+import Vault
 
 /// What the control API works with.
 struct BackendParts: Sendable {
     let state: StateDatabase
     let engine: DeletionEngine
-    let vault: any CredentialVault
+    let vault: SealedVault
+    let rotation: KeyRotation
     let hasher: any KeyedHasher
     let shelf: AdapterShelf
     let credentials: CredentialDesk

@@ -3,6 +3,7 @@ import Engine
 import Lifecycle
 import Logging
 import Storage
+import Vault
 
 extension DaemonBackend {
     /// Taken while the intake is paused, too: an authorization code does not live long enough to
@@ -49,7 +50,7 @@ extension DaemonBackend {
         switch outcomes.first {
         case .stored(let stored)?: return stored
         case .rejected(let reason)?: throw ControlProblem(rejection: reason)
-        case .otherKey?: throw ControlProblem(.unavailable)
+        case .otherKey?, .keyGone?: throw ControlProblem(.unavailable)
         case .importedBefore?, nil: throw ControlProblem(.internal)
         }
     }

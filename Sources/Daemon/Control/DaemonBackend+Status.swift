@@ -4,6 +4,7 @@ import Lifecycle
 import Logging
 import Settings
 import Storage
+import Vault
 
 extension DaemonBackend {
     /// An override that nobody used within the guard's own hour was a mistake.

@@ -23,6 +23,7 @@ struct Daemon: Sendable {
     let hub: EventHub
     let watchdog: Watchdog
     let deadlines: DeadlineWatch
+    let rotation: KeyRotation
     let notifier: ServiceNotifier
     let reloader: Reloader
     let logger: Logger
@@ -60,6 +61,7 @@ struct Daemon: Sendable {
             group.addTask { try await spool.run() }
             group.addTask { try await watchdog.run() }
             group.addTask { try await deadlines.run() }
+            group.addTask { try await rotation.run() }
             group.addTask { await reloader.runRetirement() }
             group.addTask { await obey(signals) }
             defer { group.cancelAll() }

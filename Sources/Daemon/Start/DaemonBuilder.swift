@@ -57,6 +57,7 @@ struct DaemonBuilder: Sendable {
             state: state,
             hasher: hasher,
             vault: vault,
+            rotation: KeyRotation(state: state, vault: vault, clock: clock, logger: logger),
             factory: factory,
             shelf: shelf
         )
@@ -75,6 +76,7 @@ struct DaemonBuilder: Sendable {
         let state: StateDatabase
         let hasher: HMACHasher
         let vault: SealedVault
+        let rotation: KeyRotation
         let factory: AdapterFactory
         let shelf: AdapterShelf
     }
@@ -123,6 +125,7 @@ struct DaemonBuilder: Sendable {
                 state: base.state,
                 engine: engine,
                 vault: base.vault,
+                rotation: base.rotation,
                 hasher: base.hasher,
                 shelf: base.shelf,
                 credentials: credentials,
@@ -147,6 +150,7 @@ struct DaemonBuilder: Sendable {
             hub: hub,
             watchdog: makeWatchdog(base, engine, notifier),
             deadlines: makeDeadlineWatch(base),
+            rotation: base.rotation,
             notifier: notifier,
             reloader: reloader,
             logger: logger

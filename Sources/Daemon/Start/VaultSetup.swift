@@ -20,7 +20,6 @@ struct VaultSetup: Sendable {
     /// - Throws: ``DaemonError`` of kind `credential` naming each missing key id,
     ///   ``Vault/VaultSetupError`` for a credential that holds no key, or the store's error.
     func open(for state: StateDatabase) async throws -> SealedVault {
-        let wraps = UInt64(try await state.wrapCount())
         guard let keyring = try loadKeyring() else { return SealedVault(keyring: nil) }
         let missing = try await state.vaultKeyIDs().filter {
             keyring.key(id: $0) == nil && !settings.lostKeyIDs.contains($0)
@@ -31,7 +30,7 @@ struct VaultSetup: Sendable {
         logger.note(.vaultOpened, ["detail": "\(keyring.active.id)"])
         return SealedVault(
             keyring: keyring,
-            wrapsBefore: wraps,
+            wrapsBefore: UInt64(try await state.wrapCount(of: keyring.active.id)),
             lostKeyIDs: Set(settings.lostKeyIDs)
         )
     }

@@ -39,7 +39,7 @@ struct CredentialDesk: Sendable {
     func store(_ offers: [CredentialOffer]) async throws -> [CredentialOutcome] {
         var outcomes = [CredentialOutcome?](repeating: nil, count: offers.count)
         var sealed: [(index: Int, credential: NewCredential)] = []
-        var keys: [[UInt8]: WrappedKey] = [:]
+        var keys: [[UInt8]: UserKey] = [:]
         for (index, offer) in offers.enumerated() {
             switch try await seal(offer, &keys) {
             case .success(let credential): sealed.append((index, credential))
@@ -53,20 +53,26 @@ struct CredentialDesk: Sendable {
         )
         for ((index, _), outcome) in zip(sealed, stored) { outcomes[index] = outcome }
         for index in outcomes.indices {
-            guard case .otherKey(let key) = outcomes[index] else { continue }
-            outcomes[index] = try await storeAgain(offers[index], under: key)
+            switch outcomes[index] {
+            case .otherKey(let key):
+                let key = UserKey(key: key, isStored: true)
+                outcomes[index] = try await storeAgain(offers[index], under: key)
+            case .keyGone: outcomes[index] = try await storeAgain(offers[index], under: nil)
+            case .stored, .rejected, .importedBefore, nil: break
+            }
         }
         let all = outcomes.compactMap(\.self)
         tellEngine(all)
         return all
     }
 
-    /// Somebody else made the user's key first; the value is sealed again under that one.
+    /// Somebody else made the user's key first, wrapped it anew or destroyed it; the value is
+    /// sealed again under the one there is now.
     private func storeAgain(
         _ offer: CredentialOffer,
-        under key: WrappedKey
+        under key: UserKey?
     ) async throws -> CredentialOutcome {
-        var keys = [offer.userHash: key]
+        var keys = key.map { [offer.userHash: $0] } ?? [:]
         switch try await seal(offer, &keys) {
         case .failure(let rejection): return .rejected(rejection.reason)
         case .success(let credential):
@@ -92,9 +98,15 @@ struct CredentialDesk: Sendable {
 
     private struct Rejection: Error { let reason: CredentialRejectReason }
 
+    private struct UserKey {
+        let key: WrappedKey
+        /// Read from the store, not made here.
+        let isStored: Bool
+    }
+
     private func seal(
         _ offer: CredentialOffer,
-        _ keys: inout [[UInt8]: WrappedKey]
+        _ keys: inout [[UInt8]: UserKey]
     ) async throws -> Result<NewCredential, Rejection> {
         let clientID: String
         switch resolveClientID(offer) {
@@ -102,18 +114,19 @@ struct CredentialDesk: Sendable {
         case .failure(let rejection): return .failure(rejection)
         }
         guard vault.isOpen else { return .failure(Rejection(reason: .vaultSealed)) }
-        let stored: WrappedKey?
-        if let known = keys[offer.userHash] {
-            stored = known
+        let known: UserKey?
+        if let used = keys[offer.userHash] {
+            known = used
         } else {
-            stored = try await state.userKey(offer.userHash)
+            known = try await state.userKey(offer.userHash).map { UserKey(key: $0, isStored: true) }
         }
         do throws(VaultError) {
-            let key: WrappedKey
-            if let stored {
-                key = stored
+            let key: UserKey
+            if let known {
+                key = known
             } else {
-                key = try vault.makeUserKey(userHash: offer.userHash)
+                let made = try vault.makeUserKey(userHash: offer.userHash)
+                key = UserKey(key: made, isStored: false)
             }
             keys[offer.userHash] = key
             return .success(try newCredential(offer, clientID: clientID, key: key))
@@ -127,8 +140,9 @@ struct CredentialDesk: Sendable {
     private func newCredential(
         _ offer: CredentialOffer,
         clientID: String,
-        key: WrappedKey
+        key userKey: UserKey
     ) throws(VaultError) -> NewCredential {
+        let key = userKey.key
         let nonce = mint.rowNonce()
         func context(_ field: SealField, _ nonce: [UInt8]) -> SealContext {
             SealContext(
@@ -172,6 +186,7 @@ struct CredentialDesk: Sendable {
                 )
             )
         }
+        credential.isUserKeyStored = userKey.isStored
         credential.redirectURI = offer.redirectURI
         credential.spoolRow = offer.spoolRow
         return credential

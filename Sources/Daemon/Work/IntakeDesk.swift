@@ -166,7 +166,9 @@ final class IntakeDesk: SpoolIntake {
         }
         return try await credentials.store(offers).map { outcome in
             switch outcome {
-            case .stored, .importedBefore, .otherKey: .sealed
+            case .stored, .importedBefore: .sealed
+            // Twice another key: the next look at the spool finds the last one.
+            case .otherKey, .keyGone: .postponed
             // A key that comes back makes them usable; an open secret in the spool is the lesser
             // evil.
             case .rejected(.vaultSealed): .postponed

@@ -5,6 +5,9 @@ package struct NewCredential: Sendable {
     package let userHash: [UInt8]
     /// The data key that everything in it is sealed under.
     package let userKey: WrappedKey
+    /// Whether ``userKey`` was read from the store: then it must still be there, or a key that was
+    /// destroyed in the meantime would come back.
+    package var isUserKeyStored = false
     package let provider: ProviderName
     package let clientID: String
     /// What is known about the provider's subject, if anything.
@@ -83,6 +86,8 @@ package enum CredentialOutcome: Hashable, Sendable {
     case rejected(CredentialRejectReason)
     /// The user has another data key by now: seal again under this one.
     case otherKey(WrappedKey)
+    /// The user's data key was destroyed in the meantime: seal again under a new one.
+    case keyGone
     /// This row of the spool was stored before; only scrub it.
     case importedBefore
 }

@@ -24,37 +24,6 @@ extension StateDatabase: CredentialIntake {
         }
     }
 
-    /// How many data keys were ever stored; the vault key must be rotated before 2^24.
-    ///
-    /// - Throws: ``StorageError``, or `CancellationError` in a cancelled task.
-    package func wrapCount() async throws -> Int {
-        try await read { database in
-            try database.first("SELECT value FROM meta WHERE key = 'wrap_count'") { row in
-                Int(row.text(0)) ?? 0
-            } ?? 0
-        }
-    }
-
-    /// The ids of the vault keys that wrap the data key of at least one user; one look at the index
-    /// for each.
-    ///
-    /// - Throws: ``StorageError``, or `CancellationError` in a cancelled task.
-    package func vaultKeyIDs() async throws -> [String] {
-        try await read { database in
-            try database.all(
-                """
-                WITH RECURSIVE keys (id) AS (
-                  SELECT min(key_id) FROM users
-                  UNION ALL
-                  SELECT (SELECT min(key_id) FROM users WHERE key_id > keys.id) FROM keys
-                  WHERE keys.id IS NOT NULL
-                )
-                SELECT id FROM keys WHERE id IS NOT NULL
-                """
-            ) { $0.text(0) }
-        }
-    }
-
     /// Records a fresh sign-in, once.
     ///
     /// - Parameters:
@@ -104,16 +73,16 @@ private struct CredentialWriter {
         switch outcome {
         case .stored: try imports.add(row, .stored, at: now)
         case .rejected(let reason): try imports.add(row, .rejected(reason.rawValue), at: now)
-        case .otherKey, .importedBefore: break
+        case .otherKey, .keyGone, .importedBefore: break
         }
         return outcome
     }
 
     private func store(_ new: NewCredential) throws -> CredentialOutcome {
         if try isDeletionPastRevoking(new.userHash) { return .rejected(.deletionInProgress) }
-        if let key = try Self.userKey(new.userHash, database), key != new.userKey {
-            return .otherKey(key)
-        }
+        let key = try Self.userKey(new.userHash, database)
+        if let key, key != new.userKey { return .otherKey(key) }
+        if key == nil, new.isUserKeyStored { return .keyGone }
         let known = try find(new)
         if let pinned = known?.subjectHash, let subject = new.subject, subject.hash != pinned {
             return .rejected(.subjectMismatch)
@@ -183,12 +152,7 @@ private struct CredentialWriter {
             .text(new.userKey.keyID)
         )
         if isNewUser > 0 {
-            try database.run(
-                """
-                INSERT INTO meta VALUES ('wrap_count', '1')
-                ON CONFLICT DO UPDATE SET value = CAST(CAST(value AS INTEGER) + 1 AS TEXT)
-                """
-            )
+            try StateDatabase.countWraps(1, by: new.userKey.keyID, database)
         }
         let id = newID()
         try database.run(

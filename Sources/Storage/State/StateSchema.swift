@@ -20,6 +20,16 @@ enum StateSchema {
         migrator.registerMigration("2 users by vault key") { database in
             try database.execute(sql: "CREATE INDEX users_key ON users (key_id)")
         }
+        // Each key counts for itself; the common number is the safe beginning for each in use.
+        migrator.registerMigration("3 wraps by vault key") { database in
+            try database.execute(
+                sql: """
+                    INSERT INTO meta SELECT DISTINCT 'wrap_count.' || u.key_id, m.value
+                    FROM users u JOIN meta m ON m.key = 'wrap_count';
+                    DELETE FROM meta WHERE key = 'wrap_count';
+                    """
+            )
+        }
         return migrator
     }
 

@@ -1,0 +1,42 @@
+package import Lifecycle
+
+/// How far a rotation of the vault key is.
+package enum KeyRotationState: String, Sendable, CaseIterable {
+    /// None since the daemon started.
+    case idle
+    case running
+    case finished
+    case stopped
+}
+
+/// A rotation of the vault key: every user's data key is wrapped anew.
+package struct WireKeyRotation: WireObject, Codable, Hashable {
+    package var state: WireValue<KeyRotationState>
+    package var rewrapped: Int
+    /// Data keys that are damaged and stay as they are.
+    package var unreadable: Int
+    package var startedAt: WallTime?
+    package var endedAt: WallTime?
+    package var error: String?
+
+    package init(state: KeyRotationState) {
+        self.state = .known(state)
+        rewrapped = 0
+        unreadable = 0
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case state, rewrapped, unreadable, error
+        case startedAt = "started_at"
+        case endedAt = "ended_at"
+    }
+
+    package static let fields: [WireField] = [
+        .required("state", .choice(KeyRotationState.allCases.map(\.rawValue)), "How far it is."),
+        .required("rewrapped", .integer, "Data keys wrapped anew since it started here."),
+        .required("unreadable", .integer, "Damaged data keys; they stay as they are."),
+        .optional("started_at", .time, "When it started, or went on after a restart."),
+        .optional("ended_at", .time, "When it ended."),
+        .optional("error", .text, "A code: why it stopped."),
+    ]
+}

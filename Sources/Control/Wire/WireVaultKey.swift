@@ -1,0 +1,29 @@
+/// What a vault key is for.
+package enum VaultKeyState: String, Sendable, CaseIterable {
+    /// Wraps all new data keys.
+    case active
+    /// Loaded, opens what it wrapped.
+    case retired
+    /// Not loaded, but users' data keys are wrapped by it.
+    case missing
+}
+
+/// One vault key and how many users depend on it.
+package struct WireVaultKey: WireObject, Codable, Hashable {
+    package var id: String
+    package var state: WireValue<VaultKeyState>
+    /// A retired key without users may be taken out of the configuration.
+    package var users: Int
+
+    package init(id: String, state: VaultKeyState, users: Int) {
+        self.id = id
+        self.state = .known(state)
+        self.users = users
+    }
+
+    package static let fields: [WireField] = [
+        .required("id", .text, "The key's id, as --generate-vault-key printed it."),
+        .required("state", .choice(VaultKeyState.allCases.map(\.rawValue)), "What it is for."),
+        .required("users", .integer, "Users whose data key it wraps; at 0 it is not needed."),
+    ]
+}
