@@ -47,6 +47,14 @@ package enum RevokeAnswer: Hashable, Sendable {
     case success
     /// The provider's own error for a token that it no longer knows (Google's `invalid_token`).
     case alreadyInvalid
+    /// The provider's own word that this user has no grant for this client any more; it says more
+    /// than ``alreadyInvalid``, which is about one token.
+    case grantGone
+    /// Of no use for a revocation: expired by its own clock, or without what the provider needs to
+    /// know; nothing was sent.
+    case unfit
+    /// No service can revoke for this account; only the user can (a personal Microsoft account).
+    case userOnly
     case trouble(Trouble)
 }
 

@@ -72,7 +72,8 @@ package struct CredentialWork: Hashable, Sendable {
 
     /// Whether a successful token answer is recent enough to count as "live".
     func isKnownLive(at now: WallTime, traits: ProviderTraits) -> Bool {
-        guard let lastLiveAt else { return false }
+        // A clock that went back must not make a provider without a memory of liveness have one.
+        guard let lastLiveAt, traits.livenessLifetime > .zero else { return false }
         return now.since(lastLiveAt) < traits.livenessLifetime
     }
 

@@ -12,6 +12,9 @@ package struct ProviderTraits: Hashable, Sendable {
     package let invalidTokenProvesGone: Bool
     /// Whether no service can revoke there at all, so that only the user can cut the link.
     package let hasNoRevocationAPI: Bool
+    /// Whether an id token is enough to revoke with (Facebook Limited Login), or the subject that
+    /// it names (Microsoft).
+    package let usesIDTokens: Bool
     /// Where a user can cut the link by hand; shown on receipts.
     package let userActionURL: String
     package let userActionText: String
@@ -23,6 +26,7 @@ package struct ProviderTraits: Hashable, Sendable {
         revokesWholeGrant: Bool,
         invalidTokenProvesGone: Bool,
         hasNoRevocationAPI: Bool = false,
+        usesIDTokens: Bool = false,
         userActionURL: String,
         userActionText: String
     ) {
@@ -32,6 +36,7 @@ package struct ProviderTraits: Hashable, Sendable {
         self.revokesWholeGrant = revokesWholeGrant
         self.invalidTokenProvesGone = invalidTokenProvesGone
         self.hasNoRevocationAPI = hasNoRevocationAPI
+        self.usesIDTokens = usesIDTokens
         self.userActionURL = userActionURL
         self.userActionText = userActionText
     }

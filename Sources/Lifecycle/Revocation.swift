@@ -100,6 +100,7 @@ extension Revocation {
         }
         if policy.traits.hasNoRevocationAPI { return finish(.manual, at: now) }
         if !hadCredentials { return finish(.nothingToRevoke, at: now) }
+        if policy.traits.usesIDTokens { takeUpIDTokens() }
         acceptWithoutProof(now: now, traits: policy.traits)
         if let earned = earnedVerdict(traits: policy.traits) {
             return finish(earned, at: now)
@@ -169,6 +170,16 @@ extension Revocation {
             return begin(.confirm(identity, credential.id), at: now)
         case .proven, .accepted, .gone, .dead, .unusable:
             return nil
+        }
+    }
+
+    /// The store calls every id token unusable, since most providers have no use for one.
+    private mutating func takeUpIDTokens() {
+        for index in credentials.indices
+        where credentials[index].kind == .idToken && credentials[index].step == .unusable
+            && !credentials[index].hasRevokeIntent
+        {
+            credentials[index].step = .stored
         }
     }
 
@@ -308,6 +319,16 @@ extension Revocation {
             credentials[index].step =
                 credentials[index].wasLive ? .proven : provesGone && isRefreshToken ? .gone : .dead
             succeed()
+        case .grantGone:
+            credentials[index].step = credentials[index].wasLive ? .proven : .gone
+            succeed()
+        case .unfit:
+            credentials[index].step = .unusable
+            succeed()
+        case .userOnly:
+            credentials[index].step = .unusable
+            succeed()
+            _ = finish(.manual, at: moment.now)
         case .trouble(let trouble):
             return record(trouble, at: index, &moment)
         }

@@ -19,7 +19,8 @@ enum Sample {
         livenessLifetime: Duration = day,
         revokesWholeGrant: Bool = true,
         invalidTokenProvesGone: Bool = false,
-        hasNoRevocationAPI: Bool = false
+        hasNoRevocationAPI: Bool = false,
+        usesIDTokens: Bool = false
     ) -> ProviderTraits {
         ProviderTraits(
             canCheckRefreshToken: canCheck,
@@ -28,6 +29,7 @@ enum Sample {
             revokesWholeGrant: revokesWholeGrant,
             invalidTokenProvesGone: invalidTokenProvesGone,
             hasNoRevocationAPI: hasNoRevocationAPI,
+            usesIDTokens: usesIDTokens,
             userActionURL: "",
             userActionText: ""
         )

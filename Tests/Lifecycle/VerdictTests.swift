@@ -144,6 +144,57 @@ struct VerdictTests {
         #expect(machine.request.revocations[0].credentials[0].step == expected)
     }
 
+    @Test("a provider's word about the grant is more than one about a token", arguments: [true, false])
+    func grantGone(_ wasLive: Bool) throws {
+        let token = Sample.credential(
+            kind: .accessToken,
+            lastLiveAt: wasLive ? Sample.start : nil
+        )
+        var machine = Machine(
+            identities: [Sample.snapshot([token])],
+            around: Sample.surroundings(Sample.traits(canCheck: false))
+        )
+        try machine.send(.due)
+        try machine.answer(revoke: .grantGone)
+        #expect(machine.verdict == (wasLive ? .proven : .alreadyGone))
+    }
+
+    @Test func `an account that no service can revoke for is the user's to do`() throws {
+        let access = Sample.credential(id: Sample.secondToken, kind: .accessToken)
+        var machine = Machine(
+            identities: [Sample.snapshot([Sample.credential(), access])],
+            around: Sample.surroundings(Sample.traits(canCheck: false))
+        )
+        try machine.send(.due)
+        try machine.answer(revoke: .userOnly)
+        #expect(machine.verdict == .manual)
+    }
+
+    @Test func `a credential that is of no use waits for a fresh sign-in`() throws {
+        var machine = Machine(around: Sample.surroundings(Sample.traits(canCheck: false)))
+        try machine.send(.due)
+        try machine.answer(revoke: .unfit)
+        #expect(machine.verdict == nil)
+        #expect(machine.request.phase.parkReason == .needsReauthentication)
+    }
+
+    @Test("an id token is used only where the provider takes one", arguments: [true, false])
+    func idTokens(_ usesIDTokens: Bool) throws {
+        let token = Sample.credential(.unusable, kind: .idToken)
+        var machine = Machine(
+            identities: [Sample.snapshot([token])],
+            around: Sample.surroundings(
+                Sample.traits(canCheck: false, usesIDTokens: usesIDTokens)
+            )
+        )
+        let effects = try machine.send(.due)
+        #expect(effects.contains(.revoke) == usesIDTokens)
+        guard usesIDTokens else { return }
+        try machine.answer(revoke: .unfit)
+        #expect(machine.request.phase.parkReason == .needsReauthentication)
+        #expect(machine.verdict == nil)
+    }
+
     @Test func `refresh tokens go first, and every credential is revoked`() throws {
         let access = Sample.credential(id: Sample.secondToken, kind: .accessToken)
         let refresh = Sample.credential()

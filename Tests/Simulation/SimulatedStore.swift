@@ -181,6 +181,9 @@ struct SimulatedStore {
             }
             noteNews(of: exchange.identity, at: time)
             return news(of: exchange.identity).map { .identity($0) }
+        case .rotate(let credential, let token, _):
+            guard secrets[credential] != nil else { return nil }
+            secrets[credential] = String(decoding: token.sealedSecret, as: UTF8.self)
         case .pauseProvider(let name, let reason, _):
             pauses.providers[name] = reason
         case .resumeProvider(let name):

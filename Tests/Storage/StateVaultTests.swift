@@ -93,6 +93,39 @@ struct StateVaultTests {
         )
     }
 
+    @Test func `a rotated token takes the place of the old one and keeps its credential`()
+        async throws
+    {
+        let fixture = try StateFixture()
+        let old = try await fixture.keep(StateFixture.credential("u", "a", subject: "s"))
+        let open = try await fixture.open("u")
+        let token = SealedToken(
+            kind: .refreshToken,
+            rowNonce: [7],
+            sealedSecret: [8],
+            fingerprint: [9],
+            expiresAt: nil
+        )
+        let change = StateChange.rotate(old.credential, token, at: StateFixture.start)
+        guard case .identity(let news)? = try await fixture.database.commit([change])[0] else {
+            Issue.record("no news")
+            return
+        }
+        #expect(news.openRequests == [open.request.id])
+        let stored = try #require(news.credentials[old.credential])
+        #expect(news.credentials.count == 1)
+        #expect(stored.sealedSecret == [8] && stored.rowNonce == [7] && stored.fingerprint == [9])
+        #expect(stored.subject?.hash == StateFixture.hash("s"))
+        #expect(news.snapshot.credentials[0].lastLiveAt == StateFixture.start)
+        // The same token once more: it is durable where it is.
+        let other = try await fixture.keep(StateFixture.credential("u", "b"))
+        let again = StateChange.rotate(other.credential, token, at: StateFixture.start)
+        #expect(try await fixture.database.commit([again])[0] != nil)
+        let gone = CredentialID(rowID: 999)
+        let lost = StateChange.rotate(gone, token, at: StateFixture.start)
+        #expect(try await fixture.database.commit([lost])[0] == nil)
+    }
+
     @Test func `one subject on two users is shared for both`() async throws {
         let fixture = try StateFixture()
         _ = try await fixture.keep(StateFixture.credential("u", "a", subject: "s"))

@@ -11,6 +11,11 @@ package struct OpenCredential: Sendable {
     /// Only for an authorization code: what the authorize request used, if anything.
     package let redirectURI: String?
     package let codeVerifier: Secret?
+    /// The provider's own name for the user, where it is known; needed where the provider revokes
+    /// for a user and not for a token (Facebook, Microsoft).
+    package var subject: Secret?
+    /// Keeps what a refresh rotated; `nil` where nothing can be kept.
+    package var keeper: TokenKeeper?
 
     package init(
         kind: CredentialKind,
@@ -27,7 +32,22 @@ package struct OpenCredential: Sendable {
     }
 }
 
-/// What a successful code exchange brought.
+/// Makes a rotated refresh token durable in the place of the one that it replaces.
+///
+/// A provider that rotates has forgotten the old token by the time it answers. So an adapter calls
+/// this before it uses or reports anything of a refresh, and makes no rotating refresh without it.
+package struct TokenKeeper: Sendable {
+    private let body: @Sendable (Secret) async -> Bool
+
+    /// - Parameter body: Returns once the token is durable, or `false` when it is not.
+    package init(_ body: @escaping @Sendable (Secret) async -> Bool) { self.body = body }
+
+    /// - Parameter refreshToken: The new token.
+    /// - Returns: Whether it is durable; if not, nothing of the refresh may be used.
+    package func keep(_ refreshToken: Secret) async -> Bool { await body(refreshToken) }
+}
+
+/// What a successful code exchange or a refresh brought.
 package struct ExchangedTokens: Sendable {
     package let refreshToken: Secret?
     package let accessToken: Secret?

@@ -14,6 +14,8 @@ package struct SealedCredential: Hashable, Sendable {
     /// Keyed hash of the secret as it was stored; checked after opening and before sending.
     package let fingerprint: [UInt8]
     package let userKey: WrappedKey
+    /// What the provider calls the user, where it is known.
+    package var subject: LearnedSubject?
 
     package init(
         id: CredentialID,
@@ -133,6 +135,9 @@ package enum StateChange: Sendable {
     /// and makes open requests of the user due that may still revoke. Tokens of another subject
     /// than the pinned one are not stored: their code ends as refused.
     case storeTokens(CodeExchange, [SealedToken], LearnedSubject?, at: WallTime)
+    /// A refresh token that the provider rotated: the new one takes the place of the old one in
+    /// the same credential (live at `at`); nothing when the credential is gone.
+    case rotate(CredentialID, SealedToken, at: WallTime)
     case pauseProvider(ProviderName, reason: String, at: WallTime)
     case resumeProvider(ProviderName)
     case pauseTarget(TargetName, reason: String, at: WallTime)
@@ -247,7 +252,7 @@ package protocol StateStore: Sendable {
 
     /// Commits a batch.
     ///
-    /// - Returns: For each change, what it made known, if anything: `storeTokens` and a final
-    ///   `saveExchange` answer with the identity's news, a full page of `wake` where it ended.
+    /// - Returns: For each change, what it made known, if anything: `storeTokens`, `rotate` and a
+    ///   final `saveExchange` answer with the identity's news, a full page of `wake` where it ended.
     func commit(_ changes: [StateChange]) async throws -> [ChangeNews?]
 }

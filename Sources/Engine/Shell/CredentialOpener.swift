@@ -30,13 +30,37 @@ struct CredentialOpener: Sendable {
                 context: context(.codeVerifier, of: sealed)
             )
         }
-        return OpenCredential(
+        var credential = OpenCredential(
             kind: sealed.kind,
             clientID: sealed.clientID,
             secret: secret,
             redirectURI: sealed.redirectURI,
             codeVerifier: verifier
         )
+        if let subject = sealed.subject {
+            let context = SealContext(
+                field: SealField.subject.rawValue,
+                rowNonce: subject.rowNonce,
+                provider: sealed.provider,
+                userHash: sealed.userHash
+            )
+            credential.subject = try vault.open(
+                subject.sealed,
+                under: sealed.userKey,
+                context: context
+            )
+        }
+        return credential
+    }
+
+    /// Seals the token that replaces a refresh token.
+    ///
+    /// - Throws: ``VaultError`` when the vault cannot seal.
+    func seal(
+        rotated token: Secret,
+        of credential: SealedCredential
+    ) throws(VaultError) -> SealedToken {
+        try seal(token, kind: credential.kind, expiresAt: nil, from: credential)
     }
 
     /// Seals the tokens of an exchange under the user's key.

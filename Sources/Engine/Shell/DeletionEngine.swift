@@ -189,7 +189,7 @@ extension DeletionEngine {
                 self.post(.loaded(read, requests, asked: ids))
             }
         case .call(let id, let effect, let provider, let sealed):
-            group.addTask { await self.call(id, effect, provider, sealed) }
+            group.addTask { try await self.call(id, effect, provider, sealed) }
         case .exchange(let loaded):
             group.addTask { await self.exchange(loaded) }
         case .purge(let target, let orders):
@@ -237,25 +237,26 @@ extension DeletionEngine {
         _ effect: RequestEffect,
         _ name: ProviderName,
         _ sealed: SealedCredential
-    ) async {
+    ) async throws {
         let provider = adapters.withLock { $0.providers[name] }
+        let desk = RotationDesk(ports, opener, of: sealed) { self.post(.news($0)) }
         switch effect {
         case .check(let identity, let credential):
-            let answer = await ask(provider, sealed) {
+            let answer = await ask(provider, sealed, desk.keeper) {
                 await $0.check($1)
             } failed: {
                 .trouble($0)
             }
             post(.answered(id, .checked(identity, credential, answer), name, answer.trouble))
         case .revoke(let identity, let credential):
-            let answer = await ask(provider, sealed) {
+            let answer = await ask(provider, sealed, desk.keeper) {
                 await $0.revoke($1)
             } failed: {
                 .trouble($0)
             }
             post(.answered(id, .revoked(identity, credential, answer), name, answer.trouble))
         case .confirm(let identity, let credential):
-            let answer = await ask(provider, sealed) {
+            let answer = await ask(provider, sealed, desk.keeper) {
                 await $0.check($1)
             } failed: {
                 .trouble($0)
@@ -264,17 +265,21 @@ extension DeletionEngine {
         case .purge, .verify, .pauseProvider, .pauseTarget, .announce:
             preconditionFailure("only provider effects are calls")
         }
+        try desk.check()
     }
 
     private func ask<Answer: Sendable>(
         _ provider: (any IdentityProvider)?,
         _ sealed: SealedCredential,
+        _ keeper: TokenKeeper? = nil,
         _ body: (any IdentityProvider, OpenCredential) async -> Answer,
         failed: (Trouble) -> Answer
     ) async -> Answer {
         guard let provider else { return failed(.misconfigured) }
         do {
-            return await body(provider, try opener.open(sealed))
+            var credential = try opener.open(sealed)
+            credential.keeper = keeper
+            return await body(provider, credential)
         } catch {
             return failed(error.trouble)
         }

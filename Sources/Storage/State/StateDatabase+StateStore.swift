@@ -123,6 +123,9 @@ extension StateDatabase: StateStore {
                 at: time
             )
             return news.map { .identity($0) }
+        case .rotate(let credential, let token, let time):
+            let rotation = TokenRotation(database: database)
+            return try rotation.replace(credential, by: token, at: time).map { .identity($0) }
         case .pauseProvider(let name, let reason, let time):
             try pause("provider", name.rawValue, reason, time, database)
         case .pauseTarget(let name, let reason, let time):

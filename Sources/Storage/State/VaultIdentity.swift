@@ -14,7 +14,8 @@ struct VaultIdentity {
     private static let query = """
         SELECT i.id, i.provider, i.client_id, i.subject_hash, u.wrapped_key, u.key_id,
           c.id, c.kind, c.row_nonce, c.sealed_secret, c.sealed_code_verifier, c.redirect_uri,
-          c.fingerprint, c.last_live_at, c.last_refresh_at, c.code_phase
+          c.fingerprint, c.last_live_at, c.last_refresh_at, c.code_phase, i.subject_nonce,
+          i.sealed_subject
         FROM users u JOIN identities i ON i.owner = u.id
           LEFT JOIN credentials c ON c.identity_id = i.id
         """
@@ -131,7 +132,7 @@ extension VaultIdentity {
                 sealed = nil
                 return
             }
-            sealed = SealedCredential(
+            var sealed = SealedCredential(
                 id: id,
                 kind: kind,
                 provider: provider,
@@ -144,6 +145,14 @@ extension VaultIdentity {
                 fingerprint: row.blob(12),
                 userKey: WrappedKey(bytes: row.blob(4), keyID: row.text(5))
             )
+            if let subjectHash, let nonce = row.blobOrNil(16), let subject = row.blobOrNil(17) {
+                sealed.subject = LearnedSubject(
+                    hash: subjectHash,
+                    rowNonce: nonce,
+                    sealed: subject
+                )
+            }
+            self.sealed = sealed
         }
 
         /// How a request that never saw the credential begins with it.
