@@ -71,7 +71,7 @@ let libraries: [Target] = [
         "Providers",
         [
             "Engine", "Lifecycle", .asyncHTTPClient, .crypto, .jwtKit, .nioCore, .nioHTTP1,
-            .nioSSL, .logging,
+            .nioSSL, .logging, .subprocess,
         ]
     ),
     library(

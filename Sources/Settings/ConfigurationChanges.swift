@@ -17,7 +17,7 @@ package enum ConfigurationChanges {
                 changed.append(section.label)
                 continue
             }
-            changed += SettingsTable.settings(in: section.scope)
+            changed += SettingsTable.settings(of: section)
                 .filter { former.values[$0.name] != section.values[$0.name] }
                 .map { "\(section.label).\($0.name)" }
         }

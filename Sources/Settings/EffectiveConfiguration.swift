@@ -10,7 +10,7 @@ package enum EffectiveConfiguration {
 
     private static func render(_ section: SettingsSection) -> String {
         var text = header(section) + "\n"
-        for setting in SettingsTable.settings(in: section.scope) {
+        for setting in SettingsTable.settings(of: section) {
             guard let value = section.values[setting.name] else { continue }
             text += "\(setting.name) = \(value.toml)\n"
         }

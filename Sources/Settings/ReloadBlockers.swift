@@ -24,7 +24,7 @@ package enum ReloadBlockers {
         var blockers: [ReloadBlocker] = []
         for section in new.sections {
             guard let former = before[section.label] else { continue }
-            for setting in SettingsTable.settings(in: section.scope)
+            for setting in SettingsTable.settings(of: section)
             where setting.moment == .restart
                 && former.values[setting.name] != section.values[setting.name]
             {

@@ -144,7 +144,10 @@ struct VerdictTests {
         #expect(machine.request.revocations[0].credentials[0].step == expected)
     }
 
-    @Test("a provider's word about the grant is more than one about a token", arguments: [true, false])
+    @Test(
+        "a provider's word about the grant is more than one about a token",
+        arguments: [true, false]
+    )
     func grantGone(_ wasLive: Bool) throws {
         let token = Sample.credential(
             kind: .accessToken,

@@ -26,8 +26,7 @@ enum ImportTable {
         "Vault": ["Engine", "Lifecycle", "COpenSSL"],
         "Providers": [
             "Engine", "Lifecycle", "AsyncHTTPClient", "Crypto", "JWTKit", "NIOCore", "NIOHTTP1",
-            "NIOSSL",
-            "Logging",
+            "NIOSSL", "Logging", "Subprocess", "SystemPackage",
         ],
         "Targets": [
             "Engine", "Lifecycle", "CLinux", "CSQLiteGuard", "Crypto", "Dispatch", "GRDB",

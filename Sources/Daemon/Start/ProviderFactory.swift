@@ -22,6 +22,11 @@ struct ProviderFactory: Sendable {
     func make(_ provider: ProviderConfiguration) throws -> any ConnectedProvider {
         switch provider.kind {
         case .apple(let apple): try makeApple(provider, apple)
+        case .facebook(let facebook): try makeFacebook(provider, facebook)
+        case .microsoft(let microsoft): try makeMicrosoft(provider, microsoft)
+        case .github(let github): try makeGitHub(provider, github)
+        case .x(let x): try makeX(provider, x)
+        case .command(let command): try makeCommand(provider, command)
         case .oauth2:
             throw DaemonError(
                 .provider,

@@ -253,6 +253,7 @@ package protocol StateStore: Sendable {
     /// Commits a batch.
     ///
     /// - Returns: For each change, what it made known, if anything: `storeTokens`, `rotate` and a
-    ///   final `saveExchange` answer with the identity's news, a full page of `wake` where it ended.
+    ///   final `saveExchange` answer with the identity's news, a full page of `wake` with where it
+    ///   ended.
     func commit(_ changes: [StateChange]) async throws -> [ChangeNews?]
 }

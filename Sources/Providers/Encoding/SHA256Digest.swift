@@ -7,7 +7,6 @@ enum SHA256Digest {
 
     /// The digest in lower-case hexadecimal.
     static func hexadecimal(_ message: [UInt8]) -> [UInt8] {
-        let digits = Array("0123456789abcdef".utf8)
-        return hash(message).flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }
+        Hexadecimal.encode(hash(message))
     }
 }

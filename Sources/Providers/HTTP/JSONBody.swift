@@ -1,6 +1,6 @@
 package import Lifecycle
 
-/// A flat JSON object of texts (RFC 8259), encoded while it is built.
+/// A flat JSON object of texts and numbers (RFC 8259), encoded while it is built.
 ///
 /// Every textual view is redacted, since the body carries a token or a client secret.
 package struct JSONBody: Sendable, CustomStringConvertible, CustomDebugStringConvertible,
@@ -28,11 +28,22 @@ package struct JSONBody: Sendable, CustomStringConvertible, CustomDebugStringCon
         add(name, utf8: value.exposeText().utf8)
     }
 
-    private mutating func add(_ name: StaticString, utf8: some Sequence<UInt8>) {
+    /// Adds one number.
+    package mutating func add(_ name: StaticString, _ value: Int) {
+        beginMember(name)
+        members.append(contentsOf: String(value).utf8)
+    }
+
+    private mutating func beginMember(_ name: StaticString) {
         if !members.isEmpty { members.append(UInt8(ascii: ",")) }
         members.append(UInt8(ascii: "\""))
         for byte in name.description.utf8 { members.append(byte) }
-        members.append(contentsOf: "\":\"".utf8)
+        members.append(contentsOf: "\":".utf8)
+    }
+
+    private mutating func add(_ name: StaticString, utf8: some Sequence<UInt8>) {
+        beginMember(name)
+        members.append(UInt8(ascii: "\""))
         for byte in utf8 { append(byte) }
         members.append(UInt8(ascii: "\""))
     }

@@ -44,6 +44,11 @@ indirect enum JSONValue: Sendable, CustomStringConvertible, CustomReflectable {
         return value
     }
 
+    var bool: Bool? {
+        guard case .bool(let value) = self else { return nil }
+        return value
+    }
+
     var array: [JSONValue]? {
         guard case .array(let value) = self else { return nil }
         return value

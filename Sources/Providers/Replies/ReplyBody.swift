@@ -4,10 +4,10 @@ enum ReplyBody: Sendable {
     case json(JSONValue)
     case other
 
-    init(_ reply: ProviderReply) {
+    init(_ reply: ProviderReply, alsoJSON otherJSON: Set<String> = []) {
         if reply.body.allSatisfy({ [0x20, 0x09, 0x0d, 0x0a].contains($0) }) {
             self = .empty
-        } else if Self.isJSON(reply.contentType), let json = JSONValue(reply.body) {
+        } else if Self.isJSON(reply.contentType, or: otherJSON), let json = JSONValue(reply.body) {
             self = .json(json)
         } else {
             self = .other
@@ -40,10 +40,10 @@ enum ReplyBody: Sendable {
 
     /// `application/json` or a type built on it (RFC 6839 §3.1), with any parameters (RFC 9110
     /// §8.3.1).
-    private static func isJSON(_ contentType: String?) -> Bool {
+    private static func isJSON(_ contentType: String?, or others: Set<String>) -> Bool {
         guard let contentType else { return false }
         let type = contentType.prefix { $0 != ";" && $0 != " " && $0 != "\t" }.lowercased()
-        return type == "application/json"
+        return type == "application/json" || others.contains(type)
             || type.hasPrefix("application/") && type.hasSuffix("+json")
     }
 }

@@ -43,9 +43,17 @@ struct ReplyReading: Sendable {
 /// page with status 200 or 400 says nothing about a token.
 struct ReplyTable: Sendable {
     private let rows: [ReplyRow]
+    private let otherJSON: Set<String>
 
     /// The rows of one endpoint; those that hold for every provider are appended.
-    init(_ rows: [ReplyRow]) { self.rows = rows + Self.common }
+    ///
+    /// - Parameters:
+    ///   - rows: In the order in which they are tried.
+    ///   - otherJSON: More media types whose bodies are read as JSON, in lower case.
+    init(_ rows: [ReplyRow], alsoJSON otherJSON: Set<String> = []) {
+        self.rows = rows + Self.common
+        self.otherJSON = otherJSON
+    }
 
     /// RFC 6585 §4 and RFC 9110 §15.6.4; the wait is read from the answer.
     private static let common = [
@@ -65,7 +73,7 @@ struct ReplyTable: Sendable {
         case .lost: return ReplyReading(meaning: .trouble(.lost))
         case .oversized: return ReplyReading(meaning: .trouble(.unusable))
         case .reply(let reply):
-            let body = ReplyBody(reply)
+            let body = ReplyBody(reply, alsoJSON: otherJSON)
             let row = rows.first { $0.statuses.contains(reply.status) && body.has($0.shape) }
             guard let row else { return ReplyReading(meaning: .trouble(.unusable)) }
             if case .trouble(.throttled) = row.meaning {

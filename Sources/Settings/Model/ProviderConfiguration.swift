@@ -4,12 +4,12 @@ package import Lifecycle
 ///
 /// A new family is a case here, rows in the table, and a reader.
 package enum ProviderFamily: String, Sendable, CaseIterable {
-    case apple, oauth2
+    case apple, facebook, microsoft, github, x, command, oauth2
 
     /// Whether this version has an adapter for the family; the others are refused with that reason.
     package var isAvailable: Bool {
         switch self {
-        case .apple: true
+        case .apple, .facebook, .microsoft, .github, .x, .command: true
         case .oauth2: false
         }
     }
@@ -42,12 +42,22 @@ package struct ConnectionConfiguration: Hashable, Sendable {
 /// A provider family with what only that family needs.
 package enum ProviderKind: Hashable, Sendable {
     case apple(AppleProviderConfiguration)
+    case facebook(FacebookProviderConfiguration)
+    case microsoft(MicrosoftProviderConfiguration)
+    case github(GitHubProviderConfiguration)
+    case x(XProviderConfiguration)
+    case command(CommandProviderConfiguration)
     case oauth2(OAuth2ProviderConfiguration)
 
     /// The value of `kind`.
     package var family: ProviderFamily {
         switch self {
         case .apple: .apple
+        case .facebook: .facebook
+        case .microsoft: .microsoft
+        case .github: .github
+        case .x: .x
+        case .command: .command
         case .oauth2: .oauth2
         }
     }
@@ -56,6 +66,12 @@ package enum ProviderKind: Hashable, Sendable {
     package var credentials: [(name: String, key: String)] {
         switch self {
         case .apple(let apple): [(apple.privateKeyCredential, "private_key_credential")]
+        case .facebook(let facebook):
+            [(facebook.clientSecretCredential, "client_secret_credential")]
+        case .microsoft(let microsoft): [microsoft.proof.credential]
+        case .github(let github): [(github.clientSecretCredential, "client_secret_credential")]
+        case .x(let x): x.clientSecretCredential.map { [($0, "client_secret_credential")] } ?? []
+        case .command: []
         case .oauth2(let oauth2):
             oauth2.clientSecretCredential.map { [($0, "client_secret_credential")] } ?? []
         }

@@ -54,6 +54,11 @@ extension ConfigurationReader {
     ) -> ProviderKind {
         switch family {
         case .apple: .apple(apple(section))
+        case .facebook: .facebook(facebook(section, at: place))
+        case .microsoft: .microsoft(microsoft(section, at: place))
+        case .github: .github(gitHub(section, at: place))
+        case .x: .x(x(section, at: place))
+        case .command: .command(command(section))
         case .oauth2: .oauth2(oauth2(section, at: place))
         }
     }

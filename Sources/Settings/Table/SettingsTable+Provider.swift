@@ -5,6 +5,11 @@ extension SettingsTable {
     static let provider: [Setting] =
         commonProvider
         + appleProvider
+        + facebookProvider
+        + microsoftProvider
+        + gitHubProvider
+        + xProvider
+        + commandProvider
         + oauth2Provider
 
     private static let commonProvider: [Setting] = [
@@ -24,8 +29,8 @@ extension SettingsTable {
             .choice(ProviderFamily.allCases.map(\.rawValue)),
             .required(example: .text(ProviderFamily.apple.rawValue)),
             """
-            The family of the provider: "apple" is Sign in with Apple, "oauth2" is any provider \
-            with token revocation as in RFC 7009.
+            The family of the provider: "apple" is Sign in with Apple, "command" is a program of \
+            your own, "oauth2" is any provider with token revocation as in RFC 7009.
             """
         ).atRestart(),
         Setting(

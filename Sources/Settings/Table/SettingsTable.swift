@@ -12,6 +12,12 @@ package enum SettingsTable {
         all.filter { $0.scope == scope }
     }
 
+    /// Returns the settings that a section can have: those of its kind and those of every kind.
+    static func settings(of section: SettingsSection) -> [Setting] {
+        let kind = section.text("kind")
+        return settings(in: section.scope).filter { $0.family == nil || $0.family == kind }
+    }
+
     private static let general: [Setting] = [
         Setting(
             .requests,

@@ -16,6 +16,14 @@ package enum TextRule: String, Hashable, Sendable, CaseIterable {
     case url = "URL"
     /// A URL without a path.
     case origin = "URL of a host"
+    /// A version of a web API.
+    case apiVersion = "API version"
+    /// An identifier of a Microsoft directory, or a word for several.
+    case tenant
+    /// 128 bits in the form of RFC 9562.
+    case guid = "GUID"
+    /// A fingerprint in hexadecimal.
+    case sha256 = "SHA-256"
     /// The name of a table or column.
     case identifier = "SQL name"
     /// A sentence for people.
@@ -35,6 +43,10 @@ package enum TextRule: String, Hashable, Sendable, CaseIterable {
                 + " empty names"
         case .url: "https://HOST[:PORT][/PATH] without user, query or fragment"
         case .origin: "https://HOST[:PORT] without user, path, query or fragment"
+        case .apiVersion: "'v' and two numbers with a dot between, such as v25.0"
+        case .tenant: "common, organizations, consumers, a GUID or a domain"
+        case .guid: "8-4-4-4-12 characters 0-9, a-f or A-F"
+        case .sha256: "64 characters 0-9, a-f or A-F; colons are left out of account"
         case .identifier: "1 to 128 characters without control characters"
         case .sentence: "1 to 200 characters without control characters"
         }
@@ -70,6 +82,18 @@ package enum TextRule: String, Hashable, Sendable, CaseIterable {
             return EndpointURL(text) != nil
         case .origin:
             return EndpointURL(text)?.path.isEmpty == true
+        case .apiVersion:
+            let numbers = text.dropFirst().split(separator: ".", omittingEmptySubsequences: false)
+            return bytes.first == 0x76 && numbers.count == 2
+                && numbers.allSatisfy { UInt16($0) != nil && $0.utf8.allSatisfy(Self.isDigit) }
+        case .tenant:
+            return ["common", "organizations", "consumers"].contains(text) || Self.isGUID(text)
+                || Self.isDomain(text)
+        case .guid:
+            return Self.isGUID(text)
+        case .sha256:
+            let digits = bytes.filter { $0 != 0x3a }
+            return digits.count == 64 && digits.allSatisfy(Self.isHexadecimal)
         case .identifier:
             return (1...128).contains(text.unicodeScalars.count) && Self.isPrintable(text)
         case .sentence:
@@ -85,6 +109,26 @@ package enum TextRule: String, Hashable, Sendable, CaseIterable {
             && users[0].split(separator: "{user_id}", omittingEmptySubsequences: false).count == 2
             && !users[0].contains { "*?[\\".contains($0) }
             && names.allSatisfy { !["", ".", ".."].contains($0) && $0.utf8.count <= 255 }
+    }
+
+    private static func isGUID(_ text: String) -> Bool {
+        let groups = text.split(separator: "-", omittingEmptySubsequences: false)
+        return groups.map(\.utf8.count) == [8, 4, 4, 4, 12]
+            && groups.joined().utf8.allSatisfy(isHexadecimal)
+    }
+
+    /// At least two labels (RFC 1123 §2.1), in lower case.
+    private static func isDomain(_ text: String) -> Bool {
+        let labels = text.split(separator: ".", omittingEmptySubsequences: false)
+        return labels.count > 1 && text.utf8.count <= 253
+            && labels.allSatisfy { label in
+                (1...63).contains(label.utf8.count)
+                    && label.utf8.allSatisfy { isLower($0) || isDigit($0) || $0 == 0x2d }
+            }
+    }
+
+    private static func isHexadecimal(_ byte: UInt8) -> Bool {
+        isDigit(byte) || (0x61...0x66).contains(byte) || (0x41...0x46).contains(byte)
     }
 
     private static func isLower(_ byte: UInt8) -> Bool { (0x61...0x7a).contains(byte) }

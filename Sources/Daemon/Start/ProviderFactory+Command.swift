@@ -1,0 +1,24 @@
+import Engine
+import Providers
+import Settings
+
+extension ProviderFactory {
+    /// A program of the operator's own.
+    func makeCommand(
+        _ provider: ProviderConfiguration,
+        _ command: CommandProviderConfiguration
+    ) throws -> CommandProvider {
+        var settings = CommandSettings(
+            name: provider.name,
+            clientIDs: provider.clientIDs,
+            program: command.program,
+            arguments: command.arguments
+        )
+        settings.timeout = provider.connection.timeoutTotal
+        settings.canCheck = command.canCheck
+        settings.revokesWholeGrant = command.revokesWholeGrant
+        settings.userActionURL = command.userActionURL
+        settings.userActionText = command.userActionText
+        return try CommandProvider(settings, clock: AnchoredClock())
+    }
+}

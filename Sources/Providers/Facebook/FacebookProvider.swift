@@ -1,0 +1,276 @@
+import Crypto
+package import Engine
+package import Lifecycle
+package import Logging
+package import NIOCore
+import NIOHTTP1
+
+/// Facebook Login and Limited Login.
+///
+/// Classic: the app's own access token and the app-scoped user id are enough to remove the app, so
+/// the user's token is never needed, and a dead one does no harm. Limited Login has only an id
+/// token, and an endpoint of its own that takes it.
+package final class FacebookProvider: ConnectedProvider {
+    package let name: ProviderName
+    package let traits: ProviderTraits
+
+    private let http: ProviderHTTPClient
+    private let now: @Sendable () -> WallTime
+    private let appID: String
+    private let appSecret: Secret
+    private let appToken: Secret
+    private let tokenEndpoint: ProviderEndpoint
+    private let debugEndpoint: ProviderEndpoint
+    private let removalEndpoint: ProviderEndpoint
+    private let permissionsEndpoint: ProviderEndpoint
+    private let uninstallEndpoint: ProviderEndpoint
+    private let limited: LimitedLogin
+
+    /// Prepares the provider; no connection is made yet.
+    ///
+    /// - Parameters:
+    ///   - settings: What the operator configured.
+    ///   - eventLoopGroup: Runs the connections; owned by the caller, shut down after
+    ///     ``shutdown()``.
+    ///   - now: The wall clock.
+    ///   - logger: For debug lines of the HTTP client's shutdown.
+    /// - Throws: ``ProviderError`` for settings that cannot work.
+    package init(
+        _ settings: FacebookSettings,
+        eventLoopGroup: any EventLoopGroup,
+        now: @escaping @Sendable () -> WallTime,
+        logger: Logger
+    ) throws(ProviderError) {
+        name = settings.http.name
+        traits = Self.facebookTraits
+        guard Self.isNumber(settings.appID), settings.appSecret.count > 0,
+            Self.isVersion(settings.version)
+        else { throw ProviderError(kind: .malformedClient, provider: name.rawValue) }
+        appID = settings.appID
+        appSecret = settings.appSecret
+        appToken = settings.appSecret.withBytes { Secret(Array("\(settings.appID)|".utf8) + $0) }
+        let graph = try ProviderBaseURL(
+            settings.graphBaseURL + "/\(settings.version)",
+            settings.http
+        )
+        tokenEndpoint = try ProviderEndpoint(graph, path: "/oauth/access_token", method: .GET)
+        debugEndpoint = try ProviderEndpoint(graph, path: "/debug_token", method: .GET)
+        removalEndpoint = try ProviderEndpoint(graph, path: "/{}/permissions", method: .DELETE)
+        permissionsEndpoint = try ProviderEndpoint(graph, path: "/{}/permissions", method: .GET)
+        uninstallEndpoint = try ProviderEndpoint(
+            try ProviderBaseURL(settings.uninstallBaseURL, settings.http),
+            path: "/platform/uninstall/",
+            method: .POST
+        )
+        let published = try LimitedLogin.Endpoints(
+            try ProviderBaseURL(settings.limitedBaseURL, settings.http)
+        )
+        let http = try ProviderHTTPClient(
+            settings.http,
+            eventLoopGroup: eventLoopGroup,
+            logger: logger
+        )
+        self.http = http
+        self.now = now
+        limited = LimitedLogin(http, published, now: now)
+    }
+
+    /// Closes the connections; call it before the provider goes away.
+    package func shutdown() async { await http.shutdown() }
+
+    /// Exchanges an authorization code, and asks whose token it brought.
+    package func exchange(_ code: OpenCredential) async -> ExchangeAnswer {
+        guard code.kind == .authorizationCode else { return .trouble(.unusable) }
+        guard code.clientID == appID else { return .trouble(.misconfigured) }
+        var query = FormBody()
+        query.add("client_id", appID)
+        query.add("client_secret", appSecret)
+        query.add("redirect_uri", code.redirectURI ?? "")
+        query.add("code", code.secret)
+        if let verifier = code.codeVerifier { query.add("code_verifier", verifier) }
+        var request = ProviderRequest(tokenEndpoint)
+        request.query = query
+        let reading = FacebookReplies.token.read(await http.send(request), now: now())
+        switch reading.meaning {
+        case .honoured:
+            guard let grant = reading.grant else { return .trouble(.unusable) }
+            // The code is spent: tokens are kept whether or not their owner can be learned.
+            let owner = await inspect(grant.accessToken)
+            return .exchanged(
+                ExchangedTokens(
+                    refreshToken: nil,
+                    accessToken: grant.accessToken,
+                    accessTokenLifetime: grant.lifetime,
+                    subject: owner.subject
+                )
+            )
+        case .refused, .unclear: return .trouble(.unusable)
+        case .trouble(let trouble): return .trouble(trouble)
+        }
+    }
+
+    /// Asks whether an access token is live (`debug_token`).
+    package func check(_ credential: OpenCredential) async -> CheckAnswer {
+        guard credential.kind == .accessToken else { return .trouble(.unusable) }
+        guard credential.clientID == appID else { return .trouble(.misconfigured) }
+        let owner = await inspect(credential.secret)
+        if let trouble = owner.trouble { return .trouble(trouble) }
+        return owner.isLive ? .live : .dead
+    }
+
+    /// Removes the app for the user that a credential belongs to.
+    package func revoke(_ credential: OpenCredential) async -> RevokeAnswer {
+        guard credential.clientID == appID else { return .trouble(.misconfigured) }
+        switch credential.kind {
+        case .idToken: return await uninstall(credential.secret)
+        case .authorizationCode: return .trouble(.unusable)
+        case .accessToken, .refreshToken: break
+        }
+        var subject = credential.subject
+        if subject == nil {
+            let owner = await inspect(credential.secret)
+            if let trouble = owner.trouble { return .trouble(trouble) }
+            subject = owner.subject
+        }
+        // App-scoped ids are numbers; anything else would be another path.
+        guard let id = subject?.exposeText(), Self.isNumber(id) else { return .unfit }
+        return await removeApp(from: id)
+    }
+
+    /// Verifies a fresh sign-in with Limited Login.
+    package func verify(_ signIn: SignIn) async throws(SignInError) -> VerifiedSignIn {
+        guard signIn.clientID == appID else {
+            throw SignInError(kind: .wrongAudience, provider: name)
+        }
+        return try await limited.verify(signIn, at: name)
+    }
+
+    /// Has Facebook look at the app's own token.
+    package func diagnose() async -> Trouble? {
+        let owner = await inspect(appToken)
+        return owner.trouble ?? (owner.isLive ? nil : .misconfigured)
+    }
+
+    private func removeApp(from id: String) async -> RevokeAnswer {
+        guard var request = ProviderRequest(removalEndpoint, filling: [Secret(id)]) else {
+            return .unfit
+        }
+        request.query = appQuery()
+        switch FacebookReplies.delete.read(await http.send(request), now: now()).meaning {
+        case .honoured: return .success
+        case .refused: return await confirmGone(id, wasNotInstalled: true)
+        case .unclear: return await confirmGone(id, wasNotInstalled: false)
+        case .trouble(.unusable):
+            // A wrong secret and a strange user look alike here; our own token tells them apart.
+            return .trouble(await diagnose() == .misconfigured ? .misconfigured : .unusable)
+        case .trouble(let trouble): return .trouble(trouble)
+        }
+    }
+
+    /// What a second removal answers is not documented: only an app without any permission, or two
+    /// different calls that both say "not installed", count as gone.
+    private func confirmGone(_ id: String, wasNotInstalled: Bool) async -> RevokeAnswer {
+        guard var request = ProviderRequest(permissionsEndpoint, filling: [Secret(id)]) else {
+            return .unfit
+        }
+        request.query = appQuery()
+        let reading = FacebookReplies.permissions.read(await http.send(request), now: now())
+        switch reading.meaning {
+        case .honoured:
+            let isEmpty = reading.json?["data"]?.array?.isEmpty ?? false
+            return isEmpty ? .grantGone : .trouble(.unusable)
+        case .unclear: return wasNotInstalled ? .grantGone : .trouble(.unusable)
+        case .refused: return .trouble(.unusable)
+        case .trouble(let trouble): return .trouble(trouble)
+        }
+    }
+
+    private func uninstall(_ idToken: Secret) async -> RevokeAnswer {
+        guard let token = IDToken(idToken), token.isFor(appID), let end = token.expiresAt,
+            now() < end
+        else { return .unfit }
+        var form = FormBody()
+        form.add("id_token", idToken)
+        form.add("app_id", appID)
+        let request = ProviderRequest(uninstallEndpoint, .form(form))
+        switch FacebookReplies.uninstall.read(await http.send(request), now: now()).meaning {
+        case .honoured: return .success
+        case .refused, .unclear: return .trouble(.unusable)
+        case .trouble(let trouble): return .trouble(trouble)
+        }
+    }
+
+    /// What `debug_token` says about a token.
+    private struct Inspection {
+        var isLive = false
+        var subject: Secret?
+        var trouble: Trouble?
+    }
+
+    private func inspect(_ token: Secret) async -> Inspection {
+        var query = appQuery()
+        query.add("input_token", token)
+        var request = ProviderRequest(debugEndpoint)
+        request.query = query
+        let reading = FacebookReplies.debug.read(await http.send(request), now: now())
+        switch reading.meaning {
+        case .honoured:
+            guard let data = reading.json?["data"], Self.text(data["app_id"]) == appID else {
+                return Inspection(trouble: .unusable)
+            }
+            return Inspection(
+                isLive: data["is_valid"]?.bool == true,
+                subject: Self.text(data["user_id"]).map { Secret($0) }
+            )
+        case .refused: return Inspection(trouble: .misconfigured)
+        case .unclear: return Inspection(trouble: .unusable)
+        case .trouble(let trouble): return Inspection(trouble: trouble)
+        }
+    }
+
+    /// The app's token and its proof: HMAC-SHA-256 of the token under the app secret, in lower-case
+    /// hexadecimal ("Securing Graph API Requests").
+    private func appQuery() -> FormBody {
+        let proof = appSecret.withBytes { secret in
+            appToken.withBytes { token in
+                HMAC<SHA256>.authenticationCode(for: token, using: SymmetricKey(data: secret))
+            }
+        }
+        var query = FormBody()
+        query.add("access_token", appToken)
+        query.add("appsecret_proof", Hexadecimal.encode(Array(proof)))
+        return query
+    }
+
+    /// Ids are strings in the reference, numbers in old answers.
+    private static func text(_ value: JSONValue?) -> String? {
+        value?.string ?? value?.number.flatMap { Int64(exactly: $0) }.map { "\($0)" }
+    }
+
+    /// Such as `v25.0`.
+    private static func isVersion(_ text: String) -> Bool {
+        text.hasPrefix("v")
+            && text.dropFirst().utf8.allSatisfy { (0x30...0x39).contains($0) || $0 == 0x2e }
+    }
+
+    private static func isNumber(_ id: String) -> Bool {
+        (1...32).contains(id.utf8.count) && id.utf8.allSatisfy { (0x30...0x39).contains($0) }
+    }
+}
+
+extension FacebookProvider {
+    /// There is no refresh token, and a check is not proof of a removal.
+    package static let facebookTraits = ProviderTraits(
+        canCheckRefreshToken: false,
+        refreshInterval: .seconds(86_400),
+        // An access token that lived yesterday proves nothing about a removal today.
+        livenessLifetime: .zero,
+        revokesWholeGrant: true,
+        invalidTokenProvesGone: false,
+        usesIDTokens: true,
+        userActionURL: "https://www.facebook.com/settings?tab=applications",
+        userActionText:
+            "Open Settings & privacy, Settings, Apps and websites on Facebook, choose the app and "
+            + "select Remove."
+    )
+}

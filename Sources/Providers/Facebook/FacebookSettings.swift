@@ -1,0 +1,38 @@
+package import Lifecycle
+
+/// What the operator configures for Facebook Login.
+package struct FacebookSettings: Sendable {
+    /// The Graph API's host.
+    package static let graphURL = "https://graph.facebook.com"
+    /// Where Limited Login publishes its metadata and keys.
+    package static let limitedURL = "https://limited.facebook.com"
+    /// Where Limited Login users are uninstalled.
+    package static let uninstallURL = "https://www.limited.facebook.com"
+    /// The version that Meta's reference showed last.
+    package static let graphVersion = "v25.0"
+
+    /// The app id: the client id of everything here.
+    package let appID: String
+    package let appSecret: Secret
+    /// Such as `v25.0`.
+    package var version: String
+    package var http: ProviderHTTPSettings
+    package var graphBaseURL: String
+    package var limitedBaseURL: String
+    package var uninstallBaseURL: String
+
+    package init(
+        name: ProviderName,
+        appID: String,
+        appSecret: Secret,
+        version: String = FacebookSettings.graphVersion
+    ) {
+        self.appID = appID
+        self.appSecret = appSecret
+        self.version = version
+        http = ProviderHTTPSettings(name: name)
+        graphBaseURL = Self.graphURL
+        limitedBaseURL = Self.limitedURL
+        uninstallBaseURL = Self.uninstallURL
+    }
+}

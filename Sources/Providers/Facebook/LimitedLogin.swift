@@ -1,0 +1,76 @@
+import Engine
+import Lifecycle
+import NIOHTTP1
+import Synchronization
+
+/// Verifies id tokens of Facebook Limited Login.
+///
+/// "Validating the Limited Login OIDC Token": RS256 with keys of its own. No page names the issuer,
+/// so it is read from the discovery document; the keys' address is not.
+struct LimitedLogin: Sendable {
+    /// Where Limited Login publishes what it signs with.
+    struct Endpoints: Sendable {
+        let discovery: ProviderEndpoint
+        let keys: ProviderEndpoint
+
+        /// - Throws: ``ProviderError`` of kind `malformedBaseURL`.
+        init(_ base: ProviderBaseURL) throws(ProviderError) {
+            discovery = try ProviderEndpoint(
+                base,
+                path: "/.well-known/openid-configuration/",
+                method: .GET
+            )
+            keys = try ProviderEndpoint(
+                base,
+                path: "/.well-known/oauth/openid/jwks/",
+                method: .GET
+            )
+        }
+    }
+
+    /// What the discovery document said with the keys that are in use.
+    private final class Published: Sendable {
+        let issuer = Mutex<String?>(nil)
+    }
+
+    private let published = Published()
+    private let keys: SigningKeyCache
+    private let now: @Sendable () -> WallTime
+
+    init(
+        _ http: ProviderHTTPClient,
+        _ endpoints: Endpoints,
+        now: @escaping @Sendable () -> WallTime
+    ) {
+        self.now = now
+        let published = published
+        keys = SigningKeyCache(now: now) {
+            guard case .reply(let document) = await http.send(ProviderRequest(endpoints.discovery)),
+                document.status == 200,
+                let issuer = JSONValue(document.body)?["issuer"]?.string,
+                issuer.hasPrefix("https://"),
+                case .reply(let set) = await http.send(ProviderRequest(endpoints.keys)),
+                set.status == 200
+            else { return nil }
+            published.issuer.withLock { $0 = issuer }
+            return await SigningKeySet(set.body)
+        }
+    }
+
+    func verify(
+        _ signIn: SignIn,
+        at provider: ProviderName
+    ) async throws(SignInError) -> VerifiedSignIn {
+        // Reads keys and issuer when they are not there yet; without them no signature is good.
+        if let keyID = IDToken(signIn.idToken)?.keyID { _ = await keys.lookUp(keyID) }
+        let issuer = published.issuer.withLock { $0 }
+        let rules = IDTokenRules(
+            provider: provider,
+            issuer: .oneOf(issuer.map { [$0] } ?? []),
+            nonce: .plain,
+            keys: keys,
+            now: now()
+        )
+        return try await rules.verify(signIn)
+    }
+}

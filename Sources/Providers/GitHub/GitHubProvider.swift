@@ -1,0 +1,253 @@
+package import Engine
+package import Lifecycle
+package import Logging
+package import NIOCore
+import NIOHTTP1
+
+/// OAuth apps and GitHub Apps.
+///
+/// GitHub deletes a user's whole grant for the client, but only on showing a live access token of
+/// that user. A refresh token is therefore spent for one first; GitHub rotates it then, and the new
+/// one is kept before the access token is used.
+package final class GitHubProvider: ConnectedProvider {
+    package let name: ProviderName
+    package let traits: ProviderTraits
+
+    private let http: ProviderHTTPClient
+    private let tokenEndpoint: ProviderEndpoint
+    private let checkEndpoint: ProviderEndpoint
+    private let grantEndpoint: ProviderEndpoint
+    private let userEndpoint: ProviderEndpoint
+    private let clientID: String
+    private let clientSecret: Secret
+    private let now: @Sendable () -> WallTime
+
+    /// Prepares the provider; no connection is made yet.
+    ///
+    /// - Parameters:
+    ///   - settings: What the operator configured.
+    ///   - eventLoopGroup: Runs the connections; owned by the caller, shut down after
+    ///     ``shutdown()``.
+    ///   - now: The wall clock.
+    ///   - logger: For debug lines of the HTTP client's shutdown.
+    /// - Throws: ``ProviderError`` for settings that cannot work.
+    package init(
+        _ settings: GitHubSettings,
+        eventLoopGroup: any EventLoopGroup,
+        now: @escaping @Sendable () -> WallTime,
+        logger: Logger
+    ) throws(ProviderError) {
+        name = settings.http.name
+        traits = Self.gitHubTraits
+        guard !settings.clientID.isEmpty, settings.clientSecret.count > 0 else {
+            throw ProviderError(kind: .malformedClient, provider: name.rawValue)
+        }
+        clientID = settings.clientID
+        clientSecret = settings.clientSecret
+        let login = try ProviderBaseURL(settings.loginBaseURL, settings.http)
+        tokenEndpoint = try ProviderEndpoint(
+            login,
+            path: "/login/oauth/access_token",
+            method: .POST
+        )
+        let api = try ProviderBaseURL(settings.apiBaseURL, settings.http)
+        let headers = [("Accept", "application/vnd.github+json")]
+        checkEndpoint = try ProviderEndpoint(
+            api,
+            path: "/applications/{}/token",
+            method: .POST,
+            headers: headers
+        )
+        grantEndpoint = try ProviderEndpoint(
+            api,
+            path: "/applications/{}/grant",
+            method: .DELETE,
+            headers: headers
+        )
+        userEndpoint = try ProviderEndpoint(api, path: "/user", method: .GET, headers: headers)
+        self.now = now
+        http = try ProviderHTTPClient(
+            settings.http,
+            eventLoopGroup: eventLoopGroup,
+            logger: logger
+        )
+    }
+
+    /// Closes the connections; call it before the provider goes away.
+    package func shutdown() async { await http.shutdown() }
+
+    /// Exchanges an authorization code, and asks whose token it brought.
+    package func exchange(_ code: OpenCredential) async -> ExchangeAnswer {
+        guard code.kind == .authorizationCode else { return .trouble(.unusable) }
+        guard code.clientID == clientID else { return .trouble(.misconfigured) }
+        var form = clientForm()
+        form.add("code", code.secret)
+        if let redirectURI = code.redirectURI { form.add("redirect_uri", redirectURI) }
+        if let verifier = code.codeVerifier { form.add("code_verifier", verifier) }
+        let reading = await askForTokens(form, GitHubReplies.code)
+        switch reading.meaning {
+        case .honoured:
+            guard let grant = reading.grant else { return .trouble(.unusable) }
+            return .exchanged(
+                ExchangedTokens(
+                    refreshToken: grant.refreshToken,
+                    accessToken: grant.accessToken,
+                    accessTokenLifetime: grant.lifetime,
+                    subject: await owner(of: grant.accessToken)
+                )
+            )
+        case .refused: return .refused
+        case .unclear: return .trouble(.unusable)
+        case .trouble(let trouble): return .trouble(trouble)
+        }
+    }
+
+    /// Asks whether a token is live; a refresh token is rotated by that.
+    package func check(_ credential: OpenCredential) async -> CheckAnswer {
+        guard credential.clientID == clientID else { return .trouble(.misconfigured) }
+        switch credential.kind {
+        case .refreshToken:
+            switch await refresh(credential) {
+            case .token: return .live
+            case .dead: return .dead
+            case .trouble(let trouble): return .trouble(trouble)
+            }
+        case .accessToken:
+            switch await ask(checkEndpoint, credential.secret, GitHubReplies.token) {
+            case .honoured: return .live
+            case .unclear: return await probe().map { .trouble($0) } ?? .dead
+            case .refused: return .trouble(.unusable)
+            case .trouble(let trouble): return .trouble(trouble)
+            }
+        case .authorizationCode, .idToken: return .trouble(.unusable)
+        }
+    }
+
+    /// Deletes the user's grant for the client.
+    package func revoke(_ credential: OpenCredential) async -> RevokeAnswer {
+        guard credential.clientID == clientID else { return .trouble(.misconfigured) }
+        switch credential.kind {
+        case .accessToken:
+            return await deleteGrant(credential.secret, isFresh: false)
+        case .refreshToken:
+            switch await refresh(credential) {
+            case .token(let accessToken): return await deleteGrant(accessToken, isFresh: true)
+            case .dead: return .alreadyInvalid
+            case .trouble(let trouble): return .trouble(trouble)
+            }
+        case .authorizationCode, .idToken: return .trouble(.unusable)
+        }
+    }
+
+    /// GitHub issues no id tokens.
+    package func verify(_ signIn: SignIn) async throws(SignInError) -> VerifiedSignIn {
+        throw SignInError(kind: .unsupported, provider: name)
+    }
+
+    /// Asks about a code that cannot exist: only wrong client credentials are not told so.
+    package func diagnose() async -> Trouble? { await probe() }
+
+    private func deleteGrant(_ accessToken: Secret, isFresh: Bool) async -> RevokeAnswer {
+        switch await ask(grantEndpoint, accessToken, GitHubReplies.grant) {
+        case .honoured: return .success
+        case .unclear:
+            // A token that was issued a moment ago is not gone.
+            if isFresh { return .trouble(.unusable) }
+            return await probe().map { .trouble($0) } ?? .alreadyInvalid
+        case .refused: return .trouble(.unusable)
+        case .trouble(let trouble): return .trouble(trouble)
+        }
+    }
+
+    private enum Refreshed {
+        case token(Secret)
+        case dead
+        case trouble(Trouble)
+    }
+
+    /// "Refreshing user access tokens": the old refresh token and its access token end with it.
+    private func refresh(_ credential: OpenCredential) async -> Refreshed {
+        guard let keeper = credential.keeper else { return .trouble(.unusable) }
+        var form = clientForm()
+        form.add("grant_type", "refresh_token")
+        form.add("refresh_token", credential.secret)
+        let reading = await askForTokens(form, GitHubReplies.refresh)
+        switch reading.meaning {
+        case .honoured:
+            guard let grant = reading.grant, let next = grant.refreshToken else {
+                return .trouble(.unusable)
+            }
+            return await keeper.keep(next) ? .token(grant.accessToken) : .trouble(.lost)
+        case .refused: return .dead
+        case .unclear: return .trouble(.unusable)
+        case .trouble(let trouble): return .trouble(trouble)
+        }
+    }
+
+    /// `nil` when GitHub took the client's credentials just now.
+    private func probe() async -> Trouble? {
+        var form = clientForm()
+        form.add("code", "expunged-self-check")
+        switch await askForTokens(form, GitHubReplies.code).meaning {
+        case .refused: return nil
+        case .honoured, .unclear: return .unusable
+        case .trouble(let trouble): return trouble
+        }
+    }
+
+    /// The user's number; a login can be changed.
+    private func owner(of accessToken: Secret) async -> Secret? {
+        guard let authorization = Authorization.bearer(accessToken) else { return nil }
+        var request = ProviderRequest(userEndpoint)
+        request.authorization = authorization
+        let reading = GitHubReplies.user.read(await http.send(request), now: now())
+        guard reading.meaning == .honoured,
+            let id = reading.json?["id"]?.number.flatMap({ Int64(exactly: $0) })
+        else { return nil }
+        return Secret("\(id)")
+    }
+
+    private func clientForm() -> FormBody {
+        var form = FormBody()
+        form.add("client_id", clientID)
+        form.add("client_secret", clientSecret)
+        return form
+    }
+
+    private func askForTokens(_ form: FormBody, _ table: ReplyTable) async -> ReplyReading {
+        table.read(await http.send(ProviderRequest(tokenEndpoint, .form(form))), now: now())
+    }
+
+    /// Asks about a user's access token, as the client.
+    private func ask(
+        _ endpoint: ProviderEndpoint,
+        _ accessToken: Secret,
+        _ table: ReplyTable
+    ) async -> ReplyMeaning {
+        guard var request = ProviderRequest(endpoint, filling: [Secret(clientID)]) else {
+            return .trouble(.misconfigured)
+        }
+        var body = JSONBody()
+        body.add("access_token", accessToken)
+        request.body = .json(body)
+        request.authorization = .basic(clientID, clientSecret)
+        return table.read(await http.send(request), now: now()).meaning
+    }
+}
+
+extension GitHubProvider {
+    /// A refresh spends the refresh token, so nothing is asked without need.
+    package static let gitHubTraits = ProviderTraits(
+        canCheckRefreshToken: false,
+        refreshInterval: .seconds(86_400),
+        // An access token of a GitHub App lives eight hours; that it lived yesterday does not
+        // explain why it is refused today.
+        livenessLifetime: .zero,
+        revokesWholeGrant: true,
+        invalidTokenProvesGone: false,
+        userActionURL: "https://github.com/settings/applications",
+        userActionText:
+            "Open Settings, Applications on GitHub, look under Authorized OAuth Apps and "
+            + "Authorized GitHub Apps, and revoke the application."
+    )
+}

@@ -1,0 +1,257 @@
+import Lifecycle
+import Synchronization
+
+/// Takes back what one user granted to the application, by Microsoft Graph.
+///
+/// Works only where the user's own tenant consented to it. What an administrator granted for the
+/// whole tenant is never touched: it is other people's too.
+struct MicrosoftGraph: Sendable {
+    /// Renews an application's token this long before it ends.
+    private static let margin = Duration.seconds(120)
+
+    /// One answer of Graph that ends the sequence.
+    private struct Stop: Error {
+        let trouble: Trouble
+    }
+
+    private struct AppToken: Sendable {
+        let secret: Secret
+        let expiresAt: WallTime
+    }
+
+    private final class Tokens: Sendable {
+        let byTenant = Mutex<[String: AppToken]>([:])
+    }
+
+    private let http: ProviderHTTPClient
+    private let endpoints: MicrosoftGraphEndpoints
+    private let client: MicrosoftClient
+    private let revokesSessions: Bool
+    private let now: @Sendable () -> WallTime
+    private let tokens = Tokens()
+
+    /// - Parameters:
+    ///   - http: Speaks to the sign-in host and to Graph.
+    ///   - endpoints: The addresses of both.
+    ///   - client: Proves the application.
+    ///   - revokesSessions: Also end all sessions of the user.
+    ///   - now: The wall clock.
+    init(
+        _ http: ProviderHTTPClient,
+        _ endpoints: MicrosoftGraphEndpoints,
+        client: MicrosoftClient,
+        revokesSessions: Bool,
+        now: @escaping @Sendable () -> WallTime
+    ) {
+        self.http = http
+        self.endpoints = endpoints
+        self.client = client
+        self.revokesSessions = revokesSessions
+        self.now = now
+    }
+
+    /// Deletes the user's grants and assignments of the application.
+    ///
+    /// - Returns: Success when at least one grant or assignment ended; `userOnly` when an
+    ///   administrator's grant covers the user all the same; `alreadyInvalid` when nothing was
+    ///   listed, which is no proof: the lists lag behind ("List oauth2PermissionGrants").
+    func revoke(_ user: MicrosoftID) async -> RevokeAnswer {
+        do throws(Stop) {
+            guard let principal = try await findPrincipal(in: user.tenant) else {
+                return .alreadyInvalid
+            }
+            let isGrantedToAll = try await isGrantedToAll(principal, in: user.tenant)
+            // Before the deletions: a second try finds nothing left to count.
+            if revokesSessions { try await endSessions(of: user) }
+            var count = try await deleteGrants(of: user, to: principal)
+            count += try await deleteAssignments(of: user, to: principal)
+            if isGrantedToAll { return .userOnly }
+            return count > 0 ? .success : .alreadyInvalid
+        } catch {
+            return .trouble(error.trouble)
+        }
+    }
+
+    /// Whether the application gets a token for a tenant.
+    func diagnose(_ tenant: String) async -> Trouble? {
+        do throws(Stop) {
+            _ = try await token(for: tenant)
+            return nil
+        } catch {
+            return error.trouble
+        }
+    }
+
+    /// The application's own object in the tenant; `nil` when there is none, hence no grant.
+    private func findPrincipal(in tenant: String) async throws(Stop) -> String? {
+        var query = FormBody()
+        query.add("$select", "id")
+        let call = Call(endpoints.principal, [client.clientID], query)
+        let reading = try await send(call, in: tenant, MicrosoftReplies.principal)
+        guard let reading else { return nil }
+        guard let id = reading.json?["id"]?.string?.lowercased(), MicrosoftID.isGUID(id) else {
+            throw Stop(trouble: .unusable)
+        }
+        return id
+    }
+
+    private func deleteGrants(
+        of user: MicrosoftID,
+        to principal: String
+    ) async throws(Stop) -> Int {
+        let filter = "clientId eq '\(principal)' and principalId eq '\(user.object)'"
+        let grants = try await list(endpoints.grants, [], filter, in: user.tenant)
+        var count = 0
+        // The filter is not trusted: what Graph sends back decides.
+        for grant in grants
+        where Self.id(grant["clientId"]) == principal
+            && Self.id(grant["principalId"]) == user.object
+            && grant["consentType"]?.string == "Principal"
+        {
+            let call = Call(endpoints.grant, [try Self.text(grant["id"])])
+            count += try await delete(call, in: user.tenant)
+        }
+        return count
+    }
+
+    private func deleteAssignments(
+        of user: MicrosoftID,
+        to principal: String
+    ) async throws(Stop) -> Int {
+        let filter = "resourceId eq \(principal)"
+        let assignments = try await list(
+            endpoints.assignments,
+            [user.object],
+            filter,
+            in: user.tenant
+        )
+        var count = 0
+        for assignment in assignments
+        where Self.id(assignment["resourceId"]) == principal
+            && Self.id(assignment["principalId"]) == user.object
+        {
+            let id = try Self.text(assignment["id"])
+            count += try await delete(Call(endpoints.assignment, [principal, id]), in: user.tenant)
+        }
+        return count
+    }
+
+    private func isGrantedToAll(
+        _ principal: String,
+        in tenant: String
+    ) async throws(Stop) -> Bool {
+        let filter = "clientId eq '\(principal)' and consentType eq 'AllPrincipals'"
+        return try await list(endpoints.grants, [], filter, in: tenant).contains {
+            Self.id($0["clientId"]) == principal && $0["consentType"]?.string == "AllPrincipals"
+        }
+    }
+
+    private func endSessions(of user: MicrosoftID) async throws(Stop) {
+        let call = Call(endpoints.sessions, [user.object])
+        _ = try await send(call, in: user.tenant, MicrosoftReplies.sessions)
+    }
+
+    /// - Returns: 1 when it ended now, 0 when it was gone before.
+    private func delete(_ call: Call, in tenant: String) async throws(Stop) -> Int {
+        try await send(call, in: tenant, MicrosoftReplies.delete) == nil ? 0 : 1
+    }
+
+    /// One page holds all that one user has with one application; a second one is not understood.
+    private func list(
+        _ endpoint: ProviderEndpoint,
+        _ values: [String],
+        _ filter: String,
+        in tenant: String
+    ) async throws(Stop) -> [JSONValue] {
+        var query = FormBody()
+        query.add("$filter", filter)
+        let call = Call(endpoint, values, query)
+        guard let reading = try await send(call, in: tenant, MicrosoftReplies.list) else {
+            return []
+        }
+        guard let items = reading.json?["value"]?.array, reading.json?["@odata.nextLink"] == nil
+        else { throw Stop(trouble: .unusable) }
+        return items
+    }
+
+    /// An endpoint with what fills it.
+    private struct Call {
+        let endpoint: ProviderEndpoint
+        let values: [String]
+        let query: FormBody?
+
+        init(_ endpoint: ProviderEndpoint, _ values: [String], _ query: FormBody? = nil) {
+            self.endpoint = endpoint
+            self.values = values
+            self.query = query
+        }
+    }
+
+    /// - Returns: What Graph said; `nil` when the thing is not there.
+    private func send(
+        _ call: Call,
+        in tenant: String,
+        _ table: ReplyTable
+    ) async throws(Stop) -> ReplyReading? {
+        let token = try await token(for: tenant)
+        let request =
+            call.values.isEmpty
+            ? ProviderRequest(call.endpoint)
+            : ProviderRequest(call.endpoint, filling: call.values.map { Secret($0) })
+        guard var request, let authorization = Authorization.bearer(token) else {
+            throw Stop(trouble: .unusable)
+        }
+        request.query = call.query
+        request.authorization = authorization
+        let outcome = await http.send(request)
+        if case .reply(let reply) = outcome, reply.status == 401 {
+            // The token was taken back; the next try gets a new one.
+            tokens.byTenant.withLock { _ = $0.removeValue(forKey: tenant) }
+        }
+        let reading = table.read(outcome, now: now())
+        switch reading.meaning {
+        case .honoured: return reading
+        case .refused: return nil
+        case .unclear: throw Stop(trouble: .unusable)
+        case .trouble(let trouble): throw Stop(trouble: trouble)
+        }
+    }
+
+    /// The application's own token for one tenant, kept until shortly before its end.
+    private func token(for tenant: String) async throws(Stop) -> Secret {
+        let start = now()
+        if let kept = tokens.byTenant.withLock({ $0[tenant] }), start < kept.expiresAt {
+            return kept.secret
+        }
+        let address = endpoints.tokenURL(of: tenant)
+        guard var form = client.form(for: address, now: start),
+            var request = ProviderRequest(endpoints.token, filling: [Secret(tenant)])
+        else {
+            throw Stop(trouble: .misconfigured)
+        }
+        form.add("grant_type", "client_credentials")
+        form.add("scope", "https://graph.microsoft.com/.default")
+        request.body = .form(form)
+        let reading = MicrosoftReplies.application.read(await http.send(request), now: start)
+        switch reading.meaning {
+        case .honoured:
+            guard let grant = reading.grant else { throw Stop(trouble: .unusable) }
+            let lifetime = (grant.lifetime ?? .zero) - Self.margin
+            tokens.byTenant.withLock {
+                $0[tenant] = AppToken(secret: grant.accessToken, expiresAt: start + lifetime)
+            }
+            return grant.accessToken
+        case .refused, .unclear: throw Stop(trouble: .unusable)
+        // Nothing about the user was sent yet, whatever became of this call.
+        case .trouble(.lost): throw Stop(trouble: .unreachable)
+        case .trouble(let trouble): throw Stop(trouble: trouble)
+        }
+    }
+
+    private static func id(_ value: JSONValue?) -> String? { value?.string?.lowercased() }
+
+    private static func text(_ value: JSONValue?) throws(Stop) -> String {
+        guard let text = value?.string else { throw Stop(trouble: .unusable) }
+        return text
+    }
+}

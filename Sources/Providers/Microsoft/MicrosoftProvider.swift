@@ -1,0 +1,283 @@
+package import Engine
+package import Lifecycle
+package import Logging
+package import NIOCore
+import NIOHTTP1
+import Synchronization
+
+/// Microsoft Entra work accounts and personal Microsoft accounts.
+///
+/// There is no endpoint that revokes a token. For a work account, Graph can delete what the user
+/// granted, where the user's tenant allows it; for a personal account no service can do anything,
+/// and the verdict says so.
+package final class MicrosoftProvider: ConnectedProvider {
+    package let name: ProviderName
+    package let traits: ProviderTraits
+
+    private let http: ProviderHTTPClient
+    private let login: ProviderBaseURL
+    private let tokenEndpoint: ProviderEndpoint
+    private let tenant: MicrosoftTenant
+    private let client: MicrosoftClient
+    private let graph: MicrosoftGraph
+    private let graphTenants: Set<String>
+    private let keys: SigningKeyCache
+    private let ownTenant: OwnTenant
+    private let now: @Sendable () -> WallTime
+
+    /// The GUID behind a domain, once it was read.
+    private final class OwnTenant: Sendable {
+        let id = Mutex<String?>(nil)
+    }
+
+    /// Prepares the provider; no connection is made yet.
+    ///
+    /// - Parameters:
+    ///   - settings: What the operator configured.
+    ///   - eventLoopGroup: Runs the connections; owned by the caller, shut down after
+    ///     ``shutdown()``.
+    ///   - now: The wall clock.
+    ///   - logger: For debug lines of the HTTP client's shutdown.
+    ///   - makeNonce: Text that never repeats, for client assertions.
+    /// - Throws: ``ProviderError`` for settings or a key that cannot work.
+    package init(
+        _ settings: MicrosoftSettings,
+        eventLoopGroup: any EventLoopGroup,
+        now: @escaping @Sendable () -> WallTime,
+        logger: Logger,
+        makeNonce: @escaping @Sendable () -> String = XProvider.randomNonce
+    ) throws(ProviderError) {
+        name = settings.http.name
+        let provider = name.rawValue
+        let tenants = settings.graphTenants.map { $0.lowercased() }
+        guard let tenant = MicrosoftTenant(settings.tenant),
+            MicrosoftID.isGUID(settings.clientID.lowercased()),
+            tenants.allSatisfy({ MicrosoftID.isGUID($0) && $0 != MicrosoftTenant.personal })
+        else { throw ProviderError(kind: .malformedClient, provider: provider) }
+        try MicrosoftClient.check(settings.proof, of: provider)
+        self.tenant = tenant
+        self.now = now
+        graphTenants = Set(tenants)
+        traits = Self.traits(for: tenant, hasGraph: !tenants.isEmpty)
+        client = MicrosoftClient(
+            clientID: settings.clientID.lowercased(),
+            proof: settings.proof,
+            makeNonce: makeNonce
+        )
+        let login = try ProviderBaseURL(settings.loginBaseURL, settings.http)
+        self.login = login
+        let path = "/\(tenant.path)"
+        tokenEndpoint = try ProviderEndpoint(
+            login,
+            path: path + "/oauth2/v2.0/token",
+            method: .POST
+        )
+        let keySet = try ProviderEndpoint(login, path: path + "/discovery/v2.0/keys", method: .GET)
+        let discovery = try ProviderEndpoint(
+            login,
+            path: path + "/v2.0/.well-known/openid-configuration",
+            method: .GET
+        )
+        let endpoints = try MicrosoftGraphEndpoints(
+            login: login,
+            graph: try ProviderBaseURL(settings.graphBaseURL, settings.http)
+        )
+        let http = try ProviderHTTPClient(
+            settings.http,
+            eventLoopGroup: eventLoopGroup,
+            logger: logger
+        )
+        self.http = http
+        graph = MicrosoftGraph(
+            http,
+            endpoints,
+            client: client,
+            revokesSessions: settings.revokesSessions,
+            now: now
+        )
+        let ownTenant = OwnTenant()
+        self.ownTenant = ownTenant
+        keys = SigningKeyCache(now: now) {
+            if case .domain = tenant {
+                guard let id = await Self.readTenant(discovery, login, http) else { return nil }
+                ownTenant.id.withLock { $0 = id }
+            }
+            guard case .reply(let reply) = await http.send(ProviderRequest(keySet)),
+                reply.status == 200
+            else { return nil }
+            return await SigningKeySet(reply.body)
+        }
+    }
+
+    /// Closes the connections; call it before the provider goes away.
+    package func shutdown() async { await http.shutdown() }
+
+    /// Exchanges an authorization code.
+    package func exchange(_ code: OpenCredential) async -> ExchangeAnswer {
+        guard code.kind == .authorizationCode else { return .trouble(.unusable) }
+        guard var form = form(for: code.clientID) else { return .trouble(.misconfigured) }
+        form.add("grant_type", "authorization_code")
+        form.add("code", code.secret)
+        if let redirectURI = code.redirectURI { form.add("redirect_uri", redirectURI) }
+        if let verifier = code.codeVerifier { form.add("code_verifier", verifier) }
+        let reading = await ask(form, MicrosoftReplies.code)
+        switch reading.meaning {
+        case .honoured:
+            guard let grant = reading.grant else { return .trouble(.unusable) }
+            return .exchanged(
+                ExchangedTokens(
+                    refreshToken: grant.refreshToken,
+                    accessToken: grant.accessToken,
+                    accessTokenLifetime: grant.lifetime,
+                    subject: subject(of: grant)
+                )
+            )
+        case .refused: return .refused
+        case .unclear: return .trouble(.unusable)
+        case .trouble(let trouble): return .trouble(trouble)
+        }
+    }
+
+    /// Asks whether a refresh token is live.
+    ///
+    /// Microsoft answers with a new one and keeps the old one valid ("Refresh tokens in the
+    /// Microsoft identity platform"), so nothing is lost where the new one cannot be kept.
+    package func check(_ credential: OpenCredential) async -> CheckAnswer {
+        guard credential.kind == .refreshToken else { return .trouble(.unusable) }
+        guard var form = form(for: credential.clientID) else { return .trouble(.misconfigured) }
+        form.add("grant_type", "refresh_token")
+        form.add("refresh_token", credential.secret)
+        let reading = await ask(form, MicrosoftReplies.refresh)
+        switch reading.meaning {
+        case .honoured:
+            if let next = reading.grant?.refreshToken, let keeper = credential.keeper {
+                return await keeper.keep(next) ? .live : .trouble(.lost)
+            }
+            return .live
+        case .refused: return .dead
+        case .unclear: return .trouble(.unusable)
+        case .trouble(let trouble): return .trouble(trouble)
+        }
+    }
+
+    /// Deletes the user's grants where that is possible, and says so where it is not.
+    package func revoke(_ credential: OpenCredential) async -> RevokeAnswer {
+        guard credential.clientID.lowercased() == client.clientID else {
+            return .trouble(.misconfigured)
+        }
+        guard credential.kind != .authorizationCode else { return .trouble(.unusable) }
+        var user = credential.subject.flatMap { MicrosoftID($0) }
+        if user == nil, credential.kind == .idToken {
+            user = IDToken(credential.secret).flatMap { $0.isFor(client.clientID) ? $0 : nil }
+                .flatMap { MicrosoftID($0) }
+        }
+        guard let user else { return .unfit }
+        guard !user.isPersonal, graphTenants.contains(user.tenant) else { return .userOnly }
+        return await graph.revoke(user)
+    }
+
+    /// Verifies a fresh sign-in against the published keys.
+    package func verify(_ signIn: SignIn) async throws(SignInError) -> VerifiedSignIn {
+        guard signIn.clientID.lowercased() == client.clientID else {
+            throw SignInError(kind: .wrongAudience, provider: name)
+        }
+        let rules = IDTokenRules(
+            provider: name,
+            issuer: .perTenant(issuer(of: "{tenantid}")),
+            nonce: .plain,
+            keys: keys,
+            now: now()
+        )
+        let verified = try await rules.verify(signIn)
+        guard let user = IDToken(signIn.idToken).flatMap({ MicrosoftID($0) }) else {
+            throw SignInError(kind: .missingSubject, provider: name)
+        }
+        // The keys are those of all tenants: which of them may sign in is ours to check.
+        guard tenant.admits(user.tenant, own: ownTenant.id.withLock { $0 }) else {
+            throw SignInError(kind: .wrongIssuer, provider: name)
+        }
+        return VerifiedSignIn(
+            subject: user.subject,
+            issuedAt: verified.issuedAt,
+            expiresAt: verified.expiresAt,
+            fingerprint: verified.fingerprint
+        )
+    }
+
+    /// Asks about a code that cannot exist, and for the application's token in every tenant that is
+    /// configured.
+    package func diagnose() async -> Trouble? {
+        guard var form = form(for: client.clientID) else { return .misconfigured }
+        form.add("grant_type", "authorization_code")
+        form.add("code", "expunged-self-check")
+        form.add("redirect_uri", "https://localhost/")
+        switch await ask(form, MicrosoftReplies.code).meaning {
+        case .refused: break
+        case .honoured, .unclear: return .unusable
+        case .trouble(let trouble): return trouble
+        }
+        for tenant in graphTenants.sorted() {
+            if let trouble = await graph.diagnose(tenant) { return trouble }
+        }
+        return nil
+    }
+
+    private func form(for clientID: String) -> FormBody? {
+        guard clientID.lowercased() == client.clientID else { return nil }
+        let address = "\(login.text)/\(tenant.path)/oauth2/v2.0/token"
+        return client.form(for: address, now: now())
+    }
+
+    private func ask(_ form: FormBody, _ table: ReplyTable) async -> ReplyReading {
+        table.read(await http.send(ProviderRequest(tokenEndpoint, .form(form))), now: now())
+    }
+
+    /// Who the tokens belong to; read over the connection that brought them.
+    private func subject(of grant: TokenGrant) -> Secret? {
+        guard let token = grant.idToken.flatMap({ IDToken($0) }), token.isFor(client.clientID),
+            let user = MicrosoftID(token), token.issuer == issuer(of: user.tenant)
+        else { return nil }
+        return user.subject
+    }
+
+    /// "Access tokens": the issuer names the tenant of the user, whatever address was used.
+    private func issuer(of tid: String) -> String { "\(login.text)/\(tid)/v2.0" }
+
+    /// Reads the GUID of a domain's tenant out of its issuer.
+    private static func readTenant(
+        _ discovery: ProviderEndpoint,
+        _ login: ProviderBaseURL,
+        _ http: ProviderHTTPClient
+    ) async -> String? {
+        guard case .reply(let reply) = await http.send(ProviderRequest(discovery)),
+            reply.status == 200, let issuer = JSONValue(reply.body)?["issuer"]?.string,
+            issuer.hasPrefix(login.text + "/"), issuer.hasSuffix("/v2.0")
+        else { return nil }
+        let id = issuer.dropFirst(login.text.count + 1).dropLast("/v2.0".count).lowercased()
+        return MicrosoftID.isGUID(id) ? id : nil
+    }
+}
+
+extension MicrosoftProvider {
+    /// The tenant decides which page is the user's, Graph whether anything can be revoked at all.
+    private static func traits(for tenant: MicrosoftTenant, hasGraph: Bool) -> ProviderTraits {
+        let isPersonal = tenant == .consumers
+        return ProviderTraits(
+            // Graph needs the user and not the token: a dead token must not keep it from trying.
+            canCheckRefreshToken: false,
+            refreshInterval: .seconds(86_400),
+            livenessLifetime: .zero,
+            revokesWholeGrant: true,
+            invalidTokenProvesGone: false,
+            hasNoRevocationAPI: !hasGraph || isPersonal,
+            usesIDTokens: true,
+            userActionURL: isPersonal
+                ? "https://account.live.com/consent/Manage" : "https://myapps.microsoft.com",
+            userActionText:
+                "Personal account: open https://account.live.com/consent/Manage, choose the app "
+                + "and remove its permissions. Work or school account: open "
+                + "https://myapps.microsoft.com, find the app and choose Manage your application, "
+                + "Revoke permissions."
+        )
+    }
+}

@@ -1,0 +1,82 @@
+import Lifecycle
+
+/// What Microsoft's endpoints answer, one table each.
+///
+/// Sources: learn.microsoft.com, "OAuth 2.0 authorization code flow", "Microsoft Entra
+/// authentication and authorization error codes", and the Graph pages of each call.
+enum MicrosoftReplies {
+    /// Codes that say that a refresh token is over: expired (70008, 700082, 700084) or revoked
+    /// (50173).
+    ///
+    /// Other `invalid_grant` may only want the user to do something.
+    private static let isOver = ReplyShape.both(
+        .error(["invalid_grant"]),
+        .member("error_codes.0", .number([50_173, 70_008, 700_082, 700_084]))
+    )
+
+    private static let isMissing = ReplyShape.member(
+        "error.code",
+        .text(["Request_ResourceNotFound"])
+    )
+
+    /// Token endpoint with an authorization code.
+    static let code = ReplyTable([
+        ReplyRow(200, .tokens, .honoured),
+        ReplyRow(400, .error(["invalid_grant"]), .refused),
+        client,
+    ])
+
+    /// Token endpoint with a refresh token.
+    static let refresh = ReplyTable([
+        ReplyRow(200, .tokens, .honoured),
+        ReplyRow(400, isOver, .refused),
+        client,
+    ])
+
+    /// Token endpoint for the application itself.
+    static let application = ReplyTable([
+        ReplyRow(200, .tokens, .honoured),
+        client,
+    ])
+
+    /// `GET /servicePrincipals(appId='…')`.
+    static let principal = graph([
+        ReplyRow(200, .both(.object, .member("id", .isPresent)), .honoured),
+        ReplyRow(404, isMissing, .refused),
+    ])
+
+    /// Lists of grants and of assignments; a user that is gone has none.
+    static let list = graph([
+        ReplyRow(200, .both(.object, .member("value", .isPresent)), .honoured),
+        ReplyRow(404, isMissing, .refused),
+    ])
+
+    /// `DELETE` of a grant or an assignment; missing means that an earlier call did it.
+    static let delete = graph([
+        ReplyRow(204, .empty, .honoured),
+        ReplyRow(404, isMissing, .refused),
+    ])
+
+    /// `POST /users/{id}/revokeSignInSessions`: the page warns that other 2xx come too.
+    static let sessions = graph([ReplyRow(200...204, .anything, .honoured)])
+
+    private static let client = ReplyRow(
+        400...401,
+        .error(["invalid_client", "unauthorized_client", "invalid_scope", "unsupported_grant_type"]
+        ),
+        .trouble(.misconfigured)
+    )
+
+    /// 403 is a permission that the tenant did not consent to, although it is configured so.
+    private static func graph(_ rows: [ReplyRow]) -> ReplyTable {
+        ReplyTable(
+            rows + [
+                ReplyRow(
+                    403,
+                    .member("error.code", .text(["Authorization_RequestDenied"])),
+                    .trouble(.misconfigured)
+                )
+            ]
+        )
+    }
+}

@@ -1,0 +1,38 @@
+package import Engine
+package import Lifecycle
+
+/// What the operator configures for an application registered with Microsoft Entra.
+package struct MicrosoftSettings: Sendable {
+    /// How the application proves itself.
+    package enum ClientProof: Sendable {
+        case secret(Secret)
+        /// A certificate: the SHA-256 of its DER form and its private key, for PS256.
+        case certificate(thumbprint: [UInt8], signer: any MessageSigner)
+    }
+
+    /// The sign-in host of the global cloud.
+    package static let loginURL = "https://login.microsoftonline.com"
+    /// Microsoft Graph of the global cloud.
+    package static let graphURL = "https://graph.microsoft.com"
+
+    package let clientID: String
+    /// `common`, `organizations`, `consumers`, a GUID or a domain.
+    package let tenant: String
+    package let proof: ClientProof
+    /// GUIDs of the tenants whose administrators let the application delete grants.
+    package var graphTenants: [String] = []
+    /// Also end all sessions of the user, in every application.
+    package var revokesSessions = false
+    package var http: ProviderHTTPSettings
+    package var loginBaseURL: String
+    package var graphBaseURL: String
+
+    package init(name: ProviderName, clientID: String, tenant: String, proof: ClientProof) {
+        self.clientID = clientID
+        self.tenant = tenant
+        self.proof = proof
+        http = ProviderHTTPSettings(name: name)
+        loginBaseURL = Self.loginURL
+        graphBaseURL = Self.graphURL
+    }
+}

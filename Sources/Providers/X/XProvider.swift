@@ -1,0 +1,232 @@
+package import Engine
+package import Lifecycle
+package import Logging
+package import NIOCore
+import NIOHTTP1
+
+/// X, by OAuth 2.0 or by OAuth 1.0a.
+///
+/// Revocation ends one token. Whether the others of the same grant end too is not documented, so
+/// each is revoked by itself.
+package final class XProvider: ConnectedProvider {
+    package let name: ProviderName
+    package let traits: ProviderTraits
+
+    private let http: ProviderHTTPClient
+    private let tokenEndpoint: ProviderEndpoint
+    private let revokeEndpoint: ProviderEndpoint
+    private let invalidateEndpoint: ProviderEndpoint
+    /// What OAuth 1.0a signs.
+    private let invalidateURL: String
+    private let settings: XSettings
+    private let makeNonce: @Sendable () -> String
+    private let now: @Sendable () -> WallTime
+
+    /// Prepares the provider; no connection is made yet.
+    ///
+    /// - Parameters:
+    ///   - settings: What the operator configured.
+    ///   - eventLoopGroup: Runs the connections; owned by the caller, shut down after
+    ///     ``shutdown()``.
+    ///   - now: The wall clock.
+    ///   - logger: For debug lines of the HTTP client's shutdown.
+    ///   - makeNonce: Letters and digits that never repeat, for OAuth 1.0a.
+    /// - Throws: ``ProviderError`` for settings that cannot work.
+    package init(
+        _ settings: XSettings,
+        eventLoopGroup: any EventLoopGroup,
+        now: @escaping @Sendable () -> WallTime,
+        logger: Logger,
+        makeNonce: @escaping @Sendable () -> String = XProvider.randomNonce
+    ) throws(ProviderError) {
+        name = settings.http.name
+        traits = Self.xTraits
+        self.settings = settings
+        self.makeNonce = makeNonce
+        self.now = now
+        let base = try ProviderBaseURL(settings.baseURL, settings.http)
+        tokenEndpoint = try ProviderEndpoint(base, path: "/2/oauth2/token", method: .POST)
+        revokeEndpoint = try ProviderEndpoint(base, path: "/2/oauth2/revoke", method: .POST)
+        let path = "/1.1/oauth/invalidate_token.json"
+        invalidateEndpoint = try ProviderEndpoint(base, path: path, method: .POST)
+        invalidateURL = base.text + path
+        http = try ProviderHTTPClient(
+            settings.http,
+            eventLoopGroup: eventLoopGroup,
+            logger: logger
+        )
+    }
+
+    /// 128 random bits in hexadecimal.
+    package static let randomNonce: @Sendable () -> String = {
+        var generator = SystemRandomNumberGenerator()
+        let bytes = (0..<16).map { _ in UInt8.random(in: 0...255, using: &generator) }
+        return String(decoding: Hexadecimal.encode(bytes), as: UTF8.self)
+    }
+
+    /// Closes the connections; call it before the provider goes away.
+    package func shutdown() async { await http.shutdown() }
+
+    /// Exchanges an authorization code of OAuth 2.0.
+    package func exchange(_ code: OpenCredential) async -> ExchangeAnswer {
+        guard code.kind == .authorizationCode, case .oauth2 = settings.authorization else {
+            return .trouble(.unusable)
+        }
+        guard code.clientID == settings.clientID else { return .trouble(.misconfigured) }
+        var form = FormBody()
+        form.add("grant_type", "authorization_code")
+        form.add("code", code.secret)
+        if let redirectURI = code.redirectURI { form.add("redirect_uri", redirectURI) }
+        if let verifier = code.codeVerifier { form.add("code_verifier", verifier) }
+        let reading = await ask(tokenEndpoint, form, XReplies.token)
+        switch reading.meaning {
+        case .honoured:
+            guard let grant = reading.grant else { return .trouble(.unusable) }
+            return .exchanged(
+                ExchangedTokens(
+                    refreshToken: grant.refreshToken,
+                    accessToken: grant.accessToken,
+                    accessTokenLifetime: grant.lifetime,
+                    subject: nil
+                )
+            )
+        case .refused: return .refused
+        case .unclear: return .trouble(.unusable)
+        case .trouble(let trouble): return .trouble(trouble)
+        }
+    }
+
+    /// Asks whether a refresh token of OAuth 2.0 is live; it is rotated by that.
+    package func check(_ credential: OpenCredential) async -> CheckAnswer {
+        guard credential.kind == .refreshToken, case .oauth2 = settings.authorization,
+            let keeper = credential.keeper
+        else { return .trouble(.unusable) }
+        guard credential.clientID == settings.clientID else { return .trouble(.misconfigured) }
+        var form = FormBody()
+        form.add("grant_type", "refresh_token")
+        form.add("refresh_token", credential.secret)
+        let reading = await ask(tokenEndpoint, form, XReplies.token)
+        switch reading.meaning {
+        case .honoured:
+            guard let next = reading.grant?.refreshToken else { return .trouble(.unusable) }
+            return await keeper.keep(next) ? .live : .trouble(.lost)
+        case .refused: return .dead
+        case .unclear: return .trouble(.unusable)
+        case .trouble(let trouble): return .trouble(trouble)
+        }
+    }
+
+    /// Revokes one token.
+    package func revoke(_ credential: OpenCredential) async -> RevokeAnswer {
+        guard credential.clientID == settings.clientID else { return .trouble(.misconfigured) }
+        switch (settings.authorization, credential.kind) {
+        case (.oauth2, .refreshToken):
+            return await revoke(credential.secret, hint: "refresh_token")
+        case (.oauth2, .accessToken):
+            return await revoke(credential.secret, hint: "access_token")
+        case (.oauth1(let consumerSecret), .accessToken):
+            return await invalidate(credential.secret, consumerSecret)
+        case (_, .authorizationCode), (_, .idToken), (.oauth1, .refreshToken):
+            return .trouble(.unusable)
+        }
+    }
+
+    /// X issues no id tokens.
+    package func verify(_ signIn: SignIn) async throws(SignInError) -> VerifiedSignIn {
+        throw SignInError(kind: .unsupported, provider: name)
+    }
+
+    /// Asks about a token that cannot exist; for OAuth 1.0a that shows only that X is there.
+    package func diagnose() async -> Trouble? {
+        switch settings.authorization {
+        case .oauth2:
+            var form = FormBody()
+            form.add("grant_type", "refresh_token")
+            form.add("refresh_token", "expunged-self-check")
+            return Self.isAnswered(await ask(tokenEndpoint, form, XReplies.token).meaning)
+        case .oauth1(let consumerSecret):
+            let pair = Secret("expunged:self-check")
+            return Self.isAnswered(await invalidation(pair, consumerSecret) ?? .unclear)
+        }
+    }
+
+    /// What a made-up token gets is not documented, so any answer but a configuration error is one.
+    private static func isAnswered(_ meaning: ReplyMeaning) -> Trouble? {
+        switch meaning {
+        case .refused, .unclear, .trouble(.unusable): nil
+        case .honoured: .unusable
+        case .trouble(let trouble): trouble
+        }
+    }
+
+    private func revoke(_ token: Secret, hint: String) async -> RevokeAnswer {
+        var form = FormBody()
+        form.add("token", token)
+        form.add("token_type_hint", hint)
+        switch await ask(revokeEndpoint, form, XReplies.revoke).meaning {
+        case .honoured: return .success
+        case .refused, .unclear: return .trouble(.unusable)
+        case .trouble(let trouble): return .trouble(trouble)
+        }
+    }
+
+    private func invalidate(_ pair: Secret, _ consumerSecret: Secret) async -> RevokeAnswer {
+        switch await invalidation(pair, consumerSecret) {
+        case .honoured: return .success
+        case .refused: return .alreadyInvalid
+        case .unclear: return .trouble(.unusable)
+        case .trouble(let trouble): return .trouble(trouble)
+        case nil: return .unfit
+        }
+    }
+
+    /// Takes the access token and its secret with a colon between, as they are stored; `nil` when
+    /// that is not what is stored, and then nothing is sent.
+    private func invalidation(_ pair: Secret, _ consumerSecret: Secret) async -> ReplyMeaning? {
+        let parts = pair.exposeText().split(separator: ":", omittingEmptySubsequences: false)
+        guard parts.count == 2, parts.allSatisfy({ !$0.isEmpty }) else { return nil }
+        let signature = OAuth1Signature(
+            consumerKey: settings.clientID,
+            consumerSecret: consumerSecret,
+            token: String(parts[0]),
+            tokenSecret: Secret(String(parts[1])),
+            nonce: makeNonce(),
+            timestamp: now().unixMilliseconds / 1000
+        )
+        let header = signature.header(method: "POST", url: invalidateURL)
+        guard let authorization = Authorization.scheme("OAuth", header) else { return nil }
+        var request = ProviderRequest(invalidateEndpoint, .form(FormBody()))
+        request.authorization = authorization
+        return XReplies.invalidate.read(await http.send(request), now: now()).meaning
+    }
+
+    /// Confidential clients authenticate by Basic, public ones by their id in the body.
+    private func ask(
+        _ endpoint: ProviderEndpoint,
+        _ form: FormBody,
+        _ table: ReplyTable
+    ) async -> ReplyReading {
+        var form = form
+        form.add("client_id", settings.clientID)
+        var request = ProviderRequest(endpoint, .form(form))
+        if case .oauth2(let clientSecret?) = settings.authorization {
+            request.authorization = .client(settings.clientID, clientSecret)
+        }
+        return table.read(await http.send(request), now: now())
+    }
+}
+
+extension XProvider {
+    /// A refresh spends the refresh token, so nothing is asked without need.
+    package static let xTraits = ProviderTraits(
+        canCheckRefreshToken: false,
+        refreshInterval: .seconds(86_400),
+        livenessLifetime: .zero,
+        revokesWholeGrant: false,
+        invalidTokenProvesGone: false,
+        userActionURL: "https://x.com/settings/connected_apps",
+        userActionText:
+            "Open Settings and privacy, Security and account access, Apps and sessions, Connected "
+            + "apps on X, choose the app and select Revoke app permissions."
+    )
+}

@@ -1,0 +1,41 @@
+import Lifecycle
+
+/// What X's endpoints answer, one table each.
+///
+/// Sources: docs.x.com, "OAuth 2.0 Authorization Code Flow with PKCE"; developer.x.com, "POST
+/// oauth/invalidate_token". What an unknown token gets from OAuth 2 is not documented, so no answer
+/// of that endpoint says "gone".
+enum XReplies {
+    /// `POST /2/oauth2/token`.
+    static let token = ReplyTable([
+        ReplyRow(200, .tokens, .honoured),
+        ReplyRow(400, .error(["invalid_grant"]), .refused),
+        client,
+    ])
+
+    /// `POST /2/oauth2/revoke`.
+    static let revoke = ReplyTable([
+        ReplyRow(200, .both(.object, .member("revoked", .isTrue)), .honoured),
+        client,
+    ])
+
+    /// `POST /1.1/oauth/invalidate_token.json`.
+    ///
+    /// The token that ended, or error 89, "invalid or expired token". Error 32 may be the signature
+    /// of one wrong token secret, so it pauses nothing.
+    static let invalidate = ReplyTable([
+        ReplyRow(200, .both(.object, .member("access_token", .isPresent)), .honoured),
+        ReplyRow(401, onlyError(89), .refused),
+        ReplyRow(400...401, onlyError(215), .trouble(.misconfigured)),
+    ])
+
+    private static let client = ReplyRow(
+        400...401,
+        .error(["invalid_client", "unauthorized_client", "unsupported_grant_type"]),
+        .trouble(.misconfigured)
+    )
+
+    private static func onlyError(_ code: Int) -> ReplyShape {
+        .both(.member("errors.0.code", .number([code])), .member("errors.1", .isAbsent))
+    }
+}

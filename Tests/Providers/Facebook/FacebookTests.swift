@@ -1,0 +1,342 @@
+import Engine
+import Lifecycle
+import Testing
+
+@testable import Providers
+
+@Suite("Facebook")
+struct FacebookTests {
+    static let appID = "1234567890"
+    static let user = "10223344556677"
+
+    static func with<Result>(
+        react: @escaping @Sendable (String) -> RawServer.Reaction,
+        body: (FacebookProvider, RawServer) async throws -> Result
+    ) async throws -> Result {
+        try await RawServer.with(react: react) { server in
+            var settings = FacebookSettings(
+                name: ProviderName("facebook"),
+                appID: appID,
+                appSecret: Secret("app-secret")
+            )
+            FamilyHarness.relax(&settings.http)
+            settings.graphBaseURL = FamilyHarness.url(server)
+            settings.limitedBaseURL = FamilyHarness.url(server)
+            settings.uninstallBaseURL = FamilyHarness.url(server)
+            let provider = try FacebookProvider(
+                settings,
+                eventLoopGroup: FamilyHarness.group,
+                now: FamilyHarness.now,
+                logger: FamilyHarness.logger
+            )
+            do {
+                let result = try await body(provider, server)
+                await provider.shutdown()
+                return result
+            } catch {
+                await provider.shutdown()
+                throw error
+            }
+        }
+    }
+
+    static func with<Result>(
+        answering reaction: RawServer.Reaction,
+        body: (FacebookProvider, RawServer) async throws -> Result
+    ) async throws -> Result {
+        let react: @Sendable (String) -> RawServer.Reaction = { _ in reaction }
+        return try await with(react: react, body: body)
+    }
+
+    static func credential(
+        _ kind: CredentialKind = .accessToken,
+        _ secret: String = "canary-token",
+        subject: String? = user
+    ) -> OpenCredential {
+        FamilyHarness.credential(kind, secret, client: appID, subject: subject)
+    }
+
+    static func error(_ code: Int, _ subcode: Int? = nil, status: Int = 400) -> RawServer.Reaction {
+        let tail = subcode.map { #","error_subcode":\#($0)"# } ?? ""
+        return .json(
+            status,
+            #"{"error":{"message":"canary","type":"OAuthException","code":\#(code)\#(tail)}}"#
+        )
+    }
+
+    static let goodApp = RawServer.Reaction.json(
+        200,
+        #"{"data":{"app_id":"\#(appID)","is_valid":true,"type":"APP"}}"#
+    )
+
+    /// One answer to the removal and to the look at the permissions after it.
+    struct Removal: Sendable, CustomTestStringConvertible {
+        let name: String
+        let delete: RawServer.Reaction
+        var permissions = RawServer.Reaction.http(500)
+        var debug = FacebookTests.goodApp
+        let answer: RevokeAnswer
+
+        var testDescription: String { name }
+    }
+
+    static let empty = RawServer.Reaction.json(200, #"{"data":[]}"#)
+    static let granted = RawServer.Reaction.json(
+        200,
+        #"{"data":[{"permission":"email","status":"granted"}]}"#
+    )
+
+    static let removals = [
+        Removal(name: "true", delete: .json(200, "true"), answer: .success),
+        Removal(name: "success", delete: .json(200, #"{"success":true}"#), answer: .success),
+        Removal(
+            name: "success as text/javascript",
+            delete: .http(
+                200,
+                ["Content-Type: text/javascript; charset=UTF-8"],
+                body: Array(#"{"success":true}"#.utf8)
+            ),
+            answer: .success
+        ),
+        Removal(
+            name: "no success",
+            delete: .json(200, #"{"success":false}"#),
+            answer: .trouble(.unusable)
+        ),
+        Removal(name: "false", delete: .json(200, "false"), answer: .trouble(.unusable)),
+        Removal(name: "empty 200", delete: .http(200), answer: .trouble(.unusable)),
+        Removal(
+            name: "html",
+            delete: .http(200, ["Content-Type: text/html"], body: Array("true".utf8)),
+            answer: .trouble(.unusable)
+        ),
+        Removal(
+            name: "458, no permissions",
+            delete: error(190, 458),
+            permissions: empty,
+            answer: .grantGone
+        ),
+        Removal(
+            name: "458 twice",
+            delete: error(190, 458),
+            permissions: error(190, 458),
+            answer: .grantGone
+        ),
+        Removal(
+            name: "458, but permissions",
+            delete: error(190, 458),
+            permissions: granted,
+            answer: .trouble(.unusable)
+        ),
+        Removal(
+            name: "458, and nothing after it",
+            delete: error(190, 458),
+            answer: .trouble(.unusable)
+        ),
+        Removal(
+            name: "100, no permissions",
+            delete: error(100),
+            permissions: empty,
+            answer: .grantGone
+        ),
+        Removal(
+            name: "100, then 458",
+            delete: error(100),
+            permissions: error(190, 458),
+            answer: .trouble(.unusable)
+        ),
+        Removal(
+            name: "100 twice",
+            delete: error(100, 33),
+            permissions: error(100, 33),
+            answer: .trouble(.unusable)
+        ),
+        Removal(name: "checkpoint", delete: error(190, 459), answer: .trouble(.unusable)),
+        Removal(name: "dead token", delete: error(190, 463), answer: .trouble(.unusable)),
+        Removal(
+            name: "wrong secret",
+            delete: error(190),
+            debug: error(190),
+            answer: .trouble(.misconfigured)
+        ),
+        Removal(
+            name: "limit",
+            delete: error(4, status: 403),
+            answer: .trouble(.throttled(retryAfter: nil))
+        ),
+        Removal(
+            name: "blocked",
+            delete: error(368),
+            answer: .trouble(.throttled(retryAfter: nil))
+        ),
+        Removal(
+            name: "transient 500",
+            delete: error(2, status: 500),
+            answer: .trouble(.throttled(retryAfter: nil))
+        ),
+    ]
+
+    @Test("only documented answers to a removal decide anything", arguments: removals)
+    func removal(_ removal: Removal) async throws {
+        let react: @Sendable (String) -> RawServer.Reaction = { request in
+            if request.hasPrefix("DELETE") { return removal.delete }
+            return request.contains("/debug_token") ? removal.debug : removal.permissions
+        }
+        try await Self.with(react: react) { provider, _ in
+            #expect(await provider.revoke(Self.credential()) == removal.answer)
+        }
+    }
+
+    @Test("a removal goes to the user's own path with the app's token and its proof, once")
+    func removalRequest() async throws {
+        try await Self.with(answering: .json(200, "true")) { provider, server in
+            #expect(await provider.revoke(Self.credential()) == .success)
+            let request = try #require(server.requests.first)
+            #expect(server.requests.count == 1)
+            #expect(request.hasPrefix("DELETE /v25.0/10223344556677/permissions?"))
+            #expect(
+                FamilyHarness.field("access_token", of: request) == "1234567890%7Capp-secret"
+            )
+            // printf '1234567890|app-secret' | openssl dgst -sha256 -hmac app-secret
+            #expect(
+                FamilyHarness.field("appsecret_proof", of: request)
+                    == "1372ebbf321837a2ac6a1eedf182923d0898de52dd6bf9a49c8f6934295ed9b3"
+            )
+            #expect(!request.contains("canary-token"))
+        }
+    }
+
+    @Test("a user id that is not a number is never put into a path")
+    func strangeSubject() async throws {
+        try await Self.with(answering: .json(200, "true")) { provider, server in
+            for subject in ["me", "1/../2", "", "12a"] {
+                #expect(await provider.revoke(Self.credential(subject: subject)) == .unfit)
+            }
+            #expect(server.requests.isEmpty)
+        }
+    }
+
+    @Test("an unknown user is asked for by the token, when that still names one")
+    func unknownSubject() async throws {
+        let react: @Sendable (String) -> RawServer.Reaction = { request in
+            request.hasPrefix("DELETE")
+                ? .json(200, "true")
+                : .json(
+                    200,
+                    #"{"data":{"app_id":"1234567890","is_valid":false,"user_id":"777"}}"#
+                )
+        }
+        try await Self.with(react: react) { provider, server in
+            #expect(await provider.revoke(Self.credential(subject: nil)) == .success)
+            #expect(server.requests.last?.hasPrefix("DELETE /v25.0/777/permissions") == true)
+        }
+        try await Self.with(answering: Self.goodApp) { provider, _ in
+            #expect(await provider.revoke(Self.credential(subject: nil)) == .unfit)
+        }
+    }
+
+    @Test("a token of another app says nothing")
+    func otherApp() async throws {
+        let other = RawServer.Reaction.json(
+            200,
+            #"{"data":{"app_id":"999","is_valid":false,"user_id":"777"}}"#
+        )
+        try await Self.with(answering: other) { provider, _ in
+            #expect(await provider.check(Self.credential()) == .trouble(.unusable))
+            #expect(
+                await provider.revoke(Self.credential(subject: nil)) == .trouble(.unusable)
+            )
+        }
+    }
+
+    @Test("a code brings a token and its owner")
+    func exchange() async throws {
+        let react: @Sendable (String) -> RawServer.Reaction = { request in
+            request.contains("/oauth/access_token")
+                ? .json(200, #"{"access_token":"at","token_type":"bearer","expires_in":5183944}"#)
+                : .json(
+                    200,
+                    #"{"data":{"app_id":1234567890,"is_valid":true,"user_id":"777"}}"#
+                )
+        }
+        try await Self.with(react: react) { provider, _ in
+            let answer = await provider.exchange(Self.credential(.authorizationCode))
+            #expect(answer.summary == "exchanged refresh=false access=true subject=777")
+        }
+        try await Self.with(answering: Self.error(100, 36_007)) { provider, _ in
+            let answer = await provider.exchange(Self.credential(.authorizationCode))
+            #expect(answer.summary == "trouble unusable")
+        }
+    }
+
+    @Test("a Limited Login user is uninstalled with the id token, while it lives")
+    func uninstall() async throws {
+        let fresh = try IDTokenMint.token(
+            claims: IDTokenMint.claims(["aud": #""1234567890""#])
+        )
+        let old = try IDTokenMint.token(
+            claims: IDTokenMint.claims(["aud": #""1234567890""#, "exp": "1799999999"])
+        )
+        let foreign = try IDTokenMint.token()
+        try await Self.with(answering: .json(200, #"{"success":true}"#)) { provider, server in
+            #expect(await provider.revoke(Self.credential(.idToken, old)) == .unfit)
+            #expect(await provider.revoke(Self.credential(.idToken, foreign)) == .unfit)
+            #expect(server.requests.isEmpty)
+            #expect(await provider.revoke(Self.credential(.idToken, fresh)) == .success)
+            let request = try #require(server.requests.first)
+            #expect(request.hasPrefix("POST /platform/uninstall/ "))
+            #expect(FamilyHarness.field("app_id", of: request) == Self.appID)
+            #expect(!request.contains("app-secret"))
+        }
+        for reaction in [RawServer.Reaction.http(200), .json(200, "{}"), Self.error(190, 458)] {
+            try await Self.with(answering: reaction) { provider, _ in
+                let answer = await provider.revoke(Self.credential(.idToken, fresh))
+                #expect(answer == .trouble(.unusable))
+            }
+        }
+    }
+
+    @Test(
+        "a Limited Login sign-in is verified with its own keys and the issuer that it publishes",
+        arguments: [
+            ("https://limited.facebook.com", nil),
+            ("https://www.facebook.com", SignInError.Kind.wrongIssuer),
+        ]
+    )
+    func limitedLogin(_ issuer: String, _ kind: SignInError.Kind?) async throws {
+        let react: @Sendable (String) -> RawServer.Reaction = { request in
+            request.contains("/openid-configuration/")
+                ? .json(200, #"{"issuer":"https://limited.facebook.com"}"#)
+                : .json(200, IDTokenMint.jwks)
+        }
+        let token = try IDTokenMint.token(
+            claims: IDTokenMint.claims([
+                "aud": #""1234567890""#, "iss": #""\#(issuer)""#, "nonce": #""raw""#,
+            ])
+        )
+        try await Self.with(react: react) { provider, _ in
+            let signIn = SignIn(
+                clientID: Self.appID,
+                idToken: Secret(token),
+                rawNonce: Secret("raw")
+            )
+            var broken: SignInError.Kind?
+            do throws(SignInError) {
+                _ = try await provider.verify(signIn)
+            } catch {
+                broken = error.kind
+            }
+            #expect(broken == kind)
+        }
+    }
+
+    @Test("the self-check tells a wrong secret from a good one")
+    func diagnose() async throws {
+        try await Self.with(answering: Self.goodApp) { provider, _ in
+            #expect(await provider.diagnose() == nil)
+        }
+        try await Self.with(answering: Self.error(190)) { provider, _ in
+            #expect(await provider.diagnose() == .misconfigured)
+        }
+    }
+}

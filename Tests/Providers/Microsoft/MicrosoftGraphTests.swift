@@ -1,0 +1,200 @@
+import Engine
+import Lifecycle
+import Testing
+
+@testable import Providers
+
+@Suite("Microsoft Graph")
+struct MicrosoftGraphTests {
+    typealias Harness = MicrosoftHarness
+
+    /// A tenant's state and the verdict that it may lead to.
+    struct Case: Sendable, CustomTestStringConvertible {
+        let name: String
+        let change: @Sendable (inout Harness.Graph) -> Void
+        let answer: RevokeAnswer
+
+        var testDescription: String { name }
+    }
+
+    static let cases = [
+        Case(name: "a grant and an assignment", change: { _ in }, answer: .success),
+        Case(
+            name: "nothing listed",
+            change: {
+                $0.grants = Harness.list([])
+                $0.assignments = Harness.list([])
+            },
+            answer: .alreadyInvalid
+        ),
+        Case(
+            name: "listed, but gone",
+            change: { $0.delete = Harness.missing },
+            answer: .alreadyInvalid
+        ),
+        Case(
+            name: "granted to all",
+            change: {
+                $0.tenantGrants = Harness.list([
+                    Harness.grant("all", type: "AllPrincipals", user: nil)
+                ])
+            },
+            answer: .userOnly
+        ),
+        Case(
+            name: "no application there",
+            change: { $0.found = Harness.missing },
+            answer: .alreadyInvalid
+        ),
+        Case(
+            name: "user gone, grant left",
+            change: { $0.assignments = Harness.missing },
+            answer: .success
+        ),
+        Case(
+            name: "no permission",
+            change: {
+                $0.grants = Harness.graphError("Authorization_RequestDenied", status: 403)
+            },
+            answer: .trouble(.misconfigured)
+        ),
+        Case(
+            name: "other 403",
+            change: { $0.grants = Harness.graphError("Forbidden", status: 403) },
+            answer: .trouble(.unusable)
+        ),
+        Case(
+            name: "throttled",
+            change: { $0.delete = .http(429, ["Retry-After: 10"]) },
+            answer: .trouble(.throttled(retryAfter: .seconds(10)))
+        ),
+        Case(
+            name: "more than one page",
+            change: { $0.grants = .json(200, #"{"value":[],"@odata.nextLink":"https://x"}"#) },
+            answer: .trouble(.unusable)
+        ),
+        Case(
+            name: "deleted with a body",
+            change: { $0.delete = .json(200, "{}") },
+            answer: .trouble(.unusable)
+        ),
+        Case(
+            name: "404 of a proxy",
+            change: { $0.grants = .http(404) },
+            answer: .trouble(.unusable)
+        ),
+        Case(
+            name: "wrong client secret",
+            change: { $0.token = .json(401, #"{"error":"invalid_client"}"#) },
+            answer: .trouble(.misconfigured)
+        ),
+    ]
+
+    @Test("only what Graph deleted counts as revoked", arguments: cases)
+    func verdict(_ item: Case) async throws {
+        var graph = Harness.Graph()
+        item.change(&graph)
+        let react = graph.react
+        try await Harness.with(react: react) { provider, _ in
+            #expect(await provider.revoke(Harness.credential()) == item.answer)
+        }
+    }
+
+    @Test("only this user's grants and assignments of this application are deleted")
+    func scope() async throws {
+        var graph = Harness.Graph()
+        graph.grants = Harness.list([
+            Harness.grant("mine"), Harness.grant("theirs", user: Harness.other),
+            Harness.grant("all", type: "AllPrincipals"),
+            Harness.grant("foreign", client: Harness.other),
+        ])
+        graph.assignments = Harness.list([
+            Harness.assignment("own-role"),
+            Harness.assignment("other-role", resource: Harness.other),
+        ])
+        let react = graph.react
+        try await Harness.with(react: react) { provider, server in
+            #expect(await provider.revoke(Harness.credential()) == .success)
+            let deleted = server.requests.map(FamilyHarness.line).filter {
+                $0.hasPrefix("DELETE")
+            }
+            #expect(
+                deleted == [
+                    "DELETE /v1.0/oauth2PermissionGrants/mine HTTP/1.1",
+                    "DELETE /v1.0/servicePrincipals/\(Harness.principal)/appRoleAssignedTo/own-role"
+                        + " HTTP/1.1",
+                ]
+            )
+            #expect(
+                server.requests.first.map(FamilyHarness.line)
+                    == "POST /\(Harness.tenant)/oauth2/v2.0/token HTTP/1.1"
+            )
+            #expect(!server.requests.contains { $0.contains("canary-token") })
+        }
+    }
+
+    @Test("sessions are ended only where that is opted in")
+    func sessions() async throws {
+        let react = Harness.Graph().react
+        for isOn in [false, true] {
+            try await Harness.with(revokesSessions: isOn, react: react) {
+                provider,
+                server in
+                #expect(await provider.revoke(Harness.credential()) == .success)
+                let asked = server.requests.contains { $0.contains("revokeSignInSessions") }
+                #expect(asked == isOn)
+            }
+        }
+    }
+
+    @Test("the application's token is kept, and dropped when Graph refuses it")
+    func applicationToken() async throws {
+        let react = Harness.Graph().react
+        try await Harness.with(react: react) { provider, server in
+            _ = await provider.revoke(Harness.credential())
+            _ = await provider.revoke(Harness.credential())
+            #expect(server.requests.filter { $0.contains("client_credentials") }.count == 1)
+        }
+        var refusing = Harness.Graph()
+        refusing.found = Harness.graphError("InvalidAuthenticationToken", status: 401)
+        let refused = refusing.react
+        try await Harness.with(react: refused) { provider, server in
+            for _ in 1...2 {
+                #expect(await provider.revoke(Harness.credential()) == .trouble(.unusable))
+            }
+            #expect(server.requests.filter { $0.contains("client_credentials") }.count == 2)
+        }
+    }
+
+    @Test(
+        "where nothing can be revoked, nothing is asked",
+        arguments: [
+            (Harness.personal, RevokeAnswer.userOnly),
+            ("\(Harness.user).\(Harness.other)", .userOnly),
+            (Harness.user, .unfit),
+            ("\(Harness.user).common", .unfit),
+            ("\(Harness.work).x", .unfit),
+        ]
+    )
+    func notThere(_ subject: String, _ answer: RevokeAnswer) async throws {
+        try await Harness.with(answering: .http(200)) { provider, server in
+            #expect(await provider.revoke(Harness.credential(subject: subject)) == answer)
+            #expect(server.requests.isEmpty)
+        }
+    }
+
+    @Test("an id token names the user where the subject is not known")
+    func idToken() async throws {
+        let react = Harness.Graph().react
+        let token = try IDTokenMint.token(
+            claims: IDTokenMint.claims([
+                "aud": #""\#(Harness.client)""#, "oid": #""\#(Harness.user)""#,
+                "tid": #""\#(Harness.tenant)""#,
+            ])
+        )
+        try await Harness.with(react: react) { provider, _ in
+            let credential = Harness.credential(.idToken, token, subject: nil)
+            #expect(await provider.revoke(credential) == .success)
+        }
+    }
+}

@@ -1,0 +1,178 @@
+import Engine
+import Lifecycle
+import Testing
+
+@testable import Providers
+
+@Suite("X")
+struct XTests {
+    static let client = "xvz1evFS4wEEPTGEFPHBog"
+
+    static func with<Result>(
+        _ authorization: XSettings.Authorization = .oauth2(clientSecret: Secret("s:cret")),
+        react: @escaping @Sendable (String) -> RawServer.Reaction,
+        body: (XProvider, RawServer) async throws -> Result
+    ) async throws -> Result {
+        try await RawServer.with(react: react) { server in
+            var settings = XSettings(
+                name: ProviderName("x"),
+                clientID: client,
+                authorization: authorization
+            )
+            FamilyHarness.relax(&settings.http)
+            settings.baseURL = FamilyHarness.url(server)
+            let provider = try XProvider(
+                settings,
+                eventLoopGroup: FamilyHarness.group,
+                now: FamilyHarness.now,
+                logger: FamilyHarness.logger,
+                makeNonce: { "nonce" }
+            )
+            do {
+                let result = try await body(provider, server)
+                await provider.shutdown()
+                return result
+            } catch {
+                await provider.shutdown()
+                throw error
+            }
+        }
+    }
+
+    static func with<Result>(
+        _ authorization: XSettings.Authorization = .oauth2(clientSecret: Secret("s:cret")),
+        answering reaction: RawServer.Reaction,
+        body: (XProvider, RawServer) async throws -> Result
+    ) async throws -> Result {
+        let react: @Sendable (String) -> RawServer.Reaction = { _ in reaction }
+        return try await with(authorization, react: react, body: body)
+    }
+
+    static func credential(
+        _ kind: CredentialKind,
+        _ secret: String = "canary-token",
+        keeper: TokenKeeper? = nil
+    ) -> OpenCredential {
+        FamilyHarness.credential(kind, secret, client: client, keeper: keeper)
+    }
+
+    static let oauth1 = XSettings.Authorization.oauth1(consumerSecret: Secret("consumer"))
+
+    static let revocations: [(RawServer.Reaction, RevokeAnswer)] = [
+        (.json(200, #"{"revoked":true}"#), .success),
+        (.json(200, #"{"revoked":false}"#), .trouble(.unusable)),
+        (.json(200, "{}"), .trouble(.unusable)),
+        (.http(200), .trouble(.unusable)),
+        (.json(400, #"{"error":"invalid_request"}"#), .trouble(.unusable)),
+        (.json(400, #"{"error":"invalid_token"}"#), .trouble(.unusable)),
+        (.json(401, #"{"error":"invalid_client"}"#), .trouble(.misconfigured)),
+        (.json(400, #"{"error":"unauthorized_client"}"#), .trouble(.misconfigured)),
+        (.http(429), .trouble(.throttled(retryAfter: nil))),
+    ]
+
+    @Test("OAuth 2: only the documented success is one", arguments: revocations)
+    func revocation(_ reaction: RawServer.Reaction, _ answer: RevokeAnswer) async throws {
+        try await Self.with(answering: reaction) { provider, _ in
+            #expect(await provider.revoke(Self.credential(.refreshToken)) == answer)
+        }
+    }
+
+    @Test("OAuth 2: a confidential client shows its secret by Basic, a public one has none")
+    func clients() async throws {
+        let react: @Sendable (String) -> RawServer.Reaction = { _ in
+            .json(200, #"{"revoked":true}"#)
+        }
+        try await Self.with(react: react) { provider, server in
+            #expect(await provider.revoke(Self.credential(.accessToken)) == .success)
+            let request = try #require(server.requests.first)
+            // printf 'xvz1evFS4wEEPTGEFPHBog:s%%3Acret' | base64 -w0 (RFC 6749 §2.3.1)
+            #expect(
+                request.contains(
+                    "Authorization: Basic eHZ6MWV2RlM0d0VFUFRHRUZQSEJvZzpzJTNBY3JldA==\r\n"
+                )
+            )
+            #expect(FamilyHarness.field("token_type_hint", of: request) == "access_token")
+        }
+        try await Self.with(.oauth2(clientSecret: nil), react: react) { provider, server in
+            #expect(await provider.revoke(Self.credential(.refreshToken)) == .success)
+            let request = try #require(server.requests.first)
+            #expect(!request.contains("Authorization:"))
+            #expect(FamilyHarness.field("client_id", of: request) == Self.client)
+            #expect(FamilyHarness.field("token_type_hint", of: request) == "refresh_token")
+        }
+    }
+
+    @Test("OAuth 2: a rotated refresh token is kept before it counts")
+    func rotation() async throws {
+        let tokens = #"{"token_type":"bearer","access_token":"a","refresh_token":"new"}"#
+        try await Self.with(answering: .json(200, tokens)) { provider, server in
+            let kept = KeptTokens()
+            #expect(
+                await provider.check(Self.credential(.refreshToken, keeper: kept.keeper)) == .live
+            )
+            #expect(kept.all == ["new"])
+            let unkept = KeptTokens(isWorking: false)
+            #expect(
+                await provider.check(Self.credential(.refreshToken, keeper: unkept.keeper))
+                    == .trouble(.lost)
+            )
+            #expect(
+                await provider.check(Self.credential(.refreshToken)) == .trouble(.unusable)
+            )
+            #expect(server.requests.count == 2)
+        }
+    }
+
+    @Test("OAuth 2: a code is exchanged or refused")
+    func exchange() async throws {
+        let tokens = #"{"token_type":"bearer","expires_in":7200,"access_token":"a"}"#
+        try await Self.with(answering: .json(200, tokens)) { provider, _ in
+            let answer = await provider.exchange(Self.credential(.authorizationCode))
+            #expect(answer.summary == "exchanged refresh=false access=true subject=-")
+        }
+        let refusal = RawServer.Reaction.json(400, #"{"error":"invalid_grant"}"#)
+        try await Self.with(answering: refusal) { provider, _ in
+            let answer = await provider.exchange(Self.credential(.authorizationCode))
+            #expect(answer.summary == "refused")
+        }
+    }
+
+    static let invalidations: [(RawServer.Reaction, RevokeAnswer)] = [
+        (.json(200, #"{"access_token":"1-a"}"#), .success),
+        (
+            .json(401, #"{"errors":[{"code":89,"message":"Invalid or expired token."}]}"#),
+            .alreadyInvalid
+        ),
+        (.json(401, #"{"errors":[{"code":32,"message":"x"}]}"#), .trouble(.unusable)),
+        (.json(401, #"{"errors":[{"code":89},{"code":32}]}"#), .trouble(.unusable)),
+        (.json(400, #"{"errors":[{"code":215}]}"#), .trouble(.misconfigured)),
+        (.json(403, #"{"errors":[{"code":89}]}"#), .trouble(.unusable)),
+        (.json(200, "{}"), .trouble(.unusable)),
+    ]
+
+    @Test("OAuth 1.0a: only documented answers decide anything", arguments: invalidations)
+    func invalidation(_ reaction: RawServer.Reaction, _ answer: RevokeAnswer) async throws {
+        try await Self.with(Self.oauth1, answering: reaction) { provider, server in
+            #expect(await provider.revoke(Self.credential(.accessToken, "1-a:secret")) == answer)
+            let request = try #require(server.requests.first)
+            #expect(request.hasPrefix("POST /1.1/oauth/invalidate_token.json "))
+            #expect(request.contains(#"oauth_token="1-a""#))
+            #expect(!request.contains("secret"))
+        }
+    }
+
+    @Test("OAuth 1.0a: a token without its secret is not sent, and neither are other kinds")
+    func unfit() async throws {
+        try await Self.with(Self.oauth1, answering: .http(200)) { provider, server in
+            for secret in ["1-a", "1-a:", ":s", "1-a:s:x"] {
+                #expect(await provider.revoke(Self.credential(.accessToken, secret)) == .unfit)
+            }
+            #expect(
+                await provider.revoke(Self.credential(.refreshToken)) == .trouble(.unusable)
+            )
+            let exchange = await provider.exchange(Self.credential(.authorizationCode))
+            #expect(exchange.summary == "trouble unusable")
+            #expect(server.requests.isEmpty)
+        }
+    }
+}
