@@ -13,8 +13,8 @@ struct MicrosoftClient: Sendable {
     let proof: MicrosoftSettings.ClientProof
     let makeNonce: @Sendable () -> String
 
-    /// - Throws: ``ProviderError`` of kind `wrongKeyAlgorithm` for a key that cannot make PS256 or a
-    ///   fingerprint that is no SHA-256.
+    /// - Throws: ``ProviderError`` of kind `wrongKeyAlgorithm` for a key that cannot make PS256,
+    ///   or a fingerprint that is no SHA-256.
     static func check(
         _ proof: MicrosoftSettings.ClientProof,
         of provider: String
