@@ -47,6 +47,7 @@ package final class ProviderHTTPClient: Sendable {
             max(1, settings.concurrency)
         // The engine has a backoff and a breaker; a second, hidden one would only hide the outage.
         configuration.connectionPool.retryConnectionEstablishment = false
+        configuration.http1_1ConnectionDebugInitializer = { CoalescedFlush.add(to: $0) }
         // One loop for calls and connections. Across loops a call's head and body are sent in turns
         // of the loop; an answer that comes between them (a refusal) and a close right after it
         // crash async-http-client 1.37: it releases a connection that its pool has forgotten.

@@ -1,0 +1,51 @@
+import NIOCore
+import NIOSSL
+
+/// Sends in one go what a connection writes during one turn of its event loop.
+///
+/// async-http-client flushes the head of a request, its body and its end one by one; each of them
+/// would be a system call, a packet and a wake-up of the provider.
+final class CoalescedFlush: ChannelOutboundHandler {
+    typealias OutboundIn = IOData
+    typealias OutboundOut = IOData
+
+    private var isScheduled = false
+
+    /// Puts one between TLS, if there is any, and HTTP.
+    static func add(to channel: any Channel) -> EventLoopFuture<Void> {
+        channel.eventLoop.makeCompletedFuture {
+            let pipeline = channel.pipeline.syncOperations
+            try pipeline.addHandler(CoalescedFlush(), position: place(in: pipeline))
+        }
+    }
+
+    private static func place(
+        in pipeline: ChannelPipeline.SynchronousOperations
+    ) -> ChannelPipeline.SynchronousOperations.Position {
+        do {
+            return .after(try pipeline.handler(type: NIOSSLClientHandler.self))
+        } catch {
+            // A stand-in on this machine is asked without TLS.
+            return .first
+        }
+    }
+
+    func flush(context: ChannelHandlerContext) {
+        guard !isScheduled else { return }
+        isScheduled = true
+        context.eventLoop.assumeIsolated().execute { self.flushNow(context) }
+    }
+
+    func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
+        flushNow(context)
+        context.close(mode: mode, promise: promise)
+    }
+
+    func handlerRemoved(context: ChannelHandlerContext) { flushNow(context) }
+
+    private func flushNow(_ context: ChannelHandlerContext) {
+        guard isScheduled else { return }
+        isScheduled = false
+        context.flush()
+    }
+}
