@@ -6,6 +6,12 @@
 #include <stddef.h>
 #include <time.h>
 
+void csqliteguard_configure_process(void) {
+    // SQLITE_MISUSE once SQLite is in use: then all is as before, and as right.
+    sqlite3_config(SQLITE_CONFIG_MULTITHREAD);
+    sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
+}
+
 int csqliteguard_harden(sqlite3 *db, int allow_triggers, int allow_views) {
     const struct {
         int option;

@@ -185,20 +185,22 @@ import Testing
         )
     }
 
-    @Test("the mirror takes fewer rows after a slow commit, more after a quick one")
+    @Test("the mirror takes fewer rows after a slow sync, more after a quick one")
     func pace() {
         var pace = SpoolPace()
         var commit = SpoolDatabase.MirrorCommit()
         #expect(pace.wait(at: .seconds(1)) == .zero)
-        pace.note(commit, from: .seconds(1), to: .seconds(2))
+        (commit.beganAt, commit.builtAt) = (.seconds(1), .seconds(1))
+        pace.note(commit, endedAt: .seconds(2))
         #expect(pace.wait(at: .seconds(2)) == .zero, "nothing was written")
         commit.writtenCount = 1
-        pace.note(commit, from: .seconds(2), to: .milliseconds(2030))
+        (commit.beganAt, commit.builtAt) = (.milliseconds(1995), .seconds(2))
+        pace.note(commit, endedAt: .milliseconds(2008))
         #expect(pace.rowCount == SpoolLimits.mirrorRowsStart / 2)
-        #expect(pace.wait(at: .milliseconds(2030)) == .milliseconds(220))
-        for _ in 0..<20 { pace.note(commit, from: .seconds(3), to: .milliseconds(3001)) }
+        #expect(pace.wait(at: .milliseconds(2008)) == .milliseconds(237))
+        for _ in 0..<20 { pace.note(commit, endedAt: .milliseconds(2003)) }
         #expect(pace.rowCount == SpoolLimits.mirrorRowsMax)
-        for _ in 0..<20 { pace.note(commit, from: .seconds(3), to: .seconds(4)) }
+        for _ in 0..<20 { pace.note(commit, endedAt: .seconds(3)) }
         #expect(pace.rowCount == SpoolLimits.mirrorRowsMin)
     }
 }

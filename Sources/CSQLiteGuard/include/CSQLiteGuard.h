@@ -43,6 +43,11 @@ enum {
     CSQLITEGUARD_TEMPORARY = 5,
 };
 
+// Before any other use of SQLite in the process: connections without mutexes of their own
+// (SQLITE_CONFIG_MULTITHREAD; every connection belongs to one queue) and no statistics of its
+// allocations, which are a lock around each. Later calls change nothing.
+void csqliteguard_configure_process(void);
+
 // Registers the VFS as the process default. Idempotent. Returns SQLITE_OK or a SQLite result code.
 int csqliteguard_install(void);
 

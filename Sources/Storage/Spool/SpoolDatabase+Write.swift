@@ -30,6 +30,9 @@ extension SpoolDatabase {
         var strangerCount = 0
         var unreadableCount = 0
         var writtenCount = 0
+        /// When it had the lock, and when it had written everything but its end.
+        var beganAt = Duration.zero
+        var builtAt = Duration.zero
     }
 
     /// Shows what became of credentials and removes their secrets, in one commit.
@@ -79,9 +82,10 @@ extension SpoolDatabase {
         let known = look
         return await perform(commitWait: SpoolLimits.commitWait) { [hasher, clock] database in
             try database.run("BEGIN IMMEDIATE")
-            let end = clock.uptime() + SpoolLimits.writeBudget
-            let look = try SpoolLook(database, known: known)
             var commit = MirrorCommit()
+            commit.beganAt = clock.uptime()
+            let end = commit.beganAt + SpoolLimits.writeBudget
+            let look = try SpoolLook(database, known: known)
             for row in rows {
                 if row.row.spoolID == look.spoolID {
                     do {
@@ -93,6 +97,7 @@ extension SpoolDatabase {
                 commit.handledCount += 1
                 if commit.handledCount % 8 == 0, clock.uptime() >= end { break }
             }
+            commit.builtAt = clock.uptime()
             return commit
         }
     }
@@ -142,14 +147,8 @@ extension Database {
                 return
             }
         }
-        let erasure =
-            row.isErased
-            ? ", user_id = 'erased:' || ?2, idempotency_key = NULL, options = '{}'" : ""
         try run(
-            """
-            UPDATE requests SET request_id = ?2, state = ?3, detail = ?4, updated_at = ?5\(erasure)
-            WHERE id = ?1
-            """,
+            row.isErased ? Self.showErasedSQL : Self.showSQL,
             .int(row.spoolRow),
             .text(requestID),
             .text(row.state.rawValue),
@@ -158,4 +157,11 @@ extension Database {
         )
         commit.writtenCount += 1
     }
+
+    private static let showSQL =
+        "UPDATE requests SET request_id = ?2, state = ?3, detail = ?4, updated_at = ?5 WHERE id = ?1"
+    private static let showErasedSQL = """
+        UPDATE requests SET request_id = ?2, state = ?3, detail = ?4, updated_at = ?5,
+          user_id = 'erased:' || ?2, idempotency_key = NULL, options = '{}' WHERE id = ?1
+        """
 }

@@ -29,14 +29,14 @@ package enum SpoolLimits {
     static let reopenPause = Duration.milliseconds(50)
     /// Shortest time between two commits of the mirror: four a second.
     package static let mirrorInterval = Duration.milliseconds(250)
-    /// Building a mirror commit stops here; the syncs come on top, within 25 ms together.
-    static let writeBudget = Duration.milliseconds(8)
-    /// What a mirror commit may take in all; the number of rows follows it.
-    static let mirrorCommitMax = Duration.milliseconds(25)
+    /// Building a mirror commit stops here; with the syncs it is 25 ms.
+    static let writeBudget = Duration.milliseconds(18)
+    /// What making a mirror commit durable may take; the number of rows follows it.
+    static let mirrorSyncMax = Duration.milliseconds(7)
     /// Rows of a mirror commit: at first, at least, at most.
-    static let mirrorRowsStart = 256
-    static let mirrorRowsMin = 16
-    static let mirrorRowsMax = 1000
+    static let mirrorRowsStart = 1000
+    static let mirrorRowsMin = 256
+    static let mirrorRowsMax = 2500
     /// Settled credentials that may wait for the lock before importing waits for them.
     static let settlementsMax = 2000
     /// Pauses after the intake refused a batch.

@@ -67,13 +67,18 @@ extension SpoolService {
 
 extension SpoolService {
     /// Shows states until nothing is left to show; at most four commits a second.
+    ///
+    /// Every commit shows the states of its own moment, so nothing is shown that has passed already.
     func mirrorAll() async {
         while !Task.isCancelled, database.isOpen, monitor.canWrite {
+            let (wait, limit) = mirrorPace.withLock {
+                ($0.wait(at: ports.clock.uptime()), $0.rowCount)
+            }
+            if wait > .zero, await !rest(wait) { return }
             do {
-                let limit = mirrorPace.withLock { $0.rowCount }
                 let rows = try await ports.source.spoolMirrorRows(limit: limit)
-                guard !rows.isEmpty, await show(rows) else { return }
-                try await ports.source.confirmMirrored(rows.map(\.row))
+                guard !rows.isEmpty, let count = await show(rows) else { return }
+                try await ports.source.confirmMirrored(rows.prefix(count).map(\.row))
             } catch {
                 // The state is in trouble and says so itself; the next change starts again.
                 return
@@ -81,37 +86,34 @@ extension SpoolService {
         }
     }
 
-    /// - Returns: Whether every row was shown or is gone.
-    private func show(_ rows: [SpoolMirrorRow]) async -> Bool {
-        var rest = rows[...]
+    /// Makes one commit as soon as nobody else has the lock.
+    ///
+    /// - Returns: How many of the rows, from the first, were shown or are gone; `nil` when the
+    ///   spool cannot be written now.
+    private func show(_ rows: [SpoolMirrorRow]) async -> Int? {
         var lock = SpoolPause.lock
-        while !rest.isEmpty {
-            let wait = mirrorPace.withLock { $0.wait(at: ports.clock.uptime()) }
-            if wait > .zero, await !self.rest(wait) { return false }
-            let start = ports.clock.uptime()
-            switch await database.mirror(rest) {
+        while true {
+            switch await database.mirror(rows[...]) {
             case .done(let commit):
                 let now = ports.clock.uptime()
-                mirrorPace.withLock { $0.note(commit, from: start, to: now) }
-                lock = SpoolPause.lock
+                mirrorPace.withLock { $0.note(commit, endedAt: now) }
                 monitor.writeSucceeded()
                 if commit.strangerCount > 0 { rescanNow() }
                 if commit.unreadableCount > 0 {
                     monitor.tell(.unreadableRows(count: commit.unreadableCount))
                 }
-                rest = rest.dropFirst(commit.handledCount)
+                return commit.handledCount
             case .busy:
-                guard await self.rest(lock.take()) else { return false }
+                guard await rest(lock.take()) else { return nil }
             case .closed:
-                return false
+                return nil
             case .moved:
                 poke()
-                return false
+                return nil
             case .trouble(let trouble):
                 fail(trouble)
-                return false
+                return nil
             }
         }
-        return true
     }
 }

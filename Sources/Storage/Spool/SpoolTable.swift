@@ -39,7 +39,18 @@ enum SpoolTable: String, Sendable, CaseIterable {
     }
 
     /// One row by its id.
-    var rowSQL: String { "SELECT \(selection) FROM \(rawValue) WHERE id = ?1" }
+    var rowSQL: String {
+        switch self {
+        case .credentials: Self.credentialSQL
+        case .requests: Self.requestSQL
+        }
+    }
+
+    // Made once: they are asked for with every row.
+    private static let credentialSQL = credentials.makeRowSQL()
+    private static let requestSQL = requests.makeRowSQL()
+
+    private func makeRowSQL() -> String { "SELECT \(selection) FROM \(rawValue) WHERE id = ?1" }
 
     /// Whether a row waits to be imported.
     var isSubmittedSQL: String {

@@ -7,29 +7,7 @@ extension StateDatabase: SpoolMirrorSource {
     ///
     /// - Throws: ``StorageError``, or `CancellationError` in a cancelled task.
     package func spoolMirrorRows(limit: Int) async throws -> [SpoolMirrorRow] {
-        let rows = try await mirrorBatch(limit: limit)
-        guard !rows.isEmpty else { return [] }
-        return try await read { database in
-            try rows.map {
-                SpoolMirrorRow(row: $0, fingerprint: try Self.fingerprint($0, database))
-            }
-        }
-    }
-
-    /// Of the import that this row of the mirror is about, not of one that followed it.
-    private static func fingerprint(_ row: MirrorRow, _ database: Database) throws -> [UInt8]? {
-        try database.first(
-            """
-            SELECT fingerprint FROM imports
-            WHERE spool_id = ?1 AND source = 'requests' AND row_id = ?2
-              AND request_id IS ?3 AND (request_id IS NOT NULL OR reject_reason IS ?4)
-            ORDER BY is_current DESC LIMIT 1
-            """,
-            .text(row.spoolID),
-            .int(row.spoolRow),
-            row.requestID.map { .id($0.value) } ?? .null,
-            .text(row.detail)
-        ) { $0.blob(0) }
+        try await read { try Self.mirrorRows(limit: limit, $0) }
     }
 
     /// Makes the states of rows that were imported before come again: their file was restored.

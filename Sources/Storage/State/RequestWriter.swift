@@ -157,19 +157,14 @@ extension RequestWriter {
     /// - Returns: `false` when it had ended before.
     private func end(_ request: Request, at time: WallTime) throws -> Bool {
         let isCompleted = request.phase == .completed
-        let sequence = try database.first(
-            isCompleted
-                ? "UPDATE totals SET completed = completed + 1 RETURNING completed + cancelled"
-                : "UPDATE totals SET cancelled = cancelled + 1 RETURNING completed + cancelled"
-        ) { $0.int(0) }
-        let ended = try database.first(
+        let changed = try database.run(
             """
             UPDATE requests SET phase = ?, park_reason = NULL, park_until = NULL, due_at = NULL,
               open_revocations = ?, purge_started_at = ?, crash_count = ?, is_held = ?,
               is_without_identities = ?, is_active = 0,
               revision = revision + 1, updated_at = ?, user_id = NULL, ended_at = ?, end_detail = ?,
-              end_sequence = ?, slot = id
-            WHERE id = ? AND ended_at IS NULL RETURNING user_hash, generation
+              end_sequence = (SELECT completed + cancelled + 1 FROM totals), slot = id
+            WHERE id = ? AND ended_at IS NULL
             """,
             .text(request.phase.columnText),
             .int(request.openRevocationCount),
@@ -180,27 +175,27 @@ extension RequestWriter {
             .time(time),
             .time(request.endedAt ?? time),
             .text(request.endDetail),
-            .int(sequence ?? 0),
             .id(request.id.value)
-        ) { (userHash: $0.blob(0), generation: $0.int(1)) }
-        guard let ended else {
-            try database.run(
-                isCompleted
-                    ? "UPDATE totals SET completed = completed - 1"
-                    : "UPDATE totals SET cancelled = cancelled - 1"
-            )
-            return false
-        }
+        )
+        guard changed > 0 else { return false }
+        try database.run(
+            isCompleted
+                ? "UPDATE totals SET completed = completed + 1 WHERE id = 1"
+                : "UPDATE totals SET cancelled = cancelled + 1 WHERE id = 1"
+        )
         if isCompleted, request.kind == .deleteAccount {
             // The cascade takes the identities and credentials along with the key.
-            try database.run("DELETE FROM users WHERE user_hash = ?", .blob(ended.userHash))
+            try database.run(
+                """
+                DELETE FROM users WHERE user_hash = (SELECT user_hash FROM requests WHERE id = ?)
+                """,
+                .id(request.id.value)
+            )
             try database.run(
                 """
                 INSERT INTO tombstones (user_hash, generation, erased_at, request_id)
-                  VALUES (?, ?, ?, ?)
+                  SELECT user_hash, generation, ?, id FROM requests WHERE id = ?
                 """,
-                .blob(ended.userHash),
-                .int(ended.generation),
                 .time(request.endedAt ?? time),
                 .id(request.id.value)
             )

@@ -18,6 +18,13 @@ package struct GuardOverride: Hashable, Sendable {
 }
 
 extension StateDatabase {
+    /// How many rows this process has changed; answered by the writer, so it shows that it works.
+    ///
+    /// - Throws: ``StorageError``.
+    package func changeCount() async throws -> Int {
+        try await writer.perform { $0.totalChangesCount }
+    }
+
     /// Puts a user on hold; requests that are made later begin on hold.
     ///
     /// - Returns: The hold; the engine holds its open requests next.

@@ -1,3 +1,4 @@
+import CSQLiteGuard
 import FoundationEssentials
 import GRDB
 import Glibc
@@ -16,7 +17,8 @@ package final class StateDatabase: Sendable {
     /// Commits mutations; the verbs of this type use it.
     package let writer: StateWriter
 
-    private let pool: DatabasePool
+    private let queue: DatabaseQueue
+    private let readers: StateReaders
     private let lock: DirectoryLock
     let now: @Sendable () -> WallTime
     let scrubSignal: AsyncStream<Void>.Continuation
@@ -26,6 +28,9 @@ package final class StateDatabase: Sendable {
     package static let busyTimeout = Duration.milliseconds(250)
     /// Connections that read at once; each costs up to 2 MiB of page cache.
     package static let readerCountMax = 3
+
+    /// Sets SQLite up for the whole process; call it before anything opens a database.
+    package static func configureProcess() { csqliteguard_configure_process() }
 
     /// Opens or makes the database and takes the directory's lock.
     ///
@@ -49,20 +54,26 @@ package final class StateDatabase: Sendable {
         do {
             try makePrivateFile(path)
             let wasUncleanStop = try checkBeforeUse(path)
-            let pool = try DatabasePool(path: path, configuration: configuration)
-            try pool.writeWithoutTransaction { try setUpWriter($0) }
-            try StateSchema.migrator.migrate(pool)
-            try pool.writeWithoutTransaction { database in
+            let queue = try DatabaseQueue(path: path, configuration: configuration)
+            try queue.writeWithoutTransaction { try setUpWriter($0) }
+            try StateSchema.migrator.migrate(queue)
+            try queue.writeWithoutTransaction { database in
                 if wasUncleanStop { try makeWaitingDue(database, at: now()) }
                 try markStop(database, isClean: false)
             }
+            let readers = try StateReaders(
+                path: path,
+                configuration: configuration,
+                count: readerCountMax
+            )
             return StateDatabase(
                 path: path,
                 wasUncleanStop: wasUncleanStop,
                 lock: lock,
                 now: now,
-                writer: StateWriter(pool: pool, willCommit: willCommit),
-                pool: pool
+                writer: StateWriter(queue: queue, willCommit: willCommit),
+                queue: queue,
+                readers: readers
             )
         } catch {
             throw StorageError(error, "open the state", at: path)
@@ -75,14 +86,16 @@ package final class StateDatabase: Sendable {
         lock: DirectoryLock,
         now: @escaping @Sendable () -> WallTime,
         writer: StateWriter,
-        pool: DatabasePool
+        queue: DatabaseQueue,
+        readers: StateReaders
     ) {
         self.path = path
         self.wasUncleanStop = wasUncleanStop
         self.lock = lock
         self.now = now
         self.writer = writer
-        self.pool = pool
+        self.queue = queue
+        self.readers = readers
         (scrubSignals, scrubSignal) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
         // What ended before a crash may not have been scrubbed.
         scrubSignal.yield()
@@ -98,7 +111,8 @@ package final class StateDatabase: Sendable {
         do {
             // The last connection to close checkpoints and removes the WAL (sqlite.org/wal.html,
             // §2).
-            try pool.close()
+            try readers.close()
+            try queue.close()
         } catch {
             throw StorageError(error, "close the state", at: path)
         }
@@ -112,7 +126,7 @@ package final class StateDatabase: Sendable {
     /// - Throws: ``StorageError``, or `CancellationError` in a cancelled task.
     func read<T: Sendable>(_ body: @escaping @Sendable (Database) throws -> T) async throws -> T {
         do {
-            return try await pool.read(body)
+            return try await readers.read(body)
         } catch let error as DatabaseError {
             throw StorageError(error, "read the state", at: path)
         }
@@ -126,7 +140,7 @@ extension StateDatabase {
         var configuration = Configuration()
         configuration.label = "state"
         configuration.busyMode = .timeout(0.25)
-        configuration.maximumReaderCount = readerCountMax
+        configuration.journalMode = .wal
         // A transaction that cannot be rolled back poisons the writer instead of trapping.
         configuration.allowsUnsafeTransactions = true
         configuration.prepareDatabase { database in
@@ -145,7 +159,7 @@ extension StateDatabase {
         return configuration
     }
 
-    /// GRDB sets `synchronous = NORMAL` when a pool opens, after `prepareDatabase`.
+    /// GRDB sets `synchronous = NORMAL` when it switches to WAL, after `prepareDatabase`.
     private static func setUpWriter(_ database: Database) throws {
         try database.execute(sql: "PRAGMA synchronous = FULL")
         // The pragma that switches answers "wal" before it commits, and a commit that fails then

@@ -5,6 +5,9 @@ import GRDB
 /// Identifiers are 16-byte blobs, times are milliseconds since 1970, booleans are 0 or 1. The only
 /// column that ever holds a plain user id is `requests.user_id`, and only while the request is
 /// open.
+///
+/// A CHECK compares with `OR`: SQLite fills a temporary tree for every `IN` of more than two values,
+/// with every row that is written.
 enum StateSchema {
     /// `PRAGMA application_id`: "exst".
     static let applicationID = 0x6578_7374
@@ -29,6 +32,9 @@ enum StateSchema {
                     DELETE FROM meta WHERE key = 'wrap_count';
                     """
             )
+        }
+        migrator.registerMigration("4 ends first in the mirror") { database in
+            try database.execute(sql: mirrorOrder)
         }
         return migrator
     }
@@ -61,8 +67,8 @@ enum StateSchema {
         CREATE TABLE credentials (
           id              INTEGER PRIMARY KEY AUTOINCREMENT,
           identity_id     BLOB NOT NULL REFERENCES identities (id) ON DELETE CASCADE,
-          kind            TEXT NOT NULL CHECK (kind IN
-            ('authorization_code', 'refresh_token', 'access_token', 'id_token')),
+          kind            TEXT NOT NULL CHECK (kind = 'authorization_code'
+            OR kind = 'refresh_token' OR kind = 'access_token' OR kind = 'id_token'),
           row_nonce       BLOB NOT NULL,
           sealed_secret   BLOB,
           sealed_code_verifier BLOB,
@@ -72,13 +78,14 @@ enum StateSchema {
           last_live_at    INTEGER,
           last_refresh_at INTEGER,
           expires_at      INTEGER,
-          code_phase      TEXT CHECK (code_phase IN
-            ('pending', 'exchanging', 'exchanged', 'refused', 'unknown', 'expired')),
+          code_phase      TEXT CHECK (code_phase = 'pending' OR code_phase = 'exchanging'
+            OR code_phase = 'exchanged' OR code_phase = 'refused' OR code_phase = 'unknown'
+            OR code_phase = 'expired'),
           code_failures   INTEGER NOT NULL DEFAULT 0,
           UNIQUE (identity_id, fingerprint),
           CHECK ((kind = 'authorization_code') = (code_phase IS NOT NULL)),
-          CHECK ((sealed_secret IS NULL) =
-            (ifnull(code_phase, '') IN ('exchanged', 'refused', 'unknown', 'expired')))
+          CHECK ((sealed_secret IS NULL) = (code_phase IS 'exchanged' OR code_phase IS 'refused'
+            OR code_phase IS 'unknown' OR code_phase IS 'expired'))
         ) STRICT;
         CREATE INDEX credentials_open_codes ON credentials (created_at)
           WHERE code_phase IN ('pending', 'exchanging');
@@ -110,8 +117,9 @@ enum StateSchema {
           accepted_at  INTEGER NOT NULL,
           not_before   INTEGER NOT NULL,
           deadline_at  INTEGER NOT NULL,
-          phase        TEXT NOT NULL CHECK (phase IN ('accepted', 'scheduled', 'revoking',
-                         'purging', 'verifying', 'completed', 'cancelled')),
+          phase        TEXT NOT NULL CHECK (phase = 'accepted' OR phase = 'scheduled'
+                         OR phase = 'revoking' OR phase = 'purging' OR phase = 'verifying'
+                         OR phase = 'completed' OR phase = 'cancelled'),
           park_reason  TEXT,
           park_until   INTEGER,
           due_at       INTEGER,
@@ -131,7 +139,7 @@ enum StateSchema {
           spool_rows   INTEGER NOT NULL DEFAULT 0,
           updated_at   INTEGER NOT NULL,
           CHECK (NOT (kind = 'delete_account' AND open_revocations > 0
-            AND phase IN ('purging', 'verifying', 'completed')))
+            AND (phase = 'purging' OR phase = 'verifying' OR phase = 'completed')))
         ) STRICT, WITHOUT ROWID;
         CREATE UNIQUE INDEX requests_user ON requests (user_hash, slot);
         CREATE INDEX requests_due ON requests (lane, due_at, phase, park_reason, is_active)
@@ -141,6 +149,15 @@ enum StateSchema {
           WHERE park_reason IS NOT NULL AND ended_at IS NULL;
         CREATE INDEX requests_unmirrored ON requests (id)
           WHERE spool_rows > 0 AND mirrored_revision < revision;
+        """
+
+    /// The spool shows results before what is on its way.
+    private static let mirrorOrder = """
+        DROP INDEX requests_unmirrored;
+        CREATE INDEX requests_unmirrored ON requests (id)
+          WHERE spool_rows > 0 AND mirrored_revision < revision AND ended_at IS NULL;
+        CREATE INDEX requests_unmirrored_ends ON requests (end_sequence)
+          WHERE spool_rows > 0 AND mirrored_revision < revision AND ended_at IS NOT NULL;
         """
 
     private static let work = """
@@ -166,7 +183,8 @@ enum StateSchema {
           request_id   BLOB NOT NULL REFERENCES requests (id) ON DELETE CASCADE,
           position     INTEGER NOT NULL,
           target       TEXT NOT NULL,
-          step         TEXT NOT NULL CHECK (step IN ('waiting', 'purged', 'verified')),
+          step         TEXT NOT NULL
+            CHECK (step = 'waiting' OR step = 'purged' OR step = 'verified'),
           counts       TEXT NOT NULL,
           attempts     INTEGER NOT NULL,
           failures     INTEGER NOT NULL,

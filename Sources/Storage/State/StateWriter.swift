@@ -4,10 +4,11 @@ import Synchronization
 /// The only writer of `state.db`: commits whatever mutations wait together (group commit).
 ///
 /// ```
-/// perform ──▶ waiting (bounded) ──▶ BEGIN IMMEDIATE, a SAVEPOINT each, COMMIT ──▶ callers go on
+/// perform ──▶ waiting (bounded) ──▶ BEGIN IMMEDIATE, mutations, COMMIT ──▶ callers go on
 /// ```
 ///
-/// A mutation that throws is rolled back alone and throws to its own caller. A caller that is
+/// A mutation that throws is rolled back alone and throws to its own caller; for that it may run
+/// twice, so it changes nothing but the database. A caller that is
 /// cancelled waits on: its mutation belongs to the batch. Nothing is resumed before the commit is
 /// on disk. After a failed commit or an I/O error nobody knows what is on disk, so the writer
 /// refuses everything from then on and the process must end.
@@ -43,26 +44,29 @@ package final class StateWriter: Sendable {
         var refusal: StorageError?
     }
 
-    private let pool: DatabasePool
+    private let connection: DatabaseQueue
     private let place: String
     private let queue = Mutex(Queue())
     /// A point for tests to fail a commit at; does nothing otherwise.
     private let willCommit: @Sendable () throws -> Void
 
-    /// Writes through the writing connection of `pool`, which nobody else may use.
+    /// Writes through a connection that nobody else may use.
     ///
     /// - Parameters:
-    ///   - pool: Set up by ``StateDatabase``.
+    ///   - queue: Set up by ``StateDatabase``.
     ///   - willCommit: Called right before each COMMIT, for fault injection.
-    package init(pool: DatabasePool, willCommit: @escaping @Sendable () throws -> Void = {}) {
-        self.pool = pool
+    package init(
+        queue connection: DatabaseQueue,
+        willCommit: @escaping @Sendable () throws -> Void = {}
+    ) {
+        self.connection = connection
         self.willCommit = willCommit
-        place = WALFile.name(ofPath: pool.path)
+        place = WALFile.name(ofPath: connection.path)
     }
 
     /// Runs a mutation in the next batch and returns once that batch is on disk.
     ///
-    /// - Parameter body: Runs on the writer's queue, inside a savepoint; it may not commit
+    /// - Parameter body: Runs on the writer's queue, inside a transaction; it may not commit
     ///   anything.
     /// - Returns: What `body` returned.
     /// - Throws: What `body` threw, or ``StorageError``: `overloaded`, `closed`, `diskFull`
@@ -116,7 +120,7 @@ package final class StateWriter: Sendable {
         }
         if let refusal { return job.fail(refusal) }
         guard mustStart else { return }
-        pool.asyncWriteWithoutTransaction { [self] database in drain(database) }
+        connection.asyncWriteWithoutTransaction { [self] database in drain(database) }
     }
 
     private func drain(_ database: Database) {
@@ -170,10 +174,45 @@ extension StateWriter {
     /// Commits a batch; a part of it that a full disk rolled back is failed and the rest goes on.
     private func commit(_ batch: ArraySlice<Job>, _ database: Database) {
         if let poison { return fail(batch, poison) }
-        var rest = batch
+        var rest = commitTogether(batch, database)
         while !rest.isEmpty {
             rest = commitOnce(rest, database)
         }
+    }
+
+    /// Tries without savepoints, which cost a copy of every page that a mutation writes.
+    ///
+    /// - Returns: What is left to do: nothing, or the whole batch, rolled back, when one of several
+    ///   mutations failed and only savepoints can tell it from the others.
+    private func commitTogether(
+        _ batch: ArraySlice<Job>,
+        _ database: Database
+    ) -> ArraySlice<Job> {
+        var resumes: [@Sendable () -> Void] = []
+        resumes.reserveCapacity(batch.count)
+        do {
+            try database.cachedStatement(sql: "BEGIN IMMEDIATE TRANSACTION").execute()
+            for job in batch {
+                do {
+                    resumes.append(try job.run(database))
+                } catch {
+                    let known = StorageError(error, "change the state", at: place)
+                    guard !known.kind.isFatal else { throw known }
+                    if database.isInsideTransaction {
+                        try database.cachedStatement(sql: "ROLLBACK TRANSACTION").execute()
+                    }
+                    guard batch.count == 1 else { return batch }
+                    job.fail(known.kind == .diskFull ? known : error)
+                    return []
+                }
+            }
+            try willCommit()
+            try database.cachedStatement(sql: "COMMIT TRANSACTION").execute()
+            for resume in resumes { resume() }
+        } catch {
+            fail(batch, recover(from: error, database))
+        }
+        return []
     }
 
     private func commitOnce(_ batch: ArraySlice<Job>, _ database: Database) -> ArraySlice<Job> {
@@ -258,7 +297,9 @@ extension StateWriter {
     ///
     /// A failure changes nothing that was committed: the WAL stays and is copied later.
     private func checkpointIfLarge(_ database: Database) {
-        guard WALFile.byteCount(ofDatabase: pool.path) > Bounds.walByteCountMax else { return }
+        guard WALFile.byteCount(ofDatabase: connection.path) > Bounds.walByteCountMax else {
+            return
+        }
         do {
             try database.checkpoint(.passive)
         } catch {
