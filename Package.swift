@@ -93,14 +93,25 @@ let libraries: [Target] = [
         "Daemon",
         [
             "Lifecycle", "Engine", "Storage", "Vault", "Providers", "Targets", "Settings",
-            "Systemd", "Control", "ControlServer", "CLinux", .logging, .serviceLifecycle,
-            .unixSignals,
+            "Systemd", "Control", "ControlServer", "CLinux", "CExecutor", .logging,
+            .serviceLifecycle, .unixSignals,
         ]
     ),
 ]
 
 let programs: [Target] = [
-    program("expunged", ["Daemon"]),
+    .executableTarget(
+        name: "expunged",
+        dependencies: ["Daemon"],
+        swiftSettings: settings,
+        // libdispatch's monitor would wake an idle process every second; see CExecutor.h.
+        linkerSettings: [
+            .unsafeFlags([
+                "-Xlinker", "--wrap=_dispatch_workq_worker_register",
+                "-Xlinker", "--wrap=_dispatch_workq_worker_unregister",
+            ])
+        ]
+    ),
     program(
         "expungectl",
         ["CLinux", "Control", "ControlClient", "Lifecycle", .argumentParser]
@@ -122,6 +133,7 @@ let shims: [Target] = [
     ),
     .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
     .target(name: "CLinux"),
+    .target(name: "CExecutor"),
     .target(name: "CSQLiteGuard", linkerSettings: [.linkedLibrary("sqlite3")]),
 ]
 

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
+#include <malloc.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -38,6 +39,8 @@ int clinux_forbid_core_dumps(void) {
     if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0) return -errno;
     return 0;
 }
+
+void clinux_bound_heaps(void) { mallopt(M_ARENA_MAX, 4); }
 
 int clinux_is_dumpable(void) {
     int answer = prctl(PR_GET_DUMPABLE, 0, 0, 0, 0);

@@ -42,8 +42,8 @@ enum ImportTable {
         "Sandbox": server.union(network).union(["COpenSSL", "NIOSSL", "Logging"]),
         "Daemon": adapters.union([
             "NIOCore", "NIOPosix",
-            "Lifecycle", "Engine", "Control", "CLinux", "Logging", "ServiceLifecycle",
-            "UnixSignals",
+            "Lifecycle", "Engine", "Control", "CLinux", "CExecutor", "Logging",
+            "ServiceLifecycle", "UnixSignals",
         ]),
         "expunged": ["Daemon"],
         "expungectl": ["CLinux", "Control", "ControlClient", "Lifecycle", "ArgumentParser"],

@@ -17,7 +17,12 @@ final class IntakeDesk: SpoolIntake {
     private let isPausedFlag = Mutex(false)
     /// The name under which the state keeps a pause, so that a restart does not end it.
     private static let pauseNote = "intake_paused"
-    private let pauseListener = Mutex<(@Sendable (Bool) -> Void)?>(nil)
+    private let pauseListener = Mutex(Listener())
+
+    /// As in ``Nudge``: a closure of its own inside a lock is wrapped once more by every read.
+    private struct Listener: Sendable {
+        var body: (@Sendable (Bool) -> Void)?
+    }
 
     init(
         state: StateDatabase,
@@ -58,12 +63,12 @@ final class IntakeDesk: SpoolIntake {
     private func apply(_ isPaused: Bool) {
         isPausedFlag.withLock { $0 = isPaused }
         credentials.post(.intakePaused(isPaused))
-        pauseListener.withLock { $0 }?(isPaused)
+        pauseListener.withLock { $0 }.body?(isPaused)
     }
 
     /// Sets who else must know of a pause.
     func onPause(_ body: @escaping @Sendable (Bool) -> Void) {
-        pauseListener.withLock { $0 = body }
+        pauseListener.withLock { $0.body = body }
     }
 
     /// Accepts submissions durably and hands them to the engine.

@@ -15,6 +15,6 @@ final class Nudge: Sendable {
     }
 
     func fire() {
-        wire.withLock { $0.body }?()
+        wire.withLock { $0 }.body?()
     }
 }

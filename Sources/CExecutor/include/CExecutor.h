@@ -1,0 +1,30 @@
+// The threads that run Swift tasks: a fixed, small pool in the place of libdispatch's.
+//
+// libdispatch keeps a timer that looks at its pool of workers once a second for as long as the
+// process lives (event/workqueue.c, "monitor"), and a second thread for timers. Here an idle pool
+// sleeps until there is work or the next deadline, and a deadline wakes exactly one thread. The
+// little that still runs in libdispatch (queues of databases, signals, Task.sleep) has no such timer
+// either: `expunged` is linked with --wrap, so that no worker registers with the monitor.
+#pragma once
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// Takes over the global executor and its timers (the hooks of Swift's Concurrency runtime,
+// stdlib/public/Concurrency/GlobalExecutor.cpp) and starts `thread_count` threads. Call it once,
+// before the first task that is not the main one. Priorities are not looked at: jobs run in the
+// order in which they came.
+//
+// Answers 0, or a negative errno with everything as it was before.
+int cexecutor_install(int thread_count);
+
+// Calls `body` on one of the threads, once, not before the delay is over (CLOCK_BOOTTIME). Needs
+// cexecutor_install(). Task.sleep wakes three threads of libdispatch for the same.
+void cexecutor_call_after(int64_t delay_ns, void (*body)(void *context), void *context);
+
+#ifdef __cplusplus
+}
+#endif
