@@ -3,7 +3,7 @@
 # Needs nginx-light, openssl, python3-venv (Debian packages) and, the first time, PyPI for the peer.
 BENCH_PYTHON ?= python3
 BENCH_OPTIONS ?=
-BENCH_BUILD ?= swift build -c release --product expunged
+BENCH_BUILD ?= swift build $(RELEASE_FLAGS) --product expunged
 BENCH_VENV = Benchmarks/.venv
 
 .PHONY: bench bench-quick bench-build bench-environment bench-clean

@@ -210,7 +210,7 @@ def main() -> None:
     for name in ("url", "ca", "key", "team-id", "key-id", "app", "spool", "tokens"):
         parser.add_argument(f"--{name}", required=True)
     # The defaults are the fastest of what was tried on two cores: see README.md.
-    parser.add_argument("--processes", type=int, default=2)
+    parser.add_argument("--processes", type=int, default=1)
     parser.add_argument("--concurrency", type=int, default=32, help="calls at once, per process")
     parser.add_argument("--batch", type=int, default=1000, help="users per commit")
     parser.add_argument("--client-secret", choices=("per-call", "kept"), default="kept")
