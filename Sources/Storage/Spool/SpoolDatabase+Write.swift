@@ -158,8 +158,10 @@ extension Database {
         commit.writtenCount += 1
     }
 
-    private static let showSQL =
-        "UPDATE requests SET request_id = ?2, state = ?3, detail = ?4, updated_at = ?5 WHERE id = ?1"
+    private static let showSQL = """
+        UPDATE requests SET request_id = ?2, state = ?3, detail = ?4, updated_at = ?5
+        WHERE id = ?1
+        """
     private static let showErasedSQL = """
         UPDATE requests SET request_id = ?2, state = ?3, detail = ?4, updated_at = ?5,
           user_id = 'erased:' || ?2, idempotency_key = NULL, options = '{}' WHERE id = ?1

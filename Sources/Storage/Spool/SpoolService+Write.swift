@@ -68,7 +68,7 @@ extension SpoolService {
 extension SpoolService {
     /// Shows states until nothing is left to show; at most four commits a second.
     ///
-    /// Every commit shows the states of its own moment, so nothing is shown that has passed already.
+    /// Every commit shows the states of its own moment: nothing is shown that has passed already.
     func mirrorAll() async {
         while !Task.isCancelled, database.isOpen, monitor.canWrite {
             let (wait, limit) = mirrorPace.withLock {

@@ -6,8 +6,8 @@ import GRDB
 /// column that ever holds a plain user id is `requests.user_id`, and only while the request is
 /// open.
 ///
-/// A CHECK compares with `OR`: SQLite fills a temporary tree for every `IN` of more than two values,
-/// with every row that is written.
+/// A CHECK compares with `OR`: SQLite fills a temporary tree for every `IN` of more than two
+/// values, with every row that is written.
 enum StateSchema {
     /// `PRAGMA application_id`: "exst".
     static let applicationID = 0x6578_7374

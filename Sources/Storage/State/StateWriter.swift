@@ -53,7 +53,7 @@ package final class StateWriter: Sendable {
     /// Writes through a connection that nobody else may use.
     ///
     /// - Parameters:
-    ///   - queue: Set up by ``StateDatabase``.
+    ///   - connection: Set up by ``StateDatabase``.
     ///   - willCommit: Called right before each COMMIT, for fault injection.
     package init(
         queue connection: DatabaseQueue,
