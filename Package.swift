@@ -48,9 +48,26 @@ func library(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
     .target(name: name, dependencies: dependencies, swiftSettings: settings)
 }
 
-func program(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
-    .executableTarget(name: name, dependencies: dependencies, swiftSettings: settings)
+func program(
+    _ name: String,
+    _ dependencies: [Target.Dependency],
+    _ linkerSettings: [LinkerSetting] = []
+) -> Target {
+    .executableTarget(
+        name: name,
+        dependencies: dependencies,
+        swiftSettings: settings,
+        linkerSettings: linkerSettings
+    )
 }
+
+/// libdispatch's monitor would wake an idle process every second; see CExecutor.h.
+let withoutMonitor: [LinkerSetting] = [
+    .unsafeFlags([
+        "-Xlinker", "--wrap=_dispatch_workq_worker_register",
+        "-Xlinker", "--wrap=_dispatch_workq_worker_unregister",
+    ])
+]
 
 func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
     .testTarget(
@@ -100,18 +117,7 @@ let libraries: [Target] = [
 ]
 
 let programs: [Target] = [
-    .executableTarget(
-        name: "expunged",
-        dependencies: ["Daemon"],
-        swiftSettings: settings,
-        // libdispatch's monitor would wake an idle process every second; see CExecutor.h.
-        linkerSettings: [
-            .unsafeFlags([
-                "-Xlinker", "--wrap=_dispatch_workq_worker_register",
-                "-Xlinker", "--wrap=_dispatch_workq_worker_unregister",
-            ])
-        ]
-    ),
+    program("expunged", ["Daemon"], withoutMonitor),
     program(
         "expungectl",
         ["CLinux", "Control", "ControlClient", "Lifecycle", .argumentParser]

@@ -3,8 +3,8 @@
 // libdispatch keeps a timer that looks at its pool of workers once a second for as long as the
 // process lives (event/workqueue.c, "monitor"), and a second thread for timers. Here an idle pool
 // sleeps until there is work or the next deadline, and a deadline wakes exactly one thread. The
-// little that still runs in libdispatch (queues of databases, signals, Task.sleep) has no such timer
-// either: `expunged` is linked with --wrap, so that no worker registers with the monitor.
+// little that still runs in libdispatch (queues of databases, signals, Task.sleep) has no such
+// timer either: `expunged` is linked with --wrap, so that no worker registers with the monitor.
 #pragma once
 
 #include <stdint.h>

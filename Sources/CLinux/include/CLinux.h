@@ -21,8 +21,8 @@ int clinux_peer_of_socket(int fd, struct clinux_peer *peer);
 
 // No core file and no ptrace by the same user: prctl(PR_SET_DUMPABLE, 0) and RLIMIT_CORE 0.
 int clinux_forbid_core_dumps(void);
-// At most four heaps (mallopt(3), M_ARENA_MAX): by default every thread gets one of its own, and each
-// keeps what a burst of work once needed.
+// At most four heaps (mallopt(3), M_ARENA_MAX): by default every thread gets one of its own, and
+// each keeps what a burst of work once needed.
 void clinux_bound_heaps(void);
 // What prctl(PR_GET_DUMPABLE) answers.
 int clinux_is_dumpable(void);
