@@ -38,6 +38,9 @@ package enum CheckAnswer: Hashable, Sendable {
     case live
     /// The provider refuses this token for good.
     case dead
+    /// The answer fits a dead token and also one that we may not ask about (RFC 7662 §2.2): the
+    /// revocation goes on without knowing.
+    case unknown
     case trouble(Trouble)
 }
 
@@ -50,8 +53,8 @@ package enum RevokeAnswer: Hashable, Sendable {
     /// The provider's own word that this user has no grant for this client any more; it says more
     /// than ``alreadyInvalid``, which is about one token.
     case grantGone
-    /// Of no use for a revocation: expired by its own clock, or without what the provider needs to
-    /// know; nothing was sent.
+    /// Of no use for a revocation: expired by its own clock, without what the provider needs to
+    /// know, or of a kind that it does not revoke (RFC 7009 §2.2.1, `unsupported_token_type`).
     case unfit
     /// No service can revoke for this account; only the user can (a personal Microsoft account).
     case userOnly

@@ -79,7 +79,11 @@ package struct CredentialWork: Hashable, Sendable {
 
     /// When the provider may be asked about this token; `nil` when it never may.
     func askableAt(traits: ProviderTraits) -> WallTime? {
-        guard kind == .refreshToken, traits.canCheckRefreshToken else { return nil }
+        switch kind {
+        case .refreshToken where traits.canCheckRefreshToken: break
+        case .accessToken where traits.canCheckAccessToken: break
+        case .refreshToken, .accessToken, .authorizationCode, .idToken: return nil
+        }
         guard let lastRefreshAt else { return .distantPast }
         return lastRefreshAt + traits.refreshInterval
     }

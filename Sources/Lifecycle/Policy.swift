@@ -2,6 +2,8 @@
 package struct ProviderTraits: Hashable, Sendable {
     /// Whether a refresh token may be asked about at all.
     package let canCheckRefreshToken: Bool
+    /// Whether an access token may be asked about (RFC 7662); a refresh grant cannot.
+    package let canCheckAccessToken: Bool
     /// The least time between two refreshes of one token; Apple: once a day ("Verifying a user").
     package let refreshInterval: Duration
     /// How long a successful token answer counts as "live".
@@ -21,6 +23,7 @@ package struct ProviderTraits: Hashable, Sendable {
 
     package init(
         canCheckRefreshToken: Bool,
+        canCheckAccessToken: Bool = false,
         refreshInterval: Duration,
         livenessLifetime: Duration,
         revokesWholeGrant: Bool,
@@ -31,6 +34,7 @@ package struct ProviderTraits: Hashable, Sendable {
         userActionText: String
     ) {
         self.canCheckRefreshToken = canCheckRefreshToken
+        self.canCheckAccessToken = canCheckAccessToken
         self.refreshInterval = refreshInterval
         self.livenessLifetime = livenessLifetime
         self.revokesWholeGrant = revokesWholeGrant

@@ -283,6 +283,11 @@ extension Revocation {
             credentials[index].lastRefreshAt = moment.now
             credentials[index].step = .dead
             succeed()
+        case .unknown:
+            credentials[index].lastRefreshAt = moment.now
+            credentials[index].step = .revoking
+            credentials[index].hasRevokeIntent = true
+            succeed()
         case .trouble(let trouble):
             noteSpentBudget(trouble, at: index, moment.now)
             return record(trouble, at: index, &moment)
@@ -313,11 +318,16 @@ extension Revocation {
             credentials[index].step = .revoked
             succeed()
         case .alreadyInvalid:
-            // The intent was durable and the token live before it: our own revoke did this.
+            // The intent was durable and the refresh token live before it: our own revoke did this.
+            // An access token may have run out meanwhile, which says nothing about the grant.
             let provesGone = traits?.invalidTokenProvesGone ?? false
             let isRefreshToken = credentials[index].kind == .refreshToken
             credentials[index].step =
-                credentials[index].wasLive ? .proven : provesGone && isRefreshToken ? .gone : .dead
+                !isRefreshToken
+                ? .dead
+                : credentials[index].wasLive
+                    ? .proven
+                    : provesGone ? .gone : .dead
             succeed()
         case .grantGone:
             credentials[index].step = credentials[index].wasLive ? .proven : .gone
@@ -355,6 +365,8 @@ extension Revocation {
             credentials[index].lastRefreshAt = moment.now
             failures += 1
             retryAt = moment.now + Backoff.delay(failures: failures, dice: &moment.dice)
+        case .unknown:
+            return record(.unusable, at: index, &moment)
         case .trouble(let trouble):
             noteSpentBudget(trouble, at: index, moment.now)
             return record(trouble, at: index, &moment)

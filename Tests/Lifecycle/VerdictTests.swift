@@ -118,8 +118,8 @@ struct VerdictTests {
         // live before, proves gone, kind
         (true, true, .refreshToken, .proven),
         (true, false, .refreshToken, .proven),
-        (true, true, .accessToken, .proven),
-        (true, false, .accessToken, .proven),
+        (true, true, .accessToken, .dead),
+        (true, false, .accessToken, .dead),
         (false, true, .refreshToken, .gone),
         (false, false, .refreshToken, .dead),
         (false, true, .accessToken, .dead),
@@ -196,6 +196,15 @@ struct VerdictTests {
         try machine.answer(revoke: .unfit)
         #expect(machine.request.phase.parkReason == .needsReauthentication)
         #expect(machine.verdict == nil)
+    }
+
+    @Test func `an answer that says nothing leads to the revoke, and never to proof`() throws {
+        let around = Sample.surroundings(Sample.traits(canCheck: true))
+        var machine = Machine(identities: [Sample.snapshot([Sample.credential()])], around: around)
+        #expect(try machine.send(.due) == [.check])
+        #expect(try machine.answer(check: .unknown) == [.revoke])
+        try machine.answer(revoke: .success)
+        #expect(machine.request.revocations[0].verdict == .accepted)
     }
 
     @Test func `refresh tokens go first, and every credential is revoked`() throws {
