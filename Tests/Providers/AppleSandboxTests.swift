@@ -7,6 +7,13 @@ import Vault
 
 @testable import Providers
 
+/// The machine's clock, by which stand-ins judge.
+enum MachineClock {
+    @Sendable static func now() -> WallTime {
+        WallTime(unixMilliseconds: Int64(Date().timeIntervalSince1970 * 1000))
+    }
+}
+
 /// A provider against the stand-in, over real TLS and with the real signer.
 enum SandboxHarness {
     static func with(
@@ -36,9 +43,7 @@ enum SandboxHarness {
             credential: "apple-key.p8",
             algorithm: .es256
         )
-        let now: @Sendable () -> WallTime = {
-            WallTime(unixMilliseconds: Int64(Date().timeIntervalSince1970 * 1000)) + offset
-        }
+        let now: @Sendable () -> WallTime = { MachineClock.now() + offset }
         do {
             try await AppleHarness.with(settings, signer: signer, now: now) { provider in
                 try await body(provider, sandbox)

@@ -86,10 +86,55 @@ struct LoadingTests {
         #expect(configuration.cautions.contains { $0.contains("unencrypted") })
     }
 
-    @Test("a kind of provider that is not built yet is refused by name")
-    func oauth2() {
-        let start = "[[provider]]\nname = \"sso\"\nkind = \"oauth2\"\nclient_ids = [\"app\"]\n"
-        #expect(Sample.message(start).contains("not_available"))
+    private static let sso =
+        "[[provider]]\nname = \"sso\"\nkind = \"oauth2\"\nclient_ids = [\"a\", \"b\"]\n"
+
+    @Test("client secrets are given by client id, and each names a credential")
+    func secretsByClient() throws {
+        let text =
+            Self.sso + "preset = \"discord\"\n"
+            + "client_secret_credentials = { \"a\" = \"cred-a\", b = \"cred-b\" }\n"
+        let configuration = try Sample.load(text)
+        guard case .oauth2(let oauth2)? = configuration.providers.first?.kind else {
+            Issue.record("no provider")
+            return
+        }
+        #expect(oauth2.preset == .discord)
+        #expect(oauth2.secrets.credential(for: "b") == "cred-b")
+        #expect(oauth2.revokeEndsGrant == nil)
+        #expect(configuration.requiredCredentials.map(\.name).contains("cred-a"))
+        #expect(try Sample.load(EffectiveConfiguration.render(configuration)) == configuration)
+    }
+
+    @Test(
+        "a provider of the family oauth2 is refused for what does not go together",
+        arguments: [
+            ("", "give preset, or issuer"), ("preset = \"okta\"", "issuer of your own"),
+            ("preset = \"discort\"", "unknown_value"),
+            ("issuer = \"https://a\"\nclient_secret_credential = \"x\"", "several client_ids"),
+            (
+                "issuer = \"https://a\"\nclient_secret_credentials = { c = \"x\" }",
+                "not one of client_ids"
+            ),
+            (
+                "issuer = \"https://a\"\nclient_secret_credentials = { a = \"x y\" }", "malformed"
+            ),
+            (
+                "issuer = \"https://a\"\nclient_authentication = \"private_key_jwt\"",
+                "needs it"
+            ),
+            (
+                "issuer = \"https://a\"\nclient_authentication = \"client_secret_post\"",
+                "client 'a' has no secret"
+            ),
+            ("issuer = \"https://a\"\nprivate_key_credential = \"k\"", "private_key_jwt"),
+            ("issuer = \"https://a\"\nendpoint_hosts = [\"https://b\"]", "HOST[:PORT]"),
+            ("issuer = \"http://a\"", "tokens go over https only"),
+        ]
+    )
+    func oauth2(lines: String, expected: String) {
+        let message = Sample.message(Self.sso + lines)
+        #expect(message.contains(expected), "\(message)")
     }
 
     @Test("a constant is a text or a whole number, and triggers can be switched off")

@@ -27,11 +27,8 @@ struct ProviderFactory: Sendable {
         case .github(let github): try makeGitHub(provider, github)
         case .x(let x): try makeX(provider, x)
         case .command(let command): try makeCommand(provider, command)
-        case .oauth2:
-            throw DaemonError(
-                .provider,
-                ["cannot use provider '\(provider.name)' (unavailable): its kind is not built yet"]
-            )
+        case .google(let google): try makeGoogle(provider, google)
+        case .oauth2(let oauth2): try makeOAuth2(provider, oauth2)
         }
     }
 

@@ -3,14 +3,16 @@ import Lifecycle
 
 /// A base URL that tokens may be sent to: https, or plain http to loopback where that is allowed.
 ///
-/// The text is split by hand and nothing lenient is accepted, so that the host that is checked here
-/// is the host that is connected to.
+/// Blanks, control characters, backslashes and a user are refused, so that no two readers of the
+/// text disagree on its host.
 struct ProviderBaseURL: Sendable, Hashable {
     /// Without a trailing slash.
     let text: String
     let provider: String
     /// In lower case; an IPv6 address without its brackets.
     let host: String
+    /// `host`, with `:port` unless it is the scheme's own.
+    let authority: String
 
     /// - Parameters:
     ///   - text: Absolute https URL; a path in it is kept as a prefix.
@@ -24,6 +26,8 @@ struct ProviderBaseURL: Sendable, Hashable {
         else { throw ProviderError(kind: .malformedBaseURL, provider: provider) }
         let bare = host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host
         self.host = bare.lowercased()
+        let isStandard = url.port == nil || url.port == (url.scheme == "http" ? 80 : 443)
+        authority = self.host + (isStandard ? "" : url.port.map { ":\($0)" } ?? "")
         switch url.scheme?.lowercased() {
         case "https": break
         case "http":

@@ -14,6 +14,23 @@ struct ProviderEndpoint: Sendable {
     /// The text of the URL around the placeholders.
     let pieces: [String]
 
+    /// The address, for what has to name it (the audience of a client assertion).
+    var url: String { pieces.joined(separator: Self.placeholder) }
+
+    /// An endpoint that is given as a whole.
+    ///
+    /// - Throws: ``ProviderError`` of kind `malformedBaseURL` or `plainHTTP`.
+    init(
+        whole url: String,
+        method: HTTPMethod,
+        _ settings: ProviderHTTPSettings
+    ) throws(ProviderError) {
+        let base = try ProviderBaseURL(url, settings)
+        // A slash at the end of a path is part of it (RFC 3986 §6.2.4).
+        let slash = url.hasSuffix("/") && base.text + "/" == url ? "/" : ""
+        try self.init(base, path: slash, method: method)
+    }
+
     /// - Parameters:
     ///   - base: The validated base URL.
     ///   - path: Empty, or starts with a slash; appended to the path of `base`. Each `{}` is

@@ -2,11 +2,16 @@
 enum ReplyBody: Sendable {
     case empty
     case json(JSONValue)
+    /// Markup, whatever its content type says.
+    case page
     case other
 
     init(_ reply: ProviderReply, alsoJSON otherJSON: Set<String> = []) {
-        if reply.body.allSatisfy({ [0x20, 0x09, 0x0d, 0x0a].contains($0) }) {
+        let start = reply.body.first { ![0x20, 0x09, 0x0d, 0x0a].contains($0) }
+        if start == nil {
             self = .empty
+        } else if start == UInt8(ascii: "<") {
+            self = .page
         } else if Self.isJSON(reply.contentType, or: otherJSON), let json = JSONValue(reply.body) {
             self = .json(json)
         } else {
@@ -28,6 +33,8 @@ enum ReplyBody: Sendable {
     func has(_ shape: ReplyShape) -> Bool {
         switch (shape, self) {
         case (.anything, _), (.empty, .empty): true
+        case (.noPage, .page): false
+        case (.noPage, _): true
         case (.tokens, .json): grant != nil
         case (.object, .json(.object(let members))): members["error"] == nil
         case (.error(let codes), .json(let json)):

@@ -1,6 +1,6 @@
 /// The shapes of a body that a table can ask for.
 ///
-/// Every shape but ``empty`` and ``anything`` needs JSON with a JSON content type.
+/// Every shape but ``empty``, ``noPage`` and ``anything`` needs JSON with a JSON content type.
 indirect enum ReplyShape: Sendable {
     /// Nothing but white space.
     case empty
@@ -17,6 +17,8 @@ indirect enum ReplyShape: Sendable {
     case both(ReplyShape, ReplyShape)
     /// A JSON object without `error`.
     case object
+    /// Anything that is not a page: no HTML and no XML.
+    case noPage
     case anything
 }
 
@@ -26,6 +28,9 @@ enum MemberTest: Sendable {
     case isFalse
     /// A text, one of these.
     case text(Set<String>)
+    /// A text that begins with one of these.
+    case prefix([String])
+    case isNull
     /// A number, one of these.
     case number(Set<Int>)
     /// Any value, `null` included.
@@ -36,6 +41,8 @@ enum MemberTest: Sendable {
         switch (self, value) {
         case (.isTrue, .bool(true)), (.isFalse, .bool(false)): true
         case (.text(let texts), .string(let text)): texts.contains(text)
+        case (.prefix(let starts), .string(let text)): starts.contains { text.hasPrefix($0) }
+        case (.isNull, .null): true
         case (.number(let numbers), .number(let number)):
             Int(exactly: number).map(numbers.contains) ?? false
         case (.isPresent, .some), (.isAbsent, .none): true

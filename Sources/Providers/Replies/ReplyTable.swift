@@ -6,7 +6,8 @@ enum ReplyMeaning: Hashable, Sendable {
     case honoured
     /// The documented refusal of this very token or code.
     case refused
-    /// The provider calls the request malformed; what that says depends on the call.
+    /// The provider calls the request malformed, or of a kind that it does not take; what that says
+    /// depends on the call.
     case unclear
     case trouble(Trouble)
 }

@@ -4,13 +4,12 @@ package import Lifecycle
 ///
 /// A new family is a case here, rows in the table, and a reader.
 package enum ProviderFamily: String, Sendable, CaseIterable {
-    case apple, facebook, microsoft, github, x, command, oauth2
+    case apple, google, facebook, microsoft, github, x, command, oauth2
 
     /// Whether this version has an adapter for the family; the others are refused with that reason.
     package var isAvailable: Bool {
         switch self {
-        case .apple, .facebook, .microsoft, .github, .x, .command: true
-        case .oauth2: false
+        case .apple, .google, .facebook, .microsoft, .github, .x, .command, .oauth2: true
         }
     }
 }
@@ -42,6 +41,7 @@ package struct ConnectionConfiguration: Hashable, Sendable {
 /// A provider family with what only that family needs.
 package enum ProviderKind: Hashable, Sendable {
     case apple(AppleProviderConfiguration)
+    case google(GoogleProviderConfiguration)
     case facebook(FacebookProviderConfiguration)
     case microsoft(MicrosoftProviderConfiguration)
     case github(GitHubProviderConfiguration)
@@ -53,6 +53,7 @@ package enum ProviderKind: Hashable, Sendable {
     package var family: ProviderFamily {
         switch self {
         case .apple: .apple
+        case .google: .google
         case .facebook: .facebook
         case .microsoft: .microsoft
         case .github: .github
@@ -66,6 +67,7 @@ package enum ProviderKind: Hashable, Sendable {
     package var credentials: [(name: String, key: String)] {
         switch self {
         case .apple(let apple): [(apple.privateKeyCredential, "private_key_credential")]
+        case .google(let google): google.secrets.named
         case .facebook(let facebook):
             [(facebook.clientSecretCredential, "client_secret_credential")]
         case .microsoft(let microsoft): [microsoft.proof.credential]
@@ -73,7 +75,8 @@ package enum ProviderKind: Hashable, Sendable {
         case .x(let x): x.clientSecretCredential.map { [($0, "client_secret_credential")] } ?? []
         case .command: []
         case .oauth2(let oauth2):
-            oauth2.clientSecretCredential.map { [($0, "client_secret_credential")] } ?? []
+            oauth2.secrets.named
+                + (oauth2.privateKey.map { [($0.credential, "private_key_credential")] } ?? [])
         }
     }
 }

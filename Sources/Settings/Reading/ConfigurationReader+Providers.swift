@@ -54,6 +54,7 @@ extension ConfigurationReader {
     ) -> ProviderKind {
         switch family {
         case .apple: .apple(apple(section))
+        case .google: .google(google(section, at: place))
         case .facebook: .facebook(facebook(section, at: place))
         case .microsoft: .microsoft(microsoft(section, at: place))
         case .github: .github(gitHub(section, at: place))

@@ -5,6 +5,7 @@ extension SettingsTable {
     static let provider: [Setting] =
         commonProvider
         + appleProvider
+        + googleProvider
         + facebookProvider
         + microsoftProvider
         + gitHubProvider
@@ -30,7 +31,8 @@ extension SettingsTable {
             .required(example: .text(ProviderFamily.apple.rawValue)),
             """
             The family of the provider: "apple" is Sign in with Apple, "command" is a program of \
-            your own, "oauth2" is any provider with token revocation as in RFC 7009.
+            your own, "oauth2" is any provider with token revocation as in RFC 7009, and every \
+            preset.
             """
         ).atRestart(),
         Setting(

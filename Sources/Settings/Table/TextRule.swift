@@ -24,6 +24,8 @@ package enum TextRule: String, Hashable, Sendable, CaseIterable {
     case guid = "GUID"
     /// A fingerprint in hexadecimal.
     case sha256 = "SHA-256"
+    /// A host, with its port unless that is 443.
+    case host
     /// The name of a table or column.
     case identifier = "SQL name"
     /// A sentence for people.
@@ -47,6 +49,7 @@ package enum TextRule: String, Hashable, Sendable, CaseIterable {
         case .tenant: "common, organizations, consumers, a GUID or a domain"
         case .guid: "8-4-4-4-12 characters 0-9, a-f or A-F"
         case .sha256: "64 characters 0-9, a-f or A-F; colons are left out of account"
+        case .host: "HOST[:PORT]"
         case .identifier: "1 to 128 characters without control characters"
         case .sentence: "1 to 200 characters without control characters"
         }
@@ -94,6 +97,8 @@ package enum TextRule: String, Hashable, Sendable, CaseIterable {
         case .sha256:
             let digits = bytes.filter { $0 != 0x3a }
             return digits.count == 64 && digits.allSatisfy(Self.isHexadecimal)
+        case .host:
+            return EndpointURL("https://\(text)")?.path.isEmpty == true && !text.hasSuffix("/")
         case .identifier:
             return (1...128).contains(text.unicodeScalars.count) && Self.isPrintable(text)
         case .sentence:

@@ -1,0 +1,83 @@
+import Lifecycle
+
+/// Keeps one value that a provider publishes: fetched when needed, by one caller at a time.
+///
+/// An actor, since concurrent calls share it. Asking for a newer value fetches it again, but at
+/// most once in a while, so that nobody can turn us against the provider.
+actor FetchedValue<Value: Sendable> {
+    /// Callers that wait for one fetch; more are told to come back.
+    private static var waitersMax: Int { 1024 }
+
+    /// The least time between two fetches after one that worked.
+    static var refetchInterval: Duration { .seconds(60) }
+    /// The least time between two fetches after one that failed; a user waits for this one.
+    static var retryInterval: Duration { .seconds(5) }
+
+    private let lifetime: Duration
+    private let fetch: @Sendable () async -> Value?
+    private let now: @Sendable () -> WallTime
+    private var value: Value?
+    private var fetchedAt: WallTime?
+    private var attemptedAt: WallTime?
+    private var didFail = false
+    private var isFetching = false
+    private var waiters: [CheckedContinuation<Void, Never>] = []
+
+    /// - Parameters:
+    ///   - lifetime: How long a fetched value is used.
+    ///   - now: The clock.
+    ///   - fetch: Brings the value, or `nil`; bounded in time by itself.
+    init(
+        lifetime: Duration,
+        now: @escaping @Sendable () -> WallTime,
+        fetch: @escaping @Sendable () async -> Value?
+    ) {
+        self.lifetime = lifetime
+        self.now = now
+        self.fetch = fetch
+    }
+
+    /// The value, fetched when there is none or `isEnough` wants a newer one.
+    ///
+    /// - Returns: The newest one there is, which may still not be enough; `nil` when there is none.
+    func get(where isEnough: @Sendable (Value) -> Bool = { _ in true }) async -> Value? {
+        if let value = current(), isEnough(value) { return value }
+        await refresh()
+        return current()
+    }
+
+    /// The value while it is fresh; a clock that went back makes it stale.
+    private func current() -> Value? {
+        guard let value, let fetchedAt, isWithin(lifetime, since: fetchedAt) else { return nil }
+        return value
+    }
+
+    private func isWithin(_ span: Duration, since start: WallTime) -> Bool {
+        let age = now().since(start)
+        return age >= .zero && age < span
+    }
+
+    private func refresh() async {
+        if isFetching {
+            guard waiters.count < Self.waitersMax else { return }
+            // Ends with the fetch, which has a deadline of its own.
+            await withCheckedContinuation { waiters.append($0) }
+            return
+        }
+        // A value that ran out may be fetched at once; a failure or a wish for more has to wait.
+        let interval = didFail ? Self.retryInterval : Self.refetchInterval
+        if let attemptedAt, isWithin(interval, since: attemptedAt) { return }
+        isFetching = true
+        attemptedAt = now()
+        let fetched = await fetch()
+        isFetching = false
+        didFail = fetched == nil
+        if let fetched {
+            value = fetched
+            fetchedAt = now()
+        }
+        let woken = waiters
+        waiters = []
+        for waiter in woken { waiter.resume() }
+    }
+}

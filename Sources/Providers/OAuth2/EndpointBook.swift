@@ -1,0 +1,83 @@
+import Lifecycle
+import NIOHTTP1
+
+/// The endpoints of one provider: as configured, or as its issuer's metadata names them.
+struct EndpointBook: Sendable {
+    /// What an endpoint is for.
+    enum Role: String, Sendable, CaseIterable {
+        case token, revocation, introspection, keys
+        /// Where the client gets a token for itself; never from metadata.
+        case clientToken
+
+        /// The member of the metadata (RFC 8414 §2).
+        var member: String? {
+            switch self {
+            case .token, .revocation, .introspection: "\(rawValue)_endpoint"
+            case .keys: "jwks_uri"
+            case .clientToken: nil
+            }
+        }
+
+        var method: HTTPMethod { self == .keys ? .GET : .POST }
+    }
+
+    /// What looking for an endpoint brought.
+    enum Lookup: Sendable {
+        case found(ProviderEndpoint)
+        /// There is none, or none that may be used.
+        case absent
+        /// The metadata could not be read.
+        case unavailable
+    }
+
+    /// How long metadata is used.
+    static let lifetime = Duration.seconds(86_400)
+
+    private let fixed: [Role: ProviderEndpoint]
+    private let discovered: FetchedValue<[Role: ProviderEndpoint]>?
+
+    /// - Parameters:
+    ///   - settings: The URLs that are known, the issuer that names the others, and the hosts that
+    ///     it may name.
+    ///   - http: Fetches the metadata.
+    ///   - now: The clock.
+    /// - Throws: ``ProviderError`` for a URL that cannot be used.
+    init(
+        _ settings: OAuth2ProviderSettings,
+        http: ProviderHTTPClient,
+        now: @escaping @Sendable () -> WallTime
+    ) throws(ProviderError) {
+        fixed = try Self.fixed(settings)
+        guard settings.discovers, let issuer = settings.issuer else {
+            discovered = nil
+            return
+        }
+        let metadata = try IssuerMetadata(
+            issuer,
+            hosts: settings.endpointHosts,
+            http: settings.http
+        )
+        discovered = FetchedValue(lifetime: Self.lifetime, now: now) {
+            await metadata.fetch(http)
+        }
+    }
+
+    /// The configured endpoints; checked before anything that must be shut down exists.
+    static func fixed(
+        _ settings: OAuth2ProviderSettings
+    ) throws(ProviderError) -> [Role: ProviderEndpoint] {
+        var fixed: [Role: ProviderEndpoint] = [:]
+        for (role, url) in settings.urls {
+            fixed[role] = try ProviderEndpoint(whole: url, method: role.method, settings.http)
+        }
+        return fixed
+    }
+
+    /// Finds an endpoint; reads the metadata when it is not configured.
+    func find(_ role: Role) async -> Lookup {
+        if let endpoint = fixed[role] { return .found(endpoint) }
+        guard let discovered else { return .absent }
+        guard let endpoints = await discovered.get() else { return .unavailable }
+        return endpoints[role].map { .found($0) } ?? .absent
+    }
+}

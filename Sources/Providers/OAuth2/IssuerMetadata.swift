@@ -1,0 +1,68 @@
+import NIOHTTP1
+
+/// Reads what an issuer publishes about itself (RFC 8414; OpenID Connect Discovery 1.0).
+struct IssuerMetadata: Sendable {
+    private let issuer: String
+    private let documents: [ProviderEndpoint]
+    /// Authorities that an endpoint may have.
+    private let allowed: Set<String>
+    private let http: ProviderHTTPSettings
+
+    /// - Parameters:
+    ///   - issuer: Must equal the `issuer` of the document byte for byte (RFC 8414 §3.3).
+    ///   - hosts: Authorities that endpoints may have besides the issuer's own.
+    ///   - http: Whose permission for plain http counts.
+    /// - Throws: ``ProviderError`` for an issuer that is no base URL.
+    init(_ issuer: String, hosts: [String], http: ProviderHTTPSettings) throws(ProviderError) {
+        self.issuer = issuer
+        self.http = http
+        let base = try ProviderBaseURL(issuer, http)
+        allowed = Set(hosts.map { $0.lowercased() }).union([base.authority])
+        let scheme = base.text.prefix { $0 != ":" }
+        let rest = base.text.dropFirst(scheme.count + 3)
+        let host = rest.prefix { $0 != "/" }
+        let root = try ProviderBaseURL("\(scheme)://\(host)", http)
+        let path = String(rest.dropFirst(host.count))
+        documents = [
+            // OpenID Connect Discovery 1.0 §4 appends, RFC 8414 §3.1 puts in between.
+            try ProviderEndpoint(base, path: "/.well-known/openid-configuration", method: .GET),
+            try ProviderEndpoint(
+                root,
+                path: "/.well-known/oauth-authorization-server" + path,
+                method: .GET
+            ),
+        ]
+    }
+
+    /// Reads the first document that is there.
+    ///
+    /// - Returns: The endpoints that may be used; `nil` without a document of this issuer.
+    func fetch(_ client: ProviderHTTPClient) async -> [EndpointBook.Role: ProviderEndpoint]? {
+        for document in documents {
+            guard case .reply(let reply) = await client.send(ProviderRequest(document)),
+                reply.status == 200, let json = ReplyBody(reply).json
+            else { continue }
+            return endpoints(json)
+        }
+        return nil
+    }
+
+    /// The endpoints of a document, without those at hosts that nobody allowed.
+    ///
+    /// What an issuer publishes decides where tokens go, so it must not lead to a private address
+    /// or to a stranger: only the issuer's own authority and the listed ones are taken.
+    func endpoints(_ json: JSONValue) -> [EndpointBook.Role: ProviderEndpoint]? {
+        guard json["issuer"]?.string == issuer else { return nil }
+        var endpoints: [EndpointBook.Role: ProviderEndpoint] = [:]
+        for role in EndpointBook.Role.allCases {
+            guard let url = role.member.flatMap({ json[$0]?.string }) else { continue }
+            do throws(ProviderError) {
+                guard try allowed.contains(ProviderBaseURL(url, http).authority) else { continue }
+                endpoints[role] = try ProviderEndpoint(whole: url, method: role.method, http)
+            } catch {
+                continue
+            }
+        }
+        return endpoints
+    }
+}

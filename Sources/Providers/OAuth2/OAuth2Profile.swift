@@ -1,0 +1,31 @@
+import Lifecycle
+
+/// How one vendor does OAuth 2: a row of the table of presets, or the standard itself.
+package struct OAuth2Profile: Sendable {
+    /// The issuer of id tokens and metadata, where there is one for everybody.
+    var issuer: String?
+    /// Further spellings of `iss` in id tokens.
+    var moreIssuers: Set<String> = []
+    /// Whether endpoints that are not known are taken from the issuer's metadata.
+    var hasMetadata = true
+    /// `{issuer}` in a URL is what the operator configured.
+    var tokenURL: String?
+    var revocationURL: String?
+    var introspectionURL: String?
+    var keysURL: String?
+    /// For a revocation that the client itself authorizes.
+    var clientTokenURL: String?
+    /// Whether a secret goes into the form instead of the header, unless the operator says.
+    package var prefersPost = false
+    var revocation = RevocationCall()
+    var check = OAuth2Check.none
+    /// Whether the documentation says that one revoke ends the whole grant.
+    var revokesWholeGrant = false
+    var hasNoRevocationAPI = false
+    var userActionURL: String?
+    var userActionText =
+        "Sign in at the provider, open the list of connected apps, and remove the app there."
+
+    /// A provider that follows RFC 6749, RFC 7009, RFC 7662 and RFC 8414.
+    package static let standard = OAuth2Profile()
+}

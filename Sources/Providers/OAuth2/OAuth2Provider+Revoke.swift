@@ -1,0 +1,130 @@
+package import Engine
+package import Lifecycle
+
+extension OAuth2Provider {
+    /// Asks for revocation, in the way that the vendor's profile says.
+    package func revoke(_ credential: OpenCredential) async -> RevokeAnswer {
+        switch credential.kind {
+        case .authorizationCode, .idToken: return .trouble(.unusable)
+        case .refreshToken, .accessToken: break
+        }
+        let call = profile.revocation
+        if call.kinds.contains(credential.kind) { return await revoke(credential, call) }
+        guard call.refreshesFirst, credential.kind == .refreshToken else { return .unfit }
+        return await revokeAfterRefresh(credential, call)
+    }
+
+    /// Turns the refresh token into an access token, whose revocation ends the whole grant.
+    private func revokeAfterRefresh(
+        _ credential: OpenCredential,
+        _ call: RevocationCall
+    ) async -> RevokeAnswer {
+        let reading = await refresh(credential)
+        switch reading.meaning {
+        case .honoured:
+            guard let grant = reading.grant else { return .trouble(.unusable) }
+            if let next = grant.refreshToken, !next.isEqual(to: credential.secret) {
+                guard let keeper = credential.keeper, await keeper.keep(next) else {
+                    return .trouble(.lost)
+                }
+            }
+            let fresh = OpenCredential(
+                kind: .accessToken,
+                clientID: credential.clientID,
+                secret: grant.accessToken
+            )
+            let answer = await revoke(fresh, call)
+            // A token of this second that is refused makes no sense.
+            return answer == .alreadyInvalid ? .trouble(.unusable) : answer
+        case .refused: return .alreadyInvalid
+        case .unclear: return .trouble(.unusable)
+        case .trouble(let trouble): return .trouble(trouble)
+        }
+    }
+
+    private func revoke(
+        _ credential: OpenCredential,
+        _ call: RevocationCall
+    ) async -> RevokeAnswer {
+        guard let client = clients[credential.clientID] else { return .trouble(.misconfigured) }
+        let endpoint: ProviderEndpoint
+        switch await endpoints.find(.revocation) {
+        case .found(let found): endpoint = found
+        case .absent: return .trouble(.misconfigured)
+        case .unavailable: return .trouble(.unreachable)
+        }
+        var request = ProviderRequest(endpoint)
+        if let trouble = await fill(&request, credential, call, client) { return .trouble(trouble) }
+        switch call.replies.read(await http.send(request), now: now()).meaning {
+        case .honoured: return .success
+        case .refused: return .alreadyInvalid
+        // The only such row of a revocation is `unsupported_token_type`.
+        case .unclear: return .unfit
+        case .trouble(let trouble): return .trouble(trouble)
+        }
+    }
+
+    /// Puts token and client where the vendor wants them.
+    ///
+    /// - Returns: Why the call cannot be made.
+    private func fill(
+        _ request: inout ProviderRequest,
+        _ credential: OpenCredential,
+        _ call: RevocationCall,
+        _ client: OAuth2Client
+    ) async -> Trouble? {
+        var form = FormBody()
+        for (name, value) in call.fixed { form.add(name, value) }
+        form.add(call.tokenName, credential.secret)
+        if call.hasHint { form.add("token_type_hint", credential.kind.rawValue) }
+        switch call.client {
+        case .authenticated:
+            guard await authenticate(client, &form, &request) else { return .misconfigured }
+        case .idOnly: form.add("client_id", client.id)
+        case .absent: break
+        }
+        switch call.place {
+        case .form: request.body = .form(form)
+        case .query: request.query = form
+        case .json:
+            var json = JSONBody()
+            json.add(call.tokenName, credential.secret)
+            request.body = .json(json)
+        case .nowhere: break
+        }
+        switch call.bearer {
+        case .nothing: return nil
+        case .token:
+            request.authorization = .bearer(credential.secret)
+            return request.authorization == nil ? .unusable : nil
+        case .clientToken: return await addClientToken(client, to: &request)
+        }
+    }
+
+    /// Gets a token for the client itself; stateless at LINE and good for minutes, so it is not
+    /// kept.
+    private func addClientToken(
+        _ client: OAuth2Client,
+        to request: inout ProviderRequest
+    ) async -> Trouble? {
+        guard case .found(let endpoint) = await endpoints.find(.clientToken) else {
+            return .misconfigured
+        }
+        var form = FormBody()
+        form.add("grant_type", "client_credentials")
+        var call = ProviderRequest(endpoint)
+        guard await authenticate(client, &form, &call) else { return .misconfigured }
+        call.body = .form(form)
+        let reading = OAuth2Replies.token.read(await http.send(call), now: now())
+        switch reading.meaning {
+        case .honoured:
+            request.authorization = reading.grant.flatMap { .bearer($0.accessToken) }
+            return request.authorization == nil ? .unusable : nil
+        case .refused, .unclear: return .unusable
+        case .trouble(.misconfigured): return .misconfigured
+        // What was lost here is a token of the client, and the revocation was not sent.
+        case .trouble(.lost): return .unreachable
+        case .trouble(let trouble): return trouble
+        }
+    }
+}

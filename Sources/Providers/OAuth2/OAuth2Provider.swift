@@ -1,0 +1,298 @@
+package import Engine
+package import Lifecycle
+package import Logging
+package import NIOCore
+import Synchronization
+
+/// A provider of the OAuth 2 family: the standards, with what a profile says about its vendor.
+///
+/// Nothing here knows a vendor; what differs is a column of ``OAuth2Profile``.
+package final class OAuth2Provider: ConnectedProvider {
+    package let name: ProviderName
+    package let traits: ProviderTraits
+
+    let http: ProviderHTTPClient
+    let endpoints: EndpointBook
+    let profile: OAuth2Profile
+    let clients: [String: OAuth2Client]
+    let now: @Sendable () -> WallTime
+    private let check: OAuth2Check
+    private let issuers: Set<String>
+    private let audience: String?
+    private let nonce: NonceRule
+    private let keys: SigningKeyCache
+    /// Clients whose introspection has shown a live token since the start; see ``check(_:)``.
+    private let introspecting = Mutex<Set<String>>([])
+
+    /// Prepares the provider; no connection is made yet.
+    ///
+    /// - Parameters:
+    ///   - settings: What the operator configured, and the vendor's profile.
+    ///   - eventLoopGroup: Runs the connections; owned by the caller, shut down after
+    ///     ``shutdown()``.
+    ///   - now: The wall clock.
+    ///   - logger: For debug lines of the HTTP client's shutdown.
+    /// - Throws: ``ProviderError`` for settings that cannot work; nothing is left open then.
+    package init(
+        _ settings: OAuth2ProviderSettings,
+        eventLoopGroup: any EventLoopGroup,
+        now: @escaping @Sendable () -> WallTime,
+        logger: Logger
+    ) throws(ProviderError) {
+        name = settings.http.name
+        profile = settings.profile
+        check = settings.effectiveCheck
+        traits = Self.traits(settings)
+        clients = Dictionary(settings.clients.map { ($0.id, $0) }) { first, _ in first }
+        issuers = Set(settings.issuer.map { [$0] } ?? []).union(profile.moreIssuers)
+        audience = settings.assertionAudienceIsIssuer ? settings.issuer : nil
+        guard !clients.isEmpty, let nonce = NonceRule(rawValue: settings.nonce) else {
+            throw ProviderError(kind: .malformedClient, provider: name.rawValue)
+        }
+        self.nonce = nonce
+        self.now = now
+        // The same checks as below, before there is a client that must be shut down.
+        _ = try EndpointBook.fixed(settings)
+        if let issuer = settings.issuer {
+            _ = try IssuerMetadata(issuer, hosts: [], http: settings.http)
+        }
+        let http = try ProviderHTTPClient(
+            settings.http,
+            eventLoopGroup: eventLoopGroup,
+            logger: logger
+        )
+        let endpoints = try EndpointBook(settings, http: http, now: now)
+        self.http = http
+        self.endpoints = endpoints
+        keys = SigningKeyCache(now: now) {
+            guard case .found(let endpoint) = await endpoints.find(.keys),
+                case .reply(let reply) = await http.send(ProviderRequest(endpoint)),
+                reply.status == 200
+            else { return nil }
+            return await SigningKeySet(reply.body)
+        }
+    }
+
+    /// Closes all connections; must be called before the provider is released.
+    package func shutdown() async { await http.shutdown() }
+
+    /// Exchanges an authorization code, once.
+    package func exchange(_ code: OpenCredential) async -> ExchangeAnswer {
+        guard code.kind == .authorizationCode else { return .trouble(.unusable) }
+        let reading = await grant(code.clientID) { form in
+            form.add("grant_type", "authorization_code")
+            form.add("code", code.secret)
+            if let redirectURI = code.redirectURI { form.add("redirect_uri", redirectURI) }
+            if let verifier = code.codeVerifier { form.add("code_verifier", verifier) }
+        }
+        switch reading.meaning {
+        case .honoured:
+            guard let grant = reading.grant else { return .trouble(.unusable) }
+            return .exchanged(
+                ExchangedTokens(
+                    refreshToken: grant.refreshToken,
+                    accessToken: grant.accessToken,
+                    accessTokenLifetime: grant.lifetime,
+                    subject: subject(of: grant, for: code.clientID)
+                )
+            )
+        case .refused: return .refused
+        case .unclear: return .trouble(.unusable)
+        case .trouble(let trouble): return .trouble(trouble)
+        }
+    }
+
+    /// Asks whether a token is live, in the way that is configured.
+    package func check(_ credential: OpenCredential) async -> CheckAnswer {
+        switch (check, credential.kind) {
+        case (.introspection, .refreshToken), (.introspection, .accessToken):
+            return await introspect(credential)
+        case (.refresh, .refreshToken): return await checkByRefresh(credential)
+        default: return .trouble(.unusable)
+        }
+    }
+
+    /// Verifies a fresh sign-in against the issuer's keys.
+    package func verify(_ signIn: SignIn) async throws(SignInError) -> VerifiedSignIn {
+        guard clients[signIn.clientID] != nil else {
+            throw SignInError(kind: .wrongAudience, provider: name)
+        }
+        guard !issuers.isEmpty else { throw SignInError(kind: .unsupported, provider: name) }
+        if case .absent = await endpoints.find(.keys) {
+            throw SignInError(kind: .unsupported, provider: name)
+        }
+        let rules = IDTokenRules(
+            provider: name,
+            issuer: .oneOf(issuers),
+            nonce: nonce,
+            keys: keys,
+            now: now()
+        )
+        return try await rules.verify(signIn)
+    }
+
+    /// Asks, per client, about a code that cannot exist.
+    ///
+    /// `invalid_client` shows a wrong client; `invalid_grant` shows that it is right. A provider
+    /// without a token endpoint has nothing harmless to be asked.
+    package func diagnose() async -> Trouble? {
+        if profile.hasNoRevocationAPI { return nil }
+        switch await endpoints.find(.revocation) {
+        case .found: break
+        case .absent: return .misconfigured
+        case .unavailable: return .unreachable
+        }
+        guard case .found = await endpoints.find(.token) else { return nil }
+        for clientID in clients.keys.sorted() {
+            let reading = await grant(clientID) { form in
+                form.add("grant_type", "authorization_code")
+                form.add("code", "expunged-self-check")
+            }
+            switch reading.meaning {
+            // Servers may look at the request before they look at the client.
+            case .refused, .unclear: continue
+            case .honoured: return .unusable
+            case .trouble(let trouble): return trouble
+            }
+        }
+        return nil
+    }
+}
+
+// MARK: - Calls
+
+extension OAuth2Provider {
+    /// Makes one call at the token endpoint.
+    func grant(
+        _ clientID: String,
+        _ fill: (inout FormBody) -> Void
+    ) async -> ReplyReading {
+        await ask(.token, clientID, OAuth2Replies.token, fill)
+    }
+
+    /// Makes one authenticated call with a form.
+    private func ask(
+        _ role: EndpointBook.Role,
+        _ clientID: String,
+        _ table: ReplyTable,
+        _ fill: (inout FormBody) -> Void
+    ) async -> ReplyReading {
+        switch await endpoints.find(role) {
+        case .absent: return ReplyReading(meaning: .trouble(.misconfigured))
+        case .unavailable: return ReplyReading(meaning: .trouble(.unreachable))
+        case .found(let endpoint):
+            var form = FormBody()
+            fill(&form)
+            var request = ProviderRequest(endpoint)
+            guard let client = clients[clientID],
+                await authenticate(client, &form, &request)
+            else { return ReplyReading(meaning: .trouble(.misconfigured)) }
+            request.body = .form(form)
+            return table.read(await http.send(request), now: now())
+        }
+    }
+
+    /// Adds what authenticates the client; false when nothing can be sent, because the set-up lacks
+    /// something.
+    func authenticate(
+        _ client: OAuth2Client,
+        _ form: inout FormBody,
+        _ request: inout ProviderRequest
+    ) async -> Bool {
+        var audience = audience
+        if audience == nil, case .found(let token) = await endpoints.find(.token) {
+            audience = token.url
+        }
+        do throws(VaultError) {
+            request.authorization = try client.authenticate(
+                &form,
+                audience: audience ?? request.endpoint.url,
+                now: now()
+            )
+            return true
+        } catch {
+            return false
+        }
+    }
+
+    /// Asks by RFC 7662.
+    ///
+    /// "Inactive" is also what a client hears that may not ask about this token (§2.2). So it is
+    /// death only once the same client has been shown a live token in this process.
+    private func introspect(_ credential: OpenCredential) async -> CheckAnswer {
+        let clientID = credential.clientID
+        let reading = await ask(.introspection, clientID, OAuth2Replies.introspection) { form in
+            form.add("token", credential.secret)
+            form.add("token_type_hint", credential.kind.rawValue)
+        }
+        switch reading.meaning {
+        case .honoured:
+            introspecting.withLock { _ = $0.insert(clientID) }
+            return .live
+        case .refused: return introspecting.withLock { $0.contains(clientID) } ? .dead : .unknown
+        case .unclear: return .trouble(.unusable)
+        case .trouble(let trouble): return .trouble(trouble)
+        }
+    }
+
+    /// Asks by the refresh grant.
+    ///
+    /// A new refresh token is made durable before anything is said. Where it cannot be kept it is
+    /// in nobody's hands: it is revoked at once, and the provider paused until the operator sets
+    /// another `check`.
+    private func checkByRefresh(_ credential: OpenCredential) async -> CheckAnswer {
+        let reading = await refresh(credential)
+        switch reading.meaning {
+        case .honoured:
+            guard let rotated = reading.grant?.refreshToken,
+                !rotated.isEqual(to: credential.secret)
+            else { return .live }
+            if let keeper = credential.keeper, await keeper.keep(rotated) { return .live }
+            _ = await revoke(
+                OpenCredential(
+                    kind: .refreshToken,
+                    clientID: credential.clientID,
+                    secret: rotated
+                )
+            )
+            return .trouble(.misconfigured)
+        case .refused: return .dead
+        case .unclear: return .trouble(.unusable)
+        case .trouble(let trouble): return .trouble(trouble)
+        }
+    }
+
+    func refresh(_ credential: OpenCredential) async -> ReplyReading {
+        await grant(credential.clientID) { form in
+            form.add("grant_type", "refresh_token")
+            form.add("refresh_token", credential.secret)
+        }
+    }
+
+    /// The subject of the id token that came with the tokens, when it is the issuer's and for this
+    /// client.
+    private func subject(of grant: TokenGrant, for clientID: String) -> Secret? {
+        guard let token = grant.idToken.flatMap({ IDToken($0) }),
+            IssuerRule.oneOf(issuers).accepts(token), token.isFor(clientID)
+        else { return nil }
+        return token.subject
+    }
+
+    private static func traits(_ settings: OAuth2ProviderSettings) -> ProviderTraits {
+        let check = settings.effectiveCheck
+        return ProviderTraits(
+            canCheckRefreshToken: check != .none,
+            canCheckAccessToken: check == .introspection,
+            // No vendor here limits it; proof is asked for right after the revocation.
+            refreshInterval: .zero,
+            livenessLifetime: .seconds(86_400),
+            revokesWholeGrant: settings.revokesWholeGrant ?? settings.profile.revokesWholeGrant,
+            // A token can be dead while the grant lives, at every vendor here.
+            invalidTokenProvesGone: false,
+            hasNoRevocationAPI: settings.profile.hasNoRevocationAPI,
+            userActionURL: settings.userActionURL ?? settings.profile.userActionURL
+                ?? settings.issuer ?? "",
+            userActionText: settings.profile.userActionText
+        )
+    }
+}

@@ -1,0 +1,72 @@
+package import Lifecycle
+
+/// How it is found out whether a token is live.
+package enum OAuth2Check: String, Sendable, CaseIterable {
+    /// By RFC 7662: proof before and after a revocation.
+    case introspection
+    /// By the refresh grant, for a provider that gives out no new refresh token.
+    case refresh
+    case none
+}
+
+/// What an operator configures for a provider of the OAuth 2 family, over what its profile says.
+package struct OAuth2ProviderSettings: Sendable {
+    package var http: ProviderHTTPSettings
+    package let profile: OAuth2Profile
+    package let clients: [OAuth2Client]
+    /// Names the endpoints that are not given, and signs id tokens.
+    package var issuer: String?
+    /// Endpoints that are given, by role; each replaces the profile's.
+    package var tokenURL: String?
+    package var revocationURL: String?
+    package var introspectionURL: String?
+    package var keysURL: String?
+    /// Authorities besides the issuer's own that its metadata may name.
+    package var endpointHosts: [String] = []
+    package var check: OAuth2Check?
+    /// Whether the revocation of a refresh token ends the whole grant.
+    package var revokesWholeGrant: Bool?
+    /// Whether the audience of a client assertion is the issuer instead of the token endpoint.
+    package var assertionAudienceIsIssuer = false
+    /// How the nonce of an id token is made: `plain`, `sha256` or `any`.
+    package var nonce = "plain"
+    package var userActionURL: String?
+
+    /// Takes everything from the profile until told otherwise.
+    package init(
+        name: ProviderName,
+        profile: OAuth2Profile = .standard,
+        clients: [OAuth2Client]
+    ) {
+        http = ProviderHTTPSettings(name: name)
+        self.profile = profile
+        self.clients = clients
+        issuer = profile.issuer
+    }
+
+    /// The endpoints that are known without asking.
+    var urls: [EndpointBook.Role: String] {
+        var urls: [EndpointBook.Role: String] = [:]
+        let chosen: [(EndpointBook.Role, String?, String?)] = [
+            (.token, tokenURL, profile.tokenURL),
+            (.revocation, revocationURL, profile.revocationURL),
+            (.introspection, introspectionURL, profile.introspectionURL),
+            (.keys, keysURL, profile.keysURL),
+            (.clientToken, nil, profile.clientTokenURL),
+        ]
+        for (role, given, usual) in chosen {
+            if let given {
+                urls[role] = given
+            } else if let usual {
+                let base = issuer.map { $0.hasSuffix("/") ? String($0.dropLast()) : $0 } ?? ""
+                urls[role] = usual.replacing("{issuer}", with: base)
+            }
+        }
+        return urls
+    }
+
+    /// Whether the issuer's metadata is read for what is not given.
+    var discovers: Bool { profile.hasMetadata && issuer != nil }
+
+    var effectiveCheck: OAuth2Check { check ?? profile.check }
+}

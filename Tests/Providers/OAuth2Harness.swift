@@ -1,0 +1,93 @@
+import Engine
+import Lifecycle
+import Logging
+import NIOPosix
+import Sandbox
+
+@testable import Providers
+
+/// Runs a provider of the OAuth 2 family against an address, and shuts it down.
+enum OAuth2Harness {
+    static let clientID = "app"
+
+    static func settings(
+        _ profile: OAuth2Profile = .standard,
+        _ authentication: OAuth2Client.Authentication = .basic(Secret("app-secret"))
+    ) -> OAuth2ProviderSettings {
+        var settings = OAuth2ProviderSettings(
+            name: ProviderName("sso"),
+            profile: profile,
+            clients: [OAuth2Client(id: clientID, authentication: authentication)]
+        )
+        settings.http.allowsPlainLoopback = true
+        settings.http.timeoutTotal = .seconds(5)
+        return settings
+    }
+
+    static func with<Result>(
+        _ settings: OAuth2ProviderSettings,
+        now: @escaping @Sendable () -> WallTime = { ManualTime().now },
+        body: (OAuth2Provider) async throws -> Result
+    ) async throws -> Result {
+        let provider = try OAuth2Provider(
+            settings,
+            eventLoopGroup: MultiThreadedEventLoopGroup.singleton,
+            now: now,
+            logger: Logger(label: "test")
+        )
+        do {
+            let result = try await body(provider)
+            await provider.shutdown()
+            return result
+        } catch {
+            await provider.shutdown()
+            throw error
+        }
+    }
+
+    /// Every endpoint of the profile at one server.
+    static func at(
+        _ server: RawServer,
+        _ profile: OAuth2Profile,
+        check: OAuth2Check? = nil
+    ) -> OAuth2ProviderSettings {
+        var moved = profile
+        moved.hasMetadata = false
+        let base = "http://127.0.0.1:\(server.port)"
+        if moved.clientTokenURL != nil { moved.clientTokenURL = base + "/client" }
+        let authentication: OAuth2Client.Authentication =
+            profile.prefersPost ? .post(Secret("app-secret")) : .basic(Secret("app-secret"))
+        var settings = settings(moved, authentication)
+        settings.tokenURL = base + "/token"
+        settings.revocationURL = base + "/revoke"
+        settings.introspectionURL = base + "/introspect"
+        settings.check = check
+        return settings
+    }
+
+    static func credential(_ kind: CredentialKind, _ secret: String = "t0ken") -> OpenCredential {
+        OpenCredential(kind: kind, clientID: clientID, secret: Secret(secret))
+    }
+
+    /// Runs a provider against the stand-in, over TLS and by the machine's clock.
+    static func withSandbox(
+        _ sandboxed: SandboxProvider,
+        _ configuration: SandboxConfiguration = SandboxConfiguration(),
+        settings make: (RunningSandbox) throws -> OAuth2ProviderSettings,
+        body: (OAuth2Provider, RunningSandbox) async throws -> Void
+    ) async throws {
+        let sandbox = try await SandboxServer.start(configuration: configuration)
+        do {
+            var settings = try make(sandbox)
+            settings.http.caFile = sandbox.authorityFile
+            settings.http.timeoutTotal = .seconds(5)
+            try await with(settings, now: MachineClock.now) { provider in
+                try await body(provider, sandbox)
+            }
+        } catch {
+            try await sandbox.shutdown()
+            throw error
+        }
+        try await sandbox.shutdown()
+    }
+}
