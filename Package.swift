@@ -152,8 +152,8 @@ let suites: [Target] = [
     tests(
         "Providers",
         [
-            "Providers", "Sandbox", "Engine", "Lifecycle", "Vault", .nioCore, .nioPosix, .nioSSL,
-            .logging,
+            "Providers", "Sandbox", "Engine", "Lifecycle", "Vault", .crypto, .nioCore, .nioPosix,
+            .nioSSL, .logging,
         ]
     ),
     tests("Targets", ["Targets", "Engine", "Lifecycle", "CSQLiteGuard", .grdb, .grdbSQLite]),
@@ -170,7 +170,8 @@ let suites: [Target] = [
     tests(
         "Daemon",
         [
-            "Daemon", "Control", "Engine", "Lifecycle", "Settings", "Storage", "Systemd", "Vault",
+            "Daemon", "Control", "Engine", "Lifecycle", "Providers", "Settings", "Storage",
+            "Systemd", "Vault",
             .logging,
         ]
     ),

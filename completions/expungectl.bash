@@ -173,13 +173,13 @@ _expungectl() {
     unset 'unparsed_words[0]'
     unparsed_words=("${unparsed_words[@]}")
     case "${subcommand}" in
-    delete-account|revoke-tokens|list|show|cancel|retry|hold|release|abandon|reauthorize|receipt|events|identities|store-credential|forget|status|providers|targets|intake|guard|vault|reload|metrics|help)
+    delete-account|revoke-tokens|list|show|cancel|retry|hold|release|abandon|reauthorize|receipt|events|identities|store-credential|forget|notification|notification-status|status|providers|targets|intake|guard|vault|reload|metrics|help)
         # Offer subcommand argument completions
         "_expungectl_${subcommand}"
         ;;
     *)
         # Offer subcommand completions
-        COMPREPLY+=($(compgen -W 'delete-account revoke-tokens list show cancel retry hold release abandon reauthorize receipt events identities store-credential forget status providers targets intake guard vault reload metrics help' -- "${cur}"))
+        COMPREPLY+=($(compgen -W 'delete-account revoke-tokens list show cancel retry hold release abandon reauthorize receipt events identities store-credential forget notification notification-status status providers targets intake guard vault reload metrics help' -- "${cur}"))
         ;;
     esac
 }
@@ -503,6 +503,45 @@ _expungectl_store-credential() {
 }
 
 _expungectl_forget() {
+    repeating_flags=()
+    non_repeating_flags=(--json --version -h --help)
+    repeating_options=()
+    non_repeating_options=(--socket)
+    __expungectl_offer_flags_options 2
+
+    # Offer option value completions
+    case "${prev}" in
+    '--socket')
+        __expungectl_add_completions -f
+        return
+        ;;
+    esac
+}
+
+_expungectl_notification() {
+    repeating_flags=()
+    non_repeating_flags=(--json --version -h --help)
+    repeating_options=(--header)
+    non_repeating_options=(--header-file --socket)
+    __expungectl_offer_flags_options 1
+
+    # Offer option value completions
+    case "${prev}" in
+    '--header')
+        return
+        ;;
+    '--header-file')
+        __expungectl_add_completions -f
+        return
+        ;;
+    '--socket')
+        __expungectl_add_completions -f
+        return
+        ;;
+    esac
+}
+
+_expungectl_notification-status() {
     repeating_flags=()
     non_repeating_flags=(--json --version -h --help)
     repeating_options=()

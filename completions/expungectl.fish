@@ -52,6 +52,10 @@ function __expungectl_parse_tokens -S
             __expungectl_parse_subcommand 2 'kind=' 'client-id=' 'subject=' 'secret-file=' 'code-verifier-file=' 'raw-nonce-file=' 'redirect-uri=' 'socket=' 'json' 'version' 'h/help'
         case 'forget'
             __expungectl_parse_subcommand 2 'socket=' 'json' 'version' 'h/help'
+        case 'notification'
+            __expungectl_parse_subcommand 1 'header=+' 'header-file=' 'socket=' 'json' 'version' 'h/help'
+        case 'notification-status'
+            __expungectl_parse_subcommand 2 'socket=' 'json' 'version' 'h/help'
         case 'status'
             __expungectl_parse_subcommand 0 'socket=' 'json' 'version' 'h/help'
         case 'providers'
@@ -176,6 +180,8 @@ complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positiona
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl" -eq 1' -fa 'identities' -d 'List a user\'s identities, never their secrets.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl" -eq 1' -fa 'store-credential' -d 'Seal a credential of a user into the vault.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl" -eq 1' -fa 'forget' -d 'Destroy an identity\'s credentials without revoking them.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl" -eq 1' -fa 'notification' -d 'Hand on what a provider sent to the web server.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl" -eq 1' -fa 'notification-status' -d 'Show what the status page behind a confirmation code says.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl" -eq 1' -fa 'status' -d 'Show how the daemon is doing.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl" -eq 1' -fa 'providers' -d 'Show the providers, or pause, resume or check one.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl" -eq 1' -fa 'targets' -d 'Show the targets, or pause, resume or check one.'
@@ -276,6 +282,16 @@ complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl forget" json' -l 'json' -d 'Print JSON, for programs.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl forget" version' -l 'version' -d 'Show the version.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl forget" h help' -s 'h' -l 'help' -d 'Show help information.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl notification"' -l 'header' -d 'A header field that came with it.' -rfka ''
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl notification" header-file' -l 'header-file' -d 'Header fields, one a line; authorization only here, since it is a secret.' -rF
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl notification" socket' -l 'socket' -d 'The daemon\'s socket (environment: EXPUNGED_SOCKET).' -rF
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl notification" json' -l 'json' -d 'Print JSON, for programs.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl notification" version' -l 'version' -d 'Show the version.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl notification" h help' -s 'h' -l 'help' -d 'Show help information.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl notification-status" socket' -l 'socket' -d 'The daemon\'s socket (environment: EXPUNGED_SOCKET).' -rF
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl notification-status" json' -l 'json' -d 'Print JSON, for programs.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl notification-status" version' -l 'version' -d 'Show the version.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl notification-status" h help' -s 'h' -l 'help' -d 'Show help information.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl status" socket' -l 'socket' -d 'The daemon\'s socket (environment: EXPUNGED_SOCKET).' -rF
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl status" json' -l 'json' -d 'Print JSON, for programs.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl status" version' -l 'version' -d 'Show the version.'

@@ -81,6 +81,28 @@ package protocol ControlBackend: Sendable {
         caller: Caller
     ) async throws(ControlProblem) -> WireStoredCredential
 
+    /// Takes what a provider sent to the application's web server.
+    ///
+    /// A notification that is not believed is an answer like any other: it says what the provider
+    /// is to be told.
+    ///
+    /// - Throws: ``ControlProblem`` with `unknown_provider`, `notifications_off`, or `unavailable`
+    ///   when the provider's keys cannot be read or nothing can be stored now.
+    func takeNotification(
+        _ input: NotificationInput,
+        provider: ProviderName,
+        caller: Caller
+    ) async throws(ControlProblem) -> WireNotification
+
+    /// Where the erasure behind a confirmation code stands.
+    ///
+    /// - Throws: ``ControlProblem`` with `unknown_provider` or `notification_not_found`.
+    func notificationStatus(
+        _ code: String,
+        provider: ProviderName,
+        caller: Caller
+    ) async throws(ControlProblem) -> WireNotificationStatus
+
     /// The identities of a user, without their secrets.
     ///
     /// - Throws: ``ControlProblem`` when the store cannot be read (`unavailable`).

@@ -23,6 +23,8 @@ extension ControlProblem {
         case methodNotAllowed = "method_not_allowed"
         case missingField = "missing_field"
         case missingSecret = "missing_secret"
+        case notificationNotFound = "notification_not_found"
+        case notificationsOff = "notifications_off"
         case reauthorizationRefused = "reauthorization_refused"
         case requestNotFound = "request_not_found"
         case requestTimeout = "request_timeout"
@@ -52,13 +54,14 @@ extension ControlProblem {
                 .unknownKind, .unknownOption, .clientIDRequired:
                 400
             case .forbidden: 403
-            case .identityNotFound, .requestNotFound, .routeNotFound, .unknownProvider,
+            case .identityNotFound, .notificationNotFound, .requestNotFound, .routeNotFound,
+                .unknownProvider,
                 .unknownTarget:
                 404
             case .methodNotAllowed: 405
             case .requestTimeout: 408
-            case .alreadyOpen, .deletionInProgress, .idempotencyConflict, .subjectMismatch,
-                .tooLate, .tooManyCredentials, .wrongState:
+            case .alreadyOpen, .deletionInProgress, .idempotencyConflict, .notificationsOff,
+                .subjectMismatch, .tooLate, .tooManyCredentials, .wrongState:
                 409
             case .bodyTooLarge: 413
             case .unsupportedMediaType: 415
@@ -97,6 +100,8 @@ extension ControlProblem.Code {
         case .methodNotAllowed: "the path exists, but not with this method"
         case .missingField: "a field is missing"
         case .missingSecret: "the credential has no secret"
+        case .notificationNotFound: "no notification has this code"
+        case .notificationsOff: "no notifications are taken from this provider"
         case .reauthorizationRefused: "the sign-in was not accepted"
         case .requestNotFound: "no such request"
         case .requestTimeout: "the request did not arrive in time"

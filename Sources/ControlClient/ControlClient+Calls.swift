@@ -121,6 +121,35 @@ extension ControlClient {
         )
     }
 
+    /// Hands on what a provider sent.
+    ///
+    /// - Throws: ``ControlClientError``.
+    package func takeNotification(
+        _ input: NotificationInput,
+        provider: ProviderName
+    ) async throws(ControlClientError) -> WireNotification {
+        try await value(
+            Call(
+                operation: .takeNotification,
+                values: [provider.rawValue],
+                body: input.body,
+                fields: input.fields
+            )
+        )
+    }
+
+    /// Where the erasure behind a confirmation code stands.
+    ///
+    /// - Throws: ``ControlClientError``.
+    package func notificationStatus(
+        _ code: String,
+        provider: ProviderName
+    ) async throws(ControlClientError) -> WireNotificationStatus {
+        try await value(
+            Call(operation: .notificationStatus, values: [provider.rawValue, code])
+        )
+    }
+
     /// The identities of a user.
     ///
     /// - Throws: ``ControlClientError``.

@@ -63,6 +63,8 @@ package struct ControlClient: Sendable {
         var query = ""
         var body: [UInt8]?
         var idempotencyKey: String?
+        /// Header fields that go with a raw body.
+        var fields: [String: String]?
 
         var isRepeatable: Bool {
             operation != .reauthorizeRequest && operation != .overrideGuard
@@ -129,7 +131,10 @@ package struct ControlClient: Sendable {
         request.method = HTTPMethod(rawValue: route.method.rawValue)
         request.headers.add(name: "host", value: "expunged")
         if let body = call.body {
-            request.headers.add(name: "content-type", value: "application/json")
+            let fields = call.fields ?? ["content-type": "application/json"]
+            for (name, value) in fields.sorted(by: { $0.key < $1.key }) {
+                request.headers.add(name: name, value: value)
+            }
             request.body = .bytes(body)
         }
         if let key = call.idempotencyKey {

@@ -119,6 +119,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
                 match: head.match,
                 query: head.query,
                 idempotencyKey: head.idempotencyKey,
+                fields: head.fields,
                 body: body
             )
             context.fireChannelRead(wrapInboundOut(request))

@@ -43,6 +43,8 @@ struct Dispatcher: Sendable {
             return .answer(try await requests(request, caller))
         case .forgetIdentity, .holdUser, .listIdentities, .putCredential, .releaseUser:
             return .answer(try await users(request, caller))
+        case .notificationStatus, .takeNotification:
+            return .answer(try await notifications(request, caller))
         case .checkProvider, .checkTarget, .listProviders, .listTargets, .pauseProvider,
             .pauseTarget, .resumeProvider, .resumeTarget:
             return .answer(try await components(request, caller))
@@ -152,6 +154,26 @@ struct Dispatcher: Sendable {
 }
 
 extension Dispatcher {
+    private func notifications(
+        _ request: ServerRequest,
+        _ caller: Caller
+    ) async throws(ControlProblem) -> ServerAnswer {
+        guard let name = PathText.componentName(request.match.values[0]) else {
+            throw ControlProblem(.unknownProvider)
+        }
+        let provider = ProviderName(name)
+        guard request.match.route.operation == .takeNotification else {
+            let code = request.match.values[1]
+            return try encoded(
+                try await backend.notificationStatus(code, provider: provider, caller: caller)
+            )
+        }
+        let input = NotificationInput(body: request.body, fields: request.fields)
+        return try encoded(
+            try await backend.takeNotification(input, provider: provider, caller: caller)
+        )
+    }
+
     private func components(
         _ request: ServerRequest,
         _ caller: Caller

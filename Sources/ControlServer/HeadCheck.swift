@@ -6,6 +6,8 @@ struct CheckedHead: Sendable {
     let match: Router.Match
     let query: Substring
     let idempotencyKey: String?
+    /// What is handed on with a raw body.
+    let fields: [String: String]
     let keepsAlive: Bool
     let hasBody: Bool
 }
@@ -46,14 +48,16 @@ struct HeadCheck: Sendable {
             guard length <= ControlLimits.bodyByteCountMax else {
                 throw ControlProblem(.bodyTooLarge)
             }
-            try checkContentType(head, hasBody: hasBody)
-            guard !hasBody || match.route.input != nil else {
+            let takesRawBody = match.route.takesRawBody
+            if !takesRawBody { try checkContentType(head, hasBody: hasBody) }
+            guard !hasBody || takesRawBody || match.route.input != nil else {
                 throw ControlProblem(.malformedHTTP, "this method and path take no body")
             }
             return CheckedHead(
                 match: match,
                 query: query,
                 idempotencyKey: try idempotencyKey(head, route: match.route),
+                fields: takesRawBody ? try forwardedFields(head) : [:],
                 keepsAlive: keepsAlive,
                 hasBody: hasBody
             )
@@ -101,6 +105,20 @@ struct HeadCheck: Sendable {
         guard types.count == 1, essence == "application/json" else {
             throw ControlProblem(.unsupportedMediaType)
         }
+    }
+
+    /// Each at most once: a second one could be what somebody else judged.
+    private func forwardedFields(_ head: HTTPRequestHead) throws(ControlProblem) -> [String: String]
+    {
+        var fields: [String: String] = [:]
+        for name in NotificationInput.fieldNames {
+            let values = head.headers[name]
+            guard values.count <= 1 else {
+                throw ControlProblem(.malformedHTTP, "the field '\(name)' is there twice")
+            }
+            fields[name] = values.first
+        }
+        return fields
     }
 
     private func idempotencyKey(

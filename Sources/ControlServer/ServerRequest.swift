@@ -5,6 +5,8 @@ struct ServerRequest: Sendable {
     let match: Router.Match
     let query: Substring
     let idempotencyKey: String?
+    /// Empty but for a route that takes a raw body.
+    let fields: [String: String]
     let body: [UInt8]
 }
 

@@ -52,6 +52,12 @@ package enum JournalEvent: String, Sendable, CaseIterable {
     case breakerOpened
     case breakerClosed
 
+    // Notifications of providers
+    case providerNotified
+    case notificationReported
+    case notificationRefused
+    case notificationPollFailed
+
     // Targets
     case targetPaused
     case targetResumed
@@ -83,11 +89,12 @@ extension JournalEvent {
             .info
         case .started, .stopping, .configurationReloaded, .operatorAction, .intakeResumed,
             .vaultOpened, .requestCompleted, .requestCancelled, .requestReleased, .holdPlaced,
-            .holdReleased, .providerResumed, .breakerClosed, .targetResumed, .spoolBack,
-            .keyRotationStarted, .keyRotationFinished:
+            .holdReleased, .providerResumed, .breakerClosed, .providerNotified, .targetResumed,
+            .spoolBack, .keyRotationStarted, .keyRotationFinished:
             .notice
         case .uncleanStop, .journalOverflow, .intakePaused, .requestRejected, .requestParked,
             .requestAbandoned, .notRevoked, .deadlineNear, .guardOverridden, .breakerOpened,
+            .notificationReported, .notificationRefused, .notificationPollFailed,
             .subjectMismatch, .spoolForeignObjects, .spoolUnreadableRows, .spoolReplaced,
             .spoolInWAL:
             .warning
@@ -143,6 +150,10 @@ extension JournalEvent {
         case .providerResumed: "provider resumed"
         case .breakerOpened: "provider breaker opened"
         case .breakerClosed: "provider breaker closed"
+        case .providerNotified: "provider notification taken"
+        case .notificationReported: "provider notification needs somebody"
+        case .notificationRefused: "provider notification refused"
+        case .notificationPollFailed: "provider notifications cannot be polled"
         case .targetPaused: "target paused"
         case .targetResumed: "target resumed"
         case .spoolQuarantined: "spool quarantined"
@@ -198,6 +209,10 @@ extension JournalEvent {
         case .providerResumed: "489ea9b2df1143fdab84996c7f6d23d0"
         case .breakerOpened: "2b8f7557dbf34a9ca8b3449c05e3cd48"
         case .breakerClosed: "7ad3b0f1e17f4b949dd8ac68e0ea579d"
+        case .providerNotified: "98ecfa3d2fbe47a19e6961f103c16351"
+        case .notificationReported: "72ed07e086c04624b47c00129388234c"
+        case .notificationRefused: "a0c9ac1af8d948439c72f42bd8baae81"
+        case .notificationPollFailed: "8a5ae95928d94a228443ca70f1747b7e"
         case .targetPaused: "6c832afe015c42dd9e7699d6fd23c7d9"
         case .targetResumed: "b2730c857be345a6997728bed75aa4d1"
         case .spoolQuarantined: "723b1dce17494fe4848da76d0ceff044"

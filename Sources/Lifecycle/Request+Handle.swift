@@ -84,6 +84,9 @@ extension Request {
         guard providerFilter?.contains(snapshot.provider) ?? true else { return [] }
         if let index = index(of: snapshot.identity) {
             _ = revocations[index].learn(snapshot)
+            if revocations[index].raise() {
+                return [.announce(.verdict(snapshot.provider, .proven))]
+            }
         } else {
             revocations.append(Revocation(snapshot))
         }

@@ -1,39 +1,3 @@
-/// What is known about one identity when a request is made or a credential arrives.
-package struct IdentitySnapshot: Hashable, Sendable {
-    package let identity: IdentityID
-    package let provider: ProviderName
-    package let clientID: String
-    /// The same (provider, subject) is stored for another user too.
-    package let isShared: Bool
-    package let credentials: [CredentialWork]
-    /// Whether any credential was ever stored, also one that is destroyed by now: then there may be
-    /// a link at the provider.
-    package let hadCredentials: Bool
-
-    /// - Parameters:
-    ///   - identity: Names it.
-    ///   - provider: Where it is.
-    ///   - clientID: What its credentials were issued to.
-    ///   - isShared: The same subject is stored for another user too.
-    ///   - credentials: What is stored now.
-    ///   - hadCredentials: Only what is stored now counts unless told.
-    package init(
-        identity: IdentityID,
-        provider: ProviderName,
-        clientID: String,
-        isShared: Bool,
-        credentials: [CredentialWork],
-        hadCredentials: Bool = false
-    ) {
-        self.identity = identity
-        self.provider = provider
-        self.clientID = clientID
-        self.isShared = isShared
-        self.credentials = credentials
-        self.hadCredentials = hadCredentials || !credentials.isEmpty
-    }
-}
-
 /// The revocation of one identity within one request.
 package struct Revocation: Hashable, Sendable {
     package let identity: IdentityID
@@ -43,6 +7,10 @@ package struct Revocation: Hashable, Sendable {
     package var credentials: [CredentialWork]
     /// ``IdentitySnapshot/hadCredentials``.
     package var hadCredentials: Bool
+    /// ``IdentitySnapshot/isCut``.
+    ///
+    /// Not stored with the request: the identity has it, and tells it again.
+    package var isCut: Bool
     package var verdict: Verdict?
     /// Calls made so far, all kinds; for people who look.
     package var attempts: Int
@@ -72,6 +40,7 @@ package struct Revocation: Hashable, Sendable {
         isShared = snapshot.isShared
         credentials = snapshot.credentials
         hadCredentials = snapshot.hadCredentials
+        isCut = snapshot.isCut
         attempts = 0
         failures = 0
     }
@@ -95,6 +64,7 @@ extension Revocation {
         if let verdict { return .final(verdict) }
         guard !isBusy else { return .busy }
         guard !isShared else { return .parked(.sharedIdentity, until: nil) }
+        if isCut { return finish(verdictOfCut, at: now) }
         guard let policy = around.providers[provider] else {
             return .parked(.providerPaused, until: nil)
         }
@@ -218,6 +188,18 @@ extension Revocation {
         return .effect(effect)
     }
 
+    /// The provider's own notification proves that nothing is left: after a revoke of ours that
+    /// answered success it is the proof of that; otherwise the link was gone without us.
+    private var verdictOfCut: Verdict {
+        let wasRevoked = credentials.contains { credential in
+            switch credential.step {
+            case .revoked, .accepted, .proven: true
+            case .codePending, .stored, .revoking, .gone, .dead, .unusable: false
+            }
+        }
+        return wasRevoked ? .proven : .alreadyGone
+    }
+
     private mutating func finish(_ earned: Verdict, at now: WallTime) -> RevocationStep {
         verdict = earned
         endedAt = now
@@ -276,6 +258,7 @@ extension Revocation {
         guard let index = openIndex(id), credentials[index].step == .stored else { return [] }
         switch answer {
         case .live:
+            isCut = false
             credentials[index].lastLiveAt = moment.now
             credentials[index].lastRefreshAt = moment.now
             succeed()
@@ -359,6 +342,7 @@ extension Revocation {
             credentials[index].lastRefreshAt = moment.now
             succeed()
         case .live:
+            isCut = false
             credentials[index].step = .stored
             credentials[index].needsProof = true
             credentials[index].lastLiveAt = moment.now
@@ -425,6 +409,7 @@ extension Revocation {
     /// - Returns: Whether there is something new to revoke.
     mutating func learn(_ snapshot: IdentitySnapshot) -> Bool {
         isShared = snapshot.isShared
+        isCut = snapshot.isCut
         hadCredentials = hadCredentials || snapshot.hadCredentials
         var isNews = false
         for credential in snapshot.credentials {
@@ -449,6 +434,15 @@ extension Revocation {
             waitingSince = nil
         }
         return isNews
+    }
+
+    /// Raises `accepted` to `proven` once the provider told that the link is cut.
+    ///
+    /// - Returns: Whether it rose; no verdict ever falls.
+    mutating func raise() -> Bool {
+        guard isCut, verdict == .accepted else { return false }
+        verdict = .proven
+        return true
     }
 
     /// Takes back a call that was not made.

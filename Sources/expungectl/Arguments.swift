@@ -55,3 +55,17 @@ struct CredentialKindArgument: ExpressibleByArgument {
 
     static var allValueStrings: [String] { CredentialKind.allCases.map(\.rawValue) }
 }
+
+/// A header field on the command line: `NAME: VALUE`.
+struct FieldArgument: ExpressibleByArgument {
+    /// In lower case.
+    let name: String
+    let value: String
+
+    init?(argument: String) {
+        let parts = argument.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+        guard parts.count == 2, !parts[0].isEmpty else { return nil }
+        name = parts[0].lowercased()
+        value = String(parts[1].drop { $0 == " " })
+    }
+}

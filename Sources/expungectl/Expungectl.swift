@@ -24,6 +24,10 @@ struct Expungectl: AsyncParsableCommand {
                 subcommands: [Identities.self, StoreCredential.self, Forget.self]
             ),
             CommandGroup(
+                name: "Notifications of providers:",
+                subcommands: [Notification.self, NotificationStatus.self]
+            ),
+            CommandGroup(
                 name: "Daemon:",
                 subcommands: [
                     Status.self, Providers.self, Targets.self, Intake.self, Guard.self,

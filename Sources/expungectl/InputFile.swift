@@ -25,6 +25,21 @@ enum InputFile {
     /// - Returns: The secret, 1 to 8192 bytes.
     /// - Throws: ``InputFileError``.
     static func secret(_ path: String) throws(InputFileError) -> Secret {
+        var bytes = try bytes(path, countMax: ControlLimits.secretByteCountMax + 2)
+        if bytes.last == UInt8(ascii: "\n") { bytes.removeLast() }
+        if bytes.last == UInt8(ascii: "\r") { bytes.removeLast() }
+        guard !bytes.isEmpty else { throw InputFileError(kind: .empty, path: path) }
+        return Secret(bytes)
+    }
+
+    /// Reads a whole file.
+    ///
+    /// - Parameters:
+    ///   - path: A file, or `-` for standard input.
+    ///   - countMax: The most bytes that it may have.
+    /// - Returns: The bytes; may be none.
+    /// - Throws: ``InputFileError``.
+    static func bytes(_ path: String, countMax: Int) throws(InputFileError) -> [UInt8] {
         let descriptor = path == "-" ? STDIN_FILENO : unsafe open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw InputFileError(kind: .unreadable, path: path) }
         defer { if path != "-" { close(descriptor) } }
@@ -34,15 +49,11 @@ enum InputFile {
             let count = unsafe read(descriptor, &chunk, chunk.count)
             if count < 0 && errno == EINTR { continue }
             guard count >= 0 else { throw InputFileError(kind: .unreadable, path: path) }
-            guard count > 0 else { break }
+            guard count > 0 else { return bytes }
             bytes.append(contentsOf: chunk[..<count])
-            guard bytes.count <= ControlLimits.secretByteCountMax + 2 else {
+            guard bytes.count <= countMax else {
                 throw InputFileError(kind: .tooLarge, path: path)
             }
         }
-        if bytes.last == UInt8(ascii: "\n") { bytes.removeLast() }
-        if bytes.last == UInt8(ascii: "\r") { bytes.removeLast() }
-        guard !bytes.isEmpty else { throw InputFileError(kind: .empty, path: path) }
-        return Secret(bytes)
     }
 }

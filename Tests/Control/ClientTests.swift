@@ -37,6 +37,16 @@ extension ControlSuite {
                         provider: ProviderName("apple")
                     )
                     #expect(stored.identityID == identity)
+                    let notice = NotificationInput(body: [0x7b, 0xff], fields: ["x-y": "z"])
+                    #expect(
+                        try await client.takeNotification(notice, provider: ProviderName("apple"))
+                            == Samples.notification
+                    )
+                    let status = try await client.notificationStatus(
+                        "c0de",
+                        provider: ProviderName("meta")
+                    )
+                    #expect(status == Samples.notificationStatus)
                     #expect(try await client.identities(of: user).items == [Samples.identity])
                     try await client.forgetIdentity(identity, of: user)
                     #expect(try await client.holdUser(user, reason: "case-7").isHeld)

@@ -48,6 +48,7 @@ extension ControlSuite {
             var operation: Operation
             var facts = ""
             var out: String
+            var code: Int32 = 0
 
             var testDescription: String { line }
         }
@@ -140,6 +141,27 @@ extension ControlSuite {
                 out: "\(identity)  pending\n"
             ),
             Session(
+                line: "notification github --header X-GitHub-Event:ping --header x-y:z",
+                input: "{\"a\":1}\n",
+                operation: .takeNotification,
+                facts: "github {\"a\":1}\n x-github-event=ping",
+                out: """
+                    answer  400
+                    type    application/json
+                    body    {}
+                    effect  refused (bad_signature)
+                    request \(id)
+
+                    """,
+                code: 1
+            ),
+            Session(
+                line: "notification-status meta c0de",
+                operation: .notificationStatus,
+                facts: "meta c0de",
+                out: "completed\nYour account and its data were deleted.\n"
+            ),
+            Session(
                 line: "forget alice \(identity)",
                 operation: .forgetIdentity,
                 facts: "alice",
@@ -210,7 +232,7 @@ extension ControlSuite {
                 )
                 let more =
                     session.operation == .listRequests ? "more: expungectl list --cursor c2\n" : ""
-                #expect(outcome == Outcome(code: 0, out: session.out, err: more))
+                #expect(outcome == Outcome(code: session.code, out: session.out, err: more))
                 #expect(backend.calls.map(\.operation) == [session.operation])
                 #expect(backend.calls.map(\.facts) == [session.facts])
             }

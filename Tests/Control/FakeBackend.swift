@@ -171,6 +171,30 @@ final class FakeBackend: ControlBackend {
         return WireStoredCredential(identityID: Samples.identityID, state: .pending)
     }
 
+    func takeNotification(
+        _ input: NotificationInput,
+        provider: ProviderName,
+        caller: Caller
+    ) async throws(ControlProblem) -> WireNotification {
+        let fields = input.fields.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
+        try note(
+            .takeNotification,
+            caller,
+            ([provider.rawValue, String(decoding: input.body, as: UTF8.self)] + fields)
+                .joined(separator: " ")
+        )
+        return Samples.notification
+    }
+
+    func notificationStatus(
+        _ code: String,
+        provider: ProviderName,
+        caller: Caller
+    ) async throws(ControlProblem) -> WireNotificationStatus {
+        try note(.notificationStatus, caller, "\(provider) \(code)")
+        return Samples.notificationStatus
+    }
+
     func identities(
         of user: UserID,
         caller: Caller

@@ -85,6 +85,8 @@ extension ControlSuite {
             try expectDocumented(Samples.status)
             try expectDocumented(Samples.health("a"))
             try expectDocumented(WireList([Samples.step], nextCursor: "c"))
+            try expectDocumented(Samples.notification)
+            try expectDocumented(Samples.notificationStatus)
             try expectDocumented(WireUserHold(isHeld: true, since: Samples.time))
             try expectDocumented(WireReload(reloadedAt: Samples.time))
             try expectDocumented(

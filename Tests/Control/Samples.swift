@@ -25,6 +25,23 @@ enum Samples {
         return identity
     }
 
+    static let notification = WireNotification(
+        status: 400,
+        contentType: "application/json",
+        body: "{}",
+        effect: .refused,
+        reason: "bad_signature",
+        requestID: requestID
+    )
+
+    static let notificationStatus = WireNotificationStatus(
+        confirmationCode: "c0de",
+        state: .completed,
+        text: "Your account and its data were deleted.",
+        receivedAt: time,
+        completedAt: time
+    )
+
     static var step: WireStep {
         var step = WireStep(name: "revoke apple", kind: .revoke, state: .done, attempts: 2)
         step.provider = "apple"

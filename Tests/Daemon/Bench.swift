@@ -66,9 +66,9 @@ final class Bench: Sendable {
         Data(repeating: filler, count: 32).base64EncodedString()
     }
 
-    func desk(_ vault: SealedVault) throws -> CredentialDesk {
+    func desk(_ vault: SealedVault, more: String = "") throws -> CredentialDesk {
         let adapters = Adapters(
-            configuration: try Self.configuration(),
+            configuration: try Self.configuration(more),
             providers: [:],
             targets: [:]
         )

@@ -70,7 +70,8 @@ enum Sample {
         identity: IdentityID = identity,
         provider: ProviderName = apple,
         isShared: Bool = false,
-        hadCredentials: Bool = false
+        hadCredentials: Bool = false,
+        isCut: Bool = false
     ) -> IdentitySnapshot {
         IdentitySnapshot(
             identity: identity,
@@ -78,7 +79,8 @@ enum Sample {
             clientID: "com.example.app",
             isShared: isShared,
             credentials: credentials,
-            hadCredentials: hadCredentials
+            hadCredentials: hadCredentials,
+            isCut: isCut
         )
     }
 }

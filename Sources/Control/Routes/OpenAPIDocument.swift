@@ -61,6 +61,12 @@ package enum OpenAPIDocument {
                 ("requestBody", object([("required", .boolean(isRequired)), ("content", content)]))
             )
         }
+        if route.takesRawBody {
+            let content = content("*/*", object([("type", .string("string"))]))
+            members.append(
+                ("requestBody", object([("required", .boolean(true)), ("content", content)]))
+            )
+        }
         members.append(("responses", responses(route)))
         return object(members)
     }
@@ -78,6 +84,7 @@ package enum OpenAPIDocument {
                 ("description", .string(field.summary)), ("schema", schema(field.type)),
             ])
         }
+        if route.takesRawBody { return path + query + forwardedFields }
         guard route.takesIdempotencyKey else { return path + query }
         let key = object([
             ("name", .string("Idempotency-Key")), ("in", .string("header")),
@@ -88,6 +95,17 @@ package enum OpenAPIDocument {
             ("schema", object([("type", .string("string")), ("maxLength", .integer(255))])),
         ])
         return path + query + [key]
+    }
+
+    /// What the web server hands on besides the body.
+    private static var forwardedFields: [JSONValue] {
+        NotificationInput.fieldNames.filter { $0 != "content-type" && $0 != "authorization" }.map {
+            object([
+                ("name", .string($0)), ("in", .string("header")),
+                ("description", .string("As the provider sent it; see the guide.")),
+                ("schema", object([("type", .string("string"))])),
+            ])
+        }
     }
 
     private static func content(_ type: String, _ schema: JSONValue) -> JSONValue {
@@ -143,8 +161,8 @@ extension OpenAPIDocument {
         ControlProblem.Detail.self, CredentialInput.self, ReasonInput.self, ReauthorizeInput.self,
         RequestOptions.self, Submission.self, WireEvent.self, WireGuard.self, WireHealth.self,
         WireIdentity.self, WireKeyRotation.self, WireList<WireHealth>.self,
-        WireList<WireIdentity>.self,
-        WireList<WireRequest>.self, WireProblem.self, WireReload.self, WireRequest.self,
+        WireList<WireIdentity>.self, WireList<WireRequest>.self, WireNotification.self,
+        WireNotificationStatus.self, WireProblem.self, WireReload.self, WireRequest.self,
         WireStatus.self, WireStep.self, WireStoredCredential.self, WireUserAction.self,
         WireUserHold.self, WireVault.self, WireVaultKey.self,
     ]

@@ -2,8 +2,9 @@
 package enum Operation: String, Sendable, CaseIterable {
     case abandonRequest, cancelRequest, checkProvider, checkTarget, forgetIdentity, holdRequest
     case holdUser, listIdentities, listProviders, listRequests, listTargets, metrics
+    case notificationStatus
     case overrideGuard, pauseIntake, pauseProvider, pauseTarget, putCredential, reauthorizeRequest
     case releaseRequest, releaseUser, reloadConfiguration, resumeIntake, resumeProvider
     case resumeTarget, retryRequest, rotateVault, showReceipt, showRequest, showVault, status
-    case submitRequest, watchAll, watchRequest
+    case submitRequest, takeNotification, watchAll, watchRequest
 }

@@ -37,6 +37,9 @@ package struct Route: Sendable {
     /// Whether `Idempotency-Key` means something here.
     package var takesIdempotencyKey: Bool { operation == .submitRequest }
 
+    /// Whether the body is anything at all, and header fields of ``NotificationInput`` go with it.
+    package var takesRawBody: Bool { operation == .takeNotification }
+
     /// The query parameters that it takes, with their meaning.
     package var queryFields: [WireField] { operation == .listRequests ? RequestFilter.fields : [] }
 

@@ -1,7 +1,8 @@
 /// Every route of the control API, sorted by path and then by method.
 package enum RouteTable {
     /// The rows.
-    package static let routes: [Route] = daemon + providers + requests + targets + users + vault
+    package static let routes: [Route] =
+        daemon + notifications + providers + requests + targets + users + vault
 
     /// The row of one operation; every operation has exactly one, which a test holds.
     package static func route(_ operation: Operation) -> Route {
@@ -63,6 +64,27 @@ package enum RouteTable {
             "Take work again.",
             .object(WireStatus.self),
             input: EmptyInput.self
+        ),
+    ]
+
+    private static let notifications: [Route] = [
+        row(
+            .takeNotification,
+            .post,
+            "/v1/notifications/{provider}",
+            .submit,
+            "Hand on what a provider sent to the web server; answered when it is durable.",
+            .object(WireNotification.self),
+            problems: [.bodyTooLarge, .notificationsOff, .unknownProvider]
+        ),
+        row(
+            .notificationStatus,
+            .get,
+            "/v1/notifications/{provider}/status/{code}",
+            .submit,
+            "Where the erasure behind a confirmation code stands, for the status page.",
+            .object(WireNotificationStatus.self),
+            problems: [.notificationNotFound, .unknownProvider]
         ),
     ]
 

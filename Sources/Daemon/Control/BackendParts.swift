@@ -15,6 +15,7 @@ struct BackendParts: Sendable {
     let shelf: AdapterShelf
     let credentials: CredentialDesk
     let intake: IntakeDesk
+    let notifications: NotificationDesk
     let hub: EventHub
     let mint: IdentifierMint
     let now: @Sendable () -> WallTime

@@ -95,7 +95,8 @@ extension DaemonBackend {
             providers: providers,
             targets: targets,
             spool: parts.spoolHealth(),
-            hasSealTrouble: parts.credentials.troubles.isAny
+            hasSealTrouble: parts.credentials.troubles.isAny,
+            notifications: parts.notifications.tally.counts
         ).text
     }
 

@@ -18,6 +18,7 @@ struct Metrics: Sendable {
     let targets: [TargetName: TargetHealth]
     let spool: SpoolHealth
     let hasSealTrouble: Bool
+    let notifications: [NotificationTally.Key: Int]
 
     /// One value and its labels.
     private typealias Sample = (labels: [(String, String)], value: Int64)
@@ -30,6 +31,7 @@ struct Metrics: Sendable {
             "expunged_build_info{version=\"\(version)\"} 1",
         ]
         lines += service + spoolFamilies + requests + providerFamilies + targetFamilies
+        lines += notificationFamily
         lines.append("# EOF")
         return lines.joined(separator: "\n") + "\n"
     }
@@ -125,6 +127,20 @@ struct Metrics: Sendable {
             + gauge("provider_calls_waiting", "Calls that wait for a slot.") {
                 samples(\.waitingCount)
             }
+    }
+
+    private var notificationFamily: [String] {
+        let sorted = notifications.sorted {
+            ($0.key.provider.rawValue, $0.key.effect.rawValue)
+                < ($1.key.provider.rawValue, $1.key.effect.rawValue)
+        }
+        let help = "Notifications of providers since the start, by what they did."
+        return family("notifications", "counter", "_total", help) {
+            sorted.map { key, count in
+                let labels = [("provider", key.provider.rawValue), ("effect", key.effect.rawValue)]
+                return (labels, Int64(count))
+            }
+        }
     }
 
     private var targetFamilies: [String] {

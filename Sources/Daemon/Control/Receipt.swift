@@ -203,7 +203,7 @@ extension Verdict {
         switch self {
         case .proven: "it was live before, revoking answered success, and it was refused after"
         case .accepted: "revoking answered success; the provider offers no further proof"
-        case .alreadyGone: "the provider's own answer shows that the grant was gone"
+        case .alreadyGone: "the provider's own answer or notification shows that the grant was gone"
         case .tokenDead:
             "every stored token is refused for good; whether the link still shows is unknown"
         case .nothingToRevoke: "there never was a token"

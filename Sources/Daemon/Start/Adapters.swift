@@ -13,6 +13,8 @@ struct Adapters: Sendable {
     /// To be shut down when the adapters are replaced.
     let providers: [ProviderName: any ConnectedProvider]
     let targets: [TargetName: any PurgeTarget]
+    /// What verifies the notifications of the providers that send any.
+    var receivers: [ProviderName: any NotificationReceiver] = [:]
 
     /// What the engine calls.
     var forEngine: EngineAdapters {
@@ -56,6 +58,7 @@ struct Adapters: Sendable {
     /// Closes connections to providers.
     func shutDown() async {
         for provider in providers.values { await provider.shutdown() }
+        for receiver in receivers.values { await receiver.shutdown() }
     }
 }
 
@@ -93,23 +96,20 @@ struct AdapterFactory: Sendable {
     private func make(
         _ configuration: DaemonConfiguration
     ) async throws(DaemonError) -> Adapters {
-        let factory = ProviderFactory(
-            credentials: credentials,
-            eventLoopGroup: eventLoopGroup,
-            now: now,
-            logger: logger
-        )
         var problems: [String] = []
         var providers: [ProviderName: any ConnectedProvider] = [:]
+        var receivers: [ProviderName: any NotificationReceiver] = [:]
         for provider in configuration.providers {
             do {
-                providers[provider.name] = try factory.make(provider)
+                providers[provider.name] = try providerFactory.make(provider)
+                receivers[provider.name] = try providerFactory.makeReceiver(provider)
             } catch {
                 problems.append("\(error)")
             }
         }
         guard problems.isEmpty else {
             for provider in providers.values { await provider.shutdown() }
+            for receiver in receivers.values { await receiver.shutdown() }
             throw DaemonError(.provider, problems)
         }
         var targets: [any PurgeTarget] = []
@@ -126,7 +126,43 @@ struct AdapterFactory: Sendable {
         return Adapters(
             configuration: configuration,
             providers: providers,
-            targets: Dictionary(targets.map { ($0.name, $0) }) { first, _ in first }
+            targets: Dictionary(targets.map { ($0.name, $0) }) { first, _ in first },
+            receivers: receivers
+        )
+    }
+
+    /// Makes what fetches notifications; read at start only.
+    ///
+    /// - Throws: ``DaemonError`` with the first problem; nothing is left open then.
+    func makePollers(
+        _ configuration: DaemonConfiguration
+    ) async throws(DaemonError) -> [NotificationPoller.Source] {
+        var sources: [NotificationPoller.Source] = []
+        for provider in configuration.providers {
+            guard let poll = provider.notifications.poll else { continue }
+            do {
+                guard let poller = try providerFactory.makePoller(provider) else { continue }
+                sources.append(
+                    NotificationPoller.Source(
+                        provider: provider.name,
+                        interval: poll.interval,
+                        poller: poller
+                    )
+                )
+            } catch {
+                for source in sources { await source.poller.shutdown() }
+                throw DaemonError(.provider, ["\(error)"])
+            }
+        }
+        return sources
+    }
+
+    private var providerFactory: ProviderFactory {
+        ProviderFactory(
+            credentials: credentials,
+            eventLoopGroup: eventLoopGroup,
+            now: now,
+            logger: logger
         )
     }
 

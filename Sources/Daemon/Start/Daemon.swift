@@ -24,6 +24,8 @@ struct Daemon: Sendable {
     let watchdog: Watchdog
     let deadlines: DeadlineWatch
     let rotation: KeyRotation
+    let notifications: NotificationDesk
+    let poller: NotificationPoller
     let notifier: ServiceNotifier
     let reloader: Reloader
     let logger: Logger
@@ -42,6 +44,7 @@ struct Daemon: Sendable {
             try await server.run()
             try await group.waitForAll()
         }
+        await poller.shutdown()
         await shelf.current.shutDown()
         try await state.close()
     }
@@ -62,6 +65,8 @@ struct Daemon: Sendable {
             group.addTask { try await watchdog.run() }
             group.addTask { try await deadlines.run() }
             group.addTask { try await rotation.run() }
+            group.addTask { try await notifications.run() }
+            group.addTask { try await poller.run() }
             group.addTask { await reloader.runRetirement() }
             group.addTask { await obey(signals) }
             defer { group.cancelAll() }

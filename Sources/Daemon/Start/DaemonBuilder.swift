@@ -106,20 +106,17 @@ struct DaemonBuilder: Sendable {
             post: { engine.post($0) }
         )
         let intake = makeIntake(base, credentials)
+        let notifications = makeNotifications(base, intake, engine)
+        let poller = try await makePoller(base, notifications)
         let spool = try makeSpool(base, intake)
         mirror.set { spool.nudge() }
-        intake.onPause { spool.setPaused($0) }
+        intake.onPause { isPaused in
+            spool.setPaused(isPaused)
+            if !isPaused { notifications.nudge() }
+        }
         try await intake.restorePause()
         let notifier = ServiceNotifier()
-        let reloader = Reloader(
-            path: options.configurationPath,
-            factory: base.factory,
-            shelf: base.shelf,
-            engine: engine,
-            notifier: notifier,
-            now: now,
-            logger: logger
-        )
+        let reloader = makeReloader(base, engine, notifier)
         let backend = DaemonBackend(
             BackendParts(
                 state: base.state,
@@ -130,6 +127,7 @@ struct DaemonBuilder: Sendable {
                 shelf: base.shelf,
                 credentials: credentials,
                 intake: intake,
+                notifications: notifications,
                 hub: hub,
                 mint: mint,
                 now: now,
@@ -151,8 +149,38 @@ struct DaemonBuilder: Sendable {
             watchdog: makeWatchdog(base, engine, notifier),
             deadlines: makeDeadlineWatch(base),
             rotation: base.rotation,
+            notifications: notifications,
+            poller: poller,
             notifier: notifier,
             reloader: reloader,
+            logger: logger
+        )
+    }
+
+    private func makeReloader(
+        _ base: Base,
+        _ engine: DeletionEngine,
+        _ notifier: ServiceNotifier
+    ) -> Reloader {
+        Reloader(
+            path: options.configurationPath,
+            factory: base.factory,
+            shelf: base.shelf,
+            engine: engine,
+            notifier: notifier,
+            now: { base.clock.now() },
+            logger: logger
+        )
+    }
+
+    private func makePoller(
+        _ base: Base,
+        _ notifications: NotificationDesk
+    ) async throws(DaemonError) -> NotificationPoller {
+        NotificationPoller(
+            sources: try await base.factory.makePollers(base.shelf.current.configuration),
+            desk: notifications,
+            clock: base.clock,
             logger: logger
         )
     }
@@ -164,6 +192,23 @@ struct DaemonBuilder: Sendable {
             shelf: base.shelf,
             credentials: credentials,
             logger: logger
+        )
+    }
+
+    private func makeNotifications(
+        _ base: Base,
+        _ intake: IntakeDesk,
+        _ engine: DeletionEngine
+    ) -> NotificationDesk {
+        NotificationDesk(
+            state: base.state,
+            vault: base.vault,
+            hasher: base.hasher,
+            shelf: base.shelf,
+            intake: intake,
+            clock: base.clock,
+            logger: logger,
+            post: { engine.post($0) }
         )
     }
 

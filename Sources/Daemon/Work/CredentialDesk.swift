@@ -167,6 +167,15 @@ struct CredentialDesk: Sendable {
             fingerprint: hasher.hash(offer.secret.exposeText(), domain: .credential),
             createdAt: offer.createdAt
         )
+        let idNonce = mint.rowNonce()
+        credential.userID = SealedUserID(
+            rowNonce: idNonce,
+            sealed: try vault.seal(
+                Secret(offer.user.exposeText()),
+                under: key,
+                context: SealedUserID.context(rowNonce: idNonce, userHash: offer.userHash)
+            )
+        )
         if let verifier = offer.codeVerifier {
             credential.sealedCodeVerifier = try vault.seal(
                 verifier,

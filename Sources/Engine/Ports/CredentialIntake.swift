@@ -8,6 +8,8 @@ package struct NewCredential: Sendable {
     /// Whether ``userKey`` was read from the store: then it must still be there, or a key that was
     /// destroyed in the meantime would come back.
     package var isUserKeyStored = false
+    /// The user id itself, sealed: what a provider tells later names only its own subject.
+    package var userID: SealedUserID?
     package let provider: ProviderName
     package let clientID: String
     /// What is known about the provider's subject, if anything.
@@ -44,6 +46,27 @@ package struct NewCredential: Sendable {
         self.sealedSecret = sealedSecret
         self.fingerprint = fingerprint
         self.createdAt = createdAt
+    }
+}
+
+/// A user id sealed under the user's data key, and gone with it.
+package struct SealedUserID: Hashable, Sendable {
+    package let rowNonce: [UInt8]
+    package let sealed: [UInt8]
+
+    package init(rowNonce: [UInt8], sealed: [UInt8]) {
+        self.rowNonce = rowNonce
+        self.sealed = sealed
+    }
+
+    /// What it is bound to; it belongs to no provider.
+    package static func context(rowNonce: [UInt8], userHash: [UInt8]) -> SealContext {
+        SealContext(
+            field: SealField.userID.rawValue,
+            rowNonce: rowNonce,
+            provider: ProviderName(""),
+            userHash: userHash
+        )
     }
 }
 

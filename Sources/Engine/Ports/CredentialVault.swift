@@ -106,6 +106,8 @@ package enum HashDomain: String, Sendable, CaseIterable {
     case idempotencyKey = "idempotency_key"
     case spoolRow = "spool_row"
     case signIn = "sign_in"
+    /// What makes a provider's notification the same as an earlier one.
+    case notification
     /// A value that a target replaces by its hash.
     case mask
 }

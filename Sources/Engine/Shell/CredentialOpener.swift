@@ -137,4 +137,5 @@ package enum SealField: String, Sendable, CaseIterable {
     case secret = "credentials.secret"
     case codeVerifier = "credentials.code_verifier"
     case subject = "identities.subject"
+    case userID = "users.user_id"
 }

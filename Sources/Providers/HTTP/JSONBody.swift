@@ -1,6 +1,6 @@
 package import Lifecycle
 
-/// A flat JSON object of texts and numbers (RFC 8259), encoded while it is built.
+/// A JSON object (RFC 8259), encoded while it is built.
 ///
 /// Every textual view is redacted, since the body carries a token or a client secret.
 package struct JSONBody: Sendable, CustomStringConvertible, CustomDebugStringConvertible,
@@ -28,24 +28,57 @@ package struct JSONBody: Sendable, CustomStringConvertible, CustomDebugStringCon
         add(name, utf8: value.exposeText().utf8)
     }
 
+    /// Adds a list of texts.
+    mutating func add(_ name: StaticString, texts: [String]) {
+        begin(name)
+        members.append(UInt8(ascii: "["))
+        for (index, text) in texts.enumerated() {
+            if index > 0 { members.append(UInt8(ascii: ",")) }
+            append(text: text.utf8)
+        }
+        members.append(UInt8(ascii: "]"))
+    }
+
+    /// Adds an object of objects, whose names are text from outside.
+    mutating func add(_ name: StaticString, objects: [(name: String, body: JSONBody)]) {
+        begin(name)
+        members.append(UInt8(ascii: "{"))
+        for (index, object) in objects.enumerated() {
+            if index > 0 { members.append(UInt8(ascii: ",")) }
+            append(text: object.name.utf8)
+            members.append(UInt8(ascii: ":"))
+            members.append(contentsOf: object.body.bytes)
+        }
+        members.append(UInt8(ascii: "}"))
+    }
+
     /// Adds one number.
     package mutating func add(_ name: StaticString, _ value: Int) {
-        beginMember(name)
+        begin(name)
         members.append(contentsOf: String(value).utf8)
     }
 
-    private mutating func beginMember(_ name: StaticString) {
+    /// Adds a truth value.
+    mutating func add(_ name: StaticString, flag: Bool) {
+        begin(name)
+        members.append(contentsOf: (flag ? "true" : "false").utf8)
+    }
+
+    private mutating func begin(_ name: StaticString) {
         if !members.isEmpty { members.append(UInt8(ascii: ",")) }
+        append(text: name.description.utf8)
+        members.append(UInt8(ascii: ":"))
+    }
+
+    private mutating func append(text: some Sequence<UInt8>) {
         members.append(UInt8(ascii: "\""))
-        for byte in name.description.utf8 { members.append(byte) }
-        members.append(contentsOf: "\":".utf8)
+        for byte in text { append(byte) }
+        members.append(UInt8(ascii: "\""))
     }
 
     private mutating func add(_ name: StaticString, utf8: some Sequence<UInt8>) {
-        beginMember(name)
-        members.append(UInt8(ascii: "\""))
-        for byte in utf8 { append(byte) }
-        members.append(UInt8(ascii: "\""))
+        begin(name)
+        append(text: utf8)
     }
 
     /// Escapes what RFC 8259 §7 requires: quote, backslash and control characters.

@@ -12,7 +12,9 @@ struct IDToken: Sendable, CustomStringConvertible, CustomReflectable {
     let signature: [UInt8]
     /// What the signature covers.
     let signedPart: [UInt8]
-    private let claims: JSONValue
+    /// The header's `typ` (RFC 7519 §5.1).
+    let type: String?
+    let claims: JSONValue
 
     /// Splits and decodes the compact form; `nil` for anything that is not exactly one.
     ///
@@ -30,6 +32,7 @@ struct IDToken: Sendable, CustomStringConvertible, CustomReflectable {
         self.claims = claims
         self.signature = signature
         keyID = header["kid"]?.string
+        type = header["typ"]?.string
         signedPart = Array(text[..<parts[1].endIndex])
     }
 
@@ -43,6 +46,9 @@ struct IDToken: Sendable, CustomStringConvertible, CustomReflectable {
     var issuedAt: WallTime? { time("iat") }
 
     var expiresAt: WallTime? { time("exp") }
+
+    /// The time of the event that a security event token is about (RFC 8417 §2.2).
+    var eventTime: WallTime? { time("toe") }
 
     var subject: Secret? {
         guard let subject = claims["sub"]?.string, !subject.isEmpty else { return nil }

@@ -37,17 +37,12 @@ struct IDTokenRules: Sendable {
         )
     }
 
-    /// The key decides the algorithm: what the token says about it must only agree.
     private func verifySignature(of token: IDToken) async throws(SignInError) {
-        guard SigningKeySet.algorithms.contains(token.algorithm) else {
-            throw broken(.badSignature)
-        }
-        guard let keyID = token.keyID else { throw broken(.unknownKey) }
-        switch await keys.lookUp(keyID) {
-        case .unavailable: throw broken(.keysUnavailable)
+        switch await keys.judge(token) {
+        case .valid: return
+        case .bad: throw broken(.badSignature)
         case .unknownKey: throw broken(.unknownKey)
-        case .found(let keys):
-            guard keys.verify(token) else { throw broken(.badSignature) }
+        case .unavailable: throw broken(.keysUnavailable)
         }
     }
 

@@ -31,6 +31,11 @@ package struct DaemonConfiguration: Hashable, Sendable {
                     RequiredCredential(name: name, usedBy: "provider.\(provider.name).\(key)")
                 )
             }
+            for (name, key) in provider.notifications.credentials {
+                required.append(
+                    RequiredCredential(name: name, usedBy: "provider.\(provider.name).\(key)")
+                )
+            }
         }
         return required
     }

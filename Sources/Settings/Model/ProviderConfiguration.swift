@@ -27,6 +27,7 @@ package struct ProviderConfiguration: Hashable, Sendable {
     /// `nil`: not limited.
     package let ratePerSecond: Int?
     package let connection: ConnectionConfiguration
+    package let notifications: NotificationConfiguration
 }
 
 /// What every provider family needs to make calls.

@@ -21,14 +21,22 @@ extension ConfigurationReader {
             append(section)
             check(section, at: place, requests: requests)
             guard let family else { continue }
-            providers.append(provider(section, kind: kind(family, section, at: place)))
+            let notifications = notifications(section, family: family.rawValue, at: place)
+            providers.append(
+                provider(
+                    section,
+                    kind: kind(family, section, at: place),
+                    notifications: notifications
+                )
+            )
         }
         return providers
     }
 
     private func provider(
         _ section: SettingsSection,
-        kind: ProviderKind
+        kind: ProviderKind,
+        notifications: NotificationConfiguration
     ) -> ProviderConfiguration {
         ProviderConfiguration(
             name: ProviderName(section.text("name") ?? ""),
@@ -43,7 +51,8 @@ extension ConfigurationReader {
                 timeoutTotal: section.duration("timeout_total"),
                 caFile: section.text("ca_file"),
                 allowsPlainHTTP: section.flag("allow_plain_http")
-            )
+            ),
+            notifications: notifications
         )
     }
 
@@ -109,7 +118,7 @@ extension ConfigurationReader {
         }
     }
 
-    private mutating func checkEncryption(
+    mutating func checkEncryption(
         _ text: String,
         _ name: String,
         isPlainAllowed: Bool,

@@ -4,6 +4,7 @@ extension SettingsTable {
     /// What every family has, then the rows of each family; a key may have a row in several.
     static let provider: [Setting] =
         commonProvider
+        + notifications
         + appleProvider
         + googleProvider
         + facebookProvider

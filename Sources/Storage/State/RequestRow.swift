@@ -172,6 +172,7 @@ extension Request {
             return true
         }
         guard known.isShared == snapshot.isShared else { return true }
+        if snapshot.isCut, known.verdict == nil || known.verdict == .accepted { return true }
         return snapshot.credentials.contains { credential in
             guard let work = known.credentials.first(where: { $0.id == credential.id }) else {
                 return true

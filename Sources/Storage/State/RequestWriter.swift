@@ -184,6 +184,7 @@ extension RequestWriter {
                 : "UPDATE totals SET cancelled = cancelled + 1 WHERE id = 1"
         )
         if isCompleted, request.kind == .deleteAccount {
+            try rememberLinks(of: request, at: time)
             // The cascade takes the identities and credentials along with the key.
             try database.run(
                 """
@@ -205,6 +206,22 @@ extension RequestWriter {
         return true
     }
 
+    /// Keeps the keyed hashes of the subjects for a while: the provider may yet tell what we did.
+    private func rememberLinks(of request: Request, at time: WallTime) throws {
+        guard !request.revocations.isEmpty else { return }
+        try database.run(
+            """
+            INSERT OR REPLACE INTO erased_links
+              SELECT i.subject_hash, i.id, i.provider, r.id, ?2
+              FROM requests r JOIN users u ON u.user_hash = r.user_hash
+                JOIN identities i ON i.owner = u.id
+              WHERE r.id = ?1 AND i.subject_hash IS NOT NULL
+            """,
+            .id(request.id.value),
+            .time(time)
+        )
+    }
+
     /// Destroys what can never be used again of an account that lives on.
     ///
     /// That is the credentials of identities with a verdict, and the identities whose link is cut.
@@ -218,6 +235,16 @@ extension RequestWriter {
                 try database.run("DELETE FROM credentials WHERE id = ?", .int(credential.id.rowID))
             }
             guard verdict.isRevoked, verdict != .nothingToRevoke else { continue }
+            try database.run(
+                """
+                INSERT OR REPLACE INTO erased_links
+                  SELECT subject_hash, id, provider, ?2, ?3 FROM identities
+                  WHERE id = ?1 AND subject_hash IS NOT NULL
+                """,
+                .id(revocation.identity.value),
+                .id(request.id.value),
+                .time(request.endedAt)
+            )
             try database.run(
                 """
                 DELETE FROM identities WHERE id = ?1 AND NOT EXISTS

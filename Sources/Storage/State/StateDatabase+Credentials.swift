@@ -87,6 +87,7 @@ private struct CredentialWriter {
         if let pinned = known?.subjectHash, let subject = new.subject, subject.hash != pinned {
             return .rejected(.subjectMismatch)
         }
+        if known != nil { try keepUserID(new) }
         if let known, let duplicate = try credential(of: known.id, new.fingerprint) {
             let isFirst = try pin(new.subject, to: known)
             return try stored(new, known.id, duplicate, isDuplicate: true, isFirstSeen: isFirst)
@@ -146,11 +147,17 @@ private struct CredentialWriter {
 
     private func insertIdentity(_ new: NewCredential) throws -> Identity {
         let isNewUser = try database.run(
-            "INSERT OR IGNORE INTO users (user_hash, wrapped_key, key_id) VALUES (?, ?, ?)",
+            """
+            INSERT OR IGNORE INTO users (user_hash, wrapped_key, key_id, id_nonce, sealed_id)
+            VALUES (?, ?, ?, ?, ?)
+            """,
             .blob(new.userHash),
             .blob(new.userKey.bytes),
-            .text(new.userKey.keyID)
+            .text(new.userKey.keyID),
+            .blob(new.userID?.rowNonce),
+            .blob(new.userID?.sealed)
         )
+        if isNewUser == 0 { try keepUserID(new) }
         if isNewUser > 0 {
             try StateDatabase.countWraps(1, by: new.userKey.keyID, database)
         }
@@ -171,6 +178,20 @@ private struct CredentialWriter {
             .time(now)
         )
         return Identity(id: id, subjectHash: new.subject?.hash)
+    }
+
+    /// Users that were stored by a version without it get their sealed id now.
+    private func keepUserID(_ new: NewCredential) throws {
+        guard let id = new.userID else { return }
+        try database.run(
+            """
+            UPDATE users SET id_nonce = ?, sealed_id = ?
+            WHERE user_hash = ? AND sealed_id IS NULL
+            """,
+            .blob(id.rowNonce),
+            .blob(id.sealed),
+            .blob(new.userHash)
+        )
     }
 
     /// - Returns: Whether an identity that had no subject has one now.

@@ -36,6 +36,9 @@ enum StateSchema {
         migrator.registerMigration("4 ends first in the mirror") { database in
             try database.execute(sql: mirrorOrder)
         }
+        migrator.registerMigration("5 notifications") { database in
+            try database.execute(sql: notifications)
+        }
         return migrator
     }
 
@@ -234,6 +237,44 @@ enum StateSchema {
           expires_at  INTEGER NOT NULL
         ) STRICT, WITHOUT ROWID;
         CREATE INDEX sign_ins_expiry ON sign_ins (expires_at);
+        """
+
+    /// `subject_hash` and `client_ids` are there only while a notice waits to be acted on.
+    ///
+    /// `erased_links` lets an echo of our own revocation be recognised after the user is gone; it
+    /// is pruned, like `notices`.
+    private static let notifications = """
+        ALTER TABLE users ADD COLUMN id_nonce BLOB;
+        ALTER TABLE users ADD COLUMN sealed_id BLOB;
+        ALTER TABLE identities ADD COLUMN link_cut_at INTEGER;
+        CREATE TABLE notices (
+          key_hash     BLOB PRIMARY KEY CHECK (length(key_hash) = 32),
+          provider     TEXT NOT NULL,
+          meaning      TEXT NOT NULL,
+          event        TEXT NOT NULL,
+          subject_hash BLOB,
+          client_ids   TEXT,
+          occurred_at  INTEGER NOT NULL,
+          received_at  INTEGER NOT NULL,
+          uid          INTEGER NOT NULL,
+          role         TEXT NOT NULL,
+          effect       TEXT,
+          request_id   BLOB,
+          code         TEXT,
+          CHECK (effect IS NULL OR subject_hash IS NULL)
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX notices_received ON notices (received_at);
+        CREATE INDEX notices_pending ON notices (received_at) WHERE effect IS NULL;
+        CREATE UNIQUE INDEX notices_code ON notices (code) WHERE code IS NOT NULL;
+        CREATE TABLE erased_links (
+          subject_hash BLOB NOT NULL,
+          identity_id  BLOB NOT NULL,
+          provider     TEXT NOT NULL,
+          request_id   BLOB NOT NULL,
+          ended_at     INTEGER NOT NULL,
+          PRIMARY KEY (subject_hash, identity_id)
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX erased_links_age ON erased_links (ended_at);
         """
 
     /// `totals` counts ended requests, `scrubs` says until which of them our own files are clean.

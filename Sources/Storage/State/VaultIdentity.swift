@@ -15,7 +15,7 @@ struct VaultIdentity {
         SELECT i.id, i.provider, i.client_id, i.subject_hash, u.wrapped_key, u.key_id,
           c.id, c.kind, c.row_nonce, c.sealed_secret, c.sealed_code_verifier, c.redirect_uri,
           c.fingerprint, c.last_live_at, c.last_refresh_at, c.code_phase, i.subject_nonce,
-          i.sealed_subject
+          i.sealed_subject, i.link_cut_at, c.created_at
         FROM users u JOIN identities i ON i.owner = u.id
           LEFT JOIN credentials c ON c.identity_id = i.id
         """
@@ -71,11 +71,18 @@ struct VaultIdentity {
                     clientID: rows[0].clientID,
                     isShared: isShared ?? false,
                     credentials: works,
-                    hadCredentials: hadCredentials
+                    hadCredentials: hadCredentials,
+                    isCut: isCut(rows)
                 ),
                 credentials: Dictionary(sealed) { $1 }
             )
         }
+    }
+
+    /// Whether the provider told that the link is cut, and no credential is newer than that.
+    private static func isCut(_ rows: [Row]) -> Bool {
+        guard let cutAt = rows[0].linkCutAt else { return false }
+        return rows.allSatisfy { row in row.freshAt.map { $0 <= cutAt } ?? true }
     }
 
     /// Whether another user has the same subject at the provider.
@@ -107,12 +114,18 @@ extension VaultIdentity {
         let work: CredentialWork?
         /// `nil` also for a code that is spent: its secret is destroyed.
         let sealed: SealedCredential?
+        let linkCutAt: WallTime?
+        /// When the credential was stored or last seen alive; `nil` without one that can be used.
+        let freshAt: WallTime?
 
         init(_ row: SQLRow, userHash: [UInt8]) throws {
             identity = try row.identityID(0)
             provider = ProviderName(row.text(1))
             clientID = row.text(2)
             subjectHash = row.blobOrNil(3)
+            linkCutAt = row.timeOrNil(18)
+            freshAt =
+                row.isNull(9) ? nil : max(row.time(19), row.timeOrNil(13) ?? .distantPast)
             guard !row.isNull(6) else {
                 work = nil
                 sealed = nil

@@ -32,6 +32,7 @@ extension ControlClientError {
         case .alreadyOpen: "find it with: expungectl list --user USER"
         case .requestNotFound: "find requests with: expungectl list"
         case .identityNotFound: "find identities with: expungectl identities USER"
+        case .notificationsOff: "set the key notifications of the provider; see expunged.conf(5)"
         case .unknownProvider: "find providers with: expungectl providers"
         case .unknownTarget: "find targets with: expungectl targets"
         case .forbidden: "use the operators' socket: --socket /run/expunged/control.sock"
@@ -47,7 +48,8 @@ extension ControlClientError {
         case .bodyTooLarge, .deletionInProgress, .headersTooLarge, .malformedField,
             .malformedHTTP, .malformedIDToken, .malformedIdempotencyKey, .malformedJSON,
             .malformedOption, .malformedQuery, .malformedUserID, .methodNotAllowed,
-            .missingField, .missingSecret, .reauthorizationRefused, .requestTimeout,
+            .missingField, .missingSecret, .notificationNotFound, .reauthorizationRefused,
+            .requestTimeout,
             .routeNotFound, .subjectMismatch, .tooManyCredentials, .unknownClientID,
             .unknownCredentialKind, .unknownField, .unknownKind, .unknownOption,
             .unsupportedMediaType:

@@ -1,0 +1,48 @@
+package import Lifecycle
+
+/// What the web server answers the provider, and what the notification did.
+package struct WireNotification: WireObject, Codable, Hashable {
+    package var status: Int
+    /// Left out when there is no body.
+    package var contentType: String?
+    package var body: String
+    package var effect: WireValue<NoticeEffect>
+    /// Why it was refused, as a code.
+    package var reason: String?
+    package var requestID: RequestID?
+
+    package init(
+        status: Int,
+        contentType: String? = nil,
+        body: String = "",
+        effect: NoticeEffect,
+        reason: String? = nil,
+        requestID: RequestID? = nil
+    ) {
+        self.status = status
+        self.contentType = contentType
+        self.body = body
+        self.effect = .known(effect)
+        self.reason = reason
+        self.requestID = requestID
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case status, body, effect, reason
+        case contentType = "content_type"
+        case requestID = "request_id"
+    }
+
+    package static let fields: [WireField] = [
+        .required("status", .integer, "The status to answer the provider with."),
+        .optional("content_type", .text, "The type of the body; left out when there is none."),
+        .required("body", .text, "The body to answer the provider with; may be empty."),
+        .required(
+            "effect",
+            .choice(NoticeEffect.allCases.map(\.rawValue)),
+            "What the notification did."
+        ),
+        .optional("reason", .text, "Why it was refused, as a code."),
+        .optional("request_id", .uuid, "The request that it made, joined or closed."),
+    ]
+}

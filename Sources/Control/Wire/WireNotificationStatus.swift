@@ -1,0 +1,50 @@
+package import Lifecycle
+
+/// Where the erasure stands that a user asked a provider for; for the status page.
+package struct WireNotificationStatus: WireObject, Codable, Hashable {
+    /// Coarser than the states of a request: it is for the user.
+    package enum State: String, Sendable, CaseIterable {
+        case received
+        case inProgress = "in_progress"
+        case completed
+        case nothingToDo = "nothing_to_do"
+        /// Nothing happens by itself; the text says whom to ask.
+        case needsAttention = "needs_attention"
+    }
+
+    package var confirmationCode: String
+    package var state: WireValue<State>
+    /// For the user.
+    package var text: String
+    package var receivedAt: WallTime
+    package var completedAt: WallTime?
+
+    package init(
+        confirmationCode: String,
+        state: State,
+        text: String,
+        receivedAt: WallTime,
+        completedAt: WallTime? = nil
+    ) {
+        self.confirmationCode = confirmationCode
+        self.state = .known(state)
+        self.text = text
+        self.receivedAt = receivedAt
+        self.completedAt = completedAt
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case state, text
+        case confirmationCode = "confirmation_code"
+        case receivedAt = "received_at"
+        case completedAt = "completed_at"
+    }
+
+    package static let fields: [WireField] = [
+        .required("confirmation_code", .text, "The code that was asked about."),
+        .required("state", .choice(State.allCases.map(\.rawValue)), "Where it stands."),
+        .required("text", .text, "What the status page says to the user."),
+        .required("received_at", .time, "When the provider's notification came."),
+        .optional("completed_at", .time, "When everything was erased and verified."),
+    ]
+}

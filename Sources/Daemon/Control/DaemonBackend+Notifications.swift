@@ -1,0 +1,126 @@
+import Control
+import Engine
+import Lifecycle
+import Providers
+import Settings
+import Storage
+
+extension DaemonBackend {
+    /// Taken while the intake is paused, too: the provider does not come again.
+    func takeNotification(
+        _ input: NotificationInput,
+        provider: ProviderName,
+        caller: Caller
+    ) async throws(ControlProblem) -> WireNotification {
+        let adapters = parts.shelf.current
+        guard adapters.configuration.providers.contains(where: { $0.name == provider }) else {
+            throw ControlProblem(.unknownProvider)
+        }
+        guard let receiver = adapters.receivers[provider] else {
+            throw ControlProblem(.notificationsOff)
+        }
+        let receivedAt = parts.now()
+        let incoming = IncomingNotification(
+            body: input.body,
+            fields: input.fields,
+            receivedAt: receivedAt
+        )
+        let verified: VerifiedNotification
+        do {
+            verified = try await receiver.verify(incoming)
+        } catch {
+            parts.notifications.refused(error)
+            guard error.kind != .keysUnavailable else {
+                throw ControlProblem(.unavailable, "the provider's keys cannot be read now")
+            }
+            return WireNotification(
+                error.answer,
+                effect: .refused,
+                reason: error.kind.rawValue,
+                requestID: nil
+            )
+        }
+        let result = try await attempt("notification") {
+            try await parts.notifications.take(
+                verified,
+                of: provider,
+                at: receivedAt,
+                from: NoticeSource(uid: caller.uid, role: caller.role.rawValue)
+            )
+        }
+        return WireNotification(
+            result.answer,
+            effect: result.effect,
+            reason: nil,
+            requestID: result.requestID
+        )
+    }
+
+    func notificationStatus(
+        _ code: String,
+        provider: ProviderName,
+        caller: Caller
+    ) async throws(ControlProblem) -> WireNotificationStatus {
+        let providers = parts.shelf.current.configuration.providers
+        guard providers.contains(where: { $0.name == provider }) else {
+            throw ControlProblem(.unknownProvider)
+        }
+        let found = try await attempt("notification_status") {
+            try await parts.state.notice(code: code, of: provider)
+        }
+        guard let notice = found else { throw ControlProblem(.notificationNotFound) }
+        var completedAt: WallTime?
+        var state = Self.state(of: notice.effect)
+        if state == .inProgress, let id = notice.requestID {
+            let request = try await record(id).request
+            if request.phase == .completed { (state, completedAt) = (.completed, request.endedAt) }
+            if request.phase == .cancelled { state = .needsAttention }
+        }
+        return WireNotificationStatus(
+            confirmationCode: code,
+            state: state,
+            text: Self.text(of: state),
+            receivedAt: notice.receivedAt,
+            completedAt: completedAt
+        )
+    }
+
+    private static func state(of effect: NoticeEffect?) -> WireNotificationStatus.State {
+        switch effect {
+        case nil, .postponed: .received
+        case .deletionRequested, .deletionOpen: .inProgress
+        case .echo: .completed
+        case .unknownSubject, .stale, .noted, .linkUpdated, .refused: .nothingToDo
+        case .reported, .sharedIdentity: .needsAttention
+        }
+    }
+
+    private static func text(of state: WireNotificationStatus.State) -> String {
+        switch state {
+        case .received: "Your request was received and waits to be worked on."
+        case .inProgress: "Your account and its data are being deleted."
+        case .completed: "Your account and its data were deleted."
+        case .nothingToDo: "No account is linked to this login, so there is nothing to delete."
+        case .needsAttention:
+            "Your request was received, and somebody has to look at it. Please contact support."
+        }
+    }
+}
+
+extension WireNotification {
+    fileprivate init(
+        _ answer: NotificationAnswer,
+        effect: NoticeEffect,
+        reason: String?,
+        requestID: RequestID?
+    ) {
+        self.init(
+            status: answer.status,
+            contentType: answer.contentType,
+            body: answer.body,
+            effect: effect,
+            reason: reason,
+            requestID: requestID
+        )
+    }
+}

@@ -1,0 +1,119 @@
+import Engine
+import Glibc
+import Lifecycle
+import Logging
+import Providers
+import Settings
+import Storage
+
+/// Fetches security events of the providers that are configured so; without any it never wakes.
+struct NotificationPoller: Sendable {
+    /// One transmitter.
+    struct Source: Sendable {
+        let provider: ProviderName
+        let interval: Duration
+        let poller: SecurityEventPoller
+    }
+
+    /// Pages that are fetched without a pause; a transmitter that never ends waits for its turn.
+    private static let pagesMax = 100
+    /// Longest pause after failures; a transmitter that is back is noticed within the hour.
+    private static let pauseMax = Duration.seconds(3600)
+
+    let sources: [Source]
+    let desk: NotificationDesk
+    let clock: any EngineClock
+    let logger: Logger
+
+    /// Runs until cancelled.
+    ///
+    /// - Throws: `CancellationError`, or what the store throws.
+    func run() async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for source in sources { group.addTask { try await poll(source) } }
+            // Without a source nothing else would keep this from ending the service.
+            group.addTask { try await sleepForever() }
+            try await group.waitForAll()
+        }
+    }
+
+    /// Closes connections; call it once ``run()`` has ended.
+    func shutdown() async {
+        for source in sources { await source.poller.shutdown() }
+    }
+
+    private func sleepForever() async throws {
+        let (stream, continuation) = AsyncStream.makeStream(of: Never.self)
+        defer { continuation.finish() }
+        for await _ in stream {}
+        try Task.checkCancellation()
+    }
+
+    private func poll(_ source: Source) async throws {
+        var failures = 0
+        while true {
+            if try await drain(source) {
+                failures = 0
+            } else {
+                failures = min(failures + 1, 16)
+                if failures == 1 {
+                    logger.note(.notificationPollFailed, ["provider": "\(source.provider)"])
+                }
+            }
+            let pause = min(source.interval * (1 << failures), Self.pauseMax)
+            try await clock.sleep(until: clock.now() + max(source.interval, pause))
+        }
+    }
+
+    /// Fetches until nothing is left; what is durable is acknowledged with the next call.
+    ///
+    /// - Returns: `false` when the transmitter did not answer, or could not be verified.
+    private func drain(_ source: Source) async throws -> Bool {
+        var acknowledged: [String] = []
+        var refused: [String: NotificationRefusal.Kind] = [:]
+        for _ in 0..<Self.pagesMax {
+            let now = clock.now()
+            let page = await source.poller.fetch(
+                acknowledging: acknowledged,
+                refusing: refused,
+                at: now
+            )
+            guard let page else { return false }
+            acknowledged = []
+            refused = [:]
+            for (id, notification) in page.verified {
+                guard try await take(notification, of: source.provider, at: now) else {
+                    return true
+                }
+                acknowledged.append(id)
+            }
+            for (id, refusal) in page.refused {
+                desk.refused(refusal)
+                // Nothing is known about it; it comes again.
+                guard refusal.kind != .keysUnavailable else { return false }
+                refused[id] = refusal.kind
+            }
+            if acknowledged.isEmpty && refused.isEmpty { return true }
+        }
+        return true
+    }
+
+    /// - Returns: `false` when the disk is full: it comes again.
+    private func take(
+        _ notification: VerifiedNotification,
+        of provider: ProviderName,
+        at now: WallTime
+    ) async throws -> Bool {
+        do {
+            _ = try await desk.take(
+                notification,
+                of: provider,
+                at: now,
+                from: NoticeSource(uid: getuid(), role: "poll")
+            )
+            return true
+        } catch let failure as any StoreFailure where failure.isRetryable {
+            return false
+        }
+    }
+}

@@ -1,0 +1,107 @@
+package import Lifecycle
+
+/// Apple's server-to-server notifications ("Processing changes for Sign in with Apple accounts").
+///
+/// `{"payload": "<JWS>"}`, signed with the keys of the id tokens. `events` is documented as an
+/// object and sent as a string that holds JSON (developer.apple.com/forums/thread/655485); an array
+/// is taken, too. Account deletion is spelled `account-deleted` in today's documentation and
+/// `account-delete` in older ones; both are the same.
+package struct AppleNotificationReceiver: NotificationReceiver {
+    /// Events in one notification; Apple sends one.
+    static let eventsMax = 16
+
+    private let provider: ProviderName
+    private let clientIDs: [String]
+    private let keys: PublishedKeys
+
+    /// - Parameters:
+    ///   - provider: For errors.
+    ///   - clientIDs: Bundle ids and Services IDs; `aud` must be one of them.
+    ///   - keys: `/auth/keys`.
+    package init(provider: ProviderName, clientIDs: [String], keys: PublishedKeys) {
+        self.provider = provider
+        self.clientIDs = clientIDs
+        self.keys = keys
+    }
+
+    /// Verifies shape, issuer, audience, signature and times, in this order.
+    package func verify(
+        _ notification: IncomingNotification
+    ) async throws(NotificationRefusal) -> VerifiedNotification {
+        guard let payload = JSONValue(notification.body)?["payload"]?.string,
+            let token = IDToken(Secret(payload))
+        else { throw refusal(.malformed) }
+        guard token.issuer == AppleProviderSettings.issuer else { throw refusal(.wrongIssuer) }
+        let audience = Set(clientIDs.filter { token.isFor($0) })
+        guard !audience.isEmpty else { throw refusal(.wrongAudience) }
+        switch await keys.cache.judge(token) {
+        case .valid: break
+        case .bad: throw refusal(.badSignature)
+        case .unknownKey: throw refusal(.unknownKey)
+        case .unavailable: throw refusal(.keysUnavailable, status: 503)
+        }
+        guard let issuedAt = token.issuedAt, let expiresAt = token.expiresAt,
+            let id = token.claims["jti"]?.string, !id.isEmpty
+        else { throw refusal(.malformed) }
+        let now = notification.receivedAt
+        guard now < expiresAt + IDTokenRules.leeway else { throw refusal(.expired) }
+        guard issuedAt <= now + IDTokenRules.leeway else { throw refusal(.issuedInFuture) }
+        guard let events = Self.events(token.claims["events"]) else { throw refusal(.malformed) }
+        return VerifiedNotification(
+            notices: events.enumerated().map { index, event in
+                Self.notice(event, audience: audience, key: "\(id)#\(index)", issuedAt: issuedAt)
+            },
+            acknowledgement: .status(200)
+        )
+    }
+
+    /// Closes the connections to the key set.
+    package func shutdown() async { await keys.shutdown() }
+
+    /// An object, an array of objects, or a string that holds either.
+    private static func events(_ value: JSONValue?) -> [JSONValue]? {
+        var value = value
+        if let text = value?.string { value = JSONValue(Array(text.utf8)) }
+        switch value {
+        case .object: return value.map { [$0] }
+        case .array(let events):
+            guard (1...eventsMax).contains(events.count) else { return nil }
+            for event in events { guard case .object = event else { return nil } }
+            return events
+        default: return nil
+        }
+    }
+
+    private static func notice(
+        _ event: JSONValue,
+        audience: Set<String>,
+        key: String,
+        issuedAt: WallTime
+    ) -> ProviderNotice {
+        let type = event["type"]?.string ?? ""
+        let meaning: NoticeMeaning =
+            switch type {
+            case "account-deleted", "account-delete": .accountGone
+            case "consent-revoked": .linkCut
+            default: .other
+            }
+        let isKnown = meaning != .other || type == "email-disabled" || type == "email-enabled"
+        // Milliseconds; a value that cannot be one falls back to when Apple signed.
+        let time = event["event_time"]?.number.flatMap { (1e12...1e14).contains($0) ? $0 : nil }
+        return ProviderNotice(
+            meaning: meaning,
+            event: isKnown ? type : "other",
+            subject: event["sub"]?.string.flatMap { $0.isEmpty ? nil : Secret($0) },
+            clientIDs: audience,
+            occurredAt: time.map { WallTime(unixMilliseconds: Int64($0)) } ?? issuedAt,
+            dedupeKey: Secret(key)
+        )
+    }
+
+    private func refusal(
+        _ kind: NotificationRefusal.Kind,
+        status: Int = 400
+    ) -> NotificationRefusal {
+        NotificationRefusal(kind, provider: provider, answer: NotificationAnswer(status: status))
+    }
+}

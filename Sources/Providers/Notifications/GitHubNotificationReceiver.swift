@@ -1,0 +1,62 @@
+package import Lifecycle
+
+/// GitHub's webhook `github_app_authorization`, action `revoked`
+/// (docs.github.com, "Webhook events and payloads"); every GitHub App gets it, an OAuth app never.
+///
+/// `X-Hub-Signature-256` is the HMAC-SHA-256 of the body under the webhook's secret. The payload
+/// carries no time, so it counts as happened when it arrived; GitHub does not repeat deliveries by
+/// itself.
+package struct GitHubNotificationReceiver: NotificationReceiver {
+    private let provider: ProviderName
+    private let webhookSecret: Secret
+
+    /// - Parameters:
+    ///   - provider: For errors.
+    ///   - webhookSecret: As it was typed into the App's settings.
+    package init(provider: ProviderName, webhookSecret: Secret) {
+        self.provider = provider
+        self.webhookSecret = webhookSecret
+    }
+
+    /// Verifies the signature before anything in the body is looked at.
+    package func verify(
+        _ notification: IncomingNotification
+    ) async throws(NotificationRefusal) -> VerifiedNotification {
+        let prefix = "sha256="
+        guard let signature = notification.fields["x-hub-signature-256"],
+            signature.hasPrefix(prefix),
+            let code = MessageCode.hexadecimal(signature.dropFirst(prefix.count)),
+            MessageCode.isValid(code, of: notification.body, key: webhookSecret)
+        else { throw refusal(.badSignature, status: 401) }
+        guard let body = JSONValue(notification.body), case .object = body else {
+            throw refusal(.malformed, status: 400)
+        }
+        let event = notification.fields["x-github-event"]
+        let isRevoked =
+            event == "github_app_authorization" && body["action"]?.string == "revoked"
+        let id = body["sender"]?["id"]?.number.flatMap { number in
+            (1..<9e15).contains(number) && number.rounded() == number ? Int64(number) : nil
+        }
+        // The delivery's id is not signed; the body is, and is part of the key.
+        let digest = String(
+            decoding: SHA256Digest.hexadecimal(notification.body),
+            as: UTF8.self
+        )
+        let notice = ProviderNotice(
+            meaning: isRevoked ? .linkCut : .other,
+            event: isRevoked ? "github_app_authorization" : "other",
+            subject: isRevoked ? id.map { Secret("\($0)") } : nil,
+            clientIDs: nil,
+            occurredAt: notification.receivedAt,
+            dedupeKey: Secret((notification.fields["x-github-delivery"] ?? "") + "\u{0}" + digest)
+        )
+        return VerifiedNotification(notices: [notice], acknowledgement: .status(202))
+    }
+
+    /// Does nothing: there are no connections.
+    package func shutdown() async {}
+
+    private func refusal(_ kind: NotificationRefusal.Kind, status: Int) -> NotificationRefusal {
+        NotificationRefusal(kind, provider: provider, answer: NotificationAnswer(status: status))
+    }
+}

@@ -1,0 +1,32 @@
+package import Lifecycle
+
+/// What a provider sent to the application's web server, as it was handed on.
+///
+/// Holds a subject and sometimes a shared secret, so every textual view is redacted.
+package struct IncomingNotification: Sendable, CustomStringConvertible, CustomReflectable {
+    /// The body, byte for byte: signatures cover it.
+    package let body: [UInt8]
+    /// Header fields by their names in lower case; only those of ``fieldNames`` are ever looked at.
+    package let fields: [String: String]
+    package let receivedAt: WallTime
+
+    /// - Parameters:
+    ///   - body: The body, byte for byte.
+    ///   - fields: By their names in lower case.
+    ///   - receivedAt: When it reached us.
+    package init(body: [UInt8], fields: [String: String] = [:], receivedAt: WallTime) {
+        self.body = body
+        self.fields = fields
+        self.receivedAt = receivedAt
+    }
+
+    package var description: String { "[redacted]" }
+    package var customMirror: Mirror { Mirror(self, children: []) }
+
+    /// The type and subtype of `content-type`, in lower case (RFC 9110 §8.3.1).
+    var contentType: String? {
+        fields["content-type"].map { type in
+            String(type.prefix { $0 != ";" && $0 != " " }).lowercased()
+        }
+    }
+}

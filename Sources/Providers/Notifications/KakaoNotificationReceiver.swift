@@ -1,0 +1,59 @@
+package import Lifecycle
+
+/// Kakao's unlink webhook (developers.kakao.com, "Callback").
+///
+/// Proved by `Authorization: KakaoAK <primary admin key>` alone; nothing is signed, and there is no
+/// time in it, so it counts as happened when it arrived. Kakao sends it by POST or GET: of a GET
+/// the web server hands on the query as the body. Not sent for an unlink of our own.
+package struct KakaoNotificationReceiver: NotificationReceiver {
+    private let provider: ProviderName
+    private let adminKey: Secret
+
+    /// - Parameters:
+    ///   - provider: For errors.
+    ///   - adminKey: The primary admin key of the application.
+    package init(provider: ProviderName, adminKey: Secret) {
+        self.provider = provider
+        self.adminKey = adminKey
+    }
+
+    /// Verifies the admin key before anything in the body is looked at.
+    package func verify(
+        _ notification: IncomingNotification
+    ) async throws(NotificationRefusal) -> VerifiedNotification {
+        let scheme = "kakaoak "
+        guard let authorization = notification.fields["authorization"],
+            authorization.prefix(scheme.count).lowercased() == scheme,
+            Secret(String(authorization.dropFirst(scheme.count))).isEqual(to: adminKey)
+        else { throw refusal(.badSignature, status: 401) }
+        guard let form = FormFields(notification.body), let user = form["user_id"], !user.isEmpty,
+            let reason = form["referrer_type"]
+        else { throw refusal(.malformed, status: 400) }
+        let meaning = Self.meanings[reason]
+        // The same user may link and unlink again; without an id or a time, one delivery and its
+        // repetition are told from two of them by the minute.
+        let minute = notification.receivedAt.unixMilliseconds / 60_000
+        let notice = ProviderNotice(
+            meaning: meaning ?? .other,
+            event: meaning == nil ? "other" : reason,
+            subject: Secret(user),
+            clientIDs: nil,
+            occurredAt: notification.receivedAt,
+            dedupeKey: Secret("\(user)\u{0}\(reason)\u{0}\(minute)")
+        )
+        return VerifiedNotification(notices: [notice], acknowledgement: .status(200))
+    }
+
+    /// Does nothing: there are no connections.
+    package func shutdown() async {}
+
+    private static let meanings: [String: NoticeMeaning] = [
+        "ACCOUNT_DELETE": .accountGone, "FORCED_ACCOUNT_DELETE": .accountGone,
+        "UNLINK_FROM_APPS": .linkCut, "UNLINK_FROM_ADMIN": .linkCut,
+        "INCOMPLETE_SIGN_UP": .linkCut,
+    ]
+
+    private func refusal(_ kind: NotificationRefusal.Kind, status: Int) -> NotificationRefusal {
+        NotificationRefusal(kind, provider: provider, answer: NotificationAnswer(status: status))
+    }
+}

@@ -1,0 +1,100 @@
+package import Lifecycle
+
+/// Meta's deauthorize and data deletion callbacks ("Data Deletion Request Callback").
+///
+/// The body is the form field `signed_request`: base64url of a raw HMAC-SHA-256 over the encoded
+/// payload, a dot, and the payload, under the app secret. Both callbacks send the same, and only
+/// the address tells them apart, so the web server says which it was.
+package struct MetaNotificationReceiver: NotificationReceiver {
+    /// The header field in which the web server names the callback.
+    package static let callbackField = "expunged-callback"
+
+    /// The two addresses that are configured at Meta.
+    package enum Callback: String, Sendable, CaseIterable {
+        case deauthorize
+        case dataDeletion = "data-deletion"
+    }
+
+    private let provider: ProviderName
+    private let clientIDs: [String]
+    private let appSecret: Secret
+    private let statusURLPrefix: String
+
+    /// - Parameters:
+    ///   - provider: For errors.
+    ///   - clientIDs: The app ids; all of them have the same secret.
+    ///   - appSecret: Signs.
+    ///   - statusURLPrefix: The address of the status page, to which the code is appended.
+    package init(
+        provider: ProviderName,
+        clientIDs: [String],
+        appSecret: Secret,
+        statusURLPrefix: String
+    ) {
+        self.provider = provider
+        self.clientIDs = clientIDs
+        self.appSecret = appSecret
+        self.statusURLPrefix = statusURLPrefix
+    }
+
+    /// Verifies the signature before anything in the payload is looked at.
+    package func verify(
+        _ notification: IncomingNotification
+    ) async throws(NotificationRefusal) -> VerifiedNotification {
+        guard
+            let callback = notification.fields[Self.callbackField].flatMap(Callback.init(rawValue:))
+        else { throw refusal(.callbackNotNamed) }
+        guard let request = FormFields(notification.body)?["signed_request"] else {
+            throw refusal(.malformed)
+        }
+        let parts = Array(request.utf8).split(
+            separator: UInt8(ascii: "."),
+            omittingEmptySubsequences: false
+        )
+        guard parts.count == 2, let code = Base64URL.decode(parts[0]) else {
+            throw refusal(.malformed)
+        }
+        guard MessageCode.isValid(code, of: parts[1], key: appSecret) else {
+            throw refusal(.badSignature)
+        }
+        guard let payload = Base64URL.decode(parts[1]).flatMap({ JSONValue($0) }),
+            payload["algorithm"]?.string?.uppercased() == "HMAC-SHA256",
+            let user = Self.text(payload["user_id"]),
+            let issued = payload["issued_at"]?.number, (0...1e11).contains(issued)
+        else { throw refusal(.malformed) }
+        let issuedAt = WallTime(unixMilliseconds: Int64(issued * 1000))
+        guard issuedAt <= notification.receivedAt + IDTokenRules.leeway else {
+            throw refusal(.issuedInFuture)
+        }
+        let notice = ProviderNotice(
+            meaning: callback == .deauthorize ? .linkCut : .deletionAsked,
+            event: callback.rawValue,
+            subject: Secret(user),
+            clientIDs: Set(clientIDs),
+            occurredAt: issuedAt + .milliseconds(999),
+            dedupeKey: Secret("\(callback.rawValue)\u{0}\(user)\u{0}\(Int64(issued))")
+        )
+        return VerifiedNotification(
+            notices: [notice],
+            acknowledgement: callback == .deauthorize
+                ? .status(200) : .confirmation(statusURLPrefix: statusURLPrefix)
+        )
+    }
+
+    /// Does nothing: there are no connections.
+    package func shutdown() async {}
+
+    /// App-scoped ids are text today and were numbers.
+    private static func text(_ value: JSONValue?) -> String? {
+        switch value {
+        case .string(let text) where !text.isEmpty: text
+        case .number(let number) where number.rounded() == number && abs(number) < 9e15:
+            "\(Int64(number))"
+        default: nil
+        }
+    }
+
+    private func refusal(_ kind: NotificationRefusal.Kind) -> NotificationRefusal {
+        NotificationRefusal(kind, provider: provider, answer: NotificationAnswer(status: 400))
+    }
+}

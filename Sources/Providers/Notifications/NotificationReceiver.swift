@@ -1,0 +1,12 @@
+/// Believes or refuses what one provider tells.
+package protocol NotificationReceiver: Sendable {
+    /// Verifies a notification; nothing is remembered, so a replay verifies again.
+    ///
+    /// - Throws: ``NotificationRefusal`` for the first rule that is broken.
+    func verify(
+        _ notification: IncomingNotification
+    ) async throws(NotificationRefusal) -> VerifiedNotification
+
+    /// Closes connections; must be called before the receiver is released.
+    func shutdown() async
+}

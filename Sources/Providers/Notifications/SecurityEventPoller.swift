@@ -1,0 +1,106 @@
+package import Lifecycle
+package import Logging
+package import NIOCore
+import NIOHTTP1
+
+/// Fetches security event tokens from a transmitter (RFC 8936), for a machine that nobody can push
+/// to.
+package struct SecurityEventPoller: Sendable {
+    /// Tokens of one page; as many of the longest fit into the largest answer.
+    static let eventsMax = ProviderCall.bodyMax / IDToken.sizeMax
+
+    private let http: ProviderHTTPClient
+    private let endpoint: ProviderEndpoint
+    private let authorization: Authorization?
+    private let receiver: SecurityEventReceiver
+
+    /// - Parameters:
+    ///   - url: The transmitter's polling endpoint.
+    ///   - token: The bearer token, if it wants one.
+    ///   - settings: How the endpoint is reached.
+    ///   - receiver: Believes the tokens or not; shut down together with this.
+    ///   - eventLoopGroup: Runs the connections; owned by the caller.
+    ///   - logger: For debug lines of the HTTP client's shutdown.
+    /// - Throws: ``ProviderError`` when the URL or the CA file cannot be used.
+    package init(
+        url: String,
+        token: Secret?,
+        settings: ProviderHTTPSettings,
+        receiver: SecurityEventReceiver,
+        eventLoopGroup: any EventLoopGroup,
+        logger: Logger
+    ) throws(ProviderError) {
+        self.receiver = receiver
+        authorization = token.flatMap { Authorization.bearer($0) }
+        endpoint = try ProviderEndpoint(
+            try ProviderBaseURL(url, settings),
+            path: "",
+            method: .POST
+        )
+        // Last of what can fail: a client must be shut down once it exists.
+        http = try ProviderHTTPClient(settings, eventLoopGroup: eventLoopGroup, logger: logger)
+    }
+
+    /// Acknowledges what was dealt with and fetches the next page, without waiting for one.
+    ///
+    /// - Parameters:
+    ///   - acknowledged: Events that are durable here (§2.2, `ack`).
+    ///   - refused: Events that were not believed (§2.2, `setErrs`).
+    ///   - now: The time that the tokens are judged by.
+    /// - Returns: The page, or `nil` when the transmitter did not answer as the RFC says.
+    package func fetch(
+        acknowledging acknowledged: [String],
+        refusing refused: [String: NotificationRefusal.Kind],
+        at now: WallTime
+    ) async -> PolledPage? {
+        var body = JSONBody()
+        body.add("maxEvents", Self.eventsMax)
+        body.add("returnImmediately", flag: true)
+        if !acknowledged.isEmpty { body.add("ack", texts: acknowledged) }
+        let errors = refused.sorted { $0.key < $1.key }.map { id, kind in
+            let error = SecurityEventReceiver.error(kind)
+            var member = JSONBody()
+            member.add("err", error.code)
+            member.add("description", error.text)
+            return (name: id, body: member)
+        }
+        if !errors.isEmpty { body.add("setErrs", objects: errors) }
+        var request = ProviderRequest(endpoint, .json(body))
+        request.authorization = authorization
+        guard case .reply(let reply) = await http.send(request), reply.status == 200,
+            let answer = JSONValue(reply.body), case .object(let sets) = answer["sets"]
+        else { return nil }
+        return await page(sets, answer, now)
+    }
+
+    private func page(
+        _ sets: [String: JSONValue],
+        _ answer: JSONValue,
+        _ now: WallTime
+    ) async -> PolledPage {
+        var page = PolledPage()
+        if case .bool(let hasMore) = answer["moreAvailable"] { page.hasMore = hasMore }
+        for (id, token) in sets.sorted(by: { $0.key < $1.key }) {
+            do throws(NotificationRefusal) {
+                let bytes = Array((token.string ?? "").utf8)
+                page.verified.append((id, try await receiver.verify(token: bytes, at: now)))
+            } catch {
+                page.refused.append((id, error))
+            }
+        }
+        return page
+    }
+
+    /// Closes all connections; must be called before the poller is released.
+    package func shutdown() async {
+        await http.shutdown()
+        await receiver.shutdown()
+    }
+}
+
+/// What one poll brought, by the names under which the events are acknowledged.
+package struct PolledPage: Sendable {
+    package var verified: [(id: String, notification: VerifiedNotification)] = []
+    package var refused: [(id: String, refusal: NotificationRefusal)] = []
+    package var hasMore = false
+}

@@ -1,0 +1,133 @@
+import Lifecycle
+
+/// Security event tokens (RFC 8417) of Google's Cross-Account Protection and of any OpenID Shared
+/// Signals transmitter, pushed as RFC 8935 says or polled as RFC 8936 says.
+///
+/// `exp` is not looked at: events do not expire (RFC 8417 §2.2; Google says so, too).
+package struct SecurityEventReceiver: NotificationReceiver {
+    /// Events in one token; they describe one occurrence (RFC 8417 §2.2).
+    static let eventsMax = 16
+
+    private let settings: SecurityEventSettings
+    private let keys: PublishedKeys
+
+    /// - Parameters:
+    ///   - settings: What the transmitter is known by.
+    ///   - keys: The transmitter's `jwks_uri`.
+    package init(_ settings: SecurityEventSettings, keys: PublishedKeys) {
+        self.settings = settings
+        self.keys = keys
+    }
+
+    /// Verifies a pushed token: type, shape, issuer, audience, signature and time, in this order.
+    package func verify(
+        _ notification: IncomingNotification
+    ) async throws(NotificationRefusal) -> VerifiedNotification {
+        if let type = notification.contentType, type != "application/secevent+jwt" {
+            throw refusal(.malformed)
+        }
+        return try await verify(token: notification.body, at: notification.receivedAt)
+    }
+
+    /// Verifies the token itself.
+    func verify(
+        token bytes: [UInt8],
+        at now: WallTime
+    ) async throws(NotificationRefusal) -> VerifiedNotification {
+        guard let token = IDToken(Secret(bytes)), hasGoodType(token) else {
+            throw refusal(.malformed)
+        }
+        guard let issuer = token.issuer, settings.issuers.contains(issuer) else {
+            throw refusal(.wrongIssuer)
+        }
+        guard settings.audiences.contains(where: { token.isFor($0) }) else {
+            throw refusal(.wrongAudience)
+        }
+        switch await keys.cache.judge(token) {
+        case .valid: break
+        case .bad: throw refusal(.badSignature)
+        case .unknownKey: throw refusal(.unknownKey)
+        case .unavailable: throw refusal(.keysUnavailable)
+        }
+        guard let id = token.claims["jti"]?.string, !id.isEmpty, let issuedAt = token.issuedAt,
+            case .object(let events) = token.claims["events"],
+            (1...Self.eventsMax).contains(events.count)
+        else { throw refusal(.malformed) }
+        guard issuedAt <= now + IDTokenRules.leeway else { throw refusal(.issuedInFuture) }
+        let notices = events.sorted { $0.key < $1.key }.map { uri, event in
+            notice(uri, event, of: token, key: "\(issuer)\u{0}\(id)\u{0}\(uri)", issuedAt)
+        }
+        return VerifiedNotification(notices: notices, acknowledgement: .status(202))
+    }
+
+    /// Closes the connections to the key set.
+    package func shutdown() async { await keys.shutdown() }
+
+    /// An id token of the same issuer must not pass for an event (RFC 8417 §4.5); it has no
+    /// `events`, and a Shared Signals transmitter types its tokens besides.
+    private func hasGoodType(_ token: IDToken) -> Bool {
+        guard let type = token.type?.lowercased() else { return !settings.isTyped }
+        let isEvent = type == "secevent+jwt" || type == "application/secevent+jwt"
+        return isEvent || (!settings.isTyped && type == "jwt")
+    }
+
+    private func notice(
+        _ uri: String,
+        _ event: JSONValue,
+        of token: IDToken,
+        key: String,
+        _ issuedAt: WallTime
+    ) -> ProviderNotice {
+        let (meaning, name) = SecurityEvent.read(uri)
+        return ProviderNotice(
+            meaning: meaning,
+            event: name,
+            subject: subject(event, token),
+            clientIDs: nil,
+            // Both are whole seconds: it happened before the second was over.
+            occurredAt: (token.eventTime ?? issuedAt) + .milliseconds(999),
+            dedupeKey: Secret(key)
+        )
+    }
+
+    /// `sub_id` of the token (RFC 9493), or the subject inside the event, as Google and RISC drafts
+    /// have it; only issuer and subject name somebody here.
+    private func subject(_ event: JSONValue, _ token: IDToken) -> Secret? {
+        let outer = token.claims["sub_id"]
+        let candidates = [outer, outer?["user"], event["subject"], event["subject"]?["user"]]
+        for case .some(let candidate) in candidates {
+            guard let issuer = candidate["iss"]?.string, settings.issuers.contains(issuer),
+                let subject = candidate["sub"]?.string, !subject.isEmpty
+            else { continue }
+            return Secret(subject)
+        }
+        return nil
+    }
+
+    /// The codes of RFC 8935 §2.4.
+    private func refusal(_ kind: NotificationRefusal.Kind) -> NotificationRefusal {
+        let (code, text) = Self.error(kind)
+        return NotificationRefusal(
+            kind,
+            provider: settings.provider,
+            answer: NotificationAnswer(
+                status: kind == .keysUnavailable ? 503 : 400,
+                contentType: "application/json",
+                body: #"{"err":"\#(code)","description":"\#(text)"}"#
+            )
+        )
+    }
+
+    static func error(_ kind: NotificationRefusal.Kind) -> (code: String, text: String) {
+        switch kind {
+        case .malformed: ("invalid_request", "not a security event token")
+        case .expired, .issuedInFuture, .callbackNotNamed:
+            ("invalid_request", "the time of the token is not acceptable")
+        case .unknownKey: ("invalid_key", "the key is not published by the issuer")
+        case .wrongIssuer: ("invalid_issuer", "the issuer is not known here")
+        case .wrongAudience: ("invalid_audience", "the audience is not this receiver")
+        case .badSignature: ("authentication_failed", "the signature does not fit")
+        case .keysUnavailable: ("authentication_failed", "the issuer's keys cannot be read now")
+        }
+    }
+}

@@ -1,0 +1,219 @@
+import Engine
+import GRDB
+import Lifecycle
+
+/// Records and weighs notices of providers inside one transaction.
+struct NoticeWriter {
+    let database: Database
+
+    /// A clock of the provider may be ahead of ours by this when an identity was made.
+    private static let leeway = Duration.seconds(60)
+
+    static let query = """
+        SELECT key_hash, provider, meaning, event, subject_hash, client_ids, occurred_at,
+          received_at, uid, role, code, effect, request_id
+        FROM notices
+        """
+
+    /// Forgets what is older than the retention.
+    func forget(before time: WallTime) throws {
+        try database.run("DELETE FROM notices WHERE received_at < ?", .time(time))
+        try database.run("DELETE FROM erased_links WHERE ended_at < ?", .time(time))
+    }
+
+    func record(_ notice: NoticeRecord) throws -> NoticeRecord {
+        try database.run(
+            """
+            INSERT OR IGNORE INTO notices (key_hash, provider, meaning, event, subject_hash,
+              client_ids, occurred_at, received_at, uid, role, code)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            """,
+            .blob(notice.keyHash),
+            .text(notice.provider.rawValue),
+            .text(notice.meaning.rawValue),
+            .text(notice.event),
+            .blob(notice.subjectHash),
+            .text(notice.clientIDs.map { $0.sorted().joined(separator: "\n") }),
+            .time(notice.occurredAt),
+            .time(notice.receivedAt),
+            .int(Int64(notice.uid)),
+            .text(notice.role),
+            .text(notice.code)
+        )
+        let found = try database.first(
+            Self.query + " WHERE key_hash = ?",
+            .blob(notice.keyHash)
+        ) { try NoticeRecord($0) }
+        return found ?? notice
+    }
+
+    /// An identity that has the subject.
+    private struct Link {
+        let identity: IdentityID
+        let userHash: [UInt8]
+        let createdAt: WallTime
+        /// When a usable credential was stored or last seen alive.
+        let freshAt: WallTime?
+        let userKey: WrappedKey
+        let userID: SealedUserID?
+    }
+
+    func weigh(
+        _ notice: NoticeRecord,
+        mayUpdateLink: Bool,
+        at now: WallTime
+    ) throws -> NoticeFinding {
+        guard let subject = notice.subjectHash else { return .unknown }
+        let links = try links(of: subject, notice)
+        guard let first = links.first else { return try echo(of: subject, notice) }
+        guard links.allSatisfy({ $0.userHash == first.userHash }) else { return .shared }
+        let newer = notice.meaning.endsAccount ? links.filter { isNewer($0, than: notice) } : []
+        guard newer.count < links.count || newer.isEmpty else { return .stale }
+        let cut = notice.meaning.cutsLink ? links.filter { isCut($0, by: notice) } : []
+        guard notice.meaning.endsAccount || !cut.isEmpty else { return .stale }
+        var news: [IdentityNews] = []
+        var raised = 0
+        for link in cut where mayUpdateLink {
+            try database.run(
+                """
+                UPDATE identities SET link_cut_at = max(ifnull(link_cut_at, ?1), ?1) WHERE id = ?2
+                """,
+                .time(notice.occurredAt),
+                .id(link.identity.value)
+            )
+            raised += try raise(link.identity, of: link.userHash, notice)
+            let told = try IdentityNews.tell(
+                link.identity,
+                of: link.userHash,
+                at: now,
+                database
+            )
+            if let told { news.append(told) }
+        }
+        return .user(
+            NoticedUser(
+                userHash: first.userHash,
+                userKey: first.userKey,
+                userID: first.userID,
+                news: news,
+                raised: raised,
+                openDeletion: try openDeletion(of: first.userHash)
+            )
+        )
+    }
+
+    private func links(of subject: [UInt8], _ notice: NoticeRecord) throws -> [Link] {
+        let all = try database.all(
+            """
+            SELECT i.id, u.user_hash, i.created_at,
+              (SELECT max(max(c.created_at, ifnull(c.last_live_at, 0))) FROM credentials c
+                WHERE c.identity_id = i.id AND c.sealed_secret IS NOT NULL),
+              u.wrapped_key, u.key_id, u.id_nonce, u.sealed_id, i.client_id
+            FROM identities i INDEXED BY identities_subject JOIN users u ON u.id = i.owner
+            WHERE i.provider = ? AND i.subject_hash = ? AND i.subject_hash IS NOT NULL
+            """,
+            .text(notice.provider.rawValue),
+            .blob(subject)
+        ) { row in
+            let link = Link(
+                identity: try row.identityID(0),
+                userHash: row.blob(1),
+                createdAt: row.time(2),
+                freshAt: row.timeOrNil(3),
+                userKey: WrappedKey(bytes: row.blob(4), keyID: row.text(5)),
+                userID: row.isNull(7)
+                    ? nil : SealedUserID(rowNonce: row.blob(6), sealed: row.blob(7))
+            )
+            return (link: link, clientID: row.text(8))
+        }
+        guard let clientIDs = notice.clientIDs else { return all.map(\.link) }
+        return all.filter { clientIDs.contains($0.clientID) }.map(\.link)
+    }
+
+    /// Whether the identity belongs to a later life of the account than the notice.
+    private func isNewer(_ link: Link, than notice: NoticeRecord) -> Bool {
+        link.createdAt > notice.occurredAt + Self.leeway
+    }
+
+    /// Whether nothing usable is newer than the cut.
+    private func isCut(_ link: Link, by notice: NoticeRecord) -> Bool {
+        link.freshAt.map { $0 <= notice.occurredAt } ?? true
+    }
+
+    private func openDeletion(of userHash: [UInt8]) throws -> RequestID? {
+        try database.first(
+            "SELECT id FROM requests INDEXED BY requests_user WHERE user_hash = ? AND slot = x''",
+            .blob(userHash)
+        ) { try $0.requestID(0) }
+    }
+
+    /// Raises the verdict of requests that have left revoking; the engine changes none of them any
+    /// more.
+    private func raise(
+        _ identity: IdentityID,
+        of userHash: [UInt8],
+        _ notice: NoticeRecord
+    ) throws -> Int {
+        try database.run(
+            """
+            UPDATE revocations SET verdict = 'proven'
+            WHERE identity_id = ?1 AND verdict = 'accepted' AND started_at <= ?2
+              AND request_id IN (SELECT id FROM requests INDEXED BY requests_user
+                WHERE user_hash = ?3 AND (phase = 'purging' OR phase = 'verifying'
+                  OR phase = 'completed'))
+            """,
+            .id(identity.value),
+            .time(notice.occurredAt),
+            .blob(userHash)
+        )
+    }
+
+    /// The user is gone, or the identity is, because of us: the latest such request is meant.
+    private func echo(of subject: [UInt8], _ notice: NoticeRecord) throws -> NoticeFinding {
+        let request = try database.first(
+            """
+            SELECT request_id FROM erased_links WHERE subject_hash = ? AND provider = ?
+            ORDER BY ended_at DESC LIMIT 1
+            """,
+            .blob(subject),
+            .text(notice.provider.rawValue)
+        ) { try $0.requestID(0) }
+        guard let request else { return .unknown }
+        guard notice.meaning.cutsLink else { return .echo(request, raised: 0) }
+        let raised = try database.run(
+            """
+            UPDATE revocations SET verdict = 'proven'
+            WHERE request_id = ?1 AND verdict = 'accepted' AND started_at <= ?2
+              AND identity_id IN (SELECT identity_id FROM erased_links
+                WHERE subject_hash = ?3 AND request_id = ?1)
+            """,
+            .id(request.value),
+            .time(notice.occurredAt),
+            .blob(subject)
+        )
+        return .echo(request, raised: raised)
+    }
+}
+
+extension NoticeRecord {
+    /// Reads a row of ``NoticeWriter/query``.
+    init(_ row: SQLRow) throws {
+        self.init(
+            keyHash: row.blob(0),
+            provider: ProviderName(row.text(1)),
+            meaning: try row.choice(2, as: NoticeMeaning.self),
+            event: row.text(3),
+            subjectHash: row.blobOrNil(4),
+            clientIDs: row.textOrNil(5).map { text in
+                Set(text.split(separator: "\n").map(String.init))
+            },
+            occurredAt: row.time(6),
+            receivedAt: row.time(7),
+            uid: UInt32(truncatingIfNeeded: row.int(8)),
+            role: row.text(9),
+            code: row.textOrNil(10)
+        )
+        effect = try row.choiceOrNil(11, as: NoticeEffect.self)
+        requestID = row.isNull(12) ? nil : try row.requestID(12)
+    }
+}

@@ -1,0 +1,72 @@
+import ArgumentParser
+import Control
+import ControlClient
+import Lifecycle
+
+struct Notification: AsyncParsableCommand {
+    private static let fields = NotificationInput.fieldNames.joined(separator: ", ")
+
+    static let configuration = CommandConfiguration(
+        abstract: "Hand on what a provider sent to the web server.",
+        discussion: """
+            The body is read from standard input, byte for byte. Prints what to answer the \
+            provider with, and what the notification did; ends with 1 when it was refused. \
+            Header fields that are handed on: \(fields).
+            """
+    )
+
+    @Argument(help: "Who sent it.")
+    var provider: NameArgument
+    @Option(
+        name: .long,
+        help: ArgumentHelp("A header field that came with it.", valueName: "name: value")
+    )
+    var header: [FieldArgument] = []
+    @Option(
+        name: .long,
+        help: "Header fields, one a line; authorization only here, since it is a secret.",
+        completion: .file()
+    )
+    var headerFile: String?
+    @OptionGroup var global: GlobalOptions
+
+    func validate() throws {
+        for field in header where field.name == "authorization" {
+            throw ValidationError("hand authorization in with --header-file: it is a secret")
+        }
+    }
+
+    func run() async throws {
+        let body = try InputFile.bytes("-", countMax: ControlLimits.bodyByteCountMax)
+        let input = NotificationInput(body: body, fields: try fields())
+        let answer = try await global.withClient { [provider] client in
+            try await client.takeNotification(input, provider: ProviderName(provider.name))
+        }
+        try global.print(answer, Self.text(answer))
+        if answer.effect == .known(.refused) { throw EndCode.failure }
+    }
+
+    private func fields() throws -> [String: String] {
+        var all = header
+        if let headerFile {
+            let bytes = try InputFile.bytes(headerFile, countMax: ControlLimits.bodyByteCountMax)
+            for line in String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isNewline) {
+                guard let field = FieldArgument(argument: String(line)) else {
+                    throw ValidationError("a line of \(headerFile) is not NAME: VALUE")
+                }
+                all.append(field)
+            }
+        }
+        return Dictionary(all.map { ($0.name, $0.value) }) { first, _ in first }
+    }
+
+    private static func text(_ answer: WireNotification) -> String {
+        var lines = ["answer  \(answer.status)"]
+        if let type = answer.contentType { lines.append("type    \(Table.harmless(type))") }
+        if !answer.body.isEmpty { lines.append("body    \(Table.harmless(answer.body))") }
+        let reason = answer.reason.map { " (\(Table.harmless($0)))" } ?? ""
+        lines.append("effect  \(Table.harmless("\(answer.effect)"))\(reason)")
+        if let id = answer.requestID { lines.append("request \(id)") }
+        return lines.joined(separator: "\n")
+    }
+}

@@ -1,0 +1,217 @@
+import Engine
+import Lifecycle
+import Testing
+
+@testable import Storage
+
+struct StateNoticeTests {
+    private static let start = StateFixture.start
+    private static let subject = "sub-1"
+
+    private static func notice(
+        _ meaning: NoticeMeaning = .linkCut,
+        key: String = "k1",
+        subject: String? = subject,
+        clientIDs: Set<String>? = nil,
+        at time: WallTime = start + .seconds(10)
+    ) -> NoticeRecord {
+        NoticeRecord(
+            keyHash: StateFixture.hash(key),
+            provider: ProviderName("apple"),
+            meaning: meaning,
+            event: "e",
+            subjectHash: subject.map { StateFixture.hash($0) },
+            clientIDs: clientIDs,
+            occurredAt: time,
+            receivedAt: start,
+            uid: 1000,
+            role: "submit",
+            code: "code-\(key)"
+        )
+    }
+
+    private func weigh(
+        _ fixture: StateFixture,
+        _ notice: NoticeRecord,
+        mayUpdateLink: Bool = true
+    ) async throws -> NoticeFinding {
+        _ = try await fixture.database.recordNotices([notice])
+        return try await fixture.database.weigh(
+            notice,
+            mayUpdateLink: mayUpdateLink,
+            at: Self.start
+        )
+    }
+
+    private func keep(_ fixture: StateFixture, _ user: String = "u") async throws {
+        var credential = StateFixture.credential(user, "token of \(user)", subject: Self.subject)
+        credential.userID = SealedUserID(rowNonce: [1], sealed: [2, 3])
+        _ = try await fixture.keep(credential)
+    }
+
+    @Test func `a notice is recorded once, and its subject is forgotten when it is settled`()
+        async throws
+    {
+        let fixture = try StateFixture()
+        let first = try await fixture.database.recordNotices([Self.notice()])
+        #expect(first[0].effect == nil)
+        #expect(try await fixture.database.pendingNotices(limit: 10) == [Self.notice()])
+        let id = RequestID(StateFixture.newID())
+        try await fixture.database.settleNotice(first[0].keyHash, .deletionRequested, request: id)
+        let again = try await fixture.database.recordNotices([Self.notice()])[0]
+        #expect(again.effect == .deletionRequested && again.requestID == id)
+        #expect(again.subjectHash == nil)
+        #expect(try await fixture.database.pendingNotices(limit: 10).isEmpty)
+        let asked = try await fixture.database.notice(
+            code: "code-k1",
+            of: ProviderName("apple")
+        )
+        #expect(asked == again)
+        let elsewhere = try await fixture.database.notice(
+            code: "code-k1",
+            of: ProviderName("meta")
+        )
+        #expect(elsewhere == nil)
+    }
+
+    @Test func `the user of a subject is found with the sealed id and the open deletion`()
+        async throws
+    {
+        let fixture = try StateFixture()
+        try await keep(fixture)
+        let open = try await fixture.open("u")
+        guard case .user(let user) = try await weigh(fixture, Self.notice(.accountGone)) else {
+            Issue.record("no user found")
+            return
+        }
+        #expect(user.userHash == StateFixture.hash("u"))
+        #expect(user.userID == SealedUserID(rowNonce: [1], sealed: [2, 3]))
+        #expect(user.openDeletion == open.request.id)
+        #expect(user.news.map(\.snapshot.isCut) == [true])
+        #expect(user.news.map(\.openRequests) == [[open.request.id]])
+        // A restart tells the request again what it has not seen.
+        let loaded = try await fixture.database.openRequests([open.request.id])
+        #expect(loaded[0].unseen.map(\.isCut) == [true])
+        // And a later request knows it from the start.
+        let second = try await fixture.database.identities(user.userHash)
+        #expect(second.count == 1)
+    }
+
+    @Test func `nothing is marked when the policy is to report`() async throws {
+        let fixture = try StateFixture()
+        try await keep(fixture)
+        guard
+            case .user(let user) = try await weigh(fixture, Self.notice(), mayUpdateLink: false)
+        else {
+            Issue.record("no user found")
+            return
+        }
+        #expect(user.news.isEmpty)
+        #expect(try await fixture.int("SELECT count(link_cut_at) FROM identities") == 0)
+    }
+
+    @Test func `strangers, other clients and shared subjects are not acted on`() async throws {
+        let fixture = try StateFixture()
+        #expect(try await weigh(fixture, Self.notice()) == .unknown)
+        #expect(try await weigh(fixture, Self.notice(key: "k2", subject: nil)) == .unknown)
+        try await keep(fixture)
+        let other = Self.notice(key: "k3", clientIDs: ["com.example.web"])
+        #expect(try await weigh(fixture, other) == .unknown)
+        try await keep(fixture, "v")
+        #expect(try await weigh(fixture, Self.notice(key: "k4")) == .shared)
+        #expect(try await fixture.int("SELECT count(link_cut_at) FROM identities") == 0)
+    }
+
+    @Test func `what is stored after the event outweighs it`() async throws {
+        let fixture = try StateFixture()
+        try await keep(fixture)
+        let before = Self.start - .seconds(1)
+        #expect(try await weigh(fixture, Self.notice(at: before)) == .stale)
+        // An account that was made a minute later is not the one that was deleted.
+        let long = Self.start - .seconds(61)
+        #expect(try await weigh(fixture, Self.notice(.accountGone, key: "k2", at: long)) == .stale)
+        // Within the minute the user is meant, though the token may be newer than the cut.
+        guard
+            case .user(let user) = try await weigh(
+                fixture,
+                Self.notice(.accountGone, key: "k3", at: before)
+            )
+        else {
+            Issue.record("no user found")
+            return
+        }
+        #expect(user.news.isEmpty)
+    }
+
+    @Test func `a new sign-in mends the link`() async throws {
+        let fixture = try StateFixture()
+        try await keep(fixture)
+        _ = try await weigh(fixture, Self.notice(at: Self.start))
+        let later = try await fixture.open("u", .revokeTokens)
+        #expect(later.request.revocations.map(\.isCut) == [true])
+        try await fixture.execute(
+            "UPDATE credentials SET last_live_at = \(Self.start.unixMilliseconds + 1)"
+        )
+        let loaded = try await fixture.database.openRequests([later.request.id])
+        #expect(loaded[0].unseen.isEmpty)
+    }
+
+    @Test func `an echo after the end raises accepted to proven`() async throws {
+        let fixture = try StateFixture()
+        try await keep(fixture)
+        let open = try await fixture.open("u")
+        var done = open.request.completed()
+        done.revocations[0].verdict = .accepted
+        done.revocations[0].startedAt = Self.start
+        try await fixture.save(done, was: open.request)
+        let early = Self.notice(key: "k0", at: Self.start - .seconds(1))
+        #expect(try await weigh(fixture, early) == .echo(open.request.id, raised: 0))
+        let finding = try await weigh(fixture, Self.notice())
+        #expect(finding == .echo(open.request.id, raised: 1))
+        let record = try await fixture.database.requestRecord(open.request.id)
+        #expect(record?.request.revocations.map(\.verdict) == [.proven])
+        let again = try await weigh(fixture, Self.notice(key: "k2"))
+        #expect(again == .echo(open.request.id, raised: 0))
+    }
+
+    @Test func `an echo while purging raises accepted to proven`() async throws {
+        let fixture = try StateFixture()
+        try await keep(fixture)
+        let open = try await fixture.open("u")
+        var purging = open.request
+        purging.phase = .open(.purging)
+        purging.purgeStartedAt = Self.start
+        purging.revocations[0].verdict = .accepted
+        purging.revocations[0].startedAt = Self.start
+        purging.revocations[0].endedAt = Self.start
+        try await fixture.save(purging, was: open.request)
+        guard case .user(let user) = try await weigh(fixture, Self.notice()) else {
+            Issue.record("no user found")
+            return
+        }
+        #expect(user.raised == 1)
+        #expect(user.news.flatMap(\.openRequests).isEmpty)
+        // The engine's own later save, which knows nothing of it, leaves it.
+        var done = purging
+        done.purges[0].step = .verified
+        done.phase = .completed
+        done.endedAt = Self.start
+        try await fixture.save(done, was: purging)
+        let record = try await fixture.database.requestRecord(open.request.id)
+        #expect(record?.request.revocations.map(\.verdict) == [.proven])
+    }
+
+    @Test func `old notices and links are forgotten`() async throws {
+        let fixture = try StateFixture()
+        try await keep(fixture)
+        let open = try await fixture.open("u")
+        try await fixture.save(open.request.completed(), was: open.request)
+        _ = try await fixture.database.recordNotices([Self.notice(key: "old")])
+        let old = (Self.start - StateDatabase.noticeRetention).unixMilliseconds - 1
+        try await fixture.execute("UPDATE notices SET received_at = \(old)")
+        try await fixture.execute("UPDATE erased_links SET ended_at = \(old)")
+        _ = try await fixture.database.recordNotices([Self.notice()])
+        #expect(try await fixture.int("SELECT count(*) FROM notices") == 1)
+        #expect(try await fixture.int("SELECT count(*) FROM erased_links") == 0)
+    }
+}
