@@ -171,8 +171,7 @@ let suites: [Target] = [
         "Daemon",
         [
             "Daemon", "Control", "Engine", "Lifecycle", "Providers", "Settings", "Storage",
-            "Systemd", "Vault",
-            .logging,
+            "Systemd", "Vault", .logging, .nioPosix,
         ]
     ),
     tests("Simulation", ["Engine", "Lifecycle"]),

@@ -66,13 +66,15 @@ struct ProviderFactory: Sendable {
     /// - Throws: ``DaemonError`` or what the directory throws for a credential that cannot be read,
     ///   or is empty.
     func clientSecret(_ name: String, of provider: ProviderConfiguration) throws -> Secret {
+        // The copy is made inside: the lent array is overwritten together with its owner, and an
+        // array of a slice that spans all of it would be that very array.
         let line = try credential(name, of: provider).withBytes { bytes in
             var line = bytes[...]
             while let last = line.last, [0x0a, 0x0d].contains(last) { line.removeLast() }
-            return Array(line)
+            return Secret(Array(line))
         }
-        guard !line.isEmpty else { throw unreadable(name, of: provider, "it is empty") }
-        return Secret(line)
+        guard line.count > 0 else { throw unreadable(name, of: provider, "it is empty") }
+        return line
     }
 
     private func credential(_ name: String, of provider: ProviderConfiguration) throws -> Secret {
