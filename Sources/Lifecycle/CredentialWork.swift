@@ -37,6 +37,15 @@ package struct CredentialWork: Hashable, Sendable {
     package var wasLive: Bool
     /// A revoke answered success once while the token stayed live: only proof counts from then on.
     package var needsProof: Bool
+    /// A call that may rotate the token is under way; durable before the call is made.
+    package var isRefreshing: Bool
+    /// A call that may have rotated the token brought no answer: a refusal of the stored token
+    /// says nothing about the grant any more.
+    package var isInDoubt: Bool
+    /// Seen live by this request with nothing in between, where tokens rotate.
+    ///
+    /// Not stored: any other call may rotate the token away.
+    package var isSeenLive = false
     /// Last successful token answer, the exchange included.
     package var lastLiveAt: WallTime?
     /// Last refresh grant that the provider answered, or may have; spends its budget.
@@ -49,6 +58,8 @@ package struct CredentialWork: Hashable, Sendable {
         hasRevokeIntent: Bool = false,
         wasLive: Bool = false,
         needsProof: Bool = false,
+        isRefreshing: Bool = false,
+        isInDoubt: Bool = false,
         lastLiveAt: WallTime? = nil,
         lastRefreshAt: WallTime? = nil
     ) {
@@ -58,6 +69,8 @@ package struct CredentialWork: Hashable, Sendable {
         self.hasRevokeIntent = hasRevokeIntent
         self.wasLive = wasLive
         self.needsProof = needsProof
+        self.isRefreshing = isRefreshing
+        self.isInDoubt = isInDoubt
         self.lastLiveAt = lastLiveAt
         self.lastRefreshAt = lastRefreshAt
     }
@@ -71,10 +84,39 @@ package struct CredentialWork: Hashable, Sendable {
     }
 
     /// Whether a successful token answer is recent enough to count as "live".
+    ///
+    /// A token that rotates may have been another one then.
     func isKnownLive(at now: WallTime, traits: ProviderTraits) -> Bool {
+        guard !mayRotate(traits) else { return isSeenLive }
         // A clock that went back must not make a provider without a memory of liveness have one.
         guard let lastLiveAt, traits.livenessLifetime > .zero else { return false }
         return now.since(lastLiveAt) < traits.livenessLifetime
+    }
+
+    /// Whether a refresh uses it up.
+    func mayRotate(_ traits: ProviderTraits) -> Bool {
+        traits.rotatesRefreshTokens && kind == .refreshToken
+    }
+
+    /// Notes that a call which may rotate the token is about to be made.
+    mutating func beginRefresh(traits: ProviderTraits) {
+        guard mayRotate(traits) else { return }
+        isSeenLive = false
+        // The process ended before the answer of the last one.
+        if isRefreshing { isInDoubt = true }
+        isRefreshing = true
+    }
+
+    /// Notes what became of that call.
+    ///
+    /// - Parameter trouble: `nil` for an answer that says where the token stands.
+    mutating func endRefresh(_ trouble: Trouble?) {
+        defer { isRefreshing = false }
+        switch trouble {
+        case nil: isInDoubt = false
+        case .lost?, .unusable?: isInDoubt = isInDoubt || isRefreshing
+        case .misconfigured?, .sealBroken?, .vaultSealed?, .throttled?, .unreachable?: break
+        }
     }
 
     /// When the provider may be asked about this token; `nil` when it never may.

@@ -17,6 +17,9 @@ package struct ProviderTraits: Hashable, Sendable {
     /// Whether an id token is enough to revoke with (Facebook Limited Login), or the subject that
     /// it names (Microsoft).
     package let usesIDTokens: Bool
+    /// Whether a refresh brings a new refresh token and uses the old one up: then an answer that
+    /// nobody heard leaves the stored token in doubt, and only a check right before counts.
+    package let rotatesRefreshTokens: Bool
     /// Where a user can cut the link by hand; shown on receipts.
     package let userActionURL: String
     package let userActionText: String
@@ -30,6 +33,7 @@ package struct ProviderTraits: Hashable, Sendable {
         invalidTokenProvesGone: Bool,
         hasNoRevocationAPI: Bool = false,
         usesIDTokens: Bool = false,
+        rotatesRefreshTokens: Bool = false,
         userActionURL: String,
         userActionText: String
     ) {
@@ -41,6 +45,7 @@ package struct ProviderTraits: Hashable, Sendable {
         self.invalidTokenProvesGone = invalidTokenProvesGone
         self.hasNoRevocationAPI = hasNoRevocationAPI
         self.usesIDTokens = usesIDTokens
+        self.rotatesRefreshTokens = rotatesRefreshTokens
         self.userActionURL = userActionURL
         self.userActionText = userActionText
     }

@@ -123,21 +123,30 @@ extension Revocation {
             return nil
         case .stored:
             let isLive = credential.isKnownLive(at: now, traits: traits)
-            if !isLive, let askableAt = credential.askableAt(traits: traits), askableAt <= now {
-                return begin(.check(identity, credential.id), at: now)
+            if !isLive, let askableAt = credential.askableAt(traits: traits) {
+                if askableAt <= now {
+                    return refresh(.check(identity, credential.id), index, now, traits)
+                }
+                // A revoke answers success for a token that was rotated away, too.
+                if credential.mayRotate(traits) { return .waiting(until: askableAt) }
             }
             credentials[index].step = .revoking
             credentials[index].hasRevokeIntent = true
             credentials[index].wasLive = isLive
-            return begin(.revoke(identity, credential.id), at: now)
+            return refresh(.revoke(identity, credential.id), index, now, traits)
         case .revoking:
-            return begin(.revoke(identity, credential.id), at: now)
+            // Another call may have rotated the token since: it is asked about once more.
+            if credential.mayRotate(traits), credential.askableAt(traits: traits) != nil {
+                credentials[index].step = .stored
+                return advanceCredential(at: index, now: now, traits: traits)
+            }
+            return refresh(.revoke(identity, credential.id), index, now, traits)
         case .revoked:
             guard let proofAt = proofTime(of: credential, now: now, traits: traits) else {
                 return nil
             }
             guard proofAt <= now else { return .waiting(until: proofAt) }
-            return begin(.confirm(identity, credential.id), at: now)
+            return refresh(.confirm(identity, credential.id), index, now, traits)
         case .proven, .accepted, .gone, .dead, .unusable:
             return nil
         }
@@ -178,6 +187,17 @@ extension Revocation {
             askableAt <= now
         else { return nil }
         return askableAt
+    }
+
+    /// Begins a call in which the adapter may refresh: some must, to be able to revoke.
+    private mutating func refresh(
+        _ effect: RequestEffect,
+        _ index: Int,
+        _ now: WallTime,
+        _ traits: ProviderTraits
+    ) -> RevocationStep {
+        credentials[index].beginRefresh(traits: traits)
+        return begin(effect, at: now)
     }
 
     private mutating func begin(_ effect: RequestEffect, at now: WallTime) -> RevocationStep {
@@ -261,10 +281,12 @@ extension Revocation {
             isCut = false
             credentials[index].lastLiveAt = moment.now
             credentials[index].lastRefreshAt = moment.now
+            credentials[index].isSeenLive = credentials[index].isRefreshing
+            credentials[index].endRefresh(nil)
             succeed()
         case .dead:
             credentials[index].lastRefreshAt = moment.now
-            credentials[index].step = .dead
+            credentials[index].step = credentials[index].isInDoubt ? .unusable : .dead
             succeed()
         case .unknown:
             credentials[index].lastRefreshAt = moment.now
@@ -299,6 +321,10 @@ extension Revocation {
         switch answer {
         case .success:
             credentials[index].step = .revoked
+            credentials[index].endRefresh(nil)
+            succeed()
+        case .alreadyInvalid where credentials[index].isInDoubt:
+            credentials[index].step = .unusable
             succeed()
         case .alreadyInvalid:
             // The intent was durable and the refresh token live before it: our own revoke did this.
@@ -338,13 +364,14 @@ extension Revocation {
         guard let index = openIndex(id), credentials[index].step == .revoked else { return [] }
         switch answer {
         case .dead:
-            credentials[index].step = .proven
+            credentials[index].step = credentials[index].isInDoubt ? .accepted : .proven
             credentials[index].lastRefreshAt = moment.now
             succeed()
         case .live:
             isCut = false
             credentials[index].step = .stored
             credentials[index].needsProof = true
+            credentials[index].endRefresh(nil)
             credentials[index].lastLiveAt = moment.now
             credentials[index].lastRefreshAt = moment.now
             failures += 1
@@ -366,6 +393,7 @@ extension Revocation {
         _ moment: inout Moment
     ) -> [RequestEffect] {
         lastTrouble = trouble.code
+        credentials[index].endRefresh(trouble)
         switch trouble {
         case .misconfigured:
             attempts -= 1
@@ -451,6 +479,10 @@ extension Revocation {
         isBusy = false
         attempts -= 1
         retryAt = until
+        for index in credentials.indices {
+            credentials[index].isRefreshing = false
+            credentials[index].isSeenLive = false
+        }
     }
 
     /// Forgets timers, so that the next try is now.

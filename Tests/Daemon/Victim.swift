@@ -36,7 +36,10 @@ final class Victim: Sendable {
         let filter = ["--testing-library", "swift-testing", "--filter", "KeyRotationTests/victim"]
         var arguments = unsafe (["tests"] + filter).map { unsafe strdup($0) } + [nil]
         var environment = unsafe [strdup("\(variable)=\(path)"), nil]
-        defer { unsafe (arguments + environment).forEach { unsafe free($0) } }
+        defer {
+            for index in 0..<(filter.count + 1) { unsafe free(arguments[index]) }
+            unsafe free(environment[0])
+        }
         var pid: pid_t = 0
         let result = unsafe posix_spawn(
             &pid,

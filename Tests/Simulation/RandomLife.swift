@@ -26,7 +26,7 @@ extension Simulator {
         faults.crashPerMille = pick([0, 5, 20, 60])
         faults.callLatencyMaxMs = Int64(pick([1, 400, 30_000]))
         if chance(300) {
-            faults.outages[chance(500) ? apple : other] =
+            faults.outages[pick([apple, other, rotating])] =
                 now + .seconds(Int64(pick([60, 7200, 200_000])))
         }
     }
@@ -34,7 +34,9 @@ extension Simulator {
     fileprivate mutating func drawUsers() {
         let userCount = Int.random(in: 1...4, using: &dice)
         for user in 1...userCount {
-            for provider in [apple, other] where chance(700) { drawIdentity(user, provider) }
+            for provider in [apple, other, rotating] where chance(600) {
+                drawIdentity(user, provider)
+            }
             let delay = Duration.seconds(Int64.random(in: 0...600, using: &dice))
             let isDeletion = chance(800)
             let grace = Duration.seconds(Int64(pick([0, 0, 30, 3600])))
@@ -85,7 +87,7 @@ extension Simulator {
     fileprivate mutating func heal() {
         faults = Faults()
         isHealed = true
-        for name in [apple, other] { turn([.resume(name)]) }
+        for name in [apple, other, rotating] { turn([.resume(name)]) }
         // A hold whose acknowledgement is under way is lifted too.
         releaseAll()
         at(.seconds(60)) { $0.releaseAll() }

@@ -4,6 +4,8 @@ import Testing
 
 let apple = ProviderName("apple")
 let other = ProviderName("other")
+/// Rotates refresh tokens, and a used one that comes back ends its family.
+let rotating = ProviderName("rotating")
 let database = TargetName("app-db")
 let files = TargetName("files")
 
@@ -35,10 +37,24 @@ struct Scenario: Sendable, CustomTestStringConvertible {
             onUnrevocable: onUnrevocable,
             revocationDeadline: .seconds(7 * 86_400)
         )
+        let rotatingPolicy = ProviderPolicy(
+            traits: ProviderTraits(
+                canCheckRefreshToken: true,
+                refreshInterval: .seconds(60),
+                livenessLifetime: .seconds(300),
+                revokesWholeGrant: true,
+                invalidTokenProvesGone: false,
+                rotatesRefreshTokens: true,
+                userActionURL: "",
+                userActionText: ""
+            ),
+            onUnrevocable: onUnrevocable,
+            revocationDeadline: .seconds(7 * 86_400)
+        )
         let limits = LaneLimits(concurrency: 8)
         return EngineConfiguration(
-            providers: [apple: policy, other: policy],
-            lanes: [apple: limits, other: limits],
+            providers: [apple: policy, other: policy, rotating: rotatingPolicy],
+            lanes: [apple: limits, other: limits, rotating: limits],
             targets: [database, files],
             withoutIdentities: .proceed,
             purgesPerHourMax: purgesPerHourMax
@@ -96,6 +112,25 @@ struct Scenario: Sendable, CustomTestStringConvertible {
                 sim.storeToken(user: 1, provider: other)
                 sim.faults.outages[other] = sim.now + .seconds(5 * 86_400)
                 sim.at(.seconds(1)) { $0.submit(.deleteAccount, user: 1) }
+            },
+            ends: [.completed]
+        ),
+        Scenario(
+            name: "a token that rotates with every refresh",
+            prepare: { sim in
+                sim.storeToken(user: 1, provider: rotating)
+                sim.at(.seconds(1)) { $0.submit(.deleteAccount, user: 1) }
+            },
+            ends: [.completed]
+        ),
+        Scenario(
+            name: "two requests want the same rotating token at once",
+            prepare: { sim in
+                sim.storeToken(user: 1, provider: rotating)
+                sim.at(.seconds(1)) { sim in
+                    sim.submit(.revokeTokens, user: 1)
+                    sim.submit(.deleteAccount, user: 1)
+                }
             },
             ends: [.completed]
         ),

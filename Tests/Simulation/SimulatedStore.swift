@@ -99,7 +99,12 @@ struct SimulatedStore {
         else { return nil }
         var request = row.request
         // In flight is never stored.
-        for index in request.revocations.indices { request.revocations[index].isBusy = false }
+        for index in request.revocations.indices {
+            request.revocations[index].isBusy = false
+            for credential in request.revocations[index].credentials.indices {
+                request.revocations[index].credentials[credential].isSeenLive = false
+            }
+        }
         for index in request.purges.indices { request.purges[index].isBusy = false }
         return LoadedRequest(
             request: request,

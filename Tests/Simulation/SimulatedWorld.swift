@@ -10,6 +10,10 @@ struct SimulatedWorld {
         let user: Int
         let provider: ProviderName
         var isLive: Bool
+        /// What a refresh gave for it.
+        var successor: String?
+        /// Whether it came of a refresh, not of a sign-in.
+        var isRotated = false
     }
 
     /// One authorization code at a provider.
@@ -26,6 +30,8 @@ struct SimulatedWorld {
     /// Rows of each user, per target.
     var rows: [TargetName: [Int: Int]] = [:]
     var tokenCount = 0
+    /// Rotated tokens that nobody kept: the answer was lost, or the process died before the commit.
+    var unheard: Set<String> = []
     /// What went wrong, seen from outside.
     var violations: [String] = []
     var revokeCalls = 0
@@ -46,6 +52,30 @@ struct SimulatedWorld {
         if known.uses > 1 { violations.append("double exchange of \(code)") }
         guard known.uses == 1, now.since(known.bornAt) <= .seconds(300) else { return nil }
         return issueToken(user: known.user, provider: known.provider)
+    }
+
+    /// RFC 9700 §4.14.2: a refresh uses the token up; one that comes back ends what came of it.
+    ///
+    /// - Returns: The new token; `nil` when the old one is refused.
+    mutating func refresh(_ name: String) -> String? {
+        guard let token = tokens[name] else { return nil }
+        if let successor = token.successor {
+            if !unheard.contains(successor) {
+                violations.append("a token was refreshed twice although its successor was heard of")
+            }
+            var next: String? = successor
+            while let name = next {
+                tokens[name]?.isLive = false
+                next = tokens[name]?.successor
+            }
+            return nil
+        }
+        guard token.isLive else { return nil }
+        let successor = issueToken(user: token.user, provider: token.provider)
+        tokens[name]?.isLive = false
+        tokens[name]?.successor = successor
+        tokens[successor]?.isRotated = true
+        return successor
     }
 
     /// Cuts the whole grant, as Apple does; success for garbage too (RFC 7009 §2.2).

@@ -66,6 +66,9 @@ extension Simulator {
             _ = store.commit(changes)
         case .call(_, .revoke, _, let sealed):
             world.revoke(String(decoding: sealed.sealedSecret, as: UTF8.self))
+        case .call(_, _, rotating, let sealed):
+            let token = world.refresh(String(decoding: sealed.sealedSecret, as: UTF8.self))
+            if let token { world.unheard.insert(token) }
         case .exchange(let loaded):
             _ = world.exchange(
                 String(decoding: loaded.credential.sealedSecret, as: UTF8.self),
@@ -99,6 +102,10 @@ extension Simulator {
         var trouble = trouble(provider)
         let isLost = trouble == nil && chance(faults.lostAnswerPerMille)
         if isLost { trouble = .lost }
+        if provider == rotating, effect.isRefresh {
+            refresh(id, effect, token, trouble)
+            return
+        }
         switch effect {
         case .check(let identity, let credential):
             let answer =

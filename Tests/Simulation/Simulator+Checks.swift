@@ -7,6 +7,7 @@ extension Simulator {
             world.violations.append("I-1: an acknowledged request is lost")
         }
         for row in store.requests.values { check(row) }
+        checkRotation()
     }
 
     private mutating func check(_ row: SimulatedStore.Row) {

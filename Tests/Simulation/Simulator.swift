@@ -15,6 +15,8 @@ enum PlantedBug: String, CaseIterable {
     case forgottenHold
     /// The purge claims to be done and leaves a row; verification looks away.
     case blindVerification
+    /// A rotated token is used before it is stored, and a crash forgets it.
+    case unkeptRotation
 }
 
 /// Drives ``EngineCore`` with a manual clock, a world with faults, and crashes between any two
@@ -38,8 +40,19 @@ struct Simulator {
         let occurrence: Occurrence
     }
 
+    /// A rotated token on its way into the store, and the answer that waits for that.
+    struct Keep {
+        let request: RequestID
+        let effect: RequestEffect
+        let provider: ProviderName
+        let identity: IdentityID
+        let credential: CredentialID
+        let token: String
+    }
+
     enum Occurrence {
         case perform(EngineAction)
+        case keep(Keep)
         case input(EngineInput)
         case script((inout Simulator) -> Void)
     }
@@ -141,6 +154,7 @@ struct Simulator {
         case .input(let input): turn([input])
         case .script(let body): body(&self)
         case .perform(let action): perform(action)
+        case .keep(let kept): keep(kept)
         }
     }
 
@@ -175,6 +189,10 @@ struct Simulator {
     }
 
     mutating func restart(isOwnCrash: Bool) {
+        for item in pending {
+            guard case .keep(let kept) = item.occurrence else { continue }
+            leave(kept)
+        }
         let scripts = pending.filter { if case .script = $0.occurrence { true } else { false } }
         pending = scripts
         if bug == .lostImport, let lost = acknowledged.min() { store.requests[lost] = nil }

@@ -38,7 +38,33 @@ extension EngineCore {
             withdraw(call, at: now)
             return
         }
+        if let identity = call.effect.identity {
+            let owner = identityOwners[identity] ?? call.request
+            guard owner == call.request else {
+                lanes[provider]?.gaveUp(isCode: false, at: now)
+                callsBehind[identity, default: []].append(call)
+                return
+            }
+            identityOwners[identity] = owner
+        }
         actions.append(.call(call.request, call.effect, provider, sealed))
+    }
+
+    /// Ends a request's row of calls for an identity unless its next one is decided already, and
+    /// queues what waited for that; by now the token may be another one.
+    mutating func release(
+        _ identity: IdentityID,
+        of id: RequestID,
+        at provider: ProviderName,
+        now: WallTime
+    ) {
+        guard identityOwners[identity] == id else { return }
+        let revocation = window[id]?.loaded.request.revocations.first { $0.identity == identity }
+        guard !(revocation?.isBusy ?? false) else { return }
+        identityOwners[identity] = nil
+        for call in callsBehind.removeValue(forKey: identity) ?? [] {
+            enqueueCall(call, to: provider, at: now)
+        }
     }
 
     /// A credential that is not there any more answers like one whose seal is broken: it can prove
@@ -49,6 +75,8 @@ extension EngineCore {
             postpone(call, until: now, at: now)
             return
         }
+        let provider = provider(of: call)
+        defer { endRow(of: call, at: provider, now: now) }
         switch call.effect {
         case .check(let identity, let id):
             apply(
@@ -89,7 +117,23 @@ extension EngineCore {
     }
 
     private mutating func postpone(_ call: ProviderLane.Call, until: WallTime, at now: WallTime) {
+        let provider = provider(of: call)
         apply(.postponed(call.effect, until: until), to: call.request, ticket: nil, at: now)
+        endRow(of: call, at: provider, now: now)
+    }
+
+    private func provider(of call: ProviderLane.Call) -> ProviderName? {
+        let revocations = window[call.request]?.loaded.request.revocations
+        return revocations?.first { $0.identity == call.effect.identity }?.provider
+    }
+
+    private mutating func endRow(
+        of call: ProviderLane.Call,
+        at provider: ProviderName?,
+        now: WallTime
+    ) {
+        guard let identity = call.effect.identity, let provider else { return }
+        release(identity, of: call.request, at: provider, now: now)
     }
 
     /// Spread over as long again as the pause still lasts, so that a provider that is back is not
@@ -152,5 +196,27 @@ extension EngineCore {
             return nil
         }
         return PurgeOrder(request: id, user: run.loaded.user, fence: request.fence)
+    }
+}
+
+extension RequestEffect {
+    /// The identity that a call is for.
+    fileprivate var identity: IdentityID? {
+        switch self {
+        case .check(let identity, _), .revoke(let identity, _), .confirm(let identity, _): identity
+        case .purge, .verify, .pauseProvider, .pauseTarget, .announce: nil
+        }
+    }
+}
+
+extension RequestEvent {
+    /// The identity that an answered call was for.
+    var identity: IdentityID? {
+        switch self {
+        case .checked(let identity, _, _), .revoked(let identity, _, _),
+            .confirmed(let identity, _, _):
+            identity
+        default: nil
+        }
     }
 }

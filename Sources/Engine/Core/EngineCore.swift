@@ -46,6 +46,10 @@ package struct EngineCore: Sendable {
 
     var window: [RequestID: Run] = [:]
     var dirty: [RequestID] = []
+    /// Whose calls an identity's token is for, from the first to the last of a row: a refresh may
+    /// rotate it, so nobody else's call comes between.
+    var identityOwners: [IdentityID: RequestID] = [:]
+    var callsBehind: [IdentityID: [ProviderLane.Call]] = [:]
     var exchanges: [CredentialID: LoadedExchange] = [:]
     var exchangeRetries: [CredentialID: WallTime] = [:]
     /// Changes that belong to no request: exchanges and pauses.
@@ -204,6 +208,9 @@ package struct EngineCore: Sendable {
         case .answered(let id, let event, let provider, let trouble):
             providerAnswered(provider, isCode: false, trouble: trouble, at: now)
             apply(event, to: id, ticket: nil, at: now)
+            if let identity = event.identity {
+                release(identity, of: id, at: provider, now: now)
+            }
         case .targetAnswered(let target, let answers):
             targets[target]?.finished()
             for (id, event) in answers { apply(event, to: id, ticket: nil, at: now) }

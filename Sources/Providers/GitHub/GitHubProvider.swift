@@ -245,6 +245,7 @@ extension GitHubProvider {
         livenessLifetime: .zero,
         revokesWholeGrant: true,
         invalidTokenProvesGone: false,
+        rotatesRefreshTokens: true,
         userActionURL: "https://github.com/settings/applications",
         userActionText:
             "Open Settings, Applications on GitHub, look under Authorized OAuth Apps and "

@@ -224,6 +224,7 @@ extension XProvider {
         livenessLifetime: .zero,
         revokesWholeGrant: false,
         invalidTokenProvesGone: false,
+        rotatesRefreshTokens: true,
         userActionURL: "https://x.com/settings/connected_apps",
         userActionText:
             "Open Settings and privacy, Security and account access, Apps and sessions, Connected "

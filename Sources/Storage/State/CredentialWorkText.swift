@@ -3,8 +3,8 @@ import Lifecycle
 /// The credentials of a revocation as one column: they are always read and written together.
 ///
 /// One credential is `id kind step flags live refresh`, credentials are separated by `;`. Flags are
-/// `R` (has a revoke intent), `L` (was live) and `P` (needs proof), a missing value is `-`: `12
-/// refresh_token revoking RL 1789000000000 -`.
+/// `R` (has a revoke intent), `L` (was live), `P` (needs proof), `F` (is being refreshed) and `D` (is
+/// in doubt), a missing value is `-`: `12 refresh_token revoking RL 1789000000000 -`.
 enum CredentialWorkText {
     static func encode(_ credentials: [CredentialWork]) -> String {
         var text = ""
@@ -40,6 +40,8 @@ enum CredentialWorkText {
                 hasRevokeIntent: fields[3].contains("R"),
                 wasLive: fields[3].contains("L"),
                 needsProof: fields[3].contains("P"),
+                isRefreshing: fields[3].contains("F"),
+                isInDoubt: fields[3].contains("D"),
                 lastLiveAt: live,
                 lastRefreshAt: refresh
             )
@@ -47,12 +49,13 @@ enum CredentialWorkText {
     }
 
     private static func appendFlags(of credential: CredentialWork, to text: inout String) {
-        let isPlain =
-            !credential.hasRevokeIntent && !credential.wasLive && !credential.needsProof
-        if isPlain { text += "-" }
+        let length = text.utf8.count
         if credential.hasRevokeIntent { text += "R" }
         if credential.wasLive { text += "L" }
         if credential.needsProof { text += "P" }
+        if credential.isRefreshing { text += "F" }
+        if credential.isInDoubt { text += "D" }
+        if text.utf8.count == length { text += "-" }
     }
 
     private static func append(_ time: WallTime?, to text: inout String) {
