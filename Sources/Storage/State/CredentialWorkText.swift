@@ -3,8 +3,8 @@ import Lifecycle
 /// The credentials of a revocation as one column: they are always read and written together.
 ///
 /// One credential is `id kind step flags live refresh`, credentials are separated by `;`. Flags are
-/// `R` (has a revoke intent), `L` (was live), `P` (needs proof), `F` (is being refreshed) and `D` (is
-/// in doubt), a missing value is `-`: `12 refresh_token revoking RL 1789000000000 -`.
+/// `R` (has a revoke intent), `L` (was live), `P` (needs proof), `F` (is being refreshed) and `D`
+/// (is in doubt), a missing value is `-`: `12 refresh_token revoking RL 1789000000000 -`.
 enum CredentialWorkText {
     static func encode(_ credentials: [CredentialWork]) -> String {
         var text = ""

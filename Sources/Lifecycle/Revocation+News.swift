@@ -1,0 +1,75 @@
+extension Revocation {
+    /// Takes over what the vault knows now: new credentials, codes that the lane has settled.
+    ///
+    /// - Returns: Whether there is something new to revoke.
+    mutating func learn(_ snapshot: IdentitySnapshot) -> Bool {
+        isShared = snapshot.isShared
+        isCut = snapshot.isCut
+        hadCredentials = hadCredentials || snapshot.hadCredentials
+        var isNews = false
+        for credential in snapshot.credentials {
+            guard let index = credentials.firstIndex(where: { $0.id == credential.id }) else {
+                credentials.append(credential)
+                isNews = isNews || !credential.step.isFinal
+                continue
+            }
+            credentials[index].lastLiveAt = maxTime(
+                credentials[index].lastLiveAt,
+                credential.lastLiveAt
+            )
+            credentials[index].lastRefreshAt = maxTime(
+                credentials[index].lastRefreshAt,
+                credential.lastRefreshAt
+            )
+            if credentials[index].step == .codePending { credentials[index].step = credential.step }
+        }
+        if isNews {
+            verdict = nil
+            endedAt = nil
+            waitingSince = nil
+        }
+        return isNews
+    }
+
+    /// Raises `accepted` to `proven` once the provider told that the link is cut.
+    ///
+    /// - Returns: Whether it rose; no verdict ever falls.
+    mutating func raise() -> Bool {
+        guard isCut, verdict == .accepted else { return false }
+        verdict = .proven
+        return true
+    }
+
+    /// Takes back a call that was not made.
+    mutating func postpone(until: WallTime) {
+        guard isBusy else { return }
+        isBusy = false
+        attempts -= 1
+        retryAt = until
+        for index in credentials.indices {
+            credentials[index].isRefreshing = false
+            credentials[index].isSeenLive = false
+        }
+    }
+
+    /// Forgets timers, so that the next try is now.
+    mutating func retryNow() {
+        isKeyMissing = false
+        retryAt = nil
+        failures = 0
+    }
+
+    /// Ends the revocation by an operator's word.
+    mutating func abandon(at now: WallTime) {
+        guard verdict == nil else { return }
+        verdict = .abandoned
+        endedAt = now
+        retryAt = nil
+    }
+
+    private func maxTime(_ left: WallTime?, _ right: WallTime?) -> WallTime? {
+        guard let left else { return right }
+        guard let right else { return left }
+        return max(left, right)
+    }
+}
