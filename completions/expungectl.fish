@@ -227,13 +227,13 @@ complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl retry" json' -l 'json' -d 'Print JSON, for programs.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl retry" version' -l 'version' -d 'Show the version.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl retry" h help' -s 'h' -l 'help' -d 'Show help information.'
-complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl hold" user' -l 'user' -d 'A user instead of a request: a legal hold.' -rfka ''
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl hold" user' -l 'user' -d 'A user (- to read the id) instead of a request: a legal hold.' -rfka ''
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl hold" reason' -l 'reason' -d 'Why; no personal data.' -rfka ''
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl hold" socket' -l 'socket' -d 'The daemon\'s socket (environment: EXPUNGED_SOCKET).' -rF
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl hold" json' -l 'json' -d 'Print JSON, for programs.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl hold" version' -l 'version' -d 'Show the version.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl hold" h help' -s 'h' -l 'help' -d 'Show help information.'
-complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl release" user' -l 'user' -d 'A user instead of a request.' -rfka ''
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl release" user' -l 'user' -d 'A user (- to read the id) instead of a request.' -rfka ''
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl release" socket' -l 'socket' -d 'The daemon\'s socket (environment: EXPUNGED_SOCKET).' -rF
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl release" json' -l 'json' -d 'Print JSON, for programs.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl release" version' -l 'version' -d 'Show the version.'

@@ -167,12 +167,30 @@ int clinux_install_crash_marker(int fd) {
     return 0;
 }
 
+static char **original_arguments;
+static int original_count;
+
+// The C library hands the arguments to every constructor: they are the kernel's own strings, the
+// ones that /proc/PID/cmdline shows.
+__attribute__((constructor)) static void keep_arguments(int count, char **arguments) {
+    original_count = count;
+    original_arguments = arguments;
+}
+
+void clinux_hide_arguments(void) {
+    for (int i = 1; i < original_count; i++) {
+        explicit_bzero(original_arguments[i], strlen(original_arguments[i]));
+    }
+}
+
 // Stands in front of the C library's function in every program that links this shim. libdispatch
-// lowers the priority of its background threads and complains on standard error when the sandbox
-// (SystemCallFilter=~@resources) denies it; the priority is a wish, so a denial is success.
+// changes the priority of its threads, and complains to syslog and standard error when the sandbox
+// (SystemCallFilter=~@resources: EPERM) or a missing privilege (for a higher one: EACCES,
+// setpriority(2)) denies it; journald keeps the command line beside such a complaint. The priority
+// is a wish, so a denial is success.
 int setpriority(__priority_which_t which, id_t who, int priority) {
-    if (syscall(SYS_setpriority, which, who, priority) == 0 || errno == EPERM) return 0;
-    return -1;
+    if (syscall(SYS_setpriority, which, who, priority) == 0) return 0;
+    return errno == EPERM || errno == EACCES ? 0 : -1;
 }
 
 int clinux_open_beneath(int at, const char *path, int flags) {

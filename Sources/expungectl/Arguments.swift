@@ -12,12 +12,13 @@ struct RequestArgument: ExpressibleByArgument {
     }
 }
 
-/// A user id on the command line.
+/// A user id on the command line, or `-` for the first line of standard input.
 struct UserArgument: ExpressibleByArgument {
     let user: UserID
 
     init?(argument: String) {
-        guard let user = UserID(argument) else { return nil }
+        let text = argument == "-" ? InputFile.firstLine() : argument
+        guard let text, let user = UserID(text) else { return nil }
         self.user = user
     }
 }

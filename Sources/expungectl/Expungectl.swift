@@ -42,8 +42,10 @@ struct Expungectl: AsyncParsableCommand {
         // It holds codes and tokens for a moment. CLinux also keeps Dispatch from complaining to
         // syslog as an ordinary user: journald puts the command line, with the user id, beside it.
         _ = clinux_forbid_core_dumps()
+        let arguments = Array(CommandLine.arguments.dropFirst())
+        clinux_hide_arguments()
         do {
-            var command = try parseAsRoot()
+            var command = try parseAsRoot(arguments)
             if var command = command as? any AsyncParsableCommand {
                 try await command.run()
             } else {

@@ -19,6 +19,9 @@ struct InputFileError: Error, CustomStringConvertible {
 
 /// Reads secrets from files or standard input: an argument would be seen by everybody (proc(5)).
 enum InputFile {
+    /// A user id has at most 255 bytes; a carriage return may follow.
+    private static let lineByteCountMax = 256
+
     /// Reads one secret, without a newline at its end.
     ///
     /// - Parameter path: A file, or `-` for standard input.
@@ -55,5 +58,22 @@ enum InputFile {
                 throw InputFileError(kind: .tooLarge, path: path)
             }
         }
+    }
+
+    /// Reads the first line of standard input and leaves what follows to ``secret(_:)``.
+    ///
+    /// - Returns: The line without its end; `nil` when it is not UTF-8 or longer than any user id.
+    static func firstLine() -> String? {
+        var bytes: [UInt8] = []
+        var byte: UInt8 = 0
+        while true {
+            let count = unsafe read(STDIN_FILENO, &byte, 1)
+            if count < 0 && errno == EINTR { continue }
+            guard count > 0, byte != UInt8(ascii: "\n") else { break }
+            bytes.append(byte)
+            guard bytes.count <= lineByteCountMax else { return nil }
+        }
+        if bytes.last == UInt8(ascii: "\r") { bytes.removeLast() }
+        return String(validating: bytes, as: UTF8.self)
     }
 }

@@ -89,6 +89,20 @@ extension ControlSuite {
                 out: id + "\n"
             ),
             Session(
+                line: "delete-account - --idempotency-key k",
+                input: "carol\n",
+                operation: .submitRequest,
+                facts: "delete_account carol k",
+                out: id + "\n"
+            ),
+            Session(
+                line: "hold --user -",
+                input: "alice",
+                operation: .holdUser,
+                facts: "alice",
+                out: "held, 1 open requests stopped\n"
+            ),
+            Session(
                 line: "list --state parked --user alice --limit 7",
                 operation: .listRequests,
                 facts: "limit=7&state=parked&user_id=alice",
@@ -297,6 +311,27 @@ extension ControlSuite {
                 let ended = try await outcome
                 #expect(ended.code == code && ended.err.isEmpty)
                 #expect(ended.out.contains("state    \(state.rawValue) (on_hold)"))
+            }
+        }
+
+        @Test func `a waiting client does not show the user id in its command line`() async throws {
+            let (subscribed, signal) = AsyncStream.makeStream(of: Void.self)
+            let backend = FakeBackend(
+                expecting: [.submitRequest, .watchRequest, .showRequest],
+                shown: [Samples.request(.revoking), Samples.request(.completed)],
+                onSubscribe: { signal.yield() }
+            )
+            try await TestServer.run(backend) { server in
+                async let outcome = Self.run(
+                    ["delete-account", "opaque-user-7", "--wait"],
+                    socket: server.controlPath
+                )
+                for await _ in subscribed { break }
+                let lines = try ProcessTable.commandLines(ofChildrenOf: getpid())
+                #expect(lines.contains { $0.contains("expungectl ") })
+                #expect(!lines.contains { $0.contains("opaque-user-7") })
+                backend.send(Samples.event(1, state: .completed))
+                #expect(try await outcome.code == 0)
             }
         }
 

@@ -80,6 +80,11 @@ struct clinux_directory_entry {
 };
 struct clinux_directory_entry clinux_directory_entry_at(const void *entry);
 
+// Overwrites the arguments of the process after its name, so that other users do not read them in
+// /proc/PID/cmdline (proc(5)). Copy them before; there are none left to read after it. A reader who
+// is faster than the process can still see them.
+void clinux_hide_arguments(void);
+
 #ifdef __cplusplus
 }
 #endif

@@ -9,7 +9,7 @@ struct DeleteAccount: AsyncParsableCommand {
         abstract: "Revoke a user's tokens everywhere, then erase the user's data."
     )
 
-    @Argument(help: "The application's id of the user.")
+    @Argument(help: "The application's id of the user, or - to read it.")
     var user: UserArgument
     @OptionGroup var submit: SubmitOptions
     @OptionGroup var global: GlobalOptions

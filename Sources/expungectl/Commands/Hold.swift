@@ -10,7 +10,7 @@ struct Hold: AsyncParsableCommand {
 
     @Argument(help: "The request.")
     var id: RequestArgument?
-    @Option(name: .long, help: "A user instead of a request: a legal hold.")
+    @Option(name: .long, help: "A user (- to read the id) instead of a request: a legal hold.")
     var user: UserArgument?
     @Option(name: .long, help: "Why; no personal data.")
     var reason: String?

@@ -3,60 +3,23 @@ import Control
 import ControlClient
 import Lifecycle
 
-struct Providers: AsyncParsableCommand {
+struct Providers: AsyncParsableCommand, Component {
     static let configuration = CommandConfiguration(
         abstract: "Show the providers, or pause, resume or check one.",
-        subcommands: [List.self, Pause.self, Resume.self, Check.self],
-        defaultSubcommand: List.self
+        subcommands: componentCommands,
+        defaultSubcommand: ComponentList<Self>.self
     )
+    static let noun = "provider"
 
-    struct List: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Show every provider.")
-
-        @OptionGroup var global: GlobalOptions
-
-        func run() async throws {
-            let page = try await global.withClient { try await $0.providers() }
-            try global.print(page, HealthReport.list(page.items))
-        }
+    static func list(_ client: ControlClient) async throws -> WireList<WireHealth> {
+        try await client.providers()
     }
 
-    struct Pause: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Start no new work there.")
-
-        @OptionGroup var choice: Choice
-
-        func run() async throws { try await choice.run(.pause) }
-    }
-
-    struct Resume: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Start work there again.")
-
-        @OptionGroup var choice: Choice
-
-        func run() async throws { try await choice.run(.resume) }
-    }
-
-    struct Check: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Ask it now whether it works.")
-
-        @OptionGroup var choice: Choice
-
-        func run() async throws { try await choice.run(.check) }
-    }
-
-    /// Which provider, and what to do with it.
-    struct Choice: ParsableArguments {
-        @Argument(help: "The provider.")
-        var name: NameArgument
-        @OptionGroup var global: GlobalOptions
-
-        func run(_ action: ComponentAction) async throws {
-            let health = try await global.withClient { client in
-                try await client.control(action, provider: ProviderName(name.name))
-            }
-            try global.print(health, HealthReport.one(health))
-            if action == .check, !health.findings.isEmpty { throw EndCode.failure }
-        }
+    static func control(
+        _ action: ComponentAction,
+        _ name: String,
+        _ client: ControlClient
+    ) async throws -> WireHealth {
+        try await client.control(action, provider: ProviderName(name))
     }
 }

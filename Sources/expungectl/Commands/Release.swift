@@ -10,7 +10,7 @@ struct Release: AsyncParsableCommand {
 
     @Argument(help: "The request.")
     var id: RequestArgument?
-    @Option(name: .long, help: "A user instead of a request.")
+    @Option(name: .long, help: "A user (- to read the id) instead of a request.")
     var user: UserArgument?
     @OptionGroup var global: GlobalOptions
 
