@@ -1,5 +1,5 @@
-internal import COpenSSL
 package import Engine
+internal import Glibc
 
 /// Where keys and nonces come from.
 package protocol Entropy: Sendable {
@@ -10,22 +10,26 @@ package protocol Entropy: Sendable {
     func bytes(_ count: Int) throws(VaultError) -> [UInt8]
 }
 
-/// The random generator of libcrypto, seeded by the kernel and reseeded after a fork (RAND(7)).
-package struct LibraryEntropy: Entropy {
+/// The random generator of the kernel, asked anew for every value (getentropy(3)).
+///
+/// libcrypto's own generators are seeded by the kernel, too, but then run by themselves for up to
+/// 65,536 calls or 7 minutes (EVP_RAND(7)): two machines that resume from one snapshot would draw
+/// the same nonces meanwhile. Nothing of this generator lives in our memory.
+package struct KernelEntropy: Entropy {
+    /// What one call of getentropy(3) may ask for.
+    private static let byteCountMax = 256
+
     /// Makes a source; it has no state of its own.
     package init() {}
 
     /// Makes `count` unpredictable bytes.
     ///
-    /// - Throws: ``Engine/VaultError`` of kind `library` when the generator cannot be seeded.
+    /// - Throws: ``Engine/VaultError`` of kind `library` for more than 256 bytes, or when the
+    ///   kernel refuses.
     package func bytes(_ count: Int) throws(VaultError) -> [UInt8] {
-        guard let length = Int32(exactly: count) else { throw VaultError(kind: .library) }
+        guard (0...Self.byteCountMax).contains(count) else { throw VaultError(kind: .library) }
         var bytes = [UInt8](repeating: 0, count: count)
-        // RAND_bytes(3): 1 on success, 0 or -1 otherwise, and then the bytes are not random.
-        guard unsafe RAND_priv_bytes(&bytes, length) == 1 else {
-            ERR_clear_error()
-            throw VaultError(kind: .library)
-        }
+        guard unsafe getentropy(&bytes, count) == 0 else { throw VaultError(kind: .library) }
         return bytes
     }
 }

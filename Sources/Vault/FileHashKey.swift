@@ -29,7 +29,7 @@ package struct FileHashKey: Sendable {
     package init(
         directory: String,
         mayCreate: Bool = true,
-        entropy: any Entropy = LibraryEntropy()
+        entropy: any Entropy = KernelEntropy()
     ) throws(VaultSetupError) {
         let files = try KeyFile(directory: directory, action: Self.action)
         try files.remove(Self.temporaryName)

@@ -13,7 +13,7 @@ package enum KeyGenerator {
     ///   entropy.
     package static func makeVaultKey(
         at path: String,
-        entropy: any Entropy = LibraryEntropy()
+        entropy: any Entropy = KernelEntropy()
     ) throws(VaultSetupError) -> String {
         var key: [UInt8]
         do throws(VaultError) {

@@ -34,7 +34,7 @@ package final class SealedVault: CredentialVault {
         keyring: VaultKeyring?,
         wrapsBefore: UInt64 = 0,
         lostKeyIDs: Set<String> = [],
-        entropy: any Entropy = LibraryEntropy()
+        entropy: any Entropy = KernelEntropy()
     ) {
         self.keyring = keyring
         self.lostKeyIDs = lostKeyIDs

@@ -123,12 +123,14 @@ struct KnownAnswerTests {
         }
     }
 
-    @Test("random bytes of libcrypto have the asked length and differ")
+    @Test("random bytes of the kernel have the asked length and differ")
     func entropy() throws {
-        let source = LibraryEntropy()
+        let source = KernelEntropy()
         #expect(try source.bytes(0).isEmpty)
         let first = try source.bytes(32)
         #expect(first.count == 32)
         #expect(try source.bytes(32) != first)
+        #expect(try source.bytes(256).count == 256)
+        #expect(throws: VaultError(kind: .library)) { try source.bytes(257) }
     }
 }
