@@ -23,9 +23,6 @@ extension Target.Dependency {
     static let deque = Self.product(name: "DequeModule", package: "swift-collections")
     static let grdb = Self.product(name: "GRDB", package: "GRDB.swift")
     static let grdbSQLite = Self.product(name: "GRDBSQLite", package: "GRDB.swift")
-    static let httpTypes = Self.product(name: "HTTPTypes", package: "swift-http-types")
-    static let hummingbird = Self.product(name: "Hummingbird", package: "hummingbird")
-    static let hummingbirdCore = Self.product(name: "HummingbirdCore", package: "hummingbird")
     static let jwtKit = Self.product(name: "JWTKit", package: "jwt-kit")
     static let logging = Self.product(name: "Logging", package: "swift-log")
     static let nioCore = Self.product(name: "NIOCore", package: "swift-nio")
@@ -189,12 +186,10 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
-        .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
-        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
         .package(url: "https://github.com/LebJe/TOMLKit", from: "0.6.0"),
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),

@@ -10,7 +10,6 @@ enum ImportTable {
         return isTest ? system.union(["Testing"]) : system
     }
 
-    private static let server: Set = ["Hummingbird", "HummingbirdCore", "HTTPTypes"]
     private static let network: Set = ["NIOCore", "NIOPosix", "NIOHTTP1"]
     private static let adapters: Set = [
         "Storage", "Vault", "Providers", "Targets", "Settings", "Systemd", "ControlServer",
@@ -35,11 +34,11 @@ enum ImportTable {
         "Settings": ["Lifecycle", "TOMLKit"],
         "Systemd": ["Lifecycle", "CSystemd", "CLinux", "Logging"],
         "Control": ["Lifecycle"],
-        "ControlServer": server.union(network).union([
+        "ControlServer": network.union([
             "Control", "Engine", "Lifecycle", "CLinux", "Logging", "ServiceLifecycle",
         ]),
         "ControlClient": ["Control", "Lifecycle", "AsyncHTTPClient", "NIOCore", "NIOHTTP1"],
-        "Sandbox": server.union(network).union(["COpenSSL", "NIOSSL", "Logging"]),
+        "Sandbox": network.union(["COpenSSL", "NIOSSL", "Logging"]),
         "Daemon": adapters.union([
             "NIOCore", "NIOPosix",
             "Lifecycle", "Engine", "Control", "CLinux", "CExecutor", "Logging",
