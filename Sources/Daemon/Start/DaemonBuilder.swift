@@ -246,6 +246,7 @@ struct DaemonBuilder: Sendable {
         Watchdog(
             engine: engine,
             state: base.state,
+            clock: base.clock,
             notifier: notifier,
             interval: ServiceNotifier.watchdogInterval,
             logger: logger

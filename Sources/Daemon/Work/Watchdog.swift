@@ -7,14 +7,15 @@ import Systemd
 /// Feeds systemd's watchdog while the work really moves: a probe crosses the engine's loop and the
 /// writer.
 ///
-/// Fed only when all answered in time. A provider outage and an idle hour keep it fed; a writer
-/// that hangs in fdatasync does not.
+/// Fed only when all answered in time and no due work stands still (``StallWatch``). A provider
+/// outage and an idle hour keep it fed; a writer that hangs in fdatasync does not.
 struct Watchdog: Sendable {
     /// The longest a probe may take.
     private static let patienceMax = Duration.seconds(5)
 
     let engine: DeletionEngine
     let state: StateDatabase
+    let clock: any EngineClock
     let notifier: ServiceNotifier
     /// `nil` when nobody watches; then this costs nothing.
     let interval: Duration?
@@ -29,13 +30,23 @@ struct Watchdog: Sendable {
             return
         }
         let period = interval / 2
-        let clock = ContinuousClock()
+        let uptime = SuspendingClock()
+        let begin = uptime.now
+        var stalls = StallWatch()
         var reported: Int?
         while true {
-            let start = clock.now
+            let start = uptime.now
+            let places = engine.inspect { $0.progress(at: clock.now()) }
+            let stalled = stalls.note(places, at: begin.duration(to: start))
             // No timer watches the probe: one that never answers feeds nothing, and systemd acts.
             let changeCount = await probe()
-            if let changeCount, start.duration(to: clock.now) <= min(Self.patienceMax, period) {
+            let isQuick = start.duration(to: uptime.now) <= min(Self.patienceMax, period)
+            if let stalled {
+                logger.warning(
+                    "due work stands still, not feeding the watchdog",
+                    metadata: ["detail": "\(stalled)"]
+                )
+            } else if let changeCount, isQuick {
                 notifier.feedWatchdog()
                 if changeCount != reported { await reportStatus() }
                 reported = changeCount

@@ -37,7 +37,78 @@ package struct GuardHealth: Hashable, Sendable {
     package let overrideUntil: WallTime
 }
 
+/// One place where work waits, to be compared with itself later.
+package struct QueueProgress: Hashable, Sendable {
+    /// Where.
+    package enum Place: Hashable, Sendable, CustomStringConvertible {
+        /// Due requests in the store.
+        case store
+        case provider(ProviderName)
+        case target(TargetName)
+
+        package var description: String {
+            switch self {
+            case .store: "store"
+            case .provider(let name): "provider \(name)"
+            case .target(let name): "target \(name)"
+            }
+        }
+    }
+
+    package let place: Place
+    /// Work waits, and neither a pause nor an open breaker nor a full window keeps it.
+    package let isDue: Bool
+    /// Grows with whatever is begun there.
+    package let begunCount: Int
+
+    package init(place: Place, isDue: Bool, begunCount: Int) {
+        self.place = place
+        self.isDue = isDue
+        self.begunCount = begunCount
+    }
+}
+
 extension EngineCore {
+    /// Every place where work can wait; costs no look at the store.
+    ///
+    /// A provider that is down has an open breaker, and a call to a target may take its time: both
+    /// keep their work without being at fault.
+    package func progress(at now: WallTime) -> [QueueProgress] {
+        let isStoreDue = mayFetch && hasRoom && (nextDueAt.map { $0 <= now } ?? false)
+        var places = [
+            QueueProgress(
+                place: .store,
+                isDue: isStoreDue || isFetching,
+                begunCount: Int(clamping: lastRead.value)
+            )
+        ]
+        for name in laneOrder {
+            guard let lane = lanes[name] else { continue }
+            let isKept = around.pausedProviders.contains(name) || !around.isVaultOpen
+            let isWaiting = !lane.calls.isEmpty || !lane.codes.isEmpty
+            var isClosed: Bool { if case .closed = lane.breaker { true } else { false } }
+            places.append(
+                QueueProgress(
+                    place: .provider(name),
+                    isDue: isWaiting && !isKept && isClosed,
+                    begunCount: lane.begunCount
+                )
+            )
+        }
+        for name in targetOrder {
+            guard let queue = targets[name] else { continue }
+            let isKept = around.pausedTargets.contains(name) || queue.isBusy
+            places.append(
+                QueueProgress(
+                    place: .target(name),
+                    isDue: queue.waitingCount > 0 && !isKept,
+                    begunCount: queue.begunCount
+                )
+            )
+        }
+        return places
+    }
+
     /// The provider's lane; `nil` for one that is not configured.
     package func laneHealth(_ name: ProviderName) -> LaneHealth? {
         guard let lane = lanes[name] else { return nil }

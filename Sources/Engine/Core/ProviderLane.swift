@@ -42,6 +42,8 @@ struct ProviderLane: Sendable {
     private(set) var codesUnderWay = 0
     private(set) var calls = Deque<Call>()
     private(set) var codes = Deque<CredentialID>()
+    /// Calls and exchanges that were let through so far.
+    private(set) var begunCount = 0
     /// Requests in the window whose next call goes here.
     var requestCount = 0
     private var tokens: Double
@@ -76,6 +78,7 @@ struct ProviderLane: Sendable {
     mutating func nextCode(at now: WallTime) -> CredentialID? {
         guard !codes.isEmpty, mayPass(at: now), hasRoomForCode else { return nil }
         codesUnderWay += 1
+        begunCount += 1
         probeIfOpen()
         return codes.popFirst()
     }
@@ -86,6 +89,7 @@ struct ProviderLane: Sendable {
             return nil
         }
         callsUnderWay += 1
+        begunCount += 1
         probeIfOpen()
         return calls.popFirst()
     }

@@ -9,6 +9,8 @@ struct TargetQueue: Sendable {
     private var purges = Deque<RequestID>()
     private var verifications = Deque<RequestID>()
     private(set) var isBusy = false
+    /// Calls that were let through so far.
+    private(set) var begunCount = 0
 
     var waitingCount: Int { purges.count + verifications.count }
 
@@ -28,6 +30,7 @@ struct TargetQueue: Sendable {
         let batch = take(work)
         guard !batch.isEmpty else { return nil }
         isBusy = true
+        begunCount += 1
         return (work, batch)
     }
 
