@@ -36,7 +36,8 @@ struct HeadCheck: Sendable {
         }
         let length = head.headers.first(name: "content-length").flatMap { Int($0) } ?? 0
         let hasBody = length > 0 || head.headers.contains(name: "transfer-encoding")
-        let keepsAlive = head.isKeepAlive
+        // A HEAD's answer must not have a body (RFC 9110 §9.3.2); ours has, so it is the last.
+        let keepsAlive = head.isKeepAlive && head.method != .HEAD
         let target = head.uri.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
         do throws(ControlProblem) {
             let match = try router.match(method: head.method.rawValue, path: target[0])

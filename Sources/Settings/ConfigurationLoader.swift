@@ -1,12 +1,24 @@
+import Synchronization
+
 /// Loads a configuration: the one path for start, reload and `--check-config`.
 package enum ConfigurationLoader {
+    /// The last accepted text and what it says.
+    ///
+    /// The TOML library never gives back the memory that a text cost, so one that did not change is
+    /// not read again.
+    private static let accepted = Mutex<(bytes: [UInt8], configuration: DaemonConfiguration)?>(nil)
+
     /// Reads and checks a file.
     ///
     /// - Parameter path: The file; also what messages call it.
     /// - Returns: The whole configuration, with defaults filled in.
     /// - Throws: ``ConfigurationError`` with every problem at once; nothing is in effect then.
     package static func load(path: String) throws(ConfigurationError) -> DaemonConfiguration {
-        try parse(ConfigurationFile(path: path).read(), file: path)
+        let bytes = try ConfigurationFile(path: path).read()
+        if let last = accepted.withLock({ $0 }), last.bytes == bytes { return last.configuration }
+        let configuration = try parse(bytes, file: path)
+        accepted.withLock { $0 = (bytes, configuration) }
+        return configuration
     }
 
     /// Checks the text of a configuration.

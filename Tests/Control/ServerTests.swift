@@ -105,6 +105,27 @@ extension ControlSuite {
             }
         }
 
+        @Test(arguments: ControlProblem.Code.allCases)
+        func `every problem is a problem document with its stable code`(
+            code: ControlProblem.Code
+        ) async throws {
+            let backend = FakeBackend(expecting: [.status], problem: ControlProblem(code))
+            try await TestServer.run(backend) { server in
+                let answer = try await RawConnection.ask(server.submitPath, "GET", "/v1/status")
+                #expect(answer.status == code.status)
+                #expect(answer.text.contains("\r\ncontent-type: application/problem+json\r\n"))
+                #expect(answer.text.contains("\"code\":\"\(code.rawValue)\""))
+            }
+        }
+
+        @Test func `the answer to a HEAD is the last one of its connection`() async throws {
+            try await TestServer.run(FakeBackend(expecting: [])) { server in
+                let answer = try await RawConnection.ask(server.submitPath, "HEAD", "/v1/status")
+                #expect(answer.status == 405)
+                #expect(answer.text.contains("\r\nconnection: close\r\n"))
+            }
+        }
+
         @Test func `paths, methods and sizes have their own problems`() async throws {
             try await TestServer.run(FakeBackend(expecting: [])) { server in
                 let path = server.controlPath

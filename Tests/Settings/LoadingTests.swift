@@ -1,3 +1,5 @@
+import FoundationEssentials
+import Glibc
 import Lifecycle
 import Testing
 
@@ -187,6 +189,33 @@ struct LoadingTests {
             #expect(try Sample.load(rendered) == configuration, "\(rendered)")
             #expect(rendered.contains("deadline = \"30d\""))
         }
+    }
+}
+
+@Suite("Loading again")
+struct LoadingAgainTests {
+    /// The resident memory of this process in KiB (proc(5)).
+    private static func residentKibibytes() throws -> Int {
+        let status = try Data(contentsOf: URL(filePath: "/proc/self/status"))
+        let line = String(decoding: status, as: UTF8.self).split(separator: "\n")
+            .first { $0.hasPrefix("VmRSS:") }
+        return try #require(line?.split(separator: " ").dropFirst().first.flatMap { Int($0) })
+    }
+
+    @Test("a thousand reloads of a text that did not change take no memory")
+    func unchanged() throws {
+        let path = FileManager.default.temporaryDirectory
+            .appending(path: "expunged-\(UUID().uuidString).toml")
+        try Data((Sample.provider + Sample.target).utf8).write(to: path)
+        defer { _ = unsafe unlink(path.path(percentEncoded: false)) }
+        #expect(unsafe chmod(path.path(percentEncoded: false), 0o600) == 0)
+        let name = path.path(percentEncoded: false)
+        let first = try ConfigurationLoader.load(path: name)
+        let before = try Self.residentKibibytes()
+        for _ in 0..<1000 { #expect(try ConfigurationLoader.load(path: name) == first) }
+        #expect(try Self.residentKibibytes() - before < 4096)
+        try Data(Sample.provider.utf8).write(to: path)
+        #expect(try ConfigurationLoader.load(path: name) != first)
     }
 }
 

@@ -10,6 +10,19 @@ struct StateEndTests {
     private static let canaryUser = "canary-user-7f3a9c51d2e8"
     private static let canaryToken = "canary-token-b61e0f94a7"
 
+    @Test func `a clean stop leaves the database alone, without a log beside it`() async throws {
+        let fixture = try StateFixture()
+        _ = try await fixture.keep(StateFixture.credential("u", "token"))
+        // A reader that is open at the end must not be the last one.
+        _ = try await fixture.database.userKey(StateFixture.hash("u"))
+        var status = stat()
+        #expect(unsafe stat(fixture.directory + "/state.db-wal", &status) == 0)
+        try await fixture.database.close()
+        for suffix in ["-wal", "-shm"] {
+            #expect(unsafe stat(fixture.directory + "/state.db" + suffix, &status) != 0)
+        }
+    }
+
     @Test func `nothing of a deleted user is left in our files after the scrub`() async throws {
         let fixture = try StateFixture()
         let stored = try await fixture.keep(

@@ -109,8 +109,8 @@ package final class StateDatabase: Sendable {
         try await writer.perform { try Self.markStop($0, isClean: true) }
         writer.refuse(StorageError(.closed, "use the state", at: path))
         do {
-            // The last connection to close checkpoints and removes the WAL (sqlite.org/wal.html,
-            // §2).
+            // The last connection to close checkpoints and removes the WAL and its index
+            // (sqlite.org/wal.html, §2), unless it may only read: so the readers go first.
             try readers.close()
             try queue.close()
         } catch {

@@ -1,0 +1,121 @@
+import Control
+import Engine
+import Lifecycle
+import Storage
+import Testing
+import Vault
+
+@testable import Daemon
+
+@Suite("What the control API answers") struct BackendTests {
+    private func backend(
+        _ bench: Bench,
+        spool: SpoolHealth = SpoolHealth()
+    ) throws -> DaemonBackend {
+        let vault = SealedVault(keyring: VaultKeyring(active: try Bench.key(1)))
+        let desk = try bench.desk(vault)
+        let clock = AnchoredClock()
+        let hub = EventHub()
+        let engine = DeletionEngine(
+            core: EngineCore(
+                configuration: desk.shelf.current.engineConfiguration,
+                pauses: StoredPauses(),
+                isVaultOpen: true,
+                seed: 1
+            ),
+            ports: EnginePorts(
+                store: bench.state,
+                vault: vault,
+                hasher: bench.hasher,
+                observer: Reporter(
+                    logger: bench.log.logger,
+                    hub: hub,
+                    now: { Bench.start },
+                    nudgeMirror: {}
+                ),
+                clock: clock,
+                makeRowNonce: { [] }
+            ),
+            adapters: desk.shelf.current.forEngine
+        )
+        let intake = IntakeDesk(
+            state: bench.state,
+            hasher: bench.hasher,
+            shelf: desk.shelf,
+            credentials: desk,
+            logger: bench.log.logger
+        )
+        return DaemonBackend(
+            BackendParts(
+                state: bench.state,
+                engine: engine,
+                vault: vault,
+                hasher: bench.hasher,
+                shelf: desk.shelf,
+                credentials: desk,
+                intake: intake,
+                hub: hub,
+                mint: desk.mint,
+                now: { Bench.start },
+                startedAt: Bench.start,
+                version: "test",
+                logger: bench.log.logger,
+                spoolHealth: { spool },
+                reload: { () throws(ControlProblem) in throw ControlProblem(.internal) }
+            )
+        )
+    }
+
+    private func ask(
+        _ user: String,
+        _ kind: RequestKind = .revokeTokens
+    ) throws -> Control.Submission {
+        Control.Submission(
+            kind: kind,
+            user: try #require(UserID(user)),
+            options: try RequestOptions(members: [], kind: kind)
+        )
+    }
+
+    @Test("an idempotency key belongs to one socket and one uid")
+    func idempotency() async throws {
+        let bench = try Bench()
+        let backend = try backend(bench)
+        let application = Caller(role: .submit, uid: 1000)
+        func id(_ user: String, _ caller: Caller) async throws -> RequestID {
+            try await backend.submit(ask(user), idempotencyKey: "k", caller: caller).id
+        }
+        let first = try await id("alice", application)
+        #expect(try await id("alice", application) == first)
+        // In the same scope this would be the conflict below.
+        let other = try await id("bob", Caller(role: .submit, uid: 1001))
+        #expect(try await id("carol", Caller(role: .operator, uid: 1000)) != first)
+        #expect(other != first)
+        await #expect(throws: ControlProblem(.idempotencyConflict)) {
+            _ = try await id("dave", application)
+        }
+    }
+
+    @Test("troubles of the spool are alarms and metrics, and a healthy one is neither")
+    func spoolHealth() async throws {
+        let bench = try Bench()
+        let caller = Caller(role: .operator, uid: 0)
+        #expect(try await backend(bench).status(caller: caller).alarms.isEmpty)
+        var health = SpoolHealth()
+        health.writeTrouble = .diskFull
+        health.foreignCount = 2
+        health.unreadableCount = 3
+        let ill = try backend(bench, spool: health)
+        #expect(
+            try await ill.status(caller: caller).alarms
+                == ["spool_unwritable", "spool_foreign_objects", "spool_unreadable_rows"]
+        )
+        let metrics = try await ill.metrics(caller: caller)
+        for line in [
+            "expunged_spool_quarantined{trouble=\"missing\"} 0",
+            "expunged_spool_unwritable{trouble=\"disk_full\"} 1", "expunged_spool_in_wal 0",
+            "expunged_spool_foreign_objects 2", "expunged_spool_unreadable_rows 3",
+            "expunged_credential_not_sealed 0",
+        ] { #expect(metrics.contains("\n\(line)\n"), "\(line)") }
+    }
+}
