@@ -50,10 +50,26 @@ import Vault
                 state: bench.state,
                 engine: engine,
                 vault: vault,
+                rotation: KeyRotation(
+                    state: bench.state,
+                    vault: vault,
+                    clock: clock,
+                    logger: bench.log.logger
+                ),
                 hasher: bench.hasher,
                 shelf: desk.shelf,
                 credentials: desk,
                 intake: intake,
+                notifications: NotificationDesk(
+                    state: bench.state,
+                    vault: vault,
+                    hasher: bench.hasher,
+                    shelf: desk.shelf,
+                    intake: intake,
+                    clock: clock,
+                    logger: bench.log.logger,
+                    post: { _ in }
+                ),
                 hub: hub,
                 mint: desk.mint,
                 now: { Bench.start },
