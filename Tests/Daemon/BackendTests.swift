@@ -8,15 +8,14 @@ import Vault
 @testable import Daemon
 
 @Suite("What the control API answers") struct BackendTests {
-    private func backend(
+    private func engine(
         _ bench: Bench,
-        spool: SpoolHealth = SpoolHealth()
-    ) throws -> DaemonBackend {
-        let vault = SealedVault(keyring: VaultKeyring(active: try Bench.key(1)))
-        let desk = try bench.desk(vault)
-        let clock = AnchoredClock()
-        let hub = EventHub()
-        let engine = DeletionEngine(
+        _ desk: CredentialDesk,
+        _ vault: SealedVault,
+        _ clock: AnchoredClock,
+        _ hub: EventHub
+    ) -> DeletionEngine {
+        DeletionEngine(
             core: EngineCore(
                 configuration: desk.shelf.current.engineConfiguration,
                 pauses: StoredPauses(),
@@ -38,6 +37,17 @@ import Vault
             ),
             adapters: desk.shelf.current.forEngine
         )
+    }
+
+    private func backend(
+        _ bench: Bench,
+        spool: SpoolHealth = SpoolHealth()
+    ) throws -> DaemonBackend {
+        let vault = SealedVault(keyring: VaultKeyring(active: try Bench.key(1)))
+        let desk = try bench.desk(vault)
+        let clock = AnchoredClock()
+        let hub = EventHub()
+        let engine = engine(bench, desk, vault, clock, hub)
         let intake = IntakeDesk(
             state: bench.state,
             hasher: bench.hasher,
