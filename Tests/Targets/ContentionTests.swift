@@ -51,7 +51,8 @@ import Testing
         #expect(answers.map(\.text) == ["p delete, fence: none 100000"])
         #expect(await target.verify([order("a")]) == [.clean])
         #expect(longest < .seconds(1), "the longest of \(count) writes took \(longest)")
-        #expect(count >= 10)
+        // One write can come before the purge and one after it; a third came between two batches.
+        #expect(count >= 3)
         #expect(try app.texts(checksum) == others)
         #expect(try app.integer("SELECT count(*) FROM log") == count)
     }
