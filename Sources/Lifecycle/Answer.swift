@@ -94,10 +94,28 @@ package struct PurgeCounts: Hashable, Sendable {
         }
     }
 
-    package var entries: [Entry]
+    /// Copies that the store keeps for a while although it has deleted them.
+    package struct Lingering: Hashable, Sendable {
+        /// What they are and where, such as "soft-deleted objects of bucket 'uploads'".
+        ///
+        /// No personal data: it is printed on the receipt.
+        package let text: String
+        /// When the store has destroyed the last of them; `nil` when it does not say.
+        package var until: WallTime?
 
-    package init(entries: [Entry] = []) {
+        package init(text: String, until: WallTime?) {
+            self.text = text
+            self.until = until
+        }
+    }
+
+    package var entries: [Entry]
+    /// One for each text; part of the receipt's erasure horizon.
+    package var lingering: [Lingering]
+
+    package init(entries: [Entry] = [], lingering: [Lingering] = []) {
         self.entries = entries
+        self.lingering = lingering
     }
 
     /// Adds the counts of a later pass over the same tables, which happens after a crash.
@@ -112,5 +130,18 @@ package struct PurgeCounts: Hashable, Sendable {
                 entries.append(entry)
             }
         }
+        for copy in other.lingering { note(copy) }
+    }
+
+    /// Adds copies that linger; those of the same text are one, until the later time.
+    package mutating func note(_ copy: Lingering) {
+        guard let index = lingering.firstIndex(where: { $0.text == copy.text }) else {
+            return lingering.append(copy)
+        }
+        guard let known = lingering[index].until, let later = copy.until else {
+            lingering[index].until = nil
+            return
+        }
+        lingering[index].until = max(known, later)
     }
 }

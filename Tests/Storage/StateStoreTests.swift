@@ -46,9 +46,20 @@ struct StateStoreTests {
             .purged(
                 target,
                 .done(
-                    PurgeCounts(entries: [
-                        .init(name: "po\"s\n\\ts", action: "delete", rowCount: 3, fencedCount: 1)
-                    ])
+                    PurgeCounts(
+                        entries: [
+                            .init(
+                                name: "po\"s\n\\ts",
+                                action: "delete",
+                                rowCount: 3,
+                                fencedCount: 1
+                            )
+                        ],
+                        lingering: [
+                            .init(text: "soft-deleted objects", until: StateFixture.start),
+                            .init(text: "versions", until: nil),
+                        ]
+                    )
                 )
             ), .verified(target, .clean),
         ]

@@ -29,8 +29,24 @@ package protocol PurgeTarget: Sendable {
     /// Counts what is left, with other queries than ``purge(_:)`` used.
     func verify(_ orders: [PurgeOrder]) async -> [VerifyAnswer]
 
+    /// Tells what ``purge(_:)`` would do for one user, and changes nothing.
+    ///
+    /// Counting is bounded (``PlanItem/isBounded``), so that it costs the application little.
+    func plan(_ order: PurgeOrder) async -> PlanAnswer
+
     /// Whether the store is reachable, permitted and shaped as configured.
     ///
     /// - Returns: One clear sentence per problem, empty when all is well. No personal data.
     func diagnose() async -> [String]
+
+    /// Looks through the live schema (or bucket, folder) for what looks like user data.
+    func coverage() async -> CoverageAnswer
+}
+
+extension PurgeTarget {
+    /// Cannot tell.
+    package func plan(_ order: PurgeOrder) async -> PlanAnswer { .unknown }
+
+    /// Cannot tell.
+    package func coverage() async -> CoverageAnswer { .unknown }
 }

@@ -2,16 +2,22 @@ import FoundationEssentials
 import Lifecycle
 
 /// The counts of a purge as JSON: `[["posts","delete",12,0]]`, name, action, rows, fenced rows.
+///
+/// Behind them, copies that linger: `["soft-deleted objects",1767225600000]`, text and Unix time in
+/// milliseconds or `null`.
 enum PurgeCountsText {
     static let empty = "[]"
 
     /// Written by hand: it is on the path of every purge.
     static func encode(_ counts: PurgeCounts) -> String {
-        guard !counts.entries.isEmpty else { return empty }
-        let entries = counts.entries.map { entry in
+        var rows = counts.entries.map { entry in
             "[\(quote(entry.name)),\(quote(entry.action)),\(entry.rowCount),\(entry.fencedCount)]"
         }
-        return "[" + entries.joined(separator: ",") + "]"
+        for copy in counts.lingering {
+            let until = copy.until.map { "\($0.unixMilliseconds)" } ?? "null"
+            rows.append("[\(quote(copy.text)),\(until)]")
+        }
+        return rows.isEmpty ? empty : "[" + rows.joined(separator: ",") + "]"
     }
 
     /// - Throws: ``StorageError`` of kind `malformed`.
@@ -19,22 +25,47 @@ enum PurgeCountsText {
         guard text != empty else { return PurgeCounts() }
         do {
             let rows = try JSONDecoder().decode([Row].self, from: Data(text.utf8))
-            return PurgeCounts(entries: rows.map(\.entry))
+            var counts = PurgeCounts()
+            for row in rows {
+                switch row {
+                case .entry(let entry): counts.entries.append(entry)
+                case .lingering(let copy): counts.lingering.append(copy)
+                }
+            }
+            return counts
         } catch {
             throw SQLRow.malformed("counts")
         }
     }
 
-    private struct Row: Decodable {
-        let entry: PurgeCounts.Entry
+    private enum Row: Decodable {
+        case entry(PurgeCounts.Entry)
+        case lingering(PurgeCounts.Lingering)
+
+        /// Members of a row of counts.
+        private static let entryMembers = 4
 
         init(from decoder: any Decoder) throws {
             var values = try decoder.unkeyedContainer()
-            entry = PurgeCounts.Entry(
-                name: try values.decode(String.self),
-                action: try values.decode(String.self),
-                rowCount: try values.decode(Int.self),
-                fencedCount: try values.decode(Int.self)
+            guard values.count == Self.entryMembers else {
+                let text = try values.decode(String.self)
+                let isEndless = try values.decodeNil()
+                let until = isEndless ? nil : try values.decode(Int64.self)
+                self = .lingering(
+                    PurgeCounts.Lingering(
+                        text: text,
+                        until: until.map { WallTime(unixMilliseconds: $0) }
+                    )
+                )
+                return
+            }
+            self = .entry(
+                PurgeCounts.Entry(
+                    name: try values.decode(String.self),
+                    action: try values.decode(String.self),
+                    rowCount: try values.decode(Int.self),
+                    fencedCount: try values.decode(Int.self)
+                )
             )
         }
     }

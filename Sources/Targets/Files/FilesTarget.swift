@@ -13,6 +13,9 @@ package actor FilesTarget: PurgeTarget {
     private let plan: FilesTargetPlan
     private let queue: BlockingQueue
 
+    /// Entries looked at per path for a plan; a second or two on a cold disk.
+    private static let planEntries = 100_000
+
     /// The queue on which everything here runs.
     package nonisolated var unownedExecutor: UnownedSerialExecutor {
         unsafe queue.asUnownedSerialExecutor()
@@ -54,6 +57,37 @@ package actor FilesTarget: PurgeTarget {
         return answers
     }
 
+    /// Counts the files and folders of one user, up to ``planEntries`` per path.
+    package func plan(_ order: PurgeOrder) async -> PlanAnswer {
+        do throws(FilesError) {
+            return .items(
+                try tallies(order, .plan, visitsMax: Self.planEntries).map { path, tally in
+                    PlanItem(
+                        name: path,
+                        action: .delete,
+                        count: tally.entryCount,
+                        isBounded: tally.isCut,
+                        fencedCount: tally.fencedCount
+                    )
+                }
+            )
+        } catch {
+            return .trouble(error.trouble)
+        }
+    }
+
+    /// Looks for folders and files beside the configured paths.
+    package func coverage() async -> CoverageAnswer {
+        do throws(FilesError) {
+            let root = try openRoot()
+            return try wrapped { () throws(OpenDirectory.Failure) in
+                .findings(try PathCoverage(plan.paths).findings(in: root))
+            }
+        } catch {
+            return .trouble(error.trouble)
+        }
+    }
+
     /// Whether the root is one, is ours to purge, and can be written.
     package func diagnose() async -> [String] {
         do throws(FilesError) {
@@ -83,30 +117,44 @@ package actor FilesTarget: PurgeTarget {
         _ order: PurgeOrder,
         _ purpose: TreeWalk.Purpose
     ) throws(FilesError) -> [PurgeCounts.Entry] {
+        try tallies(order, purpose).map { path, tally in
+            PurgeCounts.Entry(
+                name: path,
+                action: "delete",
+                rowCount: tally.entryCount,
+                fencedCount: tally.fencedCount
+            )
+        }
+    }
+
+    private func tallies(
+        _ order: PurgeOrder,
+        _ purpose: TreeWalk.Purpose,
+        visitsMax: Int = .max
+    ) throws(FilesError) -> [(path: String, tally: TreeWalk.Tally)] {
         let root = try openRoot()
-        var entries: [PurgeCounts.Entry] = []
+        var tallies: [(path: String, tally: TreeWalk.Tally)] = []
         for pattern in plan.paths {
             var tally = TreeWalk.Tally()
             try wrapped { () throws(OpenDirectory.Failure) in
                 try Self.find(pattern.steps[...], of: order.user, in: root) {
                     directory,
                     name throws(OpenDirectory.Failure) in
-                    var walk = TreeWalk(in: directory, fence: order.fence, purpose: purpose)
+                    var walk = TreeWalk(
+                        in: directory,
+                        fence: order.fence,
+                        purpose: purpose,
+                        visitsMax: visitsMax
+                    )
                     try walk.walk(name)
                     tally.entryCount += walk.tally.entryCount
                     tally.fencedCount += walk.tally.fencedCount
+                    tally.isCut = tally.isCut || walk.tally.isCut
                 }
             }
-            entries.append(
-                PurgeCounts.Entry(
-                    name: pattern.description,
-                    action: "delete",
-                    rowCount: tally.entryCount,
-                    fencedCount: tally.fencedCount
-                )
-            )
+            tallies.append((path: pattern.description, tally: tally))
         }
-        return entries
+        return tallies
     }
 
     private static func find(

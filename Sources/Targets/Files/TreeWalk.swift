@@ -11,7 +11,10 @@ struct TreeWalk {
     /// What happens to entries that are not newer than the fence.
     enum Purpose {
         case remove
+        /// Counts what is left: a folder only when nothing is in it.
         case count
+        /// Counts what ``remove`` would remove.
+        case plan
     }
 
     /// What a walk found.
@@ -20,6 +23,8 @@ struct TreeWalk {
         var entryCount = 0
         /// Entries newer than the fence, which stay.
         var fencedCount = 0
+        /// The walk ended at ``visitsMax``; the counts are of what it saw until then.
+        var isCut = false
     }
 
     private struct Level {
@@ -50,10 +55,19 @@ struct TreeWalk {
     private var levels: [Level] = []
     /// Every level below this one is closed.
     private var firstOpen = 0
+    /// Entries that may be looked at before the walk ends early; only counting may end early.
+    private let visitsMax: Int
+    private var visitCount = 0
     private(set) var tally = Tally()
 
-    init(in parent: OpenDirectory, fence: WallTime, purpose: Purpose) {
+    init(
+        in parent: OpenDirectory,
+        fence: WallTime,
+        purpose: Purpose,
+        visitsMax: Int = .max
+    ) {
         self.parent = parent
+        self.visitsMax = visitsMax
         self.fence = fence
         self.purpose = purpose
     }
@@ -65,6 +79,7 @@ struct TreeWalk {
     mutating func walk(_ name: FileName) throws(OpenDirectory.Failure) {
         try visit(name, in: parent)
         while let deepest = levels.indices.last {
+            guard visitCount < visitsMax else { return cut() }
             let directory = try opened(deepest)
             if levels[deepest].pending.isEmpty {
                 let entries = try directory.entries(from: levels[deepest].place)
@@ -79,17 +94,28 @@ struct TreeWalk {
         }
     }
 
+    private mutating func cut() {
+        tally.isCut = true
+        for level in levels {
+            tally.entryCount += level.entryCount
+            tally.fencedCount += level.fencedCount
+        }
+        levels = []
+        firstOpen = 0
+    }
+
     /// Deals with an entry that is no folder; goes into one that is.
     private mutating func visit(
         _ name: FileName,
         in directory: OpenDirectory
     ) throws(OpenDirectory.Failure) {
         guard let facts = try directory.facts(of: name) else { return }
+        visitCount += 1
         if facts.isDirectory {
             try enter(name, in: directory)
         } else if isNewer(facts) {
             note(fenced: 1)
-        } else if purpose == .count {
+        } else if purpose != .remove {
             note(entries: 1)
         } else if try directory.remove(name, isDirectory: false) {
             note(entries: 1)
@@ -124,7 +150,7 @@ struct TreeWalk {
                 levels[deepest].place = 0
                 return
             }
-        } else if purpose == .count, level.fencedCount == 0, level.entryCount == 0 {
+        } else if level.fencedCount == 0, purpose == .plan || level.entryCount == 0 {
             levels[deepest].entryCount += 1
         }
         let left = levels.removeLast()

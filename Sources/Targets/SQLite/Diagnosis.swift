@@ -62,7 +62,7 @@ enum Diagnosis {
     private static func prepare(_ table: TablePlan, _ db: Database, _ findings: inout Findings) {
         let statements = [
             table.countSQL, table.workSQL, table.chunkSQL, table.cursorSQL, table.fencedSQL,
-            table.remainingSQL,
+            table.remainingSQL, table.planSQL,
         ]
         for sql in statements.compactMap({ $0 }) {
             do {

@@ -1,5 +1,4 @@
 internal import CSQLiteGuard
-
 internal import Glibc
 
 /// What SQLite needs around the file, and reports as a bare error code when it is missing.

@@ -1,6 +1,7 @@
 internal import CSQLiteGuard
 package import Engine
 internal import GRDB
+internal import GRDBSQLite
 package import Lifecycle
 
 /// A SQLite database of the application, purged in short transactions beside its owner.
@@ -98,6 +99,53 @@ package actor SQLiteTarget: PurgeTarget {
             }
         }
         return answers
+    }
+
+    /// Counts the user's rows table by table; each table is a read transaction of its own.
+    package func plan(_ order: PurgeOrder) async -> PlanAnswer {
+        var schemaTries = 0
+        while true {
+            do {
+                let (queue, plan) = try await ready()
+                let target = name
+                var items: [PlanItem] = []
+                for table in plan.tables {
+                    items.append(
+                        try await queue.writeWithoutTransaction { db in
+                            try PlanTransaction(db: db, plan: plan, target: target)
+                                .count(table, for: order)
+                        }
+                    )
+                }
+                return .items(items)
+            } catch {
+                let error = TargetError(error, target: name)
+                forget(after: error)
+                schemaTries += 1
+                guard error.kind == .schemaChanged, schemaTries <= TargetLimits.schemaRetries
+                else { return .trouble(error.trouble) }
+            }
+        }
+    }
+
+    /// Looks through the live schema for what looks like user data.
+    package func coverage() async -> CoverageAnswer {
+        do {
+            let queue = try connect()
+            let target = name
+            let schema = try await queue.writeWithoutTransaction { db in
+                try ConnectionChecks.execute("BEGIN", db, target)
+                defer { _ = unsafe sqlite3_exec(db.sqliteConnection, "ROLLBACK", nil, nil, nil) }
+                return try LiveSchema(db)
+            }
+            return .findings(
+                SchemaCoverage(tables: schema.ownTables, rules: configuration.rules).findings()
+            )
+        } catch {
+            let error = TargetError(error, target: name)
+            forget(after: error)
+            return .trouble(error.trouble)
+        }
     }
 
     /// Compares the configuration with the live schema; one sentence per problem.

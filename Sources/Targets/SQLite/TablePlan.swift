@@ -17,6 +17,8 @@ struct TablePlan: Sendable {
     let fencedSQL: String?
     /// What is left, asked in another form than the work; `nil` for kept rows.
     let remainingSQL: String?
+    /// Rows that want work or are kept, and fenced ones among them, for a plan; reads only.
+    let planSQL: String
     let constants: [BoundValue]
 
     /// Compiles a rule that has been checked against `shape`.
@@ -66,6 +68,10 @@ struct TablePlan: Sendable {
             LIMIT \(TargetLimits.remainingRows))
             """
         }
+        planSQL = """
+            SELECT count(*), sum(f), 0 FROM (SELECT \(fence ?? "0") AS f FROM \(table) \
+            WHERE \(match)\(todo) LIMIT \(TargetLimits.planRows + 1))
+            """
         remainingSQL =
             rule.action == .keep
             ? nil

@@ -53,6 +53,10 @@ package enum TargetLimits {
     /// Remaining rows counted per table; "at least so many" is enough to go back to purging.
     package static let remainingRows = 10_000
 
+    /// Rows counted per table for a plan: by an index some 30 ms, in which a database with a
+    /// rollback journal cannot be written.
+    package static let planRows = 100_000
+
     /// Page cache of one target, in KiB.
     package static let cacheKibibytes = 16_384
 }

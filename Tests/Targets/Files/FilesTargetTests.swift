@@ -190,3 +190,32 @@ struct FilesTargetTests {
         #expect(throws: PathPattern.Malformed.self) { try PathPattern(text) }
     }
 }
+
+@Suite("What a files target tells before it purges") struct FilesPlanTests {
+    @Test("it counts without removing, and names what no path leads to")
+    func plan() async throws {
+        let fixture = try FilesFixture()
+        for path in ["files/u1/a", "files/u1/b/c", "files/u2/a", "avatars/u1.png", "export/x"] {
+            try fixture.make("data/uploads/" + path)
+        }
+        try fixture.make("data/uploads/avatars/u1.jpg")
+        let target = try fixture.target("files/{user_id}", "avatars/{user_id}.png")
+        let items: [PlanItem] = [
+            .init(name: "files/{user_id}", action: .delete, count: 4),
+            .init(name: "avatars/{user_id}.png", action: .delete, count: 1),
+        ]
+        #expect(await target.plan(try FilesFixture.order("u1")) == .items(items))
+        #expect(fixture.exists("data/uploads/files/u1/b/c"))
+        let findings: [CoverageFinding] = [
+            .init(name: "avatars/", reason: "leads to a configured path", isCovered: true),
+            .init(
+                name: "avatars/*",
+                reason: "1 files, no configured path leads there",
+                isCovered: false
+            ),
+            .init(name: "export/", reason: "no configured path leads there", isCovered: false),
+            .init(name: "files/", reason: "leads to a configured path", isCovered: true),
+        ]
+        #expect(await target.coverage() == .findings(findings))
+    }
+}

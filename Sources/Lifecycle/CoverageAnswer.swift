@@ -1,0 +1,25 @@
+/// What looking through a whole store for user data brought.
+package enum CoverageAnswer: Hashable, Sendable {
+    /// Everything that looks like user data, covered or not; empty when nothing does.
+    case findings([CoverageFinding])
+    /// This kind of store cannot be looked through.
+    case unknown
+    case trouble(Trouble)
+}
+
+/// Something in a store that looks like user data.
+package struct CoverageFinding: Hashable, Sendable {
+    /// A table's column (`posts.editor_id`), a folder, a prefix; a name of the schema, never a
+    /// user's.
+    package let name: String
+    /// Why it looks like user data, such as "refers to 'users'".
+    package let reason: String
+    /// The configuration deletes it, makes it unrecognisable, or keeps it with a reason.
+    package let isCovered: Bool
+
+    package init(name: String, reason: String, isCovered: Bool) {
+        self.name = name
+        self.reason = reason
+        self.isCovered = isCovered
+    }
+}

@@ -1,0 +1,44 @@
+/// What asking a target what a purge of one user would do brought.
+package enum PlanAnswer: Hashable, Sendable {
+    /// In the order of work.
+    case items([PlanItem])
+    /// This kind of store cannot tell before it purges.
+    case unknown
+    case trouble(Trouble)
+}
+
+/// One row of a plan: a table (or folder, prefix) and what would be done there.
+package struct PlanItem: Hashable, Sendable {
+    /// What is done to the user's data.
+    package enum Action: String, Hashable, Sendable, CaseIterable {
+        case delete, anonymize, keep
+    }
+
+    /// Named as on the receipt (``PurgeCounts/Entry/name``).
+    package let name: String
+    package let action: Action
+    /// Why data stays; `nil` for what is deleted.
+    package let reason: String?
+    /// Rows, files or objects to be dealt with, or kept.
+    package let count: Int
+    /// Counting stopped there: it is at least ``count``.
+    package let isBounded: Bool
+    /// Newer than the request: they would be left alone.
+    package let fencedCount: Int
+
+    package init(
+        name: String,
+        action: Action,
+        reason: String? = nil,
+        count: Int,
+        isBounded: Bool = false,
+        fencedCount: Int = 0
+    ) {
+        self.name = name
+        self.action = action
+        self.reason = reason
+        self.count = count
+        self.isBounded = isBounded
+        self.fencedCount = fencedCount
+    }
+}

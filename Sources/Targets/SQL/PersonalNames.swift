@@ -1,0 +1,45 @@
+/// Names by which applications commonly call user ids, tables of users and personal data.
+enum PersonalNames {
+    /// Names of columns that say nothing about what they identify.
+    static let plain: Set<String> = ["id", "key", "name", "pk", "guid", "uuid", "value", "ref"]
+
+    private static let tables: Set<String> = [
+        "user", "users", "account", "accounts", "member", "members", "customer", "customers",
+        "person", "people", "persons", "profile", "profiles", "userprofile", "userprofiles",
+        "authuser", "appuser", "appusers",
+    ]
+
+    private static let userIDs: Set<String> = [
+        "uid", "userid", "useruuid", "userguid", "userref", "username", "login", "accountid",
+        "ownerid", "authorid", "memberid", "customerid", "personid", "profileid", "creatorid",
+        "createdby", "updatedby", "deletedby", "senderid", "recipientid", "receiverid",
+        "followerid", "assigneeid", "userpk",
+    ]
+
+    private static let personal: Set<String> = [
+        "email", "emailaddress", "mail", "phone", "phonenumber", "mobile", "mobilenumber",
+        "ipaddress", "ipaddr", "remoteaddr", "useragent", "dateofbirth", "birthdate", "birthday",
+        "firstname", "lastname", "fullname", "displayname", "givenname", "familyname", "surname",
+        "streetaddress", "postaladdress", "iban", "ssn", "passportnumber", "pushtoken",
+    ]
+
+    /// Lower-case ASCII letters and digits only: `User_ID`, `userId` and `user-id` are one name.
+    static func canonical(_ name: String) -> String {
+        String(name.lowercased().filter { $0.isASCII && ($0.isLetter || $0.isNumber) })
+    }
+
+    /// Whether a table of that name, with or without its schema in front, is one of users.
+    static func isTableOfUsers(_ name: String) -> Bool {
+        tables.contains(canonical(name.split(separator: ".").last.map(String.init) ?? name))
+    }
+
+    /// Whether a ``canonical(_:)`` name of a column is one of a user id.
+    static func isUserID(_ name: String) -> Bool {
+        userIDs.contains(name) || name.hasSuffix("userid") || name.hasSuffix("useruuid")
+    }
+
+    /// Whether a ``canonical(_:)`` name of a column is one of personal data.
+    static func isPersonal(_ name: String) -> Bool {
+        personal.contains(name) || name.hasSuffix("email")
+    }
+}

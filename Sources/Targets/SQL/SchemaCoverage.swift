@@ -1,0 +1,137 @@
+internal import Lifecycle
+
+/// Looks through a schema for what looks like user data, and whether a rule deals with it.
+///
+/// Names and foreign keys are all it goes by. It cannot see a user's data under a name that says
+/// nothing, and it may suspect a column that holds none: an operator then says `keep` with a
+/// reason.
+struct SchemaCoverage {
+    /// What it has to know of a table.
+    struct Table {
+        let name: String
+        let columns: [String]
+        let foreignKeys: [ForeignKey]
+    }
+
+    /// More than a person reads, and a bound for a schema of any size.
+    static let findingsMax = 1000
+
+    private let tables: [Table]
+    private let rules: [String: [TableRule]]
+    /// Canonical names of the configured user id columns that say what they are.
+    private let userColumns: Set<String>
+    /// Tables whose rows go with rows that are deleted.
+    private var cascaded: Set<String> = []
+
+    /// - Parameters:
+    ///   - tables: The live schema.
+    ///   - rules: The configuration; its tables are spelled as in `tables`, but for case.
+    init(tables: [Table], rules: [TableRule]) {
+        self.tables = tables.sorted { $0.name < $1.name }
+        self.rules = Dictionary(grouping: rules) { $0.table.lowercased() }
+        userColumns = Set(rules.map { PersonalNames.canonical($0.column) })
+            .subtracting(PersonalNames.plain)
+        var reached = Set(rules.filter { $0.action == .delete }.map { $0.table.lowercased() })
+        var count = 0
+        while count != reached.count {
+            count = reached.count
+            for table in tables
+            where table.foreignKeys.contains(where: {
+                $0.cascades && reached.contains($0.parent.lowercased())
+            }) {
+                reached.insert(table.name.lowercased())
+                cascaded.insert(table.name.lowercased())
+            }
+        }
+    }
+
+    /// Every column and table that looks like user data, sorted by name.
+    func findings() -> [CoverageFinding] {
+        Array(tables.lazy.flatMap(findings(of:)).prefix(Self.findingsMax))
+    }
+
+    private func findings(of table: Table) -> [CoverageFinding] {
+        let rules = rules[table.name.lowercased()] ?? []
+        var found: [CoverageFinding] = []
+        let isOfUsers = PersonalNames.isTableOfUsers(table.name)
+        if isOfUsers {
+            let isCovered = !rules.isEmpty || isCascaded(table)
+            found.append(
+                CoverageFinding(
+                    name: table.name,
+                    reason: "named like a table of users",
+                    isCovered: isCovered
+                )
+            )
+        }
+        for column in table.columns {
+            guard let finding = finding(of: column, in: table, rules) else { continue }
+            found.append(finding)
+        }
+        return found
+    }
+
+    private func finding(
+        of column: String,
+        in table: Table,
+        _ rules: [TableRule]
+    ) -> CoverageFinding? {
+        let name = "\(table.name).\(column)"
+        let isNamed = rules.contains { $0.column.lowercased() == column.lowercased() }
+        let isMasked = rules.contains { masks($0, column) }
+        if let key = table.foreignKeys.first(where: { key in
+            key.childColumns.contains { $0.lowercased() == column.lowercased() }
+                && refersToUsers(key, table, rules)
+        }) {
+            let goes =
+                isDeleted(key.parent)
+                && (key.cascades || key.onDelete == "SET NULL" || key.onDelete == "SET DEFAULT")
+            return CoverageFinding(
+                name: name,
+                reason: "refers to '\(key.parent)'",
+                isCovered: isNamed || isMasked || goes
+            )
+        }
+        let canonical = PersonalNames.canonical(column)
+        if userColumns.contains(canonical) || PersonalNames.isUserID(canonical) {
+            return CoverageFinding(
+                name: name,
+                reason: userColumns.contains(canonical)
+                    ? "named as the user id of a configured table" : "named like a user id",
+                isCovered: isNamed || isMasked || isCascaded(table)
+            )
+        }
+        guard PersonalNames.isPersonal(canonical) else { return nil }
+        let isRowCovered = rules.contains { $0.action == .delete || $0.action == .keep }
+        return CoverageFinding(
+            name: name,
+            reason: "named like personal data",
+            isCovered: isNamed || isMasked || isRowCovered || isCascaded(table)
+        )
+    }
+
+    /// To a table of users, to a configured user id, or, from a table without a rule, to rows that
+    /// are purged.
+    private func refersToUsers(_ key: ForeignKey, _ table: Table, _ own: [TableRule]) -> Bool {
+        if PersonalNames.isTableOfUsers(key.parent) { return true }
+        let parentRules = rules[key.parent.lowercased()] ?? []
+        let referred = Set(key.parentColumns.map { $0.lowercased() })
+        if parentRules.contains(where: { referred.contains($0.column.lowercased()) }) {
+            return true
+        }
+        let isSelf = key.parent.lowercased() == table.name.lowercased()
+        return own.isEmpty && !isSelf && parentRules.contains { $0.action != .keep }
+    }
+
+    private func masks(_ rule: TableRule, _ column: String) -> Bool {
+        guard case .anonymize(let masks) = rule.action else { return false }
+        return masks.contains { $0.column.lowercased() == column.lowercased() }
+    }
+
+    private func isDeleted(_ table: String) -> Bool {
+        (rules[table.lowercased()] ?? []).contains { $0.action == .delete }
+            || cascaded.contains(table.lowercased())
+    }
+
+    private func isCascaded(_ table: Table) -> Bool { cascaded.contains(table.name.lowercased()) }
+}
