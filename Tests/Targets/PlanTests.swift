@@ -10,7 +10,8 @@ import Testing
         CREATE TABLE posts(u TEXT, made INTEGER); CREATE INDEX pu ON posts(u);
         CREATE TABLE invoices(u TEXT, name TEXT);
         INSERT INTO users VALUES ('a', 'a@x'), ('b', 'b@x');
-        INSERT INTO posts VALUES ('a', 1700000000), ('a', NULL), ('a', 9000000000), ('b', 1700000000);
+        INSERT INTO posts VALUES
+            ('a', 1700000000), ('a', NULL), ('a', 9000000000), ('b', 1700000000);
         INSERT INTO invoices VALUES ('a', 'A'), ('a', NULL), ('b', 'B');
         """
 
