@@ -16,7 +16,6 @@ import Testing
         let watcher = try SpoolWatcher(path: spool.path, sweepInterval: .seconds(600))
         defer { watcher.stop() }
         var wakes = watcher.wakes.makeAsyncIterator()
-        try await watcher.isReady()
         try spool.submit("u")
         await wakes.next()
     }
@@ -26,7 +25,6 @@ import Testing
         let spool = try SpoolFixture()
         let watcher = try SpoolWatcher(path: spool.path, sweepInterval: .milliseconds(20))
         defer { watcher.stop() }
-        try await watcher.isReady()
         let other = try DatabaseQueue(path: spool.directory + "/other.db")
         try await other.write { try $0.execute(sql: "CREATE TABLE t(a)") }
         try other.close()
@@ -46,7 +44,6 @@ import Testing
     func idle() async throws {
         let spool = try SpoolFixture()
         let watcher = try SpoolWatcher(path: spool.path, sweepInterval: .milliseconds(5))
-        try await watcher.isReady()
         while watcher.sweepCount < 20 { try await SpoolClock.system().rest(.milliseconds(5)) }
         watcher.stop()
         var count = 0
@@ -61,12 +58,5 @@ import Testing
         watcher.stop()
         watcher.stop()
         for await _ in watcher.wakes {}
-    }
-}
-
-extension SpoolWatcher {
-    /// Waits until the thread has its watch.
-    fileprivate func isReady() async throws {
-        while !isWatching { try await SpoolClock.system().rest(.milliseconds(1)) }
     }
 }

@@ -29,7 +29,10 @@ final class SpoolWatcher: Sendable {
         var isAlert = false
         var isSweepDue = false
         var sweepCount = 0
-        var isWatching = false
+        /// The watch's number; negative while there is no directory.
+        var watch: Int32 = -1
+        /// What the last sweep saw.
+        var snapshot = Snapshot()
     }
 
     /// What a sweep compares; nanoseconds of the last changes.
@@ -44,7 +47,10 @@ final class SpoolWatcher: Sendable {
         static func timespecValue(_ time: timespec) -> [Int] { [time.tv_sec, time.tv_nsec] }
     }
 
-    /// Starts the thread.
+    /// Watches and starts the thread.
+    ///
+    /// What happens after this returned is not missed, so whoever reads the spool for the first time
+    /// afterwards has seen or will be told of everything.
     ///
     /// - Parameters:
     ///   - path: Of the spool; neither it nor its directory need exist.
@@ -61,6 +67,9 @@ final class SpoolWatcher: Sendable {
         guard inotify >= 0, event >= 0 else {
             throw StorageError(.unopenable, "watch the spool", at: name, cause: "errno \(errno)")
         }
+        addWatch()
+        let first = look()
+        state.withLock { $0.snapshot = first }
         let context = unsafe Unmanaged.passRetained(self)
         let answer = unsafe clinux_thread_start(
             "expunged-spool",
@@ -104,27 +113,22 @@ final class SpoolWatcher: Sendable {
     /// Sweeps since the start; for tests.
     var sweepCount: Int { state.withLock { $0.sweepCount } }
 
-    /// Whether the kernel tells of changes; for tests.
-    var isWatching: Bool { state.withLock { $0.isWatching } }
-
     // MARK: The thread
 
     private func run() {
         let clock = ContinuousClock()
-        var watch = addWatch()
-        var snapshot = look()
         var sweepAt = clock.now + sweepInterval
         while !state.withLock({ $0.isStopped }) {
             let rest = clock.now.duration(to: sweepAt)
             if rest <= .zero {
                 sweepAt = clock.now + sweepInterval
-                if watch < 0 { watch = addWatch() }
-                sweep(&snapshot)
+                if state.withLock({ $0.watch < 0 }) { addWatch() }
+                sweep()
                 continue
             }
             sleepUntilEvent(rest)
-            let news = readEvents(watch)
-            if news.isWatchLost { watch = addWatch() }
+            let news = readEvents()
+            if news.isWatchLost { addWatch() }
             if news.isWake { wake.yield() }
         }
         wake.finish()
@@ -141,15 +145,15 @@ final class SpoolWatcher: Sendable {
         _ = unsafe poll(&waiting, nfds_t(waiting.count), milliseconds)
     }
 
-    private func sweep(_ snapshot: inout Snapshot) {
+    private func sweep() {
         let now = look()
         let mustWake = state.withLock { state in
+            defer { state.snapshot = now }
             state.sweepCount += 1
-            guard state.isAlert || now != snapshot else { return false }
+            guard state.isAlert || now != state.snapshot else { return false }
             state.isSweepDue = true
             return true
         }
-        snapshot = now
         if mustWake { wake.yield() }
     }
 
@@ -172,18 +176,17 @@ final class SpoolWatcher: Sendable {
         return snapshot
     }
 
-    /// The watch's number; negative while there is no directory.
-    private func addWatch() -> Int32 {
+    private func addWatch() {
         let mask =
             UInt32(IN_MODIFY) | UInt32(IN_DELETE) | UInt32(IN_CREATE) | UInt32(IN_ATTRIB)
             | UInt32(IN_MOVED_TO) | UInt32(IN_MOVED_FROM) | UInt32(IN_DELETE_SELF)
             | UInt32(IN_MOVE_SELF) | UInt32(IN_ONLYDIR)
         let watch = unsafe inotify_add_watch(inotify, directory, mask)
-        state.withLock { $0.isWatching = watch >= 0 }
-        return watch
+        state.withLock { $0.watch = watch }
     }
 
-    private func readEvents(_ watch: Int32) -> (isWake: Bool, isWatchLost: Bool) {
+    private func readEvents() -> (isWake: Bool, isWatchLost: Bool) {
+        let watch = state.withLock { $0.watch }
         var isWake = false
         var isWatchLost = false
         var buffer = [UInt8](repeating: 0, count: 4096)
