@@ -67,6 +67,7 @@ final class AppDatabase: Sendable {
     func target(
         _ rules: TableRule...,
         triggers: TriggerPolicy = .checked,
+        vacuum: VacuumPolicy = .off,
         clock: TargetClock = .still()
     ) -> SQLiteTarget {
         SQLiteTarget(
@@ -74,7 +75,8 @@ final class AppDatabase: Sendable {
                 name: TargetName("app-db"),
                 path: path,
                 rules: rules,
-                triggers: triggers
+                triggers: triggers,
+                vacuum: vacuum
             ),
             hasher: StandInHasher(),
             clock: clock

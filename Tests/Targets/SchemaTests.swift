@@ -60,6 +60,45 @@ import Testing
         #expect(try app.integer("SELECT count(*) FROM invoices") == 1)
     }
 
+    @Test("tables that refer to each other in a circle go together, and the check says so")
+    func circle() async throws {
+        let app = try AppDatabase(
+            """
+            CREATE TABLE a(u TEXT, id INTEGER PRIMARY KEY, b INTEGER REFERENCES b);
+            CREATE TABLE b(u TEXT, id INTEGER PRIMARY KEY, a INTEGER REFERENCES a);
+            INSERT INTO a VALUES ('x', 1, NULL), ('y', 2, NULL);
+            INSERT INTO b VALUES ('x', 1, 1), ('y', 2, 2); UPDATE a SET b = id;
+            """
+        )
+        let target = app.target(
+            TableRule(table: "a", column: "u", action: .delete),
+            TableRule(table: "b", column: "u", action: .delete)
+        )
+        let found = await target.inspect()
+        #expect(found.problems == [])
+        #expect(found.advice.contains { $0.contains("in a circle") })
+        #expect(
+            await target.purge([order("x")]).map(\.text)
+                == ["a delete, fence: none 1; b delete, fence: none 1"]
+        )
+        #expect(try app.integer("SELECT count(*) FROM a JOIN b ON a.b = b.id") == 1)
+    }
+
+    @Test("a circle with RESTRICT is a problem")
+    func circleThatRestricts() async throws {
+        let app = try AppDatabase(
+            """
+            CREATE TABLE a(u TEXT, id INTEGER PRIMARY KEY, b INTEGER REFERENCES b);
+            CREATE TABLE b(u TEXT, id INTEGER PRIMARY KEY, a REFERENCES a ON DELETE RESTRICT);
+            """
+        )
+        let target = app.target(
+            TableRule(table: "a", column: "u", action: .delete),
+            TableRule(table: "b", column: "u", action: .delete)
+        )
+        #expect(await target.diagnose().count == 1)
+    }
+
     @Test("kept rows are counted and left alone")
     func keep() async throws {
         let app = try AppDatabase(

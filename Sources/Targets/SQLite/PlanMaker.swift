@@ -6,6 +6,8 @@ struct PlanMaker {
     private(set) var problems: [String] = []
     /// One sentence for each thing that an operator should know.
     private(set) var advice: [String] = []
+    /// Tables with rules that refer to each other in a circle, where the order broke it.
+    private var circular: [String] = []
 
     init(rules: [TableRule], schema: LiveSchema) {
         self.rules = rules
@@ -19,7 +21,9 @@ struct PlanMaker {
         guard problems.isEmpty else { return nil }
         checkForeignKeys()
         guard problems.isEmpty else { return nil }
-        let tables = ordered().compactMap { rule -> TablePlan? in
+        let order = ordered()
+        guard problems.isEmpty else { return nil }
+        let tables = order.compactMap { rule -> TablePlan? in
             guard let shape = schema.table(rule.table) else { return nil }
             return TablePlan(
                 rule: rule,
@@ -28,7 +32,11 @@ struct PlanMaker {
                 isSelfReferencing: shape.foreignKeys.contains { refers($0, to: shape.name) }
             )
         }
-        return PurgePlan(schemaVersion: schema.version, tables: tables)
+        return PurgePlan(
+            schemaVersion: schema.version,
+            tables: tables,
+            isCircular: !circular.isEmpty
+        )
     }
 
     // MARK: One rule
@@ -186,22 +194,45 @@ struct PlanMaker {
     }
 
     /// Children before parents, otherwise as configured; a cycle keeps the configured order.
-    private func ordered() -> [TableRule] {
+    private mutating func ordered() -> [TableRule] {
         var rest = rules
         var result: [TableRule] = []
         while !rest.isEmpty {
-            let next =
-                rest.firstIndex { rule in
-                    !children(of: rule.table).contains { child in
-                        child.shape.name.lowercased() != rule.table.lowercased()
-                            && rest.contains {
-                                $0.table.lowercased() == child.shape.name.lowercased()
-                            }
-                    }
-                } ?? 0
-            result.append(rest.remove(at: next))
+            let next = rest.firstIndex { rule in
+                !children(of: rule.table).contains { child in
+                    child.shape.name.lowercased() != rule.table.lowercased()
+                        && rest.contains {
+                            $0.table.lowercased() == child.shape.name.lowercased()
+                        }
+                }
+            }
+            if next == nil, let first = rest.first, first.action == .delete {
+                noteCircle(at: first.table, among: rest)
+            }
+            result.append(rest.remove(at: next ?? 0))
         }
         return result
+    }
+
+    /// No order is children first: the keys are checked when a transaction ends.
+    ///
+    /// `RESTRICT` acts at once, whatever is deferred (sqlite.org/foreignkeys.html, 4.3).
+    private mutating func noteCircle(at table: String, among rest: [TableRule]) {
+        circular.append(table)
+        let names = Set(rest.map { $0.table.lowercased() })
+        let blockers = children(of: table).filter {
+            $0.key.onDelete == "RESTRICT" && names.contains($0.shape.name.lowercased())
+        }
+        for (shape, _) in blockers where shape.name.lowercased() != table.lowercased() {
+            problems.append(
+                "'\(shape.name)' refers to '\(table)' with ON DELETE RESTRICT and '\(table)' to it,"
+                    + " so that neither can be deleted first"
+            )
+        }
+        advice.append(
+            "foreign keys lead from '\(table)' in a circle; a user with more rows there than one"
+                + " transaction takes may be refused"
+        )
     }
 
     // MARK: Fence

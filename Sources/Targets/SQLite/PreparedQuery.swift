@@ -20,8 +20,10 @@ enum BoundValue: Hashable, Sendable {
         static let fence: Int32 = 2
         // 3 is the horizon of plausible times, which only the diagnosis asks for.
         static let cursor: Int32 = 4
+        /// Rows of a chunk.
+        static let limit: Int32 = 5
         /// Masks' constants and labels, from here on.
-        static let constants: Int32 = 5
+        static let constants: Int32 = 6
     }
 
     private let statement: Statement

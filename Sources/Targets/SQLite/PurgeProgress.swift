@@ -20,6 +20,8 @@ struct PurgeProgress: Sendable {
         var tableIndex = 0
         var cursor = Int64.max
         var chunkCount = 0
+        /// Rows of the next chunk, by how long the last one took.
+        var chunkRows = TargetLimits.chunkRows
         /// Counts of the table at `tableIndex`, whose entry is not written yet.
         var rowCount = 0
         var undatedCount = 0

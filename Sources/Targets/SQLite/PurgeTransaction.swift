@@ -44,6 +44,8 @@ struct PurgeTransaction {
         }
         try execute("BEGIN IMMEDIATE")
         do {
+            // Ends with the transaction (sqlite.org/pragma.html#pragma_defer_foreign_keys).
+            if plan.isCircular { try execute("PRAGMA defer_foreign_keys = ON") }
             try ConnectionChecks.requireSamePlan(plan, db, target)
             let start = clock.uptime()
             var after = progress
@@ -154,8 +156,17 @@ struct PurgeTransaction {
         defer { chunks.forgetUser() }
         try chunks.bind(key, fence: fence)
         while true {
-            let changed = try chunks.next(on: db, cursor: &resume.cursor)
+            let begin = clock.uptime()
+            let changed = try chunks.next(
+                on: db,
+                rowsMax: resume.chunkRows,
+                cursor: &resume.cursor
+            )
             resume.chunkCount += 1
+            resume.chunkRows = ChunkPace.rows(
+                after: resume.chunkRows,
+                took: clock.uptime() - begin
+            )
             resume.rowCount += changed
             if changed == 0 {
                 let fenced = try chunks.fenced?.integers()?.0 ?? 0
@@ -165,7 +176,7 @@ struct PurgeTransaction {
             guard resume.chunkCount < TargetLimits.chunks else {
                 throw TargetError(kind: .constraint, target: target)
             }
-            if isTimeUp(since: start) { return false }
+            if clock.uptime() - start >= TargetLimits.chunkTransactionSoft { return false }
         }
     }
 

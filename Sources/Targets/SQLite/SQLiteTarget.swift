@@ -71,6 +71,7 @@ package actor SQLiteTarget: PurgeTarget {
                 }
             }
         }
+        if configuration.vacuum == .incremental { await giveBackPages() }
         return progress.answers(elseBegun: .lost, elseUntouched: .lost)
     }
 
@@ -169,6 +170,12 @@ package actor SQLiteTarget: PurgeTarget {
             // Values stored since the plan was made may forbid it now.
             plan = found.plan
             problems += found.problems
+            if configuration.vacuum == .incremental {
+                let mode = try await queue.writeWithoutTransaction { db in
+                    try Int.fetchOne(db, sql: "PRAGMA main.auto_vacuum")
+                }
+                if mode != Self.incrementalMode { problems.append(Self.vacuumProblem) }
+            }
             advice += found.advice
         } catch {
             let error = TargetError(error, target: name)
@@ -219,6 +226,32 @@ package actor SQLiteTarget: PurgeTarget {
     private func forget(after error: TargetError) {
         if error.endsPlan { plan = nil }
         if error.endsConnection { queue = nil }
+    }
+
+    // MARK: Free pages
+
+    /// What `PRAGMA auto_vacuum` answers for INCREMENTAL.
+    private static let incrementalMode = 2
+    private static let vacuumProblem =
+        "vacuum = \"incremental\" needs a database with PRAGMA auto_vacuum = INCREMENTAL"
+
+    /// The answers are there already: whatever goes wrong here is left to the next purge.
+    private func giveBackPages() async {
+        do {
+            let queue = try connect()
+            for _ in 0..<TargetLimits.vacuumPieces {
+                let isOver = try await queue.writeWithoutTransaction { db in
+                    try db.execute(
+                        sql: "PRAGMA main.incremental_vacuum(\(TargetLimits.vacuumPages))"
+                    )
+                    return try Int.fetchOne(db, sql: "PRAGMA main.freelist_count") == 0
+                }
+                if isOver { return }
+                try await clock.rest(TargetLimits.restBetweenChunks)
+            }
+        } catch {
+            forget(after: TargetError(error, target: name))
+        }
     }
 
     // MARK: Gaps for other writers

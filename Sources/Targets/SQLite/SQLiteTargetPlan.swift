@@ -8,13 +8,17 @@ package struct SQLiteTargetPlan: Sendable {
     package let rules: [TableRule]
     /// Whether the application's own triggers run when we change its rows.
     package let triggers: TriggerPolicy
+    /// Whether the file shrinks after a purge.
+    package let vacuum: VacuumPolicy
 
     package init(
         name: TargetName,
         path: String,
         rules: [TableRule],
-        triggers: TriggerPolicy = .checked
+        triggers: TriggerPolicy = .checked,
+        vacuum: VacuumPolicy = .off
     ) {
+        self.vacuum = vacuum
         self.name = name
         self.path = path
         self.rules = rules
@@ -36,6 +40,18 @@ package enum TriggerPolicy: String, Hashable, Sendable, CaseIterable {
     case checked
     /// They run with `trusted_schema` on, for applications that keep an FTS index by triggers.
     case trusted
+}
+
+/// What happens to the pages that a purge leaves free.
+///
+/// Their content is overwritten in either case (`secure_delete`). A full VACUUM is no choice: it
+/// writes the whole file anew, in one transaction that stops every writer of the application.
+package enum VacuumPolicy: String, Hashable, Sendable, CaseIterable {
+    /// They stay in the file and are used again.
+    case off
+    /// They are given back to the file system, some at a time, in a database whose `auto_vacuum` is
+    /// `INCREMENTAL` (sqlite.org/pragma.html#pragma_incremental_vacuum).
+    case incremental
 }
 
 /// What happens to one user's rows in one table.

@@ -58,7 +58,7 @@ struct TablePlan: Sendable {
         let isOrdered = hasCursor || (isSelfReferencing && shape.rowIDName != nil)
         let chunk =
             "FROM \(table) WHERE \(work)" + (hasCursor ? " AND \(key) < ?4" : "")
-            + (isOrdered ? " ORDER BY \(key) DESC" : "") + " LIMIT \(TargetLimits.chunkRows)"
+            + (isOrdered ? " ORDER BY \(key) DESC" : "") + " LIMIT ?5"
         chunkSQL = "\(verb) WHERE (\(key)) IN (SELECT \(key) \(chunk))"
         cursorSQL =
             hasCursor ? "SELECT min(k), count(*), 0 FROM (SELECT \(key) AS k \(chunk))" : nil
@@ -122,4 +122,7 @@ struct TablePlan: Sendable {
 struct PurgePlan: Sendable {
     let schemaVersion: Int64
     let tables: [TablePlan]
+    /// Tables refer to each other in a circle, so that no order of work is children first: foreign
+    /// keys are checked at the end of each transaction.
+    let isCircular: Bool
 }

@@ -54,8 +54,15 @@ struct ChunkQueries {
         try fenced?.bind(key, fence: fence)
     }
 
-    /// Works on the next chunk; 0 when there is none, or when triggers ignore all of it.
-    func next(on db: Database, cursor place: inout Int64) throws(TargetError) -> Int {
+    /// Works on the next chunk of up to `rowsMax` rows; 0 when there is none, or when triggers
+    /// ignore all of it.
+    func next(
+        on db: Database,
+        rowsMax: Int,
+        cursor place: inout Int64
+    ) throws(TargetError) -> Int {
+        try chunk.bind(.integer(Int64(rowsMax)), at: PreparedQuery.Place.limit)
+        try cursor?.bind(.integer(Int64(rowsMax)), at: PreparedQuery.Place.limit)
         guard let cursor else { return try chunk.run(on: db) }
         try cursor.bind(.integer(place), at: PreparedQuery.Place.cursor)
         guard let (lowest, found, _) = try cursor.integers(), found > 0 else { return 0 }

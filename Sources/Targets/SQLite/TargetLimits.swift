@@ -14,15 +14,28 @@ package enum TargetLimits {
     /// 100 ms between tries and is not queued, so back-to-back transactions would starve it.
     package static let rest = Duration.milliseconds(5)
 
-    /// Gap between the transactions of one user who has more rows than fit one: nobody waits for
-    /// it, and with 20 ms of work a try of a waiting writer succeeds one time in three.
-    package static let restBetweenChunks = Duration.milliseconds(10)
+    /// Stop taking more chunks of one user here.
+    ///
+    /// A writer that tries after 0, 1, 3, 8, 18 and 33 ms, as SQLite's own busy handler does, then
+    /// meets a gap within 33 ms.
+    package static let chunkTransactionSoft = Duration.milliseconds(10)
 
-    /// Rows per statement; 500 rows with three indexes take a few milliseconds.
+    /// Gap between the transactions of one user who has more rows than fit one; nobody waits for
+    /// them.
+    package static let restBetweenChunks = Duration.milliseconds(15)
+
+    /// Rows of a first chunk; 500 rows with three indexes take a few milliseconds.
     package static let chunkRows = 500
 
+    /// Bounds of the rows of a later chunk, which follow the time that the last one took: rows with
+    /// large blobs that are overwritten one by one, and rows of two integers.
+    package static let chunkRowsRange = 10...4000
+
+    /// What a chunk is to take, well below ``chunkTransactionSoft``.
+    package static let chunkGoal = Duration.milliseconds(4)
+
     /// Chunks of one table and user before we call it endless (a trigger that undoes our change).
-    package static let chunks = 200_000
+    package static let chunks = 1_000_000
 
     /// How long we wait for another writer before the answer is "throttled".
     package static let busyTimeout = Duration.seconds(2)
@@ -56,6 +69,12 @@ package enum TargetLimits {
     /// Rows counted per table for a plan: by an index some 30 ms, in which a database with a
     /// rollback journal cannot be written.
     package static let planRows = 100_000
+
+    /// Free pages given back to the file system in one transaction; a few milliseconds.
+    package static let vacuumPages = 100
+
+    /// Such transactions after one purge, 40 MiB with pages of 4 KiB; the rest waits for the next.
+    package static let vacuumPieces = 100
 
     /// Page cache of one target, in KiB.
     package static let cacheKibibytes = 16_384
