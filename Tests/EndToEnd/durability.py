@@ -151,7 +151,10 @@ class Run:
         status = stage.daemon.poll()
         if status is None:
             stage.kill()
-        elif status != -9:
+        elif status < 0 and status != -signal.SIGKILL:
+            self.end = f"signal {-status}"
+            self.problems.append(f"ended by {signal.Signals(-status).name}: {stage.log()[-300:]}")
+        elif status >= 0:
             self.end = f"exit {status}"
             if "cannot" not in stage.log():
                 self.problems.append(f"exit {status} without a clear error: {stage.log()[-300:]}")
