@@ -79,7 +79,10 @@ let libraries: [Target] = [
     library("Lifecycle", []),
     library("Engine", ["Lifecycle", .deque, .logging]),
     library("Ledger", ["Lifecycle", .crypto]),
-    library("Storage", ["Engine", "Lifecycle", "CSQLiteGuard", "CLinux", .grdb, .logging]),
+    library(
+        "Storage",
+        ["Engine", "Ledger", "Lifecycle", "CSQLiteGuard", "CLinux", .grdb, .logging]
+    ),
     library("Vault", ["Engine", "Lifecycle", "COpenSSL"]),
     library(
         "Providers",
@@ -106,7 +109,7 @@ let libraries: [Target] = [
     library(
         "Daemon",
         [
-            "Lifecycle", "Engine", "Storage", "Vault", "Providers", "Targets", "Settings",
+            "Lifecycle", "Engine", "Ledger", "Storage", "Vault", "Providers", "Targets", "Settings",
             "Systemd", "Control", "ControlServer", "CLinux", "CExecutor", .logging,
             .serviceLifecycle, .unixSignals,
         ]
@@ -117,7 +120,7 @@ let programs: [Target] = [
     program("expunged", ["Daemon"], withoutMonitor),
     program(
         "expungectl",
-        ["CLinux", "Control", "ControlClient", "Lifecycle", .argumentParser]
+        ["CLinux", "Control", "ControlClient", "Ledger", "Lifecycle", .argumentParser]
     ),
     program(
         "expunged-sandbox",
@@ -143,8 +146,8 @@ let shims: [Target] = [
 let suites: [Target] = [
     tests("Lifecycle", ["Lifecycle"]),
     tests("Engine", ["Engine", "Lifecycle"]),
-    tests("Ledger", ["Ledger", "Lifecycle", .crypto]),
-    tests("Storage", ["Storage", "Engine", "Lifecycle", "CSQLiteGuard", .grdb]),
+    tests("Ledger", ["Ledger", "Lifecycle", .crypto, .subprocess]),
+    tests("Storage", ["Storage", "Engine", "Ledger", "Lifecycle", "CSQLiteGuard", .grdb]),
     tests("Vault", ["Vault", "Engine", "Lifecycle", "COpenSSL"]),
     tests(
         "Providers",
@@ -167,8 +170,8 @@ let suites: [Target] = [
     tests(
         "Daemon",
         [
-            "Daemon", "Control", "Engine", "Lifecycle", "Providers", "Settings", "Storage",
-            "Systemd", "Vault", .logging, .nioPosix,
+            "Daemon", "Control", "Engine", "Ledger", "Lifecycle", "Providers", "Settings",
+            "Storage", "Systemd", "Vault", .logging, .nioPosix,
         ]
     ),
     tests("Simulation", ["Engine", "Lifecycle"]),

@@ -173,13 +173,13 @@ _expungectl() {
     unset 'unparsed_words[0]'
     unparsed_words=("${unparsed_words[@]}")
     case "${subcommand}" in
-    delete-account|revoke-tokens|list|show|cancel|retry|hold|release|abandon|reauthorize|receipt|events|identities|store-credential|forget|notification|notification-status|status|providers|targets|intake|guard|vault|reload|metrics|help)
+    delete-account|revoke-tokens|list|show|cancel|retry|hold|release|abandon|reauthorize|receipt|events|identities|store-credential|forget|notification|notification-status|status|providers|targets|intake|guard|vault|ledger|reload|metrics|help)
         # Offer subcommand argument completions
         "_expungectl_${subcommand}"
         ;;
     *)
         # Offer subcommand completions
-        COMPREPLY+=($(compgen -W 'delete-account revoke-tokens list show cancel retry hold release abandon reauthorize receipt events identities store-credential forget notification notification-status status providers targets intake guard vault reload metrics help' -- "${cur}"))
+        COMPREPLY+=($(compgen -W 'delete-account revoke-tokens list show cancel retry hold release abandon reauthorize receipt events identities store-credential forget notification notification-status status providers targets intake guard vault ledger reload metrics help' -- "${cur}"))
         ;;
     esac
 }
@@ -881,6 +881,104 @@ _expungectl_vault_list() {
 }
 
 _expungectl_vault_rotate() {
+    repeating_flags=()
+    non_repeating_flags=(--json --version -h --help)
+    repeating_options=()
+    non_repeating_options=(--socket)
+    __expungectl_offer_flags_options 0
+
+    # Offer option value completions
+    case "${prev}" in
+    '--socket')
+        __expungectl_add_completions -f
+        return
+        ;;
+    esac
+}
+
+_expungectl_ledger() {
+    repeating_flags=()
+    non_repeating_flags=(--version -h --help)
+    repeating_options=()
+    non_repeating_options=()
+    __expungectl_offer_flags_options 0
+
+    # Offer subcommand / subcommand argument completions
+    local -r subcommand="${unparsed_words[0]}"
+    unset 'unparsed_words[0]'
+    unparsed_words=("${unparsed_words[@]}")
+    case "${subcommand}" in
+    status|verify|export|accept-rollback)
+        # Offer subcommand argument completions
+        "_expungectl_ledger_${subcommand}"
+        ;;
+    *)
+        # Offer subcommand completions
+        COMPREPLY+=($(compgen -W 'status verify export accept-rollback' -- "${cur}"))
+        ;;
+    esac
+}
+
+_expungectl_ledger_status() {
+    repeating_flags=()
+    non_repeating_flags=(--json --version -h --help)
+    repeating_options=()
+    non_repeating_options=(--socket)
+    __expungectl_offer_flags_options 0
+
+    # Offer option value completions
+    case "${prev}" in
+    '--socket')
+        __expungectl_add_completions -f
+        return
+        ;;
+    esac
+}
+
+_expungectl_ledger_verify() {
+    repeating_flags=()
+    non_repeating_flags=(--json --version -h --help)
+    repeating_options=()
+    non_repeating_options=(--entries --checkpoints --key --socket)
+    __expungectl_offer_flags_options 0
+
+    # Offer option value completions
+    case "${prev}" in
+    '--entries')
+        __expungectl_add_completions -f
+        return
+        ;;
+    '--checkpoints')
+        __expungectl_add_completions -f
+        return
+        ;;
+    '--key')
+        return
+        ;;
+    '--socket')
+        __expungectl_add_completions -f
+        return
+        ;;
+    esac
+}
+
+_expungectl_ledger_export() {
+    repeating_flags=()
+    non_repeating_flags=(--json --version -h --help)
+    repeating_options=()
+    non_repeating_options=(--socket)
+    __expungectl_offer_flags_options 0
+
+    # Offer option value completions
+    case "${prev}" in
+    '--socket')
+        __expungectl_add_completions -f
+        return
+        ;;
+    esac
+}
+
+_expungectl_ledger_accept-rollback() {
     repeating_flags=()
     non_repeating_flags=(--json --version -h --help)
     repeating_options=()

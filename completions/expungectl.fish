@@ -104,6 +104,18 @@ function __expungectl_parse_tokens -S
             case 'rotate'
                 __expungectl_parse_subcommand 0 'socket=' 'json' 'version' 'h/help'
             end
+        case 'ledger'
+            __expungectl_parse_subcommand 0 'version' 'h/help'
+            switch $unparsed_tokens[1]
+            case 'status'
+                __expungectl_parse_subcommand 0 'socket=' 'json' 'version' 'h/help'
+            case 'verify'
+                __expungectl_parse_subcommand 0 'entries=' 'checkpoints=' 'key=' 'socket=' 'json' 'version' 'h/help'
+            case 'export'
+                __expungectl_parse_subcommand 0 'socket=' 'json' 'version' 'h/help'
+            case 'accept-rollback'
+                __expungectl_parse_subcommand 0 'socket=' 'json' 'version' 'h/help'
+            end
         case 'reload'
             __expungectl_parse_subcommand 0 'socket=' 'json' 'version' 'h/help'
         case 'metrics'
@@ -188,6 +200,7 @@ complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positiona
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl" -eq 1' -fa 'intake' -d 'Stop or start taking work.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl" -eq 1' -fa 'guard' -d 'The guard against mass deletion.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl" -eq 1' -fa 'vault' -d 'Show the vault\'s keys, or wrap everything anew under the active one.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl" -eq 1' -fa 'ledger' -d 'Show, verify or export the ledger, or accept an older state.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl" -eq 1' -fa 'reload' -d 'Read the configuration again; a bad one changes nothing.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl" -eq 1' -fa 'metrics' -d 'Print the metrics as OpenMetrics text.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl" -eq 1' -fa 'help' -d 'Show subcommand help information.'
@@ -371,6 +384,31 @@ complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl vault rotate" json' -l 'json' -d 'Print JSON, for programs.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl vault rotate" version' -l 'version' -d 'Show the version.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl vault rotate" h help' -s 'h' -l 'help' -d 'Show help information.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl ledger" version' -l 'version' -d 'Show the version.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl ledger" h help' -s 'h' -l 'help' -d 'Show help information.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl ledger" -eq 1' -fa 'status' -d 'Show the ledger\'s key, size and last checkpoint.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl ledger" -eq 1' -fa 'verify' -d 'Compare every entry with every checkpoint.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl ledger" -eq 1' -fa 'export' -d 'Print every entry as it was hashed, one a line.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl ledger" -eq 1' -fa 'accept-rollback' -d 'Go on with a state that is older than its checkpoints, or was changed.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl ledger status" socket' -l 'socket' -d 'The daemon\'s socket (environment: EXPUNGED_SOCKET).' -rF
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl ledger status" json' -l 'json' -d 'Print JSON, for programs.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl ledger status" version' -l 'version' -d 'Show the version.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl ledger status" h help' -s 'h' -l 'help' -d 'Show help information.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl ledger verify" entries' -l 'entries' -d 'A file that \'expungectl ledger export\' wrote.' -rF
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl ledger verify" checkpoints' -l 'checkpoints' -d 'A checkpoint file.' -rF
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl ledger verify" key' -l 'key' -d 'The public key, as \'expungectl ledger\' shows it.' -rfka ''
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl ledger verify" socket' -l 'socket' -d 'The daemon\'s socket (environment: EXPUNGED_SOCKET).' -rF
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl ledger verify" json' -l 'json' -d 'Print JSON, for programs.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl ledger verify" version' -l 'version' -d 'Show the version.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl ledger verify" h help' -s 'h' -l 'help' -d 'Show help information.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl ledger export" socket' -l 'socket' -d 'The daemon\'s socket (environment: EXPUNGED_SOCKET).' -rF
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl ledger export" json' -l 'json' -d 'Print JSON, for programs.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl ledger export" version' -l 'version' -d 'Show the version.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl ledger export" h help' -s 'h' -l 'help' -d 'Show help information.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl ledger accept-rollback" socket' -l 'socket' -d 'The daemon\'s socket (environment: EXPUNGED_SOCKET).' -rF
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl ledger accept-rollback" json' -l 'json' -d 'Print JSON, for programs.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl ledger accept-rollback" version' -l 'version' -d 'Show the version.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl ledger accept-rollback" h help' -s 'h' -l 'help' -d 'Show help information.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl reload" socket' -l 'socket' -d 'The daemon\'s socket (environment: EXPUNGED_SOCKET).' -rF
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl reload" json' -l 'json' -d 'Print JSON, for programs.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl reload" version' -l 'version' -d 'Show the version.'

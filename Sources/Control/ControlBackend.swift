@@ -188,6 +188,29 @@ package protocol ControlBackend: Sendable {
     /// - Throws: ``ControlProblem`` with `vault_sealed`.
     func rotateVault(caller: Caller) async throws(ControlProblem) -> WireVault
 
+    /// The ledger's key, size and last checkpoint.
+    ///
+    /// - Throws: ``ControlProblem`` with `unavailable`.
+    func ledger(caller: Caller) async throws(ControlProblem) -> WireLedger
+
+    /// A page of entries from the one with index `from`.
+    ///
+    /// - Throws: ``ControlProblem`` with `unavailable`.
+    func ledgerEntries(
+        from: Int,
+        caller: Caller
+    ) async throws(ControlProblem) -> WireLedgerEntries
+
+    /// Compares every entry with every checkpoint.
+    ///
+    /// - Throws: ``ControlProblem`` with `unavailable`.
+    func verifyLedger(caller: Caller) async throws(ControlProblem) -> WireLedger
+
+    /// Goes on with a state that is older than its checkpoints, or was changed.
+    ///
+    /// - Throws: ``ControlProblem`` with `wrong_state` when it agrees with them.
+    func acceptRollback(caller: Caller) async throws(ControlProblem) -> WireLedger
+
     /// How the daemon is doing.
     ///
     /// - Throws: ``ControlProblem`` with `unavailable`.

@@ -288,6 +288,36 @@ extension ControlClient {
         try await value(Call(operation: .rotateVault))
     }
 
+    /// The ledger's key, size and last checkpoint.
+    ///
+    /// - Throws: ``ControlClientError``.
+    package func ledger() async throws(ControlClientError) -> WireLedger {
+        try await value(Call(operation: .showLedger))
+    }
+
+    /// A page of the ledger's entries.
+    ///
+    /// - Throws: ``ControlClientError``.
+    package func ledgerEntries(
+        from index: Int
+    ) async throws(ControlClientError) -> WireLedgerEntries {
+        try await value(Call(operation: .ledgerEntries, values: ["\(index)"]))
+    }
+
+    /// Compares every entry with every checkpoint.
+    ///
+    /// - Throws: ``ControlClientError``.
+    package func verifyLedger() async throws(ControlClientError) -> WireLedger {
+        try await value(Call(operation: .verifyLedger))
+    }
+
+    /// Goes on with a state that is older than its checkpoints.
+    ///
+    /// - Throws: ``ControlClientError``.
+    package func acceptRollback() async throws(ControlClientError) -> WireLedger {
+        try await value(Call(operation: .acceptRollback))
+    }
+
     /// How the daemon is doing.
     ///
     /// - Throws: ``ControlClientError``.

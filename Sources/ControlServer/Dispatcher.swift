@@ -51,6 +51,8 @@ struct Dispatcher: Sendable {
         case .metrics, .overrideGuard, .pauseIntake, .reloadConfiguration, .resumeIntake,
             .rotateVault, .showVault, .status:
             return .answer(try await daemon(request, caller))
+        case .acceptRollback, .ledgerEntries, .showLedger, .verifyLedger:
+            return .answer(try await ledger(request, caller))
         case .watchAll: return .events(try await backend.events(nil, caller: caller))
         case .watchRequest:
             return .events(try await backend.events(try requestID(request), caller: caller))
@@ -201,6 +203,26 @@ extension Dispatcher {
             return try encoded(
                 try await backend.control(action, target: TargetName(name), caller: caller)
             )
+        }
+    }
+
+    private func ledger(
+        _ request: ServerRequest,
+        _ caller: Caller
+    ) async throws(ControlProblem) -> ServerAnswer {
+        switch request.match.route.operation {
+        case .showLedger: return try encoded(try await backend.ledger(caller: caller))
+        case .ledgerEntries:
+            guard let from = Int(request.match.values[0]), from >= 0 else {
+                throw ControlProblem(.malformedField, "an index is a number from 0")
+            }
+            return try encoded(try await backend.ledgerEntries(from: from, caller: caller))
+        case .verifyLedger:
+            _ = try EmptyInput(body: request.body)
+            return try encoded(try await backend.verifyLedger(caller: caller))
+        default:
+            _ = try EmptyInput(body: request.body)
+            return try encoded(try await backend.acceptRollback(caller: caller))
         }
     }
 

@@ -3,9 +3,9 @@ package import Lifecycle
 /// One state change, as the ledger keeps it for good.
 ///
 /// There is no room in it for personal data: an id of ours, closed words, names out of the
-/// configuration, numbers. Its bytes are what the tree hashes: a JSON object with its keys in
-/// alphabetical order and no white space, so that anyone can read it and nobody can write it in
-/// two ways.
+/// configuration, numbers, keyed hashes. Its bytes are what the tree hashes: a JSON object with its
+/// keys in alphabetical order and no white space, so that anyone can read it and nobody can write
+/// it in two ways.
 package struct LedgerEntry: Hashable, Sendable {
     /// A value that cannot hold a name, an address or a secret.
     package enum Value: Hashable, Sendable {
@@ -13,49 +13,52 @@ package struct LedgerEntry: Hashable, Sendable {
         /// A word of ours or a name from the configuration: letters, digits, `_`, `-`, `.` and
         /// `:`, at most 64.
         case word(String)
+        /// Words in an array.
+        case words([String])
+        case id(TimeOrderedID)
+        /// A keyed hash, as base64url without padding (RFC 4648 §5).
+        case hash([UInt8])
     }
 
-    /// The keys an entry may have; the raw value is the JSON name.
+    /// The keys an entry may have, in alphabetical order; the raw value is the JSON name.
     package enum Key: String, Sendable, CaseIterable {
-        case attempts, client, detail, event, generation, identity, kind, provider, request, role
-        case rows, state, target, uid, verdict
-    }
-
-    package let time: WallTime
-    package let values: [Key: Value]
-
-    /// Makes an entry; `nil` when a word has other characters or another length.
-    package init?(at time: WallTime, _ values: [Key: Value]) {
-        guard values.values.allSatisfy(Self.isPlain) else { return nil }
-        self.time = time
-        self.values = values
+        case attempts, client, count, detail, event, fenced, generation, identity, kind, provider
+        case request, role, rows, state, target, targets, time, uid, user, verdict
     }
 
     /// The leaf.
-    package var bytes: [UInt8] {
-        var members = values.map { key, value in
-            switch value {
-            case .number(let number): (key.rawValue, "\(number)")
-            case .word(let word): (key.rawValue, "\"\(word)\"")
-            }
-        }
-        members.append(("time", "\"\(time.rfc3339)\""))
-        members.sort { $0.0 < $1.0 }
-        let body = members.map { "\"\($0.0)\":\($0.1)" }.joined(separator: ",")
-        return Array("{\(body)}".utf8)
+    package let bytes: [UInt8]
+
+    /// Makes an entry; `nil` when a word has other characters or another length.
+    ///
+    /// - Parameters:
+    ///   - time: When it happened.
+    ///   - values: Each key once; not ``Key/time``.
+    package init?(at time: WallTime, _ values: KeyValuePairs<Key, Value>) {
+        self.init(at: time, Array(values).map { ($0.key, $0.value) })
     }
 
-    private static func isPlain(_ value: Value) -> Bool {
-        guard case .word(let word) = value else { return true }
-        return (1...64).contains(word.utf8.count)
-            && word.utf8.allSatisfy { byte in
-                switch byte {
-                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                    UInt8(ascii: "0")...UInt8(ascii: ":"), UInt8(ascii: "_"), UInt8(ascii: "-"),
-                    UInt8(ascii: "."):
-                    true
-                default: false
-                }
+    /// Makes an entry out of values that are known at run time only; `nil` as above.
+    package init?(at time: WallTime, _ values: [(Key, Value)]) {
+        var writer = LeafWriter()
+        for key in Key.allCases {
+            if key == .time {
+                writer.write(key, time: time)
+                continue
             }
+            for (name, value) in values where name == key {
+                guard writer.write(key, value) else { return nil }
+            }
+        }
+        bytes = writer.finish()
+    }
+
+    /// What ``Value/word(_:)`` takes, for a name from outside: other characters become `_`, and
+    /// what is too long is cut.
+    package static func plain(_ text: String) -> String {
+        let bytes = text.utf8.prefix(LeafWriter.wordByteCountMax).map {
+            LeafWriter.isPlain($0) ? $0 : UInt8(ascii: "_")
+        }
+        return bytes.isEmpty ? "_" : String(decoding: bytes, as: UTF8.self)
     }
 }

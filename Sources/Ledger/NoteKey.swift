@@ -41,6 +41,39 @@ package struct NoteKey: Hashable, Sendable, CustomStringConvertible {
         note.signatures.filter { $0.keyName == name && $0.keyID == id }.map(\.bytes)
     }
 
+    /// Whether the note has exactly one signature, and that is this key's.
+    ///
+    /// A second one would be a place to change without anybody noticing.
+    package func isSigner(of note: SignedNote) -> Bool {
+        guard note.signatures.count == 1, let signature = signatures(of: note).first else {
+            return false
+        }
+        do {
+            return try Curve25519.Signing.PublicKey(rawRepresentation: publicKey)
+                .isValidSignature(signature, for: Array(note.text.utf8))
+        } catch {
+            return false
+        }
+    }
+
+    /// Puts a signature of this key under a text.
+    ///
+    /// - Parameters:
+    ///   - text: With its final newline.
+    ///   - sign: Makes an Ed25519 signature of bytes.
+    /// - Returns: The note.
+    /// - Throws: What `sign` throws.
+    package func note<Failure: Error>(
+        _ text: String,
+        sign: ([UInt8]) throws(Failure) -> [UInt8]
+    ) throws(Failure) -> SignedNote {
+        let signature = try sign(Array(text.utf8))
+        return SignedNote(
+            text: text,
+            signatures: [.init(keyName: name, keyID: id, bytes: signature)]
+        )
+    }
+
     private static func hexadecimal(_ bytes: [UInt8]) -> String {
         let digits = Array("0123456789abcdef".utf8)
         let text = bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }

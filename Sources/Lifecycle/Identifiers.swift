@@ -38,15 +38,20 @@ package struct TimeOrderedID: Hashable, Sendable, Comparable, CustomStringConver
     }
 
     package var description: String {
-        let digits = Array("0123456789abcdef".utf8)
         var text: [UInt8] = []
         text.reserveCapacity(36)
-        for position in 0..<32 {
-            if [8, 12, 16, 20].contains(position) { text.append(UInt8(ascii: "-")) }
-            let half = position < 16 ? high : low
-            text.append(digits[Int(half >> UInt64(60 - position % 16 * 4) & 0xf)])
-        }
+        appendText(to: &text)
         return String(decoding: text, as: UTF8.self)
+    }
+
+    /// Appends the bytes of ``description``.
+    package func appendText(to text: inout [UInt8]) {
+        for position in 0..<32 {
+            if position & 3 == 0, position >= 8, position <= 20 { text.append(UInt8(ascii: "-")) }
+            let half = position < 16 ? high : low
+            let digit = UInt8(truncatingIfNeeded: half >> UInt64(60 - position % 16 * 4) & 0xf)
+            text.append(digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10)
+        }
     }
 
     package static func < (left: TimeOrderedID, right: TimeOrderedID) -> Bool {

@@ -26,6 +26,12 @@ package enum JournalEvent: String, Sendable, CaseIterable {
     case keyRotationFinished
     case keyRotationStopped
 
+    // Ledger
+    case ledgerCheckpoint
+    case ledgerDamaged
+    case stateRolledBack
+    case rollbackAccepted
+
     // Requests
     case requestAccepted
     case requestRejected
@@ -85,7 +91,7 @@ extension JournalEvent {
     /// The severity with which the event is written.
     package var severity: Severity {
         switch self {
-        case .requestAccepted, .revocationVerdict, .purgeStarted:
+        case .requestAccepted, .revocationVerdict, .purgeStarted, .ledgerCheckpoint:
             .info
         case .started, .stopping, .configurationReloaded, .operatorAction, .intakeResumed,
             .vaultOpened, .requestCompleted, .requestCancelled, .requestReleased, .holdPlaced,
@@ -96,13 +102,13 @@ extension JournalEvent {
             .requestAbandoned, .notRevoked, .deadlineNear, .guardOverridden, .breakerOpened,
             .notificationReported, .notificationRefused, .notificationPollFailed,
             .subjectMismatch, .spoolForeignObjects, .spoolUnreadableRows, .spoolReplaced,
-            .spoolInWAL:
+            .spoolInWAL, .rollbackAccepted:
             .warning
         case .configurationRefused, .vaultSealed, .codeExpired, .requestQuarantined,
             .rowsRemaining, .deadlinePassed, .providerPaused, .targetPaused, .spoolQuarantined,
             .spoolUnwritable, .credentialNotSealed, .keyRotationStopped:
             .error
-        case .storageFailed, .guardTripped:
+        case .storageFailed, .guardTripped, .ledgerDamaged, .stateRolledBack:
             .critical
         }
     }
@@ -128,6 +134,10 @@ extension JournalEvent {
         case .keyRotationStarted: "key rotation started"
         case .keyRotationFinished: "key rotation finished"
         case .keyRotationStopped: "key rotation stopped"
+        case .ledgerCheckpoint: "ledger checkpoint"
+        case .ledgerDamaged: "ledger damaged"
+        case .stateRolledBack: "state rolled back"
+        case .rollbackAccepted: "rollback accepted"
         case .requestAccepted: "request accepted"
         case .requestRejected: "request rejected"
         case .requestCompleted: "request completed"
@@ -187,6 +197,10 @@ extension JournalEvent {
         case .keyRotationStarted: "7dd907f2c30f4333b3dbf3918f9a017f"
         case .keyRotationFinished: "721c912f502a4c5aba7c679458788507"
         case .keyRotationStopped: "6e589a30b82f4516aeb130cd8b17c2bf"
+        case .ledgerCheckpoint: "153e21ea0d45442783cec8bb26ec709f"
+        case .ledgerDamaged: "ddac4a2f548946fe863ff837689648d2"
+        case .stateRolledBack: "28a9fc5e6f91446dbafb5c647b134503"
+        case .rollbackAccepted: "19010631def843618c2d3689ad1f860f"
         case .requestAccepted: "e5296feff34d4b65a1db41d0a94dac7b"
         case .requestRejected: "ca13d85f3d1441a9859a72fa3f77497d"
         case .requestCompleted: "a9fdf936c46b495986afb065df72a6b0"

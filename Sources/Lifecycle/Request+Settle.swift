@@ -46,7 +46,7 @@ extension Request {
     /// Re-read before every step.
     private func obstacle(_ around: Surroundings) -> ParkReason? {
         if crashCount >= Limits.crashesMax { return .quarantined }
-        if isHeld { return .onHold }
+        if isHeld || around.isRestrained { return .onHold }
         return around.isVaultOpen ? nil : .vaultSealed
     }
 

@@ -7,6 +7,8 @@ package struct Surroundings: Sendable {
     /// The mass-deletion guard lets no further purge begin.
     package var isGuardClosed: Bool
     package var withoutIdentities: WithoutIdentities
+    /// The state may be an old copy: nothing is revoked or purged until an operator says so.
+    package var isRestrained = false
 
     package init(
         providers: [ProviderName: ProviderPolicy],

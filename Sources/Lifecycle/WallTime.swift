@@ -54,14 +54,26 @@ extension Duration {
 extension WallTime {
     /// RFC 3339 in UTC with milliseconds, such as `2026-11-21T08:00:00.000Z`.
     package var rfc3339: String {
+        var text: [UInt8] = []
+        text.reserveCapacity(24)
+        appendRFC3339(to: &text)
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    /// Appends the bytes of ``rfc3339``.
+    package func appendRFC3339(to text: inout [UInt8]) {
         let clamped = min(max(self, .distantPast), .distantFuture)
         let days = Self.floorDivide(clamped.unixMilliseconds, 86_400_000)
         let inDay = clamped.unixMilliseconds - days * 86_400_000
         let (year, month, day) = Self.civil(fromDays: days)
         let (second, millisecond) = (inDay / 1000, inDay % 1000)
-        return Self.padded(year, 4) + "-" + Self.padded(month, 2) + "-" + Self.padded(day, 2) + "T"
-            + Self.padded(second / 3600, 2) + ":" + Self.padded(second / 60 % 60, 2) + ":"
-            + Self.padded(second % 60, 2) + "." + Self.padded(millisecond, 3) + "Z"
+        Self.append(year, 1000, UInt8(ascii: "-"), to: &text)
+        Self.append(month, 10, UInt8(ascii: "-"), to: &text)
+        Self.append(day, 10, UInt8(ascii: "T"), to: &text)
+        Self.append(second / 3600, 10, UInt8(ascii: ":"), to: &text)
+        Self.append(second / 60 % 60, 10, UInt8(ascii: ":"), to: &text)
+        Self.append(second % 60, 10, UInt8(ascii: "."), to: &text)
+        Self.append(millisecond, 100, UInt8(ascii: "Z"), to: &text)
     }
 
     /// Reads RFC 3339 (§5.6) with any offset and up to nine fractional digits.
@@ -83,9 +95,19 @@ extension WallTime {
         self.init(unixMilliseconds: seconds * 1000 + fraction)
     }
 
-    private static func padded(_ value: Int64, _ width: Int) -> String {
-        let digits = String(value)
-        return String(repeating: "0", count: max(0, width - digits.count)) + digits
+    /// - Parameter scale: The value of the first digit.
+    private static func append(
+        _ value: Int64,
+        _ scale: Int64,
+        _ end: UInt8,
+        to text: inout [UInt8]
+    ) {
+        var scale = scale
+        while scale > 0 {
+            text.append(UInt8(ascii: "0") + UInt8(value / scale % 10))
+            scale /= 10
+        }
+        text.append(end)
     }
 
     private static func floorDivide(_ value: Int64, _ divisor: Int64) -> Int64 {

@@ -9,6 +9,7 @@ enum EndCode: Int32, Error, CaseIterable {
     case parked = 10
     case rejected = 11
     case cancelled = 12
+    case damaged = 13
 
     /// What it means, in a few words.
     var summary: String {
@@ -22,6 +23,7 @@ enum EndCode: Int32, Error, CaseIterable {
         case .parked: "with --wait: the request is parked and waits for somebody"
         case .rejected: "with --wait: the request was rejected"
         case .cancelled: "with --wait: the request was cancelled"
+        case .damaged: "the ledger does not agree with its checkpoints"
         }
     }
 

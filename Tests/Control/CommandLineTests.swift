@@ -65,6 +65,14 @@ extension ControlSuite {
             2026-11-21T08:00:00.000Z
             """
 
+        private static let ledgerReport = """
+            state       sound
+            key         expunged-01234567+89abcdef+AQ==
+            entries     12
+            covered     10
+            checkpoint  2026-11-21T08:00:00.000Z
+
+            """
         private static let vaultReport = """
             vault     open
             wraps     400 of 16777216
@@ -184,6 +192,28 @@ extension ControlSuite {
             Session(line: "intake pause", operation: .pauseIntake, out: "intake paused\n"),
             Session(line: "intake resume", operation: .resumeIntake, out: "intake open\n"),
             Session(line: "guard override", operation: .overrideGuard, out: guardLine + "\n"),
+            Session(line: "ledger", operation: .showLedger, out: ledgerReport),
+            Session(
+                line: "ledger verify",
+                operation: .verifyLedger,
+                out: """
+                    state        damaged
+                    key          expunged-01234567+89abcdef+AQ==
+                    entries      9
+                    covered      0
+                    checkpoints  2
+                    findings     1
+                    FINDING         AT
+                    missing_leaves  10
+
+                    """,
+                code: 13
+            ),
+            Session(
+                line: "ledger accept-rollback",
+                operation: .acceptRollback,
+                out: ledgerReport
+            ),
             Session(line: "vault", operation: .showVault, out: vaultReport),
             Session(line: "vault rotate", operation: .rotateVault, out: vaultReport),
             Session(
@@ -403,7 +433,7 @@ extension ControlSuite {
                     guard let first = words.first, Int(first) != nil else { return nil }
                     return (first, words.dropFirst().joined(separator: " "))
                 }
-            #expect(codes.count == 9)
+            #expect(codes.count == 10)
             for (code, text) in codes {
                 let index = try #require(page.firstIndex(of: ".B \(code)"))
                 #expect(page[index + 1] == text)

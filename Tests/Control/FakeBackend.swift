@@ -298,6 +298,29 @@ final class FakeBackend: ControlBackend {
         return Samples.vault
     }
 
+    func ledger(caller: Caller) async throws(ControlProblem) -> WireLedger {
+        try note(.showLedger, caller)
+        return Samples.ledger
+    }
+
+    func ledgerEntries(
+        from: Int,
+        caller: Caller
+    ) async throws(ControlProblem) -> WireLedgerEntries {
+        try note(.ledgerEntries, caller, "\(from)")
+        return Samples.ledgerEntries(from: from)
+    }
+
+    func verifyLedger(caller: Caller) async throws(ControlProblem) -> WireLedger {
+        try note(.verifyLedger, caller)
+        return Samples.damagedLedger
+    }
+
+    func acceptRollback(caller: Caller) async throws(ControlProblem) -> WireLedger {
+        try note(.acceptRollback, caller)
+        return Samples.ledger
+    }
+
     func status(caller: Caller) async throws(ControlProblem) -> WireStatus {
         try note(.status, caller)
         return Samples.status

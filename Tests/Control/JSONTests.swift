@@ -79,6 +79,12 @@ extension ControlSuite {
             try expectDocumented(Samples.step)
             try expectDocumented(Samples.fullEvent)
             try expectDocumented(Samples.guardState)
+            var ledger = Samples.damagedLedger
+            ledger.checkpoint = Samples.ledger.checkpoint
+            ledger.checkpointAt = Samples.time
+            try expectDocumented(ledger)
+            try expectDocumented(ledger.findings[0])
+            try expectDocumented(Samples.ledgerEntries(from: 0))
             try expectDocumented(Samples.vault)
             try expectDocumented(Samples.vault.keys[0])
             try expectDocumented(Samples.vault.rotation)

@@ -76,6 +76,30 @@ enum Samples {
         return request
     }
 
+    static var ledger: WireLedger {
+        var ledger = WireLedger(key: "expunged-01234567+89abcdef+AQ==", state: .sound, entries: 12)
+        ledger.covered = 10
+        ledger.checkpoint = "expunged-01234567\n10\n"
+        ledger.checkpointAt = time
+        return ledger
+    }
+
+    static var damagedLedger: WireLedger {
+        var ledger = WireLedger(key: "expunged-01234567+89abcdef+AQ==", state: .damaged, entries: 9)
+        ledger.checkpoints = 2
+        ledger.findings = [WireLedgerFinding(kind: "missing_leaves", position: 10)]
+        ledger.findingCount = 1
+        return ledger
+    }
+
+    static func ledgerEntries(from index: Int) -> WireLedgerEntries {
+        WireLedgerEntries(
+            from: index,
+            entries: [#"{"event":"accepted"}"#],
+            next: index == 0 ? 1 : nil
+        )
+    }
+
     static var vault: WireVault {
         var rotation = WireKeyRotation(state: .running)
         rotation.rewrapped = 400

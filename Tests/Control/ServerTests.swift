@@ -22,6 +22,7 @@ extension ControlSuite {
                 route.parameterNames.map { name in
                     switch name {
                     case "id": Samples.requestID.description
+                    case "from": "0"
                     case "identity":
                         route.method == .put ? "apple" : Samples.identityID.description
                     default: "apple"

@@ -66,6 +66,7 @@ import Vault
                     clock: clock,
                     logger: bench.log.logger
                 ),
+                ledger: try bench.keeper(clock),
                 hasher: bench.hasher,
                 shelf: desk.shelf,
                 credentials: desk,

@@ -84,6 +84,17 @@ final class Bench: Sendable {
         )
     }
 
+    /// A keeper of the ledger that signs beside the state.
+    func keeper(_ clock: any EngineClock) throws -> LedgerKeeper {
+        try LedgerKeeper(
+            state: state,
+            directory: directory,
+            signer: try LedgerKey(directory: directory, mayCreate: true),
+            clock: clock,
+            logger: log.logger
+        )
+    }
+
     func setup(_ vault: String = "") throws -> VaultSetup {
         VaultSetup(
             settings: try Self.configuration("[vault]\n" + vault).vault,

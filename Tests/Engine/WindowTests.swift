@@ -175,6 +175,24 @@ struct WindowTests {
         #expect(driver.send(.intakePaused(false)).fetches.count == 1)
     }
 
+    @Test func `nothing is called for a state that may be an old copy, until somebody says so`() {
+        let driver = CoreDriver.idle()
+        driver.core.restrain()
+        driver.send(.admitted([Sample.loaded(1)]))
+        let actions = driver.commit()
+        #expect(actions.calls.isEmpty)
+        #expect(driver.core.window.isEmpty)
+        let lifted = driver.send(.restraintLifted).commits.flatMap(\.self)
+        #expect(
+            lifted.contains { change in
+                if case .wake(.onHold, nil, _) = change { true } else { false }
+            }
+        )
+        driver.commit()
+        driver.fetch([Sample.loaded(1)])
+        #expect(!driver.commit().calls.isEmpty)
+    }
+
     @Test func `news of an identity reach the open request, also outside the window`() throws {
         let driver = CoreDriver.idle()
         let token = Sample.credential(50)

@@ -20,7 +20,8 @@ enum ImportTable {
         "Engine": ["Lifecycle", "DequeModule", "Logging"],
         "Ledger": ["Lifecycle", "Crypto"],
         "Storage": [
-            "Engine", "Lifecycle", "CSQLiteGuard", "CLinux", "GRDB", "GRDBSQLite", "Logging",
+            "Engine", "Ledger", "Lifecycle", "CSQLiteGuard", "CLinux", "GRDB", "GRDBSQLite",
+            "Logging",
         ],
         "Vault": ["Engine", "Lifecycle", "COpenSSL"],
         "Providers": [
@@ -41,11 +42,13 @@ enum ImportTable {
         "Sandbox": network.union(["COpenSSL", "NIOSSL", "Logging"]),
         "Daemon": adapters.union([
             "NIOCore", "NIOPosix",
-            "Lifecycle", "Engine", "Control", "CLinux", "CExecutor", "Logging",
+            "Lifecycle", "Engine", "Ledger", "Control", "CLinux", "CExecutor", "Logging",
             "ServiceLifecycle", "UnixSignals",
         ]),
         "expunged": ["Daemon"],
-        "expungectl": ["CLinux", "Control", "ControlClient", "Lifecycle", "ArgumentParser"],
+        "expungectl": [
+            "CLinux", "Control", "ControlClient", "Ledger", "Lifecycle", "ArgumentParser",
+        ],
         "expunged-sandbox": [
             "Sandbox", "ArgumentParser", "AsyncHTTPClient", "NIOCore", "NIOHTTP1", "NIOSSL",
             "UnixSignals",
@@ -57,6 +60,7 @@ enum ImportTable {
         var table = sources.mapValues { $0 }
         for (target, modules) in sources { table[target] = modules.union([target]) }
         let additions: [String: Set<String>] = [
+            "Ledger": ["Subprocess"],
             "Providers": ["Sandbox", "Vault", "NIOPosix"],
             "Control": ["ControlServer", "ControlClient", "Logging", "NIOPosix", "Subprocess"],
             "Sandbox": ["AsyncHTTPClient"],

@@ -160,7 +160,8 @@ extension OpenAPIDocument {
     package static let types: [any WireObject.Type] = [
         ControlProblem.Detail.self, CredentialInput.self, ReasonInput.self, ReauthorizeInput.self,
         RequestOptions.self, Submission.self, WireEvent.self, WireGuard.self, WireHealth.self,
-        WireIdentity.self, WireKeyRotation.self, WireList<WireHealth>.self,
+        WireIdentity.self, WireKeyRotation.self, WireLedger.self, WireLedgerEntries.self,
+        WireLedgerFinding.self, WireList<WireHealth>.self,
         WireList<WireIdentity>.self, WireList<WireRequest>.self, WireNotification.self,
         WireNotificationStatus.self, WireProblem.self, WireReload.self, WireRequest.self,
         WireStatus.self, WireStep.self, WireStoredCredential.self, WireUserAction.self,

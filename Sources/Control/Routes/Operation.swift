@@ -1,10 +1,12 @@
 /// What a route does; the server's dispatch and the client's methods are exhaustive over it.
 package enum Operation: String, Sendable, CaseIterable {
-    case abandonRequest, cancelRequest, checkProvider, checkTarget, forgetIdentity, holdRequest
+    case abandonRequest, acceptRollback, cancelRequest, checkProvider, checkTarget, forgetIdentity
+    case holdRequest, ledgerEntries
     case holdUser, listIdentities, listProviders, listRequests, listTargets, metrics
     case notificationStatus
     case overrideGuard, pauseIntake, pauseProvider, pauseTarget, putCredential, reauthorizeRequest
     case releaseRequest, releaseUser, reloadConfiguration, resumeIntake, resumeProvider
-    case resumeTarget, retryRequest, rotateVault, showReceipt, showRequest, showVault, status
-    case submitRequest, takeNotification, watchAll, watchRequest
+    case resumeTarget, retryRequest, rotateVault, showLedger, showReceipt, showRequest, showVault,
+        status
+    case submitRequest, takeNotification, verifyLedger, watchAll, watchRequest
 }

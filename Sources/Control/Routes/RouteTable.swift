@@ -2,7 +2,7 @@
 package enum RouteTable {
     /// The rows.
     package static let routes: [Route] =
-        daemon + notifications + providers + requests + targets + users + vault
+        daemon + ledger + notifications + providers + requests + targets + users + vault
 
     /// The row of one operation; every operation has exactly one, which a test holds.
     package static func route(_ operation: Operation) -> Route {
@@ -63,6 +63,45 @@ package enum RouteTable {
             .operator,
             "Take work again.",
             .object(WireStatus.self),
+            input: EmptyInput.self
+        ),
+    ]
+
+    private static let ledger: [Route] = [
+        row(
+            .showLedger,
+            .get,
+            "/v1/ledger",
+            .operator,
+            "The ledger's key, size and last checkpoint.",
+            .object(WireLedger.self)
+        ),
+        row(
+            .acceptRollback,
+            .post,
+            "/v1/ledger/accept-rollback",
+            .operator,
+            "Go on with a state that is older than its checkpoints, or was changed.",
+            .object(WireLedger.self),
+            input: EmptyInput.self,
+            problems: [.wrongState]
+        ),
+        row(
+            .ledgerEntries,
+            .get,
+            "/v1/ledger/entries/{from}",
+            .operator,
+            "A page of entries, from the one with this index.",
+            .object(WireLedgerEntries.self),
+            problems: [.malformedField]
+        ),
+        row(
+            .verifyLedger,
+            .post,
+            "/v1/ledger/verify",
+            .operator,
+            "Compare every entry with every checkpoint.",
+            .object(WireLedger.self),
             input: EmptyInput.self
         ),
     ]

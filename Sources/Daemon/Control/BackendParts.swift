@@ -11,6 +11,7 @@ struct BackendParts: Sendable {
     let engine: DeletionEngine
     let vault: SealedVault
     let rotation: KeyRotation
+    let ledger: LedgerKeeper
     let hasher: any KeyedHasher
     let shelf: AdapterShelf
     let credentials: CredentialDesk

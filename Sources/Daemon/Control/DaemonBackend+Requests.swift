@@ -68,7 +68,8 @@ extension DaemonBackend {
             record: record,
             abandonNote: note.flatMap(AbandonNote.init(text:)),
             configuration: adapters.configuration,
-            providers: adapters.providers
+            providers: adapters.providers,
+            ledger: try await ledgerPart(of: id)
         ).json
     }
 

@@ -1,5 +1,6 @@
 import Control
 import Engine
+import Ledger
 import Lifecycle
 import Logging
 import Settings
@@ -68,7 +69,7 @@ extension DaemonBackend {
         for (state, count) in counts.byState { status.requests[state.rawValue] = count }
         for (reason, count) in counts.byParkReason { status.parked[reason.rawValue] = count }
         status.oldestOpenAt = counts.oldestAcceptedAt
-        status.alarms = alarms(status)
+        status.alarms = alarms(status) + (await ledgerAlarms)
         return status
     }
 
@@ -96,7 +97,10 @@ extension DaemonBackend {
             targets: targets,
             spool: parts.spoolHealth(),
             hasSealTrouble: parts.credentials.troubles.isAny,
-            notifications: parts.notifications.tally.counts
+            notifications: parts.notifications.tally.counts,
+            ledgerEntryCount: parts.state.ledgerSize,
+            ledgerCoveredCount: await parts.ledger.last?.checkpoint.size ?? 0,
+            isLedgerSound: await parts.ledger.health == .sound
         ).text
     }
 
@@ -142,6 +146,19 @@ extension DaemonBackend {
             alarms.append("request_quarantined")
         }
         return alarms + spoolAlarms
+    }
+
+    private var ledgerAlarms: [String] {
+        get async {
+            var alarms: [String] = []
+            switch await parts.ledger.health {
+            case .sound: break
+            case .rolledBack: alarms.append("state_rolled_back")
+            case .damaged: alarms.append("ledger_damaged")
+            }
+            if await parts.ledger.trouble != nil { alarms.append("ledger_unwritable") }
+            return alarms
+        }
     }
 
     private var spoolAlarms: [String] {

@@ -19,6 +19,9 @@ struct Metrics: Sendable {
     let spool: SpoolHealth
     let hasSealTrouble: Bool
     let notifications: [NotificationTally.Key: Int]
+    let ledgerEntryCount: Int
+    let ledgerCoveredCount: Int
+    let isLedgerSound: Bool
 
     /// One value and its labels.
     private typealias Sample = (labels: [(String, String)], value: Int64)
@@ -30,7 +33,8 @@ struct Metrics: Sendable {
             "# HELP expunged_build The running version.",
             "expunged_build_info{version=\"\(version)\"} 1",
         ]
-        lines += service + spoolFamilies + requests + providerFamilies + targetFamilies
+        lines +=
+            service + ledgerFamilies + spoolFamilies + requests + providerFamilies + targetFamilies
         lines += notificationFamily
         lines.append("# EOF")
         return lines.joined(separator: "\n") + "\n"
@@ -54,6 +58,16 @@ struct Metrics: Sendable {
             }
             + gauge("guard_purges_per_hour_max", "Purges that the guard allows in an hour.") {
                 [([], Int64(massDeletionGuard.purgesPerHourMax))]
+            }
+    }
+
+    private var ledgerFamilies: [String] {
+        gauge("ledger_entries", "Entries of the ledger.") { [([], Int64(ledgerEntryCount))] }
+            + gauge("ledger_covered_entries", "Entries that a signed checkpoint covers.") {
+                [([], Int64(ledgerCoveredCount))]
+            }
+            + gauge("ledger_sound", "Whether the ledger agrees with its checkpoints.") {
+                [([], isLedgerSound ? 1 : 0)]
             }
     }
 

@@ -12,6 +12,8 @@ struct Receipt: Sendable {
     let abandonNote: AbandonNote?
     let configuration: DaemonConfiguration
     let providers: [ProviderName: any IdentityProvider]
+    /// What was signed of it; `nil` while that is not.
+    let ledger: JSONValue?
 
     private typealias Member = JSONValue.Member
 
@@ -43,6 +45,7 @@ struct Receipt: Sendable {
         }
         members.append(Member("targets", .array(request.purges.map(target))))
         members.append(Member("not_erased", .array(notErased)))
+        if let ledger { members.append(Member("ledger", ledger)) }
         return .object(members)
     }
 

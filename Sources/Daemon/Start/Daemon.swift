@@ -24,6 +24,7 @@ struct Daemon: Sendable {
     let watchdog: Watchdog
     let deadlines: DeadlineWatch
     let rotation: KeyRotation
+    let ledger: LedgerKeeper
     let notifications: NotificationDesk
     let poller: NotificationPoller
     let notifier: ServiceNotifier
@@ -46,6 +47,7 @@ struct Daemon: Sendable {
         }
         await poller.shutdown()
         await shelf.current.shutDown()
+        await signLedger()
         try await state.close()
     }
 
@@ -65,6 +67,7 @@ struct Daemon: Sendable {
             group.addTask { try await watchdog.run() }
             group.addTask { try await deadlines.run() }
             group.addTask { try await rotation.run() }
+            group.addTask { try await ledger.run() }
             group.addTask { try await notifications.run() }
             group.addTask { try await poller.run() }
             group.addTask { await reloader.runRetirement() }
@@ -82,6 +85,15 @@ struct Daemon: Sendable {
         } catch {
             logger.note(.storageFailed, ["error": "\(error)"])
             throw error
+        }
+    }
+
+    /// Leaves nothing unsigned; a disk that refuses that must not keep the state from closing.
+    private func signLedger() async {
+        do {
+            try await ledger.checkpoint()
+        } catch {
+            logger.warning("cannot sign the ledger at the stop, ignoring")
         }
     }
 

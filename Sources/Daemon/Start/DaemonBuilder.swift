@@ -34,6 +34,12 @@ struct DaemonBuilder: Sendable {
             )
         }
         let hasher = try await loadHashKey(directories.state, state)
+        let ledger = try await LedgerSetup(
+            state: state,
+            directories: directories,
+            clock: clock,
+            logger: logger
+        ).open()
         let vault = try await VaultSetup(
             settings: configuration.vault,
             credentials: directories.credentials,
@@ -58,6 +64,7 @@ struct DaemonBuilder: Sendable {
             hasher: hasher,
             vault: vault,
             rotation: KeyRotation(state: state, vault: vault, clock: clock, logger: logger),
+            ledger: ledger,
             factory: factory,
             shelf: shelf
         )
@@ -77,6 +84,7 @@ struct DaemonBuilder: Sendable {
         let hasher: HMACHasher
         let vault: SealedVault
         let rotation: KeyRotation
+        let ledger: LedgerKeeper
         let factory: AdapterFactory
         let shelf: AdapterShelf
     }
@@ -85,7 +93,8 @@ struct DaemonBuilder: Sendable {
         ServiceDirectories.Overrides(
             state: options.stateDirectory,
             runtime: options.runtimeDirectory,
-            credentials: options.credentialsDirectory
+            credentials: options.credentialsDirectory,
+            logs: options.logsDirectory
         )
     }
 
@@ -123,6 +132,7 @@ struct DaemonBuilder: Sendable {
                 engine: engine,
                 vault: base.vault,
                 rotation: base.rotation,
+                ledger: base.ledger,
                 hasher: base.hasher,
                 shelf: base.shelf,
                 credentials: credentials,
@@ -149,6 +159,7 @@ struct DaemonBuilder: Sendable {
             watchdog: makeWatchdog(base, engine, notifier),
             deadlines: makeDeadlineWatch(base),
             rotation: base.rotation,
+            ledger: base.ledger,
             notifications: notifications,
             poller: poller,
             notifier: notifier,
@@ -269,6 +280,7 @@ struct DaemonBuilder: Sendable {
             isVaultOpen: base.vault.isOpen,
             seed: generator.next()
         )
+        if await base.ledger.health != .sound { core.restrain() }
         core.start(
             suspects: recovery.suspects,
             purgesInLastHour: recovery.purgesInLastHour,

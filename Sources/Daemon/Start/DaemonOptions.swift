@@ -15,6 +15,7 @@ package struct DaemonOptions: Sendable, Hashable {
     package var stateDirectory: String?
     package var runtimeDirectory: String?
     package var credentialsDirectory: String?
+    package var logsDirectory: String?
 
     /// Reads the arguments after the program's name.
     ///
@@ -35,6 +36,7 @@ package struct DaemonOptions: Sendable, Hashable {
             case "--runtime-directory": runtimeDirectory = try Self.value(of: argument, &rest)
             case "--credentials-directory":
                 credentialsDirectory = try Self.value(of: argument, &rest)
+            case "--logs-directory": logsDirectory = try Self.value(of: argument, &rest)
             default:
                 throw DaemonError(.usage, ["unknown argument '\(argument)'; see expunged --help"])
             }
@@ -54,7 +56,7 @@ package struct DaemonOptions: Sendable, Hashable {
     /// What `expunged --help` prints.
     package static let help = """
         usage: expunged [--config FILE] [--state-directory DIR] [--runtime-directory DIR]
-                        [--credentials-directory DIR]
+                        [--credentials-directory DIR] [--logs-directory DIR]
                expunged --check-config [--config FILE]
                expunged --init-spool [--config FILE] [--state-directory DIR]
                expunged --generate-vault-key FILE
@@ -67,6 +69,8 @@ package struct DaemonOptions: Sendable, Hashable {
           --runtime-directory DIR      where to bind the sockets without systemd (default
                                        $RUNTIME_DIRECTORY)
           --credentials-directory DIR  vault key and provider keys (default $CREDENTIALS_DIRECTORY)
+          --logs-directory DIR         checkpoints of the ledger (default $LOGS_DIRECTORY, else
+                                       the state directory, whose old copy hides itself then)
           --check-config               report every problem of the configuration and stop
           --init-spool                 make the spool if there is none and stop
           --generate-vault-key FILE    write a new vault key into a new file and stop

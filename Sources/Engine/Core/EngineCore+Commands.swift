@@ -21,6 +21,9 @@ extension EngineCore {
             wake(.massDeletionGuard, at: now)
         case .intakePaused(let isPaused):
             isIntakePaused = isPaused
+        case .restraintLifted:
+            around.isRestrained = false
+            wake(.onHold, at: now)
         case .probe(let ticket):
             reply(ticket, .done)
         case .timer:

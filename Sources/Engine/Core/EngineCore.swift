@@ -106,6 +106,9 @@ package struct EngineCore: Sendable {
         adoptLanes()
     }
 
+    /// Lets nothing be revoked or purged until ``EngineInput/restraintLifted``; before the start.
+    package mutating func restrain() { around.isRestrained = true }
+
     /// Takes over what a restart found.
     ///
     /// - Parameters:
@@ -219,7 +222,7 @@ package struct EngineCore: Sendable {
         case .news(let news):
             spread(news, at: now)
         case .operate, .pause, .resume, .pauseTarget, .resumeTarget, .reconfigured, .guardOverride,
-            .intakePaused, .probe, .timer:
+            .intakePaused, .restraintLifted, .probe, .timer:
             command(input, at: now)
         }
     }

@@ -66,6 +66,8 @@ package enum EngineInput: Sendable {
     /// An operator lets this many purges past the mass-deletion guard.
     case guardOverride(purges: Int, until: WallTime)
     case intakePaused(Bool)
+    /// An operator lets work go on with a state that may be an old copy.
+    case restraintLifted
     /// Answered at once, to show that the loop turns.
     case probe(Ticket)
     case timer

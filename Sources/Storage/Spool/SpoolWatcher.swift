@@ -49,8 +49,8 @@ final class SpoolWatcher: Sendable {
 
     /// Watches and starts the thread.
     ///
-    /// What happens after this returned is not missed, so whoever reads the spool for the first time
-    /// afterwards has seen or will be told of everything.
+    /// What happens after this returned is not missed, so whoever reads the spool for the first
+    /// time afterwards has seen or will be told of everything.
     ///
     /// - Parameters:
     ///   - path: Of the spool; neither it nor its directory need exist.

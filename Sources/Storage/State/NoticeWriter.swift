@@ -5,6 +5,7 @@ import Lifecycle
 /// Records and weighs notices of providers inside one transaction.
 struct NoticeWriter {
     let database: Database
+    let pen: LedgerPen
 
     /// A clock of the provider may be ahead of ours by this when an identity was made.
     private static let leeway = Duration.seconds(60)
@@ -154,18 +155,53 @@ struct NoticeWriter {
         of userHash: [UInt8],
         _ notice: NoticeRecord
     ) throws -> Int {
-        try database.run(
-            """
-            UPDATE revocations SET verdict = 'proven'
-            WHERE identity_id = ?1 AND verdict = 'accepted' AND started_at <= ?2
-              AND request_id IN (SELECT id FROM requests INDEXED BY requests_user
-                WHERE user_hash = ?3 AND (phase = 'purging' OR phase = 'verifying'
-                  OR phase = 'completed'))
-            """,
-            .id(identity.value),
-            .time(notice.occurredAt),
-            .blob(userHash)
+        try recordProven(
+            try database.all(
+                """
+                UPDATE revocations SET verdict = 'proven'
+                WHERE identity_id = ?1 AND verdict = 'accepted' AND started_at <= ?2
+                  AND request_id IN (SELECT id FROM requests INDEXED BY requests_user
+                    WHERE user_hash = ?3 AND (phase = 'purging' OR phase = 'verifying'
+                      OR phase = 'completed'))
+                RETURNING request_id, identity_id, client_id
+                """,
+                .id(identity.value),
+                .time(notice.occurredAt),
+                .blob(userHash)
+            ) { try RaisedVerdict($0) },
+            notice
         )
+    }
+
+    /// A verdict that a notice raised.
+    private struct RaisedVerdict {
+        let request: RequestID
+        let identity: IdentityID
+        let clientID: String
+
+        init(_ row: SQLRow) throws {
+            request = try row.requestID(0)
+            identity = try row.identityID(1)
+            clientID = row.text(2)
+        }
+    }
+
+    /// - Returns: How many there are.
+    private func recordProven(_ raised: [RaisedVerdict], _ notice: NoticeRecord) throws -> Int {
+        for verdict in raised {
+            let leaves = RequestLeaves(pen: pen).verdict(
+                .proven,
+                of: verdict.request,
+                (verdict.identity, notice.provider, verdict.clientID),
+                at: notice.receivedAt
+            )
+            try database.run(
+                "UPDATE requests SET leaves = leaves || ? WHERE id = ?",
+                .text(leaves),
+                .id(verdict.request.value)
+            )
+        }
+        return raised.count
     }
 
     /// The user is gone, or the identity is, because of us: the latest such request is meant.
@@ -180,16 +216,20 @@ struct NoticeWriter {
         ) { try $0.requestID(0) }
         guard let request else { return .unknown }
         guard notice.meaning.cutsLink else { return .echo(request, raised: 0) }
-        let raised = try database.run(
-            """
-            UPDATE revocations SET verdict = 'proven'
-            WHERE request_id = ?1 AND verdict = 'accepted' AND started_at <= ?2
-              AND identity_id IN (SELECT identity_id FROM erased_links
-                WHERE subject_hash = ?3 AND request_id = ?1)
-            """,
-            .id(request.value),
-            .time(notice.occurredAt),
-            .blob(subject)
+        let raised = try recordProven(
+            try database.all(
+                """
+                UPDATE revocations SET verdict = 'proven'
+                WHERE request_id = ?1 AND verdict = 'accepted' AND started_at <= ?2
+                  AND identity_id IN (SELECT identity_id FROM erased_links
+                    WHERE subject_hash = ?3 AND request_id = ?1)
+                RETURNING request_id, identity_id, client_id
+                """,
+                .id(request.value),
+                .time(notice.occurredAt),
+                .blob(subject)
+            ) { try RaisedVerdict($0) },
+            notice
         )
         return .echo(request, raised: raised)
     }

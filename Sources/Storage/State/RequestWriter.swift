@@ -5,6 +5,9 @@ import Lifecycle
 /// Writes requests: the whole of a new one, and of a known one what differs.
 struct RequestWriter {
     let database: Database
+    let pen: LedgerPen
+
+    private var leaves: RequestLeaves { RequestLeaves(pen: pen) }
 
     /// ``Lifecycle/Request/endDetail`` of a `revoke_tokens` that a `delete_account` has taken over.
     static let absorbed = "absorbed"
@@ -26,8 +29,8 @@ struct RequestWriter {
             INSERT INTO requests (id, kind, user_id, user_hash, slot, generation, grace_s,
               providers, reason, account_created_at, origin, origin_uid, origin_role, created_at,
               accepted_at, not_before, deadline_at, phase, due_at, lane, open_revocations,
-              is_held, spool_rows, updated_at)
-            VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)
+              is_held, spool_rows, updated_at, leaves)
+            VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)
             """,
             .id(request.id.value),
             .text(request.kind.rawValue),
@@ -52,7 +55,8 @@ struct RequestWriter {
             .int(request.openRevocationCount),
             .bool(request.isHeld),
             .int(spoolRowCount),
-            .time(request.acceptedAt)
+            .time(request.acceptedAt),
+            .text(leaves.accept(loaded, of: submission, generation: generation))
         )
         for (position, revocation) in request.revocations.enumerated() {
             try insert(revocation, at: position, of: request.id)
@@ -70,8 +74,13 @@ struct RequestWriter {
         let isVisible =
             now.phase.wireState != was.phase.wireState
             || now.phase.parkReason != was.phase.parkReason
+        let mark = pen.mark
+        let change = leaves.change(now, was: was, at: time)
         guard !now.phase.isEnded else {
-            guard try end(now, at: time) else { return false }
+            guard try end(now, at: time, leaves: change) else {
+                pen.goBack(to: mark)
+                return false
+            }
             try saveWork(now, was: was)
             return true
         }
@@ -82,7 +91,7 @@ struct RequestWriter {
             UPDATE requests SET phase = ?, park_reason = ?, park_until = ?, due_at = ?,
               lane = ?, open_revocations = ?, purge_started_at = ?, crash_count = ?, is_held = ?,
               is_without_identities = ?, is_active = ?,
-              revision = revision + ?, updated_at = ?
+              revision = revision + ?, updated_at = ?, leaves = leaves || ?
             WHERE id = ? AND ended_at IS NULL
             """,
             .text(now.phase.columnText),
@@ -98,9 +107,10 @@ struct RequestWriter {
             .bool(now.isBusy),
             .bool(isVisible),
             .time(time),
+            .text(change),
             .id(now.id.value)
         )
-        if changed > 0 { try saveWork(now, was: was) }
+        if changed > 0 { try saveWork(now, was: was) } else { pen.goBack(to: mark) }
         return false
     }
 
@@ -155,15 +165,20 @@ struct RequestWriter {
 
 extension RequestWriter {
     /// - Returns: `false` when it had ended before.
-    private func end(_ request: Request, at time: WallTime) throws -> Bool {
+    private func end(_ request: Request, at time: WallTime, leaves text: String) throws -> Bool {
         let isCompleted = request.phase == .completed
+        let isErased = isCompleted && request.kind == .deleteAccount
+        let endedAt = request.endedAt ?? time
+        let user = isErased ? try user(of: request.id) : nil
+        let leaves = text + leaves.end(request, at: endedAt, erased: user)
         let changed = try database.run(
             """
             UPDATE requests SET phase = ?, park_reason = NULL, park_until = NULL, due_at = NULL,
               open_revocations = ?, purge_started_at = ?, crash_count = ?, is_held = ?,
               is_without_identities = ?, is_active = 0,
               revision = revision + 1, updated_at = ?, user_id = NULL, ended_at = ?, end_detail = ?,
-              end_sequence = (SELECT completed + cancelled + 1 FROM totals), slot = id
+              end_sequence = (SELECT completed + cancelled + 1 FROM totals), slot = id,
+              leaves = leaves || ?
             WHERE id = ? AND ended_at IS NULL
             """,
             .text(request.phase.columnText),
@@ -173,8 +188,9 @@ extension RequestWriter {
             .bool(request.isHeld),
             .bool(request.isWithoutIdentities),
             .time(time),
-            .time(request.endedAt ?? time),
+            .time(endedAt),
             .text(request.endDetail),
+            .text(leaves),
             .id(request.id.value)
         )
         guard changed > 0 else { return false }
@@ -183,27 +199,29 @@ extension RequestWriter {
                 ? "UPDATE totals SET completed = completed + 1 WHERE id = 1"
                 : "UPDATE totals SET cancelled = cancelled + 1 WHERE id = 1"
         )
-        if isCompleted, request.kind == .deleteAccount {
+        if isErased, let user {
             try rememberLinks(of: request, at: time)
             // The cascade takes the identities and credentials along with the key.
-            try database.run(
-                """
-                DELETE FROM users WHERE user_hash = (SELECT user_hash FROM requests WHERE id = ?)
-                """,
-                .id(request.id.value)
-            )
+            try database.run("DELETE FROM users WHERE user_hash = ?", .blob(user.hash))
             try database.run(
                 """
                 INSERT INTO tombstones (user_hash, generation, erased_at, request_id)
-                  SELECT user_hash, generation, ?, id FROM requests WHERE id = ?
+                VALUES (?, ?, ?, ?)
                 """,
-                .time(request.endedAt ?? time),
+                .blob(user.hash),
+                .int(user.generation),
+                .time(endedAt),
                 .id(request.id.value)
             )
         } else {
             try destroyUsedCredentials(of: request)
         }
         return true
+    }
+
+    private func user(of id: RequestID) throws -> (hash: [UInt8], generation: Int)? {
+        try database.first("SELECT user_hash, generation FROM requests WHERE id = ?", .id(id.value))
+        { (hash: $0.blob(0), generation: $0.int(1)) }
     }
 
     /// Keeps the keyed hashes of the subjects for a while: the provider may yet tell what we did.

@@ -12,8 +12,10 @@ extension StateDatabase: RequestIntake {
         now: WallTime,
         newID: @escaping @Sendable () -> RequestID
     ) async throws -> [SubmissionOutcome] {
-        try await writer.perform { database in
-            var intake = Intake(database: database, policy: policy, now: now, newID: newID)
+        let pen = pen
+        return try await writer.perform { database in
+            let requests = RequestWriter(database: database, pen: pen)
+            var intake = Intake(requests: requests, policy: policy, now: now, newID: newID)
             let outcomes = try submissions.map { try intake.take($0) }
             try intake.forgetOldKeys()
             return outcomes
@@ -45,18 +47,20 @@ extension StateDatabase: RequestIntake {
 /// Decides about submissions inside one transaction.
 private struct Intake {
     let database: Database
+    let requests: RequestWriter
     let policy: IntakePolicy
     let now: WallTime
     let newID: @Sendable () -> RequestID
     private var rememberedCount = 0
 
     init(
-        database: Database,
+        requests: RequestWriter,
         policy: IntakePolicy,
         now: WallTime,
         newID: @escaping @Sendable () -> RequestID
     ) {
-        self.database = database
+        database = requests.database
+        self.requests = requests
         self.policy = policy
         self.now = now
         self.newID = newID
@@ -153,7 +157,7 @@ private struct Intake {
             userHash: submission.userHash,
             credentials: VaultIdentity.credentials(of: known)
         )
-        try RequestWriter(database: database).insert(
+        try requests.insert(
             loaded,
             of: submission,
             generation: facts?.generation ?? 1
@@ -170,7 +174,7 @@ private struct Intake {
         request.endedAt = now
         request.dueAt = nil
         request.endDetail = RequestWriter.absorbed
-        _ = try RequestWriter(database: database).save(request, was: loaded.request, at: now)
+        _ = try requests.save(request, was: loaded.request, at: now)
     }
 
     // MARK: Exactly once

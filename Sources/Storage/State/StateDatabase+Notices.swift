@@ -16,8 +16,9 @@ extension StateDatabase {
     /// - Throws: ``StorageError``: nothing was recorded, nothing may be acknowledged.
     package func recordNotices(_ notices: [NoticeRecord]) async throws -> [NoticeRecord] {
         let forgotten = now() - Self.noticeRetention
+        let pen = pen
         return try await writer.perform { database in
-            let writer = NoticeWriter(database: database)
+            let writer = NoticeWriter(database: database, pen: pen)
             try writer.forget(before: forgotten)
             return try notices.map { try writer.record($0) }
         }
@@ -66,8 +67,9 @@ extension StateDatabase {
         mayUpdateLink: Bool,
         at now: WallTime
     ) async throws -> NoticeFinding {
-        try await writer.perform { database in
-            try NoticeWriter(database: database).weigh(
+        let pen = pen
+        return try await writer.perform { database in
+            try NoticeWriter(database: database, pen: pen).weigh(
                 notice,
                 mayUpdateLink: mayUpdateLink,
                 at: now

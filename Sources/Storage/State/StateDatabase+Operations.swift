@@ -1,4 +1,5 @@
 import GRDB
+import Ledger
 package import Lifecycle
 
 /// A legal hold on a user and the open requests that it stops.
@@ -30,7 +31,9 @@ extension StateDatabase {
     /// - Returns: The hold; the engine holds its open requests next.
     /// - Throws: ``StorageError``: nothing was recorded.
     package func holdUser(_ userHash: [UInt8], at now: WallTime) async throws -> UserHold {
-        try await writer.perform { database in
+        let pen = pen
+        return try await writer.perform { database in
+            pen.write(LedgerEntry(at: now, [.event: .word("user_held"), .user: .hash(userHash)]))
             try database.run(
                 "INSERT OR IGNORE INTO user_holds VALUES (?, ?)",
                 .blob(userHash),
@@ -45,7 +48,11 @@ extension StateDatabase {
     /// - Returns: The open requests to release, and since when the hold was there.
     /// - Throws: ``StorageError``: nothing was recorded.
     package func releaseUser(_ userHash: [UInt8]) async throws -> UserHold {
-        try await writer.perform { database in
+        let (pen, time) = (pen, now())
+        return try await writer.perform { database in
+            pen.write(
+                LedgerEntry(at: time, [.event: .word("user_released"), .user: .hash(userHash)])
+            )
             let hold = try Self.hold(userHash, database)
             try database.run("DELETE FROM user_holds WHERE user_hash = ?", .blob(userHash))
             return hold
@@ -84,7 +91,17 @@ extension StateDatabase {
         uid: UInt32,
         at now: WallTime
     ) async throws {
+        let pen = pen
         try await writer.perform { database in
+            pen.write(
+                LedgerEntry(
+                    at: now,
+                    [
+                        .event: .word("guard_overridden"), .count: .number(Int64(count)),
+                        .uid: .number(Int64(uid)),
+                    ]
+                )
+            )
             try database.run(
                 "UPDATE guard_overrides SET expires_at = ?1 WHERE expires_at > ?1",
                 .time(now)

@@ -89,17 +89,20 @@ extension StateDatabase: StateStore {
     ///
     /// - Throws: ``StorageError``; after `commitFailed` the process must end.
     package func commit(_ changes: [StateChange]) async throws -> [ChangeNews?] {
+        let pen = pen
         let (news, hasEnded) = try await writer.perform { database in
+            let requests = RequestWriter(database: database, pen: pen)
             var news: [ChangeNews?] = []
             news.reserveCapacity(changes.count)
             var hasEnded = false
             for change in changes {
                 if case .save(let now, let was, let time) = change {
-                    let isEnd = try RequestWriter(database: database).save(now, was: was, at: time)
+                    let isEnd = try requests.save(now, was: was, at: time)
                     hasEnded = hasEnded || isEnd
                     news.append(nil)
                 } else {
                     news.append(try Self.apply(change, database))
+                    pen.write(pauseOrResume: change)
                 }
             }
             return (news, hasEnded)

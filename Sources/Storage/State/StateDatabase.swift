@@ -16,6 +16,8 @@ package final class StateDatabase: Sendable {
     package let wasUncleanStop: Bool
     /// Commits mutations; the verbs of this type use it.
     package let writer: StateWriter
+    /// Writes what each commit adds to the ledger.
+    let pen: LedgerPen
 
     private let queue: DatabaseQueue
     private let readers: StateReaders
@@ -61,6 +63,7 @@ package final class StateDatabase: Sendable {
                 if wasUncleanStop { try makeWaitingDue(database, at: now()) }
                 try markStop(database, isClean: false)
             }
+            let pen = LedgerPen(first: try queue.read { try ledgerSize($0) })
             let readers = try StateReaders(
                 path: path,
                 configuration: configuration,
@@ -71,7 +74,8 @@ package final class StateDatabase: Sendable {
                 wasUncleanStop: wasUncleanStop,
                 lock: lock,
                 now: now,
-                writer: StateWriter(queue: queue, willCommit: willCommit),
+                writer: StateWriter(queue: queue, pen: pen, willCommit: willCommit),
+                pen: pen,
                 queue: queue,
                 readers: readers
             )
@@ -86,6 +90,7 @@ package final class StateDatabase: Sendable {
         lock: DirectoryLock,
         now: @escaping @Sendable () -> WallTime,
         writer: StateWriter,
+        pen: LedgerPen,
         queue: DatabaseQueue,
         readers: StateReaders
     ) {
@@ -94,6 +99,7 @@ package final class StateDatabase: Sendable {
         self.lock = lock
         self.now = now
         self.writer = writer
+        self.pen = pen
         self.queue = queue
         self.readers = readers
         (scrubSignals, scrubSignal) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
@@ -106,6 +112,7 @@ package final class StateDatabase: Sendable {
     /// - Throws: ``StorageError`` when the last steps failed; the next start checks the file then.
     package func close() async throws {
         scrubSignal.finish()
+        pen.close()
         try await writer.perform { try Self.markStop($0, isClean: true) }
         writer.refuse(StorageError(.closed, "use the state", at: path))
         do {
@@ -215,6 +222,12 @@ extension StateDatabase {
             )
         }
         return !isClean
+    }
+
+    private static func ledgerSize(_ database: Database) throws -> Int {
+        try database.first("SELECT first + count FROM ledger ORDER BY first DESC LIMIT 1") {
+            $0.int(0)
+        } ?? 0
     }
 
     private static func markStop(_ database: Database, isClean: Bool) throws {

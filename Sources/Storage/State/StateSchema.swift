@@ -39,6 +39,9 @@ enum StateSchema {
         migrator.registerMigration("5 notifications") { database in
             try database.execute(sql: notifications)
         }
+        migrator.registerMigration("6 ledger") { database in
+            try database.execute(sql: LedgerSchema.tables)
+        }
         return migrator
     }
 

@@ -45,6 +45,7 @@ package final class StateWriter: Sendable {
     }
 
     private let connection: DatabaseQueue
+    private let pen: LedgerPen
     private let place: String
     private let queue = Mutex(Queue())
     /// A point for tests to fail a commit at; does nothing otherwise.
@@ -54,12 +55,15 @@ package final class StateWriter: Sendable {
     ///
     /// - Parameters:
     ///   - connection: Set up by ``StateDatabase``.
+    ///   - pen: Collects what each commit adds to the ledger.
     ///   - willCommit: Called right before each COMMIT, for fault injection.
-    package init(
+    init(
         queue connection: DatabaseQueue,
+        pen: LedgerPen = LedgerPen(first: 0),
         willCommit: @escaping @Sendable () throws -> Void = {}
     ) {
         self.connection = connection
+        self.pen = pen
         self.willCommit = willCommit
         place = WALFile.name(ofPath: connection.path)
     }
@@ -190,6 +194,7 @@ extension StateWriter {
     ) -> ArraySlice<Job> {
         var resumes: [@Sendable () -> Void] = []
         resumes.reserveCapacity(batch.count)
+        pen.begin()
         do {
             try database.cachedStatement(sql: "BEGIN IMMEDIATE TRANSACTION").execute()
             for job in batch {
@@ -206,8 +211,10 @@ extension StateWriter {
                     return []
                 }
             }
+            try pen.flush(database)
             try willCommit()
             try database.cachedStatement(sql: "COMMIT TRANSACTION").execute()
+            pen.committed()
             for resume in resumes { resume() }
         } catch {
             fail(batch, recover(from: error, database))
@@ -220,6 +227,7 @@ extension StateWriter {
         done.reserveCapacity(batch.count)
         var failed: [(job: Job, error: any Error)] = []
         defer { for (job, error) in failed { job.fail(error) } }
+        pen.begin()
         do {
             try database.cachedStatement(sql: "BEGIN IMMEDIATE TRANSACTION").execute()
             for index in batch.indices {
@@ -237,8 +245,10 @@ extension StateWriter {
                     }
                 }
             }
+            try pen.flush(database)
             try willCommit()
             try database.cachedStatement(sql: "COMMIT TRANSACTION").execute()
+            pen.committed()
             for (_, resume) in done { resume() }
         } catch {
             let failedJobs = failed.count + done.count
@@ -253,12 +263,14 @@ extension StateWriter {
         _ job: Job,
         _ database: Database
     ) throws -> @Sendable () -> Void {
+        let mark = pen.mark
         try database.run("SAVEPOINT mutation")
         do {
             let resume = try job.run(database)
             try database.run("RELEASE mutation")
             return resume
         } catch {
+            pen.goBack(to: mark)
             if database.isInsideTransaction {
                 try database.run("ROLLBACK TO mutation")
                 try database.run("RELEASE mutation")

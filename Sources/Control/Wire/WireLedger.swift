@@ -1,0 +1,51 @@
+package import Lifecycle
+
+/// The ledger: its key, its size, and whether it agrees with what was signed.
+package struct WireLedger: WireObject, Codable, Hashable {
+    /// The public key of the checkpoints.
+    package var key: String
+    package var state: WireValue<LedgerState>
+    /// Entries, signed or not.
+    package var entries: Int
+    /// Entries that the last checkpoint covers.
+    package var covered: Int
+    /// The last checkpoint that is valid.
+    package var checkpoint: String?
+    package var checkpointAt: WallTime?
+    /// Only after a verification: notes of the checkpoint file that were compared.
+    package var checkpoints: Int?
+    package var findings: [WireLedgerFinding]
+    /// All findings, also those that are not listed.
+    package var findingCount: Int
+
+    package init(key: String, state: LedgerState, entries: Int) {
+        self.key = key
+        self.state = .known(state)
+        self.entries = entries
+        covered = 0
+        findings = []
+        findingCount = 0
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case key, state, entries, covered, checkpoint, checkpoints, findings
+        case checkpointAt = "checkpoint_at"
+        case findingCount = "finding_count"
+    }
+
+    package static let fields: [WireField] = [
+        .required("key", .text, "The public key that signs, as a C2SP verifier key."),
+        .required(
+            "state",
+            .choice(LedgerState.allCases.map(\.rawValue)),
+            "Whether it agrees with its checkpoints."
+        ),
+        .required("entries", .integer, "Entries, signed or not."),
+        .required("covered", .integer, "Entries that the checkpoint covers."),
+        .optional("checkpoint", .text, "The last valid checkpoint, a signed note."),
+        .optional("checkpoint_at", .time, "When that was signed."),
+        .optional("checkpoints", .integer, "After a verification: checkpoints compared."),
+        .required("findings", .list(.object("LedgerFinding")), "What is wrong, 100 at most."),
+        .required("finding_count", .integer, "How much is wrong in all."),
+    ]
+}

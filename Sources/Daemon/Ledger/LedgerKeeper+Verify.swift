@@ -1,0 +1,94 @@
+import Ledger
+import Lifecycle
+import Storage
+
+extension LedgerKeeper {
+    /// What a full comparison found.
+    struct Verdict: Sendable {
+        let audit: LedgerAudit
+        /// Leaves that no checkpoint covers yet.
+        let uncovered: Int
+    }
+
+    /// Compares every leaf, every note of the file and every stored hash.
+    ///
+    /// - Throws: The store's error, or ``DaemonError`` for a file that cannot be read.
+    func verify() async throws -> Verdict {
+        await enter()
+        defer { leave() }
+        let reader = LeafReader(state: state)
+        var audit = LedgerAudit(key: key)
+        var known = try await knownCheckpoints()[...]
+        let rest = try await file.read(from: 0) { note, _ in
+            if let first = known.first, note.elementsEqual(first.utf8) { known.removeFirst() }
+            guard let size = audit.take(note) else { return }
+            try await reader.feed(&audit, until: size)
+            audit.settle()
+        }
+        try await reader.feed(&audit, until: .max)
+        audit.finish(rest: rest)
+        for note in known {
+            let size = SignedNote(note).flatMap { Checkpoint(text: $0.text) }?.size
+            audit.add(.missingNote, size ?? 0)
+        }
+        try await reader.checkNodes(&audit)
+        return Verdict(audit: audit, uncovered: audit.frontier.size - (audit.covered?.size ?? 0))
+    }
+
+    private func knownCheckpoints() async throws -> [String] {
+        var notes: [String] = []
+        var position = try await acceptedID()
+        while true {
+            let page = try await state.checkpoints(after: position, limit: 1000)
+            guard let last = page.last else { return notes }
+            position = last.id
+            notes += page.map(\.note)
+        }
+    }
+}
+
+/// Feeds an audit with the rows of the ledger, in order.
+private final class LeafReader {
+    private let state: StateDatabase
+    private var rows: ArraySlice<LedgerRow> = []
+    private var leaves: ArraySlice<[UInt8]> = []
+    private var next = 0
+    private var isAtEnd = false
+    private var nodes: [MerkleFrontier.Subtree] = []
+
+    init(state: StateDatabase) { self.state = state }
+
+    func feed(_ audit: inout LedgerAudit, until size: Int) async throws {
+        while audit.frontier.size < size {
+            guard let leaf = leaves.popFirst() else {
+                guard try await refill(&audit) else { return }
+                continue
+            }
+            nodes += audit.add(leaf: leaf).filter(StateDatabase.keepsNode)
+        }
+    }
+
+    /// - Returns: `false` at the end of the ledger.
+    private func refill(_ audit: inout LedgerAudit) async throws -> Bool {
+        if rows.isEmpty, !isAtEnd {
+            rows = try await state.ledgerRows(from: next)[...]
+        }
+        guard let row = rows.popFirst() else {
+            isAtEnd = true
+            return false
+        }
+        if row.first != next || row.count != row.leaves.count { audit.add(.brokenRows, row.first) }
+        next = row.first + row.count
+        leaves = row.leaves[...]
+        return true
+    }
+
+    /// Stored hashes must be those that the leaves give.
+    func checkNodes(_ audit: inout LedgerAudit) async throws {
+        let covered = audit.covered?.size ?? 0
+        for node in nodes where (node.index + 1) << node.level <= covered {
+            let stored = try await state.ledgerNode(level: node.level, position: node.index)
+            if stored != node.hash { audit.add(.badNode, node.index << node.level) }
+        }
+    }
+}

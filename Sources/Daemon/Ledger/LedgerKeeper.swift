@@ -1,0 +1,283 @@
+import Control
+import Engine
+import Ledger
+import Lifecycle
+import Logging
+import Storage
+import Vault
+
+/// Builds the tree behind the writer, signs it, and compares it with what was signed before.
+///
+/// ```
+/// commit ──▶ rows of `ledger` ──▶ tree ──▶ tombstones and checkpoint: file, fsync ──▶ state.db
+/// start: last note of the file ──▶ the same leaves in state.db? ──▶ else nothing is destroyed
+/// ```
+///
+/// While an old copy of the state is not accepted, nothing is signed.
+actor LedgerKeeper {
+    /// Leaves wait for their checkpoint at most this long: what was not signed can be taken away
+    /// unseen.
+    static let interval = Duration.seconds(10)
+    /// Half of what a note may have.
+    private static let tombstoneByteCount = 32_768
+
+    let state: StateDatabase
+    let file: CheckpointFile
+    let key: NoteKey
+    private let signer: LedgerKey
+    private let clock: any EngineClock
+    private let logger: Logger
+
+    private(set) var health = LedgerHealth.sound
+    private(set) var last: (checkpoint: Checkpoint, note: String)?
+    private(set) var trouble: String?
+    private var frontier = MerkleFrontier()
+    private var nodes: [MerkleFrontier.Subtree] = []
+    private var tombstones: [TombstoneNote.Line] = []
+    private var fileEnd = 0
+    private var isBusy = false
+    private var waiting: [CheckedContinuation<Void, Never>] = []
+
+    init(
+        state: StateDatabase,
+        directory: String,
+        signer: LedgerKey,
+        clock: any EngineClock,
+        logger: Logger
+    ) throws(DaemonError) {
+        let digest = MerkleHash.leaf(signer.publicKey).prefix(4)
+        let name =
+            "expunged-" + digest.map { String(256 + Int($0), radix: 16).dropFirst() }.joined()
+        guard let key = NoteKey(name: name, publicKey: signer.publicKey) else {
+            throw DaemonError(.state, ["cannot name the ledger's key"])
+        }
+        self.state = state
+        self.signer = signer
+        self.key = key
+        self.clock = clock
+        self.logger = logger
+        file = CheckpointFile(directory: directory)
+    }
+
+    // MARK: Start
+
+    /// Compares the state with the checkpoint file and takes up the tree.
+    ///
+    /// - Returns: Anything but `sound` means that nothing may be destroyed.
+    /// - Throws: The store's error, or ``DaemonError`` for a file that cannot be read.
+    func start() async throws -> LedgerHealth {
+        health = try await compare()
+        try await takeUpTree()
+        switch health {
+        case .sound: break
+        case .rolledBack(let missing): logger.note(.stateRolledBack, ["count": "\(missing)"])
+        case .damaged(let kind): logger.note(.ledgerDamaged, ["detail": "\(kind.rawValue)"])
+        }
+        return health
+    }
+
+    private func compare() async throws -> LedgerHealth {
+        let known = try await state.lastCheckpoint()
+        var start = 0
+        var found = LedgerHealth.sound
+        if let known {
+            if try file.ends(known.note, at: known.endsAt) {
+                start = known.endsAt
+                if let note = SignedNote(known.note) { adopt(note) }
+            } else if try await !isAccepted(known) {
+                found = .damaged(.missingNote)
+            }
+        }
+        fileEnd = start
+        let rest = try await file.read(from: start) { bytes, end in
+            guard let text = String(validating: bytes, as: UTF8.self),
+                let note = SignedNote(text), key.isSigner(of: note)
+            else {
+                if found == .sound { found = .damaged(.badNote) }
+                return
+            }
+            if adopt(note) { fileEnd = end }
+        }
+        if found == .sound, let anchor = last?.checkpoint {
+            let root = try await state.ledgerRoot(at: anchor.size)
+            if root == nil {
+                found = .rolledBack(missing: anchor.size - state.ledgerSize)
+            } else if root != anchor.root {
+                found = .damaged(.rootMismatch)
+            }
+        }
+        // An end that was torn by a crash, or tombstones without their checkpoint: they are written
+        // again.
+        if found == .sound { try file.cut(to: fileEnd) }
+        if found == .sound, !rest.isEmpty {
+            logger.warning("the checkpoint file ended within a note, cutting that off")
+        }
+        return found
+    }
+
+    /// - Returns: Whether the note is a checkpoint.
+    @discardableResult
+    private func adopt(_ note: SignedNote) -> Bool {
+        guard let checkpoint = Checkpoint(text: note.text) else { return false }
+        last = (checkpoint, note.description)
+        return true
+    }
+
+    /// A checkpoint from before an accepted rollback is in a file that was set aside.
+    private func isAccepted(_ known: StoredCheckpoint) async throws -> Bool {
+        try await acceptedID() >= known.id
+    }
+
+    func acceptedID() async throws -> Int {
+        Int(try await state.note("ledger_accepted") ?? "0") ?? 0
+    }
+
+    private func takeUpTree() async throws {
+        frontier = try await state.storedFrontier()
+        nodes = []
+        tombstones = []
+        _ = try await grow()
+        // What the last checkpoint covers has left the machine already.
+        let covered = health == .sound ? last?.checkpoint.size ?? 0 : 0
+        tombstones.removeAll { $0.index < covered }
+    }
+
+    // MARK: Checkpoints
+
+    /// Signs again and again while there is something new, until the task is cancelled.
+    ///
+    /// - Throws: The error of a store whose truth is unknown.
+    func run() async throws {
+        for await _ in state.ledgerSignals {
+            do {
+                try await checkpoint()
+            } catch let error as DaemonError {
+                trouble = "\(error)"
+                logger.error(
+                    "cannot write a checkpoint, trying again",
+                    metadata: ["error": "\(error)"]
+                )
+            } catch let error as any StoreFailure where error.isRetryable {
+                logger.debug("cannot store a checkpoint, trying again")
+            }
+            try await clock.sleep(until: clock.now() + Self.interval)
+        }
+    }
+
+    /// Signs what was committed so far.
+    ///
+    /// - Throws: The store's error, or ``DaemonError`` for a file that cannot be written.
+    func checkpoint() async throws {
+        await enter()
+        defer { leave() }
+        guard health == .sound else { return }
+        try await grow()
+        guard frontier.size > last?.checkpoint.size ?? 0 else { return }
+        let time = max(clock.now(), last?.checkpoint.time ?? .distantPast)
+        let checkpoint = Checkpoint(
+            origin: key.name,
+            size: frontier.size,
+            root: frontier.root(),
+            time: time
+        )
+        let note = try sign(checkpoint.text)
+        try file.cut(to: fileEnd)
+        let end = try file.append(try tombstoneNotes() + [note])
+        try await state.saveCheckpoint(
+            StoredCheckpoint(size: checkpoint.size, note: note.description, endsAt: end),
+            nodes: nodes
+        )
+        fileEnd = end
+        last = (checkpoint, note.description)
+        (nodes, tombstones, trouble) = ([], [], nil)
+        report(checkpoint, note)
+    }
+
+    private func report(_ checkpoint: Checkpoint, _ note: SignedNote) {
+        let signature = note.signatures.first.map { NoteBase64.encode($0.keyID + $0.bytes) }
+        let facts = [
+            "\(checkpoint.size)", NoteBase64.encode(checkpoint.root), checkpoint.time.rfc3339,
+            signature ?? "",
+        ]
+        logger.note(.ledgerCheckpoint, ["detail": "\(facts.joined(separator: " "))"])
+    }
+
+    private func sign(_ text: String) throws -> SignedNote {
+        try key.note(text) { bytes throws(VaultError) in try signer.sign(bytes) }
+    }
+
+    private func tombstoneNotes() throws -> [SignedNote] {
+        var notes: [SignedNote] = []
+        var rest = tombstones[...]
+        while !rest.isEmpty {
+            var byteCount = 0
+            let lines = rest.prefix { line in
+                byteCount += line.leaf.utf8.count + 24
+                return byteCount < Self.tombstoneByteCount || line == rest.first
+            }
+            notes.append(try sign(TombstoneNote(origin: key.name, lines: Array(lines)).text))
+            rest = rest.dropFirst(lines.count)
+        }
+        return notes
+    }
+
+    /// Adds the leaves that are not in the tree yet.
+    private func grow() async throws {
+        let mark = Array(#"{"event":"erased","#.utf8)
+        while frontier.size < state.ledgerSize {
+            let rows = try await state.ledgerRows(from: frontier.size)
+            guard !rows.isEmpty else { return }
+            for row in rows {
+                for leaf in row.leaves.dropFirst(max(0, frontier.size - row.first)) {
+                    if leaf.starts(with: mark) {
+                        tombstones.append(
+                            .init(index: frontier.size, leaf: String(decoding: leaf, as: UTF8.self))
+                        )
+                    }
+                    nodes += frontier.append(MerkleHash.leaf(leaf)).filter(StateDatabase.keepsNode)
+                }
+            }
+        }
+    }
+
+    // MARK: One after the other
+
+    func enter() async {
+        guard isBusy else {
+            isBusy = true
+            return
+        }
+        await withCheckedContinuation { waiting.append($0) }
+    }
+
+    func leave() {
+        if waiting.isEmpty { isBusy = false } else { waiting.removeFirst().resume() }
+    }
+
+    // MARK: An old copy
+
+    /// Goes on with the state as it is: the old file is kept under another name.
+    ///
+    /// - Parameter uid: Who said so.
+    /// - Throws: The store's error or ``DaemonError``: nothing was accepted then.
+    func accept(uid: UInt32) async throws {
+        await enter()
+        defer { leave() }
+        let now = clock.now()
+        let entry = LedgerEntry(
+            at: now,
+            [
+                .event: .word("rollback_accepted"), .detail: .word(health.code),
+                .count: .number(Int64(last?.checkpoint.size ?? 0)), .uid: .number(Int64(uid)),
+            ]
+        )
+        if let entry { try await state.writeLedger(entry) }
+        try file.setAside("\(now.unixMilliseconds)")
+        let known = try await state.lastCheckpoint()
+        try await state.setNote("ledger_accepted", to: "\(known?.id ?? 0)")
+        (last, fileEnd, health) = (nil, 0, .sound)
+        frontier = MerkleFrontier()
+        try await takeUpTree()
+        logger.note(.rollbackAccepted, ["peer.uid": "\(uid)"])
+    }
+}

@@ -1,0 +1,69 @@
+import Engine
+import Ledger
+import Lifecycle
+import Logging
+import Storage
+import Systemd
+import Vault
+
+/// Loads the ledger's key and compares the state with what was signed.
+struct LedgerSetup: Sendable {
+    private static let note = "ledger_key"
+
+    let state: StateDatabase
+    let directories: ServiceDirectories
+    let clock: any EngineClock
+    let logger: Logger
+
+    /// Opens the ledger.
+    ///
+    /// - Returns: Its keeper; unless its health is `sound`, nothing may be destroyed.
+    /// - Throws: ``DaemonError`` for a key that is not the one of before, the key's error, or the
+    ///   store's.
+    func open() async throws -> LedgerKeeper {
+        if directories.logs == nil {
+            logger.warning(
+                "no logs directory, the checkpoints are kept beside the state",
+                metadata: ["detail": "an old copy of the whole directory is not noticed"]
+            )
+        }
+        let known = try await state.note(Self.note)
+        let keeper = try LedgerKeeper(
+            state: state,
+            directory: directories.logs ?? directories.state,
+            signer: try loadKey(mayCreate: known == nil),
+            clock: clock,
+            logger: logger
+        )
+        let text = keeper.key.description
+        guard known ?? text == text else {
+            throw DaemonError(
+                .state,
+                [
+                    "cannot use the ledger's key '\(text)' (changed): the checkpoints are signed"
+                        + " with '\(known ?? "")'; put that key back (ledger.key of the state"
+                        + " directory, or the credential 'ledger-key')"
+                ]
+            )
+        }
+        if known == nil { try await state.setNote(Self.note, to: text) }
+        _ = try await keeper.start()
+        return keeper
+    }
+
+    private func loadKey(mayCreate: Bool) throws -> LedgerKey {
+        if let text = try credential() { return try LedgerKey(text: text) }
+        return try LedgerKey(directory: directories.state, mayCreate: mayCreate)
+    }
+
+    /// - Returns: `nil` when there is none of that name.
+    private func credential() throws(SystemdError) -> Secret? {
+        guard let credentials = directories.credentials else { return nil }
+        do throws(SystemdError) {
+            return try credentials.read(LedgerKey.credentialName)
+        } catch {
+            guard error.kind == .missing else { throw error }
+            return nil
+        }
+    }
+}

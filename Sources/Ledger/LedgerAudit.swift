@@ -1,0 +1,140 @@
+/// Compares every leaf of a ledger with every note of its checkpoint file.
+///
+/// Notes are taken in the order of the file; each says up to which leaf it speaks, and is settled
+/// once those leaves have been added. So neither the ledger nor the file need fit into memory.
+package struct LedgerAudit: Sendable {
+    /// What can be wrong.
+    package enum Kind: String, Sendable, CaseIterable {
+        /// A note does not parse, or its signature is not the key's.
+        case badNote = "bad_note"
+        /// A checkpoint or a tombstone stands before an older one.
+        case noteOrder = "note_order"
+        /// A checkpoint has a root that the leaves do not give: one was edited, removed or moved.
+        case rootMismatch = "root_mismatch"
+        /// A checkpoint speaks of leaves that are not there: the end was cut, or an old copy was
+        /// put back.
+        case missingLeaves = "missing_leaves"
+        /// A leaf that left the machine as a tombstone is another one here.
+        case tombstoneMismatch = "tombstone_mismatch"
+        /// The file ends within a note.
+        case tornFile = "torn_file"
+        /// A checkpoint that state.db knows is not in the file.
+        case missingNote = "missing_note"
+        /// The rows of the ledger do not follow one another.
+        case brokenRows = "broken_rows"
+        /// A stored hash of the tree is not the one that the leaves give.
+        case badNode = "bad_node"
+    }
+
+    /// One thing that is wrong.
+    package struct Finding: Hashable, Sendable {
+        package let kind: Kind
+        /// The leaf's index or the ledger's size that the finding is about; the note's place in the
+        /// file, from 0, for a bad note.
+        package let position: Int
+    }
+
+    /// More are counted and not kept.
+    package static let findingsMax = 100
+
+    package let key: NoteKey
+    package private(set) var frontier = MerkleFrontier()
+    package private(set) var findings: [Finding] = []
+    package private(set) var findingCount = 0
+    package private(set) var checkpointCount = 0
+    /// The last checkpoint that the leaves agree with.
+    package private(set) var covered: Checkpoint?
+
+    private var noteCount = 0
+    private var lastCheckpoint: Checkpoint?
+    private var open: Checkpoint?
+    private var tombstones: [TombstoneNote.Line] = []
+    private var lastTombstone = -1
+
+    package init(key: NoteKey) { self.key = key }
+
+    /// Takes the next note of the file.
+    ///
+    /// - Returns: How many leaves must have been added before ``settle()``; `nil` when nothing is
+    ///   to be settled.
+    package mutating func take(_ note: [UInt8]) -> Int? {
+        defer { noteCount += 1 }
+        guard let text = String(validating: note, as: UTF8.self), let signed = SignedNote(text),
+            key.isSigner(of: signed)
+        else {
+            add(.badNote, noteCount)
+            return nil
+        }
+        if let checkpoint = Checkpoint(text: signed.text), checkpoint.origin == key.name {
+            return take(checkpoint)
+        }
+        guard let note = TombstoneNote(text: signed.text, origin: key.name) else {
+            add(.badNote, noteCount)
+            return nil
+        }
+        for line in note.lines {
+            if line.index <= lastTombstone || line.index < frontier.size {
+                add(.noteOrder, line.index)
+            } else {
+                lastTombstone = line.index
+                tombstones.append(line)
+            }
+        }
+        return nil
+    }
+
+    private mutating func take(_ checkpoint: Checkpoint) -> Int? {
+        checkpointCount += 1
+        if let last = lastCheckpoint,
+            checkpoint.size < last.size || checkpoint.time < last.time
+                || checkpoint.size == last.size && checkpoint.root != last.root
+        {
+            add(.noteOrder, checkpoint.size)
+        }
+        lastCheckpoint = checkpoint
+        guard checkpoint.size >= frontier.size else { return nil }
+        open = checkpoint
+        return checkpoint.size
+    }
+
+    /// Adds the next leaf.
+    ///
+    /// - Returns: The subtrees that are complete with it.
+    @discardableResult
+    package mutating func add(leaf: [UInt8]) -> [MerkleFrontier.Subtree] {
+        if let first = tombstones.first, first.index == frontier.size {
+            tombstones.removeFirst()
+            if !first.leaf.utf8.elementsEqual(leaf) { add(.tombstoneMismatch, first.index) }
+        }
+        return frontier.append(MerkleHash.leaf(leaf))
+    }
+
+    /// Compares the checkpoint that was taken last with the leaves up to it.
+    package mutating func settle() {
+        guard let checkpoint = open else { return }
+        open = nil
+        if frontier.size < checkpoint.size {
+            add(.missingLeaves, checkpoint.size)
+        } else if frontier.root() != checkpoint.root {
+            add(.rootMismatch, checkpoint.size)
+        } else {
+            covered = checkpoint
+        }
+    }
+
+    /// Ends the comparison, with what the file has after its last whole note.
+    package mutating func finish(rest: [UInt8]) {
+        settle()
+        if !rest.isEmpty { add(.tornFile, noteCount) }
+        for line in tombstones { add(.tombstoneMismatch, line.index) }
+        tombstones = []
+    }
+
+    /// Notes something that whoever holds the ledger saw.
+    package mutating func add(_ kind: Kind, _ position: Int) {
+        findingCount += 1
+        if findings.count < Self.findingsMax {
+            findings.append(Finding(kind: kind, position: position))
+        }
+    }
+}

@@ -1,0 +1,51 @@
+import GRDB
+import Ledger
+
+/// Hashes of subtrees within one snapshot: stored ones, and small ones from their leaves.
+final class LeafHashes {
+    private let database: Database
+    private var blocks: [Int: [[UInt8]]] = [:]
+
+    init(_ database: Database) { self.database = database }
+
+    /// The root of a complete subtree (``Ledger/MerkleProof/SubtreeHash``).
+    ///
+    /// - Throws: `DatabaseError`, or ``StorageError`` of kind `malformed` for what is not there.
+    func subtree(_ level: Int, _ position: Int) throws -> [UInt8] {
+        guard level < LedgerSchema.leafLevel else {
+            let stored = try database.first(
+                "SELECT hash FROM ledger_nodes WHERE level = ? AND position = ?",
+                .int(level),
+                .int(position)
+            ) { $0.blob(0) }
+            if let stored { return stored }
+            // The last nodes are stored with the next checkpoint.
+            return MerkleHash.node(
+                try subtree(level - 1, position * 2),
+                try subtree(level - 1, position * 2 + 1)
+            )
+        }
+        let low = position << level
+        let block = try block(low >> LedgerSchema.leafLevel)
+        let start = low & (1 << LedgerSchema.leafLevel - 1)
+        guard start + 1 << level <= block.count else { throw SQLRow.malformed("ledger") }
+        var frontier = MerkleFrontier()
+        for hash in block[start..<start + 1 << level] { _ = frontier.append(hash) }
+        return frontier.root()
+    }
+
+    private func block(_ number: Int) throws -> [[UInt8]] {
+        if let known = blocks[number] { return known }
+        let low = number << LedgerSchema.leafLevel
+        let high = low + 1 << LedgerSchema.leafLevel
+        var hashes: [[UInt8]] = []
+        try StateDatabase.eachLedgerRow(from: low, database) { row in
+            for (offset, leaf) in row.leaves.enumerated() where (low..<high) ~= row.first + offset {
+                hashes.append(MerkleHash.leaf(leaf))
+            }
+            return row.first + row.count < high
+        }
+        blocks[number] = hashes
+        return hashes
+    }
+}

@@ -1,0 +1,121 @@
+import Engine
+import Ledger
+import Lifecycle
+
+/// Writes the leaves of one request and remembers where they are.
+///
+/// What it answers goes into `requests.leaves`, in the same statement that writes the change.
+struct RequestLeaves {
+    let pen: LedgerPen
+
+    /// The leaf of a new request.
+    func accept(
+        _ loaded: LoadedRequest,
+        of submission: Submission,
+        generation: Int
+    ) -> String {
+        let request = loaded.request
+        var values: [(LedgerEntry.Key, LedgerEntry.Value)] = [
+            (.event, .word("accepted")), (.request, .id(request.id.value)),
+            (.kind, .word(request.kind.rawValue)), (.generation, .number(Int64(generation))),
+        ]
+        switch submission.origin {
+        case .control(let uid, let role):
+            values += [(.uid, .number(Int64(uid))), (.role, .word(LedgerEntry.plain(role)))]
+        case .spool:
+            values.append((.role, .word("spool")))
+        }
+        return write(request.acceptedAt, values)
+    }
+
+    /// The leaves of a change: verdicts, verified targets, and what applications see.
+    func change(_ now: Request, was: Request, at time: WallTime) -> String {
+        var text = ""
+        for (position, revocation) in now.revocations.enumerated() {
+            let before = position < was.revocations.count ? was.revocations[position].verdict : nil
+            guard let verdict = revocation.verdict, verdict != before else { continue }
+            text += self.verdict(
+                verdict,
+                of: now.id,
+                (revocation.identity, revocation.provider, revocation.clientID),
+                at: time
+            )
+        }
+        for (position, purge) in now.purges.enumerated() where position < was.purges.count {
+            guard purge.step == .verified, was.purges[position].step != .verified else { continue }
+            let entries = purge.counts.entries
+            text += write(
+                time,
+                [
+                    (.event, .word("verified")), (.request, .id(now.id.value)),
+                    (.target, .word(LedgerEntry.plain(purge.target.rawValue))),
+                    (.rows, .number(entries.reduce(0) { $0 + Int64($1.rowCount) })),
+                    (.fenced, .number(entries.reduce(0) { $0 + Int64($1.fencedCount) })),
+                ]
+            )
+        }
+        guard !now.phase.isEnded else { return text }
+        return text + state(now, was: was, at: time)
+    }
+
+    /// The leaf of one verdict.
+    func verdict(
+        _ verdict: Verdict,
+        of id: RequestID,
+        _ link: (identity: IdentityID, provider: ProviderName, clientID: String),
+        at time: WallTime
+    ) -> String {
+        write(
+            time,
+            [
+                (.event, .word("verdict")), (.request, .id(id.value)),
+                (.identity, .id(link.identity.value)),
+                (.provider, .word(LedgerEntry.plain(link.provider.rawValue))),
+                (.client, .word(LedgerEntry.plain(link.clientID))),
+                (.verdict, .word(verdict.rawValue)),
+            ]
+        )
+    }
+
+    private func state(_ now: Request, was: Request, at time: WallTime) -> String {
+        guard
+            now.phase.wireState != was.phase.wireState
+                || now.phase.parkReason != was.phase.parkReason
+        else { return "" }
+        var values: [(LedgerEntry.Key, LedgerEntry.Value)] = [
+            (.event, .word("state")), (.request, .id(now.id.value)),
+            (.state, .word(now.phase.wireState.rawValue)),
+        ]
+        if let reason = now.phase.parkReason { values.append((.detail, .word(reason.rawValue))) }
+        return write(time, values)
+    }
+
+    /// The last leaf of a request; that of a completed deletion is the tombstone.
+    ///
+    /// - Parameter user: The keyed hash and the generation of the erased user.
+    func end(
+        _ request: Request,
+        at time: WallTime,
+        erased user: (hash: [UInt8], generation: Int)?
+    ) -> String {
+        var values: [(LedgerEntry.Key, LedgerEntry.Value)] = [
+            (.event, .word(user == nil ? "state" : "erased")), (.request, .id(request.id.value)),
+            (.state, .word(request.phase.wireState.rawValue)),
+        ]
+        if let detail = request.endDetail { values.append((.detail, .word(detail))) }
+        if let user {
+            values += [
+                (.user, .hash(user.hash)), (.generation, .number(Int64(user.generation))),
+                (.targets, .words(request.purges.map { LedgerEntry.plain($0.target.rawValue) })),
+            ]
+        }
+        return write(time, values)
+    }
+
+    private func write(
+        _ time: WallTime,
+        _ values: [(LedgerEntry.Key, LedgerEntry.Value)]
+    ) -> String {
+        "\(pen.write(LedgerEntry(at: time, values))) "
+    }
+}

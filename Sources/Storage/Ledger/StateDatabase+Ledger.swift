@@ -1,0 +1,213 @@
+import GRDB
+package import Ledger
+package import Lifecycle
+
+/// The ledger as the keeper of its checkpoints sees it.
+extension StateDatabase {
+    /// A page of rows ends when it has this much.
+    private static let pageByteCount = 1 << 20
+
+    /// Tells that there are new leaves; one signal may stand for many.
+    package var ledgerSignals: AsyncStream<Void> { pen.signals }
+
+    /// The number of leaves.
+    package var ledgerSize: Int { pen.size }
+
+    /// Adds an entry about something that is not a change of a request.
+    ///
+    /// - Throws: ``StorageError``: nothing was recorded.
+    package func writeLedger(_ entry: LedgerEntry) async throws {
+        let pen = pen
+        try await writer.perform { _ in _ = pen.write(entry) }
+    }
+
+    /// Rows from the one that holds leaf `index`, at most about a megabyte of them.
+    ///
+    /// - Throws: ``StorageError``, or `CancellationError` in a cancelled task.
+    package func ledgerRows(from index: Int) async throws -> [LedgerRow] {
+        try await read { database in
+            var rows: [LedgerRow] = []
+            var byteCount = 0
+            try Self.eachLedgerRow(from: index, database) { row in
+                rows.append(row)
+                byteCount += row.leaves.reduce(0) { $0 + $1.count }
+                return byteCount < Self.pageByteCount
+            }
+            return rows
+        }
+    }
+
+    /// Goes through the rows from the one that holds leaf `index`, until `body` has enough.
+    ///
+    /// - Throws: `DatabaseError`, or what `body` throws.
+    static func eachLedgerRow(
+        from index: Int,
+        _ database: Database,
+        body: (LedgerRow) throws -> Bool
+    ) throws {
+        var next = index
+        while true {
+            // One row at a time: a row may be large, and a snapshot ends the sooner.
+            let row = try database.first(
+                """
+                SELECT first, count, leaves FROM ledger
+                WHERE first >= ifnull((SELECT max(first) FROM ledger WHERE first <= ?1), ?1)
+                  AND first + count > ?1 ORDER BY first LIMIT 1
+                """,
+                .int(next)
+            ) { LedgerRow($0) }
+            guard let row, try body(row) else { return }
+            next = row.first + row.count
+        }
+    }
+
+    /// The edge of the tree as far as its nodes are stored; leaves from there on are to be added.
+    ///
+    /// - Throws: ``StorageError``, or `CancellationError` in a cancelled task.
+    package func storedFrontier() async throws -> MerkleFrontier {
+        try await read { database in
+            let blocks =
+                try database.first(
+                    "SELECT ifnull(max(position) + 1, 0) FROM ledger_nodes WHERE level = ?",
+                    .int(LedgerSchema.leafLevel)
+                ) { $0.int(0) } ?? 0
+            var roots: [[UInt8]] = []
+            var start = 0
+            for bit in (0..<Int.bitWidth - 2).reversed() where blocks >> bit & 1 == 1 {
+                let root = try database.first(
+                    "SELECT hash FROM ledger_nodes WHERE level = ? AND position = ?",
+                    .int(LedgerSchema.leafLevel + bit),
+                    .int(start >> bit)
+                ) { $0.blob(0) }
+                guard let root else { return MerkleFrontier() }
+                roots.append(root)
+                start += 1 << bit
+            }
+            let size = blocks << LedgerSchema.leafLevel
+            return MerkleFrontier(size: size, roots: roots) ?? MerkleFrontier()
+        }
+    }
+
+    /// Whether a subtree is one of those that are stored.
+    package static func keepsNode(_ subtree: MerkleFrontier.Subtree) -> Bool {
+        subtree.level >= LedgerSchema.leafLevel
+    }
+
+    /// Stores a signed checkpoint and the subtrees that became complete since the last.
+    ///
+    /// - Throws: ``StorageError``: nothing was stored.
+    package func saveCheckpoint(
+        _ checkpoint: StoredCheckpoint,
+        nodes: [MerkleFrontier.Subtree]
+    ) async throws {
+        try await writer.perform { database in
+            for node in nodes {
+                try database.run(
+                    "INSERT OR IGNORE INTO ledger_nodes VALUES (?, ?, ?)",
+                    .int(node.level),
+                    .int(node.index),
+                    .blob(node.hash)
+                )
+            }
+            try database.run(
+                "INSERT INTO ledger_checkpoints (size, note, ends_at) VALUES (?, ?, ?)",
+                .int(checkpoint.size),
+                .text(checkpoint.note),
+                .int(checkpoint.endsAt)
+            )
+        }
+    }
+
+    /// Checkpoints in the order in which they were stored.
+    ///
+    /// - Throws: ``StorageError``, or `CancellationError` in a cancelled task.
+    package func checkpoints(
+        after id: Int,
+        limit: Int
+    ) async throws -> [StoredCheckpoint] {
+        try await read { database in
+            try database.all(
+                """
+                SELECT id, size, note, ends_at FROM ledger_checkpoints
+                WHERE id > ? ORDER BY id LIMIT ?
+                """,
+                .int(id),
+                .int(limit)
+            ) { StoredCheckpoint($0) }
+        }
+    }
+
+    /// The checkpoint that was stored last.
+    ///
+    /// - Throws: ``StorageError``, or `CancellationError` in a cancelled task.
+    package func lastCheckpoint() async throws -> StoredCheckpoint? {
+        try await read { database in
+            try database.first(
+                "SELECT id, size, note, ends_at FROM ledger_checkpoints ORDER BY id DESC LIMIT 1"
+            ) { StoredCheckpoint($0) }
+        }
+    }
+
+    /// A stored root of a complete subtree; `nil` when it is not stored.
+    ///
+    /// - Throws: ``StorageError``, or `CancellationError` in a cancelled task.
+    package func ledgerNode(level: Int, position: Int) async throws -> [UInt8]? {
+        try await read { database in
+            try database.first(
+                "SELECT hash FROM ledger_nodes WHERE level = ? AND position = ?",
+                .int(level),
+                .int(position)
+            ) { $0.blob(0) }
+        }
+    }
+
+    /// The root over the first `size` leaves; `nil` when there are not as many.
+    ///
+    /// - Throws: ``StorageError``, or `CancellationError` in a cancelled task.
+    package func ledgerRoot(at size: Int) async throws -> [UInt8]? {
+        guard size <= ledgerSize else { return nil }
+        guard size > 0 else { return MerkleHash.empty }
+        return try await read { database in
+            let hashes = LeafHashes(database)
+            return try MerkleProof().root(from: 0, to: size, subtree: hashes.subtree)
+        }
+    }
+
+    /// The leaves of a request with their places in the tree of `size` leaves.
+    ///
+    /// - Throws: ``StorageError``, or `CancellationError` in a cancelled task.
+    package func ledgerProofs(of id: RequestID, in size: Int) async throws -> [LedgerProof] {
+        try await read { database in
+            let hashes = LeafHashes(database)
+            return try Self.leafIndexes(of: id, database).filter { $0 < size }.map { index in
+                var leaf: [UInt8] = []
+                try Self.eachLedgerRow(from: index, database) { row in
+                    if row.leaves.indices.contains(index - row.first) {
+                        leaf = row.leaves[index - row.first]
+                    }
+                    return false
+                }
+                return LedgerProof(
+                    index: index,
+                    leaf: leaf,
+                    path: try MerkleProof().inclusion(of: index, in: size, subtree: hashes.subtree)
+                )
+            }
+        }
+    }
+
+    /// The size that a checkpoint needs to cover all leaves of a request; 0 without any.
+    ///
+    /// - Throws: ``StorageError``, or `CancellationError` in a cancelled task.
+    package func ledgerSize(covering id: RequestID) async throws -> Int {
+        try await read { (try Self.leafIndexes(of: id, $0).max() ?? -1) + 1 }
+    }
+
+    private static func leafIndexes(of id: RequestID, _ database: Database) throws -> [Int] {
+        let text = try database.first(
+            "SELECT leaves FROM requests WHERE id = ?",
+            .id(id.value)
+        ) { $0.text(0) }
+        return (text ?? "").split(separator: " ").compactMap { Int($0) }
+    }
+}

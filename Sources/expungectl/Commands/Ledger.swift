@@ -1,0 +1,127 @@
+import ArgumentParser
+import Control
+import ControlClient
+import Ledger
+import Lifecycle
+
+struct Ledger: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Show, verify or export the ledger, or accept an older state.",
+        subcommands: [Status.self, Verify.self, Export.self, AcceptRollback.self],
+        defaultSubcommand: Status.self
+    )
+
+    struct Status: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Show the ledger's key, size and last checkpoint."
+        )
+
+        @OptionGroup var global: GlobalOptions
+
+        func run() async throws {
+            let ledger = try await global.withClient { try await $0.ledger() }
+            try global.print(ledger, LedgerReport.text(ledger))
+        }
+    }
+
+    struct Verify: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Compare every entry with every checkpoint.",
+            discussion: """
+                Asks the daemon; with --entries, --checkpoints and --key it compares an export \
+                with a checkpoint file and needs no daemon.
+                """
+        )
+
+        /// More than a ledger of a million deletions has.
+        private static let byteCountMax = 1 << 32
+
+        @Option(help: "A file that 'expungectl ledger export' wrote.", completion: .file())
+        var entries: String?
+        @Option(help: "A checkpoint file.", completion: .file())
+        var checkpoints: String?
+        @Option(help: "The public key, as 'expungectl ledger' shows it.")
+        var key: String?
+        @OptionGroup var global: GlobalOptions
+
+        func validate() throws {
+            let given = [entries, checkpoints, key].count { $0 != nil }
+            guard given == 0 || given == 3 else {
+                throw ValidationError("--entries, --checkpoints and --key go together")
+            }
+            guard key.map({ NoteKey($0) != nil }) ?? true else {
+                throw ValidationError("--key is no verifier key")
+            }
+        }
+
+        func run() async throws {
+            let ledger: WireLedger
+            if let compared = try offline() {
+                ledger = compared
+            } else {
+                ledger = try await global.withClient { try await $0.verifyLedger() }
+            }
+            try global.print(ledger, LedgerReport.text(ledger))
+            guard ledger.state.known == .sound else { throw EndCode.damaged }
+        }
+
+        private func offline() throws -> WireLedger? {
+            guard let entries, let checkpoints, let key = key.flatMap({ NoteKey($0) }) else {
+                return nil
+            }
+            let audit = LedgerAudit.compare(
+                entries: try InputFile.bytes(entries, countMax: Self.byteCountMax),
+                notes: try InputFile.bytes(checkpoints, countMax: Self.byteCountMax),
+                key: key
+            )
+            var ledger = WireLedger(
+                key: key.description,
+                state: audit.findingCount == 0 ? .sound : .damaged,
+                entries: audit.frontier.size
+            )
+            ledger.covered = audit.covered?.size ?? 0
+            ledger.checkpointAt = audit.covered?.time
+            ledger.checkpoints = audit.checkpointCount
+            ledger.findings = audit.findings.map {
+                WireLedgerFinding(kind: $0.kind.rawValue, position: $0.position)
+            }
+            ledger.findingCount = audit.findingCount
+            return ledger
+        }
+    }
+
+    struct Export: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Print every entry as it was hashed, one a line.",
+            discussion: "The same with --json: an entry is a line of JSON."
+        )
+
+        @OptionGroup var global: GlobalOptions
+
+        func run() async throws {
+            try await global.withClient { client in
+                var index: Int? = 0
+                while let from = index {
+                    let page = try await client.ledgerEntries(from: from)
+                    if !page.entries.isEmpty {
+                        Console.write(page.entries.joined(separator: "\n"))
+                    }
+                    index = page.next
+                }
+            }
+        }
+    }
+
+    struct AcceptRollback: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Go on with a state that is older than its checkpoints, or was changed."
+        )
+
+        @OptionGroup var global: GlobalOptions
+
+        func run() async throws {
+            let ledger = try await global.withClient { try await $0.acceptRollback() }
+            try global.print(ledger, LedgerReport.text(ledger))
+        }
+    }
+}

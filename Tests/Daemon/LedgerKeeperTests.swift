@@ -1,0 +1,209 @@
+import Engine
+import FoundationEssentials
+import Ledger
+import Lifecycle
+import Storage
+import Systemd
+import Testing
+import Vault
+
+@testable import Daemon
+
+struct LedgerKeeperTests {
+    /// A state that is opened again and again, with its checkpoints in a directory of their own.
+    private final class Place: Sendable {
+        let bench: Bench
+        let logs: String
+
+        init() throws {
+            bench = try Bench()
+            logs = bench.directory + "/logs"
+            try FileManager.default.createDirectory(
+                atPath: logs,
+                withIntermediateDirectories: false
+            )
+        }
+
+        var file: String { logs + "/checkpoints" }
+
+        func open(_ state: StateDatabase) async throws -> LedgerKeeper {
+            try await LedgerSetup(
+                state: state,
+                directories: ServiceDirectories(
+                    environment: [:],
+                    overrides: .init(state: bench.directory, logs: logs)
+                ),
+                clock: JumpingClock(),
+                logger: bench.log.logger
+            ).open()
+        }
+
+        /// Adds as many entries, each in a commit of its own.
+        func write(_ count: Int, from start: Int = 0, to state: StateDatabase) async throws {
+            for index in start..<start + count {
+                let entry = LedgerEntry(
+                    at: Bench.start,
+                    index % 4 == 3
+                        ? [
+                            .event: .word("erased"), .count: .number(Int64(index)),
+                            .generation: .number(1), .state: .word("completed"),
+                            .user: .hash(Array(repeating: 7, count: 32)),
+                        ] : [.event: .word("state"), .count: .number(Int64(index))]
+                )
+                try await state.writeLedger(try #require(entry))
+            }
+        }
+
+        func read() throws -> [UInt8] { Array(try Data(contentsOf: URL(filePath: file))) }
+
+        func replace(_ bytes: [UInt8]) throws {
+            try Data(bytes).write(to: URL(filePath: file))
+        }
+
+        /// A copy of the closed state; `open` opens it again.
+        func copy(from: String, to: String) throws {
+            if FileManager.default.fileExists(atPath: to) {
+                try FileManager.default.removeItem(atPath: to)
+            }
+            try FileManager.default.copyItem(atPath: from, toPath: to)
+        }
+
+        func reopen() throws -> StateDatabase {
+            try StateDatabase.open(path: bench.directory + "/state.db", now: { Bench.start })
+        }
+    }
+
+    @Test func `what is signed verifies, again after a restart, and nothing is signed twice`()
+        async throws
+    {
+        let place = try Place()
+        let keeper = try await place.open(place.bench.state)
+        try await place.write(300, to: place.bench.state)
+        try await keeper.checkpoint()
+        try await keeper.checkpoint()
+        try await place.write(10, to: place.bench.state)
+        let verdict = try await keeper.verify()
+        #expect(verdict.audit.findings == [])
+        #expect(verdict.audit.checkpointCount == 1)
+        #expect(verdict.audit.covered?.size == 300)
+        #expect(verdict.uncovered == 10)
+        try await place.bench.state.close()
+        let state = try place.reopen()
+        let again = try await place.open(state)
+        #expect(await again.health == .sound)
+        try await again.checkpoint()
+        #expect(try await again.verify().audit.findings == [])
+        #expect(try await again.verify().uncovered == 0)
+        #expect(place.bench.log.all.count { $0.hasPrefix("ledgerCheckpoint") } == 2)
+        try await state.close()
+    }
+
+    @Test func `an old copy of the state is noticed and signs nothing until it is accepted`()
+        async throws
+    {
+        let place = try Place()
+        let path = place.bench.directory + "/state.db"
+        var keeper = try await place.open(place.bench.state)
+        try await place.write(5, to: place.bench.state)
+        try await keeper.checkpoint()
+        try await place.bench.state.close()
+        try place.copy(from: path, to: path + ".old")
+        var state = try place.reopen()
+        keeper = try await place.open(state)
+        try await place.write(7, to: state)
+        try await keeper.checkpoint()
+        try await state.close()
+        try place.copy(from: path + ".old", to: path)
+
+        state = try place.reopen()
+        keeper = try await place.open(state)
+        #expect(await keeper.health == .rolledBack(missing: 7))
+        #expect(place.bench.log.all.contains("stateRolledBack count=7"))
+        let found = try await keeper.verify().audit.findings
+        #expect(found.contains { $0.kind == .missingLeaves })
+        // Work that goes on must not hide it: by the next start there are more entries than before.
+        try await place.write(20, from: 100, to: state)
+        try await keeper.checkpoint()
+        try await state.close()
+        state = try place.reopen()
+        keeper = try await place.open(state)
+        #expect(await keeper.health == .damaged(.rootMismatch))
+
+        try await keeper.accept(uid: 1000)
+        #expect(await keeper.health == .sound)
+        try await keeper.checkpoint()
+        #expect(try await keeper.verify().audit.findings == [])
+        try await state.close()
+        state = try place.reopen()
+        keeper = try await place.open(state)
+        #expect(await keeper.health == .sound)
+        let files = try FileManager.default.contentsOfDirectory(atPath: place.logs)
+        #expect(files.count == 2)
+        try await state.close()
+    }
+
+    @Test(arguments: ["removed", "cut", "flipped"])
+    func `a checkpoint file that was changed is noticed at the start`(
+        _ change: String
+    ) async throws {
+        let place = try Place()
+        let keeper = try await place.open(place.bench.state)
+        try await place.write(4, to: place.bench.state)
+        try await keeper.checkpoint()
+        let first = try place.read().count
+        try await place.write(4, to: place.bench.state)
+        try await keeper.checkpoint()
+        try await place.bench.state.close()
+        var bytes = try place.read()
+        switch change {
+        case "removed": bytes = []
+        case "cut": bytes.removeLast(bytes.count - first)
+        default: bytes[bytes.count - 20] ^= 1
+        }
+        try place.replace(bytes)
+        let state = try place.reopen()
+        let again = try await place.open(state)
+        #expect(await again.health == .damaged(.missingNote))
+        #expect(try await again.verify().audit.findingCount > 0)
+        try await state.close()
+    }
+
+    @Test func `an end that a crash tore is cut off and written again`() async throws {
+        let place = try Place()
+        let keeper = try await place.open(place.bench.state)
+        try await place.write(4, to: place.bench.state)
+        try await keeper.checkpoint()
+        let whole = try place.read()
+        try place.replace(whole + Array("expunged-0/tombstones\n3 {".utf8))
+        try await place.bench.state.close()
+        let state = try place.reopen()
+        let again = try await place.open(state)
+        #expect(await again.health == .sound)
+        #expect(try place.read() == whole)
+        try await place.write(4, to: state)
+        try await again.checkpoint()
+        #expect(try await again.verify().audit.findings == [])
+        try await state.close()
+    }
+
+    @Test func `another key than before stops the start`() async throws {
+        let place = try Place()
+        _ = try await place.open(place.bench.state)
+        try place.bench.writeKey("ledger-key", filler: 3)
+        await #expect(throws: DaemonError.self) {
+            _ = try await LedgerSetup(
+                state: place.bench.state,
+                directories: ServiceDirectories(
+                    environment: [:],
+                    overrides: .init(
+                        state: place.bench.directory,
+                        credentials: place.bench.directory,
+                        logs: place.logs
+                    )
+                ),
+                clock: JumpingClock(),
+                logger: place.bench.log.logger
+            ).open()
+        }
+    }
+}
