@@ -85,15 +85,22 @@ let libraries: [Target] = [
     ),
     library("Vault", ["Engine", "Lifecycle", "COpenSSL"]),
     library(
+        "HTTP",
+        ["Engine", "Lifecycle", .asyncHTTPClient, .nioCore, .nioHTTP1, .nioSSL, .logging]
+    ),
+    library(
         "Providers",
         [
-            "Engine", "Lifecycle", .asyncHTTPClient, .crypto, .jwtKit, .nioCore, .nioHTTP1,
-            .nioSSL, .logging, .subprocess,
+            "HTTP", "Engine", "Lifecycle", .crypto, .jwtKit, .nioCore, .nioHTTP1, .logging,
+            .subprocess,
         ]
     ),
     library(
         "Targets",
-        ["Engine", "Lifecycle", "CLinux", "CSQLiteGuard", .crypto, .grdb, .grdbSQLite]
+        [
+            "HTTP", "Engine", "Lifecycle", "CLinux", "CSQLiteGuard", .crypto, .grdb, .grdbSQLite,
+            .nioCore, .nioHTTP1, .logging,
+        ]
     ),
     library("Settings", ["Lifecycle", .tomlKit]),
     library("Systemd", ["Lifecycle", "CSystemd", "CLinux", .logging]),
@@ -109,7 +116,8 @@ let libraries: [Target] = [
     library(
         "Daemon",
         [
-            "Lifecycle", "Engine", "Ledger", "Storage", "Vault", "Providers", "Targets", "Settings",
+            "Lifecycle", "Engine", "Ledger", "Storage", "Vault", "HTTP", "Providers", "Targets",
+            "Settings",
             "Systemd", "Control", "ControlServer", "CLinux", "CExecutor", .logging,
             .serviceLifecycle, .unixSignals,
         ]
@@ -150,9 +158,17 @@ let suites: [Target] = [
     tests("Storage", ["Storage", "Engine", "Ledger", "Lifecycle", "CSQLiteGuard", .grdb]),
     tests("Vault", ["Vault", "Engine", "Lifecycle", "COpenSSL"]),
     tests(
+        "HTTP",
+        [
+            "HTTP", "Engine", "Lifecycle", "Vault", .nioCore, .nioPosix, .nioSSL, .nioHTTP1,
+            .logging,
+        ]
+    ),
+    tests(
         "Providers",
         [
-            "Providers", "Sandbox", "Engine", "Lifecycle", "Vault", .crypto, .nioCore, .nioPosix,
+            "HTTP", "Providers", "Sandbox", "Engine", "Lifecycle", "Vault", .crypto, .nioCore,
+            .nioPosix,
             .nioSSL, .logging,
         ]
     ),
@@ -170,7 +186,7 @@ let suites: [Target] = [
     tests(
         "Daemon",
         [
-            "Daemon", "Control", "Engine", "Ledger", "Lifecycle", "Providers", "Settings",
+            "Daemon", "Control", "Engine", "HTTP", "Ledger", "Lifecycle", "Providers", "Settings",
             "Storage", "Systemd", "Vault", .logging, .nioPosix,
         ]
     ),

@@ -2,6 +2,7 @@ import Engine
 import Lifecycle
 import Testing
 
+@testable import HTTP
 @testable import Providers
 
 @Suite("Apple's client secret")
@@ -48,7 +49,7 @@ struct AppleClientSecretTests {
                 keyID: ids.1,
                 clientIDs: [ids.2]
             )
-            let error = #expect(throws: ProviderError.self) {
+            let error = #expect(throws: SetupError.self) {
                 try AppleClientSecret(settings, signer: BlankSigner())
             }
             #expect(error?.kind == .malformedClient)
@@ -57,7 +58,7 @@ struct AppleClientSecretTests {
 
     @Test("needs an ES256 key")
     func wrongAlgorithm() {
-        let error = #expect(throws: ProviderError.self) {
+        let error = #expect(throws: SetupError.self) {
             try AppleClientSecret(
                 AppleHarness.settings("https://a.example"),
                 signer: BlankSigner(algorithm: .rs256)

@@ -4,6 +4,7 @@ import Logging
 import NIOPosix
 import Synchronization
 
+@testable import HTTP
 @testable import Providers
 
 /// Signs with nothing: for servers that do not look.

@@ -1,6 +1,7 @@
 import Lifecycle
 import Testing
 
+@testable import HTTP
 @testable import Providers
 
 @Suite("Apple's server-to-server notifications")

@@ -5,6 +5,7 @@ import Sandbox
 import Testing
 import Vault
 
+@testable import HTTP
 @testable import Providers
 
 /// The machine's clock, by which stand-ins judge.

@@ -1,6 +1,7 @@
 import Lifecycle
 import Testing
 
+@testable import HTTP
 @testable import Providers
 
 @Suite("Encodings")
@@ -111,7 +112,7 @@ struct EncodingTests {
         )
         let idToken = try IDTokenMint.token(claims: IDTokenMint.claims(["email": #""canary""#]))
         let values: [Any] = [
-            form, ProviderReply(status: 400, body: Array("canary".utf8)), json,
+            form, RemoteReply(status: 400, body: Array("canary".utf8)), json,
             try #require(TokenGrant(json)), try #require(IDToken(Secret(idToken))),
             AppleHarness.credential(.refreshToken, "canary"),
         ]

@@ -4,6 +4,7 @@ import Logging
 import NIOPosix
 import Synchronization
 
+@testable import HTTP
 @testable import Providers
 
 /// Runs any provider against a server on loopback.
@@ -13,7 +14,7 @@ enum FamilyHarness {
     static let now: @Sendable () -> WallTime = { ManualTime().now }
 
     /// Short deadlines and plain http.
-    static func relax(_ http: inout ProviderHTTPSettings) {
+    static func relax(_ http: inout RemoteSettings) {
         http.allowsPlainLoopback = true
         http.timeoutConnect = .seconds(5)
         http.timeoutTotal = .seconds(5)

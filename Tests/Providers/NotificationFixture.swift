@@ -1,6 +1,7 @@
 import Lifecycle
 import Testing
 
+@testable import HTTP
 @testable import Providers
 
 /// Notifications as vendors document them, signed with the keys of the tests.

@@ -3,6 +3,7 @@ import Lifecycle
 import Testing
 import Vault
 
+@testable import HTTP
 @testable import Providers
 
 /// One answer to a revocation, and what a profile must make of it.

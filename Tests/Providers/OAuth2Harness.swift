@@ -4,6 +4,7 @@ import Logging
 import NIOPosix
 import Sandbox
 
+@testable import HTTP
 @testable import Providers
 
 /// Runs a provider of the OAuth 2 family against an address, and shuts it down.

@@ -4,6 +4,7 @@ import Sandbox
 import Testing
 import Vault
 
+@testable import HTTP
 @testable import Providers
 
 @Suite("The OAuth 2 family against stand-ins")

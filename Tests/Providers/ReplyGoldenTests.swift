@@ -2,6 +2,7 @@ import Engine
 import Lifecycle
 import Testing
 
+@testable import HTTP
 @testable import Providers
 
 /// One answer on the wire, and what each of the three calls must make of it.

@@ -1,6 +1,7 @@
 import Lifecycle
 import Testing
 
+@testable import HTTP
 @testable import Providers
 
 @Suite("Security event tokens")

@@ -2,6 +2,7 @@ import Crypto
 import Lifecycle
 import Testing
 
+@testable import HTTP
 @testable import Providers
 
 @Suite("Notifications that a shared secret proves")

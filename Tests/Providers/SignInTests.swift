@@ -4,6 +4,7 @@ import Synchronization
 import Testing
 import Vault
 
+@testable import HTTP
 @testable import Providers
 
 /// Makes id tokens as Apple does, and ones that Apple never would.

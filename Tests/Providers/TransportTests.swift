@@ -7,6 +7,7 @@ import NIOPosix
 import NIOSSL
 import Testing
 
+@testable import HTTP
 @testable import Providers
 
 /// A certificate, what the client is told to trust, and whether that must do.
@@ -248,10 +249,10 @@ struct TransportTests {
             ("https:///auth", .malformedBaseURL), ("appleid.apple.com", .malformedBaseURL),
             ("https://a.example\r\nX: y", .malformedBaseURL), ("", .malformedBaseURL),
             ("http+unix://%2Frun%2Fx.sock", .malformedBaseURL),
-        ] as [(String, ProviderError.Kind?)]
+        ] as [(String, SetupError.Kind?)]
     )
-    func baseURL(_ text: String, kind: ProviderError.Kind?) {
-        var settings = ProviderHTTPSettings(name: ProviderName("apple"))
+    func baseURL(_ text: String, kind: SetupError.Kind?) {
+        var settings = RemoteSettings(name: ProviderName("apple"))
         settings.allowsPlainLoopback = true
         #expect(Self.problem(text, settings) == kind)
         settings.allowsPlainLoopback = false
@@ -260,10 +261,10 @@ struct TransportTests {
 
     private static func problem(
         _ text: String,
-        _ settings: ProviderHTTPSettings
-    ) -> ProviderError.Kind? {
+        _ settings: RemoteSettings
+    ) -> SetupError.Kind? {
         do {
-            _ = try ProviderBaseURL(text, settings)
+            _ = try RemoteBaseURL(text, settings)
             return nil
         } catch {
             return error.kind
@@ -275,7 +276,7 @@ struct TransportTests {
         for file in ["/nonexistent/ca.pem", "/dev/null"] {
             var settings = AppleHarness.settings("https://127.0.0.1:1")
             settings.http.caFile = file
-            let error = await #expect(throws: ProviderError.self) {
+            let error = await #expect(throws: SetupError.self) {
                 try await AppleHarness.with(settings) { _ in }
             }
             #expect(error?.kind == .unreadableCAFile)

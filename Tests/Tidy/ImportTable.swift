@@ -12,7 +12,7 @@ enum ImportTable {
 
     private static let network: Set = ["NIOCore", "NIOPosix", "NIOHTTP1"]
     private static let adapters: Set = [
-        "Storage", "Vault", "Providers", "Targets", "Settings", "Systemd", "ControlServer",
+        "Storage", "Vault", "HTTP", "Providers", "Targets", "Settings", "Systemd", "ControlServer",
     ]
 
     static let sources: [String: Set<String>] = [
@@ -24,13 +24,16 @@ enum ImportTable {
             "Logging",
         ],
         "Vault": ["Engine", "Lifecycle", "COpenSSL"],
+        "HTTP": [
+            "Engine", "Lifecycle", "AsyncHTTPClient", "NIOCore", "NIOHTTP1", "NIOSSL", "Logging",
+        ],
         "Providers": [
-            "Engine", "Lifecycle", "AsyncHTTPClient", "Crypto", "JWTKit", "NIOCore", "NIOHTTP1",
-            "NIOSSL", "Logging", "Subprocess", "SystemPackage",
+            "HTTP", "Engine", "Lifecycle", "Crypto", "JWTKit", "NIOCore", "NIOHTTP1", "Logging",
+            "Subprocess", "SystemPackage",
         ],
         "Targets": [
-            "Engine", "Lifecycle", "CLinux", "CSQLiteGuard", "Crypto", "Dispatch", "GRDB",
-            "GRDBSQLite",
+            "HTTP", "Engine", "Lifecycle", "CLinux", "CSQLiteGuard", "Crypto", "Dispatch", "GRDB",
+            "GRDBSQLite", "NIOCore", "NIOHTTP1", "Logging",
         ],
         "Settings": ["Lifecycle", "TOMLKit"],
         "Systemd": ["Lifecycle", "CSystemd", "CLinux", "Logging"],
@@ -61,7 +64,8 @@ enum ImportTable {
         for (target, modules) in sources { table[target] = modules.union([target]) }
         let additions: [String: Set<String>] = [
             "Ledger": ["Subprocess"],
-            "Providers": ["Sandbox", "Vault", "NIOPosix"],
+            "HTTP": ["Vault", "NIOPosix"],
+            "Providers": ["Sandbox", "Vault", "NIOPosix", "NIOSSL"],
             "Control": ["ControlServer", "ControlClient", "Logging", "NIOPosix", "Subprocess"],
             "Sandbox": ["AsyncHTTPClient"],
             "Simulation": ["Engine", "Lifecycle"],

@@ -1,4 +1,5 @@
 import Engine
+import HTTP
 import Lifecycle
 import Providers
 import Settings
@@ -91,7 +92,7 @@ extension ProviderFactory {
     }
 
     /// One call at a time; the provider's own connections are not touched.
-    private func notificationHTTP(_ provider: ProviderConfiguration) -> ProviderHTTPSettings {
+    private func notificationHTTP(_ provider: ProviderConfiguration) -> RemoteSettings {
         var settings = http(provider)
         settings.concurrency = 1
         return settings

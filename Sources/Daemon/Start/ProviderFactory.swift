@@ -1,4 +1,5 @@
 import Engine
+import HTTP
 import Lifecycle
 import Logging
 import NIOCore
@@ -33,8 +34,8 @@ struct ProviderFactory: Sendable {
     }
 
     /// How every family reaches its hosts.
-    func http(_ provider: ProviderConfiguration) -> ProviderHTTPSettings {
-        var settings = ProviderHTTPSettings(
+    func http(_ provider: ProviderConfiguration) -> RemoteSettings {
+        var settings = RemoteSettings(
             name: provider.name,
             allowsPlainLoopback: provider.connection.allowsPlainHTTP,
             caFile: provider.connection.caFile,

@@ -1,4 +1,5 @@
 import Engine
+import HTTP
 import Lifecycle
 
 /// Makes the JWT that Apple takes as `client_secret`, anew for every call.
@@ -21,15 +22,15 @@ struct AppleClientSecret: Sendable {
     /// - Parameters:
     ///   - settings: Team, key and client ids.
     ///   - signer: Holds the private key.
-    /// - Throws: ``ProviderError`` when an id is missing or unfit, or the key is not an ES256 key.
-    init(_ settings: AppleProviderSettings, signer: any MessageSigner) throws(ProviderError) {
+    /// - Throws: ``SetupError`` when an id is missing or unfit, or the key is not an ES256 key.
+    init(_ settings: AppleProviderSettings, signer: any MessageSigner) throws(SetupError) {
         let provider = settings.http.name.rawValue
         let ids = [settings.teamID, settings.keyID] + settings.clientIDs
         guard !settings.clientIDs.isEmpty, ids.allSatisfy(Self.isPlain) else {
-            throw ProviderError(kind: .malformedClient, provider: provider)
+            throw SetupError(kind: .malformedClient, provider: provider)
         }
         guard signer.algorithm == .es256 else {
-            throw ProviderError(kind: .wrongKeyAlgorithm, provider: provider)
+            throw SetupError(kind: .wrongKeyAlgorithm, provider: provider)
         }
         self.signer = signer
         var header: [UInt8] = []

@@ -1,4 +1,5 @@
 package import Engine
+package import HTTP
 package import Lifecycle
 package import Logging
 package import NIOCore
@@ -14,10 +15,10 @@ package final class AppleProvider: ConnectedProvider {
     package let name: ProviderName
     package let traits: ProviderTraits
 
-    private let http: ProviderHTTPClient
-    private let tokenEndpoint: ProviderEndpoint
-    private let revokeEndpoint: ProviderEndpoint
-    private let keysEndpoint: ProviderEndpoint
+    private let http: RemoteClient
+    private let tokenEndpoint: RemoteEndpoint
+    private let revokeEndpoint: RemoteEndpoint
+    private let keysEndpoint: RemoteEndpoint
     private let clientIDs: [String]
     private let clientSecret: AppleClientSecret
     private let now: @Sendable () -> WallTime
@@ -34,33 +35,33 @@ package final class AppleProvider: ConnectedProvider {
     ///     ``shutdown()``.
     ///   - now: The wall clock.
     ///   - logger: For debug lines of the HTTP client's shutdown.
-    /// - Throws: ``ProviderError`` for settings or a key that cannot work.
+    /// - Throws: ``SetupError`` for settings or a key that cannot work.
     package init(
         _ settings: AppleProviderSettings,
         signer: any MessageSigner,
         eventLoopGroup: any EventLoopGroup,
         now: @escaping @Sendable () -> WallTime,
         logger: Logger
-    ) throws(ProviderError) {
+    ) throws(SetupError) {
         name = settings.http.name
         traits = Self.appleTraits
         clientIDs = settings.clientIDs
         clientSecret = try AppleClientSecret(settings, signer: signer)
-        let base = try ProviderBaseURL(settings.baseURL, settings.http)
-        tokenEndpoint = try ProviderEndpoint(base, path: "/auth/token", method: .POST)
-        revokeEndpoint = try ProviderEndpoint(base, path: "/auth/revoke", method: .POST)
-        let keysEndpoint = try ProviderEndpoint(base, path: "/auth/keys", method: .GET)
+        let base = try RemoteBaseURL(settings.baseURL, settings.http)
+        tokenEndpoint = try RemoteEndpoint(base, path: "/auth/token", method: .POST)
+        revokeEndpoint = try RemoteEndpoint(base, path: "/auth/revoke", method: .POST)
+        let keysEndpoint = try RemoteEndpoint(base, path: "/auth/keys", method: .GET)
         self.keysEndpoint = keysEndpoint
         self.now = now
         // Last of what can fail: a client must be shut down once it exists.
-        let http = try ProviderHTTPClient(
+        let http = try RemoteClient(
             settings.http,
             eventLoopGroup: eventLoopGroup,
             logger: logger
         )
         self.http = http
         keys = SigningKeyCache(now: now) {
-            guard case .reply(let reply) = await http.send(ProviderRequest(keysEndpoint)),
+            guard case .reply(let reply) = await http.send(RemoteRequest(keysEndpoint)),
                 reply.status == 200
             else { return nil }
             return await SigningKeySet(reply.body)
@@ -169,7 +170,7 @@ package final class AppleProvider: ConnectedProvider {
     /// Apple authenticates the client first: a wrong key, team or client id is `invalid_client`,
     /// and `invalid_grant` says that all three are right.
     package func diagnose() async -> Trouble? {
-        switch await http.send(ProviderRequest(keysEndpoint)) {
+        switch await http.send(RemoteRequest(keysEndpoint)) {
         case .unsent: return .unreachable
         case .lost: return .lost
         case .oversized: return .unusable
@@ -201,11 +202,11 @@ package final class AppleProvider: ConnectedProvider {
     }
 
     private func ask(
-        _ endpoint: ProviderEndpoint,
+        _ endpoint: RemoteEndpoint,
         _ table: ReplyTable,
         _ form: FormBody
     ) async -> ReplyReading {
-        table.read(await http.send(ProviderRequest(endpoint, .form(form))), now: now())
+        table.read(await http.send(RemoteRequest(endpoint, .form(form))), now: now())
     }
 
     private func probe(_ clientID: String) async -> Trouble? {

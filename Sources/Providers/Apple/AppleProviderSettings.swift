@@ -1,3 +1,4 @@
+package import HTTP
 package import Lifecycle
 
 /// What the operator configures for Sign in with Apple.
@@ -13,7 +14,7 @@ package struct AppleProviderSettings: Sendable {
     package let clientIDs: [String]
     /// Where Apple is; another place is for a stand-in.
     package let baseURL: String
-    package var http: ProviderHTTPSettings
+    package var http: RemoteSettings
 
     package init(
         name: ProviderName,
@@ -28,7 +29,7 @@ package struct AppleProviderSettings: Sendable {
         self.keyID = keyID
         self.clientIDs = clientIDs
         self.baseURL = baseURL
-        http = ProviderHTTPSettings(
+        http = RemoteSettings(
             name: name,
             caFile: caFile,
             concurrency: concurrency

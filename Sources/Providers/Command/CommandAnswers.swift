@@ -1,4 +1,5 @@
 import Engine
+import HTTP
 import Lifecycle
 
 /// How one run of the program ended.

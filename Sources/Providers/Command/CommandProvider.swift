@@ -1,5 +1,6 @@
 package import Engine
 import Glibc
+package import HTTP
 package import Lifecycle
 import Subprocess
 import SystemPackage
@@ -27,11 +28,11 @@ package final class CommandProvider: ConnectedProvider {
     /// - Parameters:
     ///   - settings: What the operator configured.
     ///   - clock: Bounds each run.
-    /// - Throws: ``ProviderError`` when the program's path is not absolute.
-    package init(_ settings: CommandSettings, clock: any EngineClock) throws(ProviderError) {
+    /// - Throws: ``SetupError`` when the program's path is not absolute.
+    package init(_ settings: CommandSettings, clock: any EngineClock) throws(SetupError) {
         name = settings.name
         guard settings.program.hasPrefix("/"), !settings.clientIDs.isEmpty else {
-            throw ProviderError(kind: .malformedClient, provider: settings.name.rawValue)
+            throw SetupError(kind: .malformedClient, provider: settings.name.rawValue)
         }
         self.settings = settings
         self.clock = clock

@@ -1,5 +1,6 @@
 import Crypto
 package import Engine
+package import HTTP
 package import Lifecycle
 package import Logging
 package import NIOCore
@@ -14,16 +15,16 @@ package final class FacebookProvider: ConnectedProvider {
     package let name: ProviderName
     package let traits: ProviderTraits
 
-    private let http: ProviderHTTPClient
+    private let http: RemoteClient
     private let now: @Sendable () -> WallTime
     private let appID: String
     private let appSecret: Secret
     private let appToken: Secret
-    private let tokenEndpoint: ProviderEndpoint
-    private let debugEndpoint: ProviderEndpoint
-    private let removalEndpoint: ProviderEndpoint
-    private let permissionsEndpoint: ProviderEndpoint
-    private let uninstallEndpoint: ProviderEndpoint
+    private let tokenEndpoint: RemoteEndpoint
+    private let debugEndpoint: RemoteEndpoint
+    private let removalEndpoint: RemoteEndpoint
+    private let permissionsEndpoint: RemoteEndpoint
+    private let uninstallEndpoint: RemoteEndpoint
     private let limited: LimitedLogin
 
     /// Prepares the provider; no connection is made yet.
@@ -34,38 +35,38 @@ package final class FacebookProvider: ConnectedProvider {
     ///     ``shutdown()``.
     ///   - now: The wall clock.
     ///   - logger: For debug lines of the HTTP client's shutdown.
-    /// - Throws: ``ProviderError`` for settings that cannot work.
+    /// - Throws: ``SetupError`` for settings that cannot work.
     package init(
         _ settings: FacebookSettings,
         eventLoopGroup: any EventLoopGroup,
         now: @escaping @Sendable () -> WallTime,
         logger: Logger
-    ) throws(ProviderError) {
+    ) throws(SetupError) {
         name = settings.http.name
         traits = Self.facebookTraits
         guard Self.isNumber(settings.appID), settings.appSecret.count > 0,
             Self.isVersion(settings.version)
-        else { throw ProviderError(kind: .malformedClient, provider: name.rawValue) }
+        else { throw SetupError(kind: .malformedClient, provider: name.rawValue) }
         appID = settings.appID
         appSecret = settings.appSecret
         appToken = settings.appSecret.withBytes { Secret(Array("\(settings.appID)|".utf8) + $0) }
-        let graph = try ProviderBaseURL(
+        let graph = try RemoteBaseURL(
             settings.graphBaseURL + "/\(settings.version)",
             settings.http
         )
-        tokenEndpoint = try ProviderEndpoint(graph, path: "/oauth/access_token", method: .GET)
-        debugEndpoint = try ProviderEndpoint(graph, path: "/debug_token", method: .GET)
-        removalEndpoint = try ProviderEndpoint(graph, path: "/{}/permissions", method: .DELETE)
-        permissionsEndpoint = try ProviderEndpoint(graph, path: "/{}/permissions", method: .GET)
-        uninstallEndpoint = try ProviderEndpoint(
-            try ProviderBaseURL(settings.uninstallBaseURL, settings.http),
+        tokenEndpoint = try RemoteEndpoint(graph, path: "/oauth/access_token", method: .GET)
+        debugEndpoint = try RemoteEndpoint(graph, path: "/debug_token", method: .GET)
+        removalEndpoint = try RemoteEndpoint(graph, path: "/{}/permissions", method: .DELETE)
+        permissionsEndpoint = try RemoteEndpoint(graph, path: "/{}/permissions", method: .GET)
+        uninstallEndpoint = try RemoteEndpoint(
+            try RemoteBaseURL(settings.uninstallBaseURL, settings.http),
             path: "/platform/uninstall/",
             method: .POST
         )
         let published = try LimitedLogin.Endpoints(
-            try ProviderBaseURL(settings.limitedBaseURL, settings.http)
+            try RemoteBaseURL(settings.limitedBaseURL, settings.http)
         )
-        let http = try ProviderHTTPClient(
+        let http = try RemoteClient(
             settings.http,
             eventLoopGroup: eventLoopGroup,
             logger: logger
@@ -88,7 +89,7 @@ package final class FacebookProvider: ConnectedProvider {
         query.add("redirect_uri", code.redirectURI ?? "")
         query.add("code", code.secret)
         if let verifier = code.codeVerifier { query.add("code_verifier", verifier) }
-        var request = ProviderRequest(tokenEndpoint)
+        var request = RemoteRequest(tokenEndpoint)
         request.query = query
         let reading = FacebookReplies.token.read(await http.send(request), now: now())
         switch reading.meaning {
@@ -152,7 +153,7 @@ package final class FacebookProvider: ConnectedProvider {
     }
 
     private func removeApp(from id: String) async -> RevokeAnswer {
-        guard var request = ProviderRequest(removalEndpoint, filling: [Secret(id)]) else {
+        guard var request = RemoteRequest(removalEndpoint, filling: [Secret(id)]) else {
             return .unfit
         }
         request.query = appQuery()
@@ -170,7 +171,7 @@ package final class FacebookProvider: ConnectedProvider {
     /// What a second removal answers is not documented: only an app without any permission, or two
     /// different calls that both say "not installed", count as gone.
     private func confirmGone(_ id: String, wasNotInstalled: Bool) async -> RevokeAnswer {
-        guard var request = ProviderRequest(permissionsEndpoint, filling: [Secret(id)]) else {
+        guard var request = RemoteRequest(permissionsEndpoint, filling: [Secret(id)]) else {
             return .unfit
         }
         request.query = appQuery()
@@ -192,7 +193,7 @@ package final class FacebookProvider: ConnectedProvider {
         var form = FormBody()
         form.add("id_token", idToken)
         form.add("app_id", appID)
-        let request = ProviderRequest(uninstallEndpoint, .form(form))
+        let request = RemoteRequest(uninstallEndpoint, .form(form))
         switch FacebookReplies.uninstall.read(await http.send(request), now: now()).meaning {
         case .honoured: return .success
         case .refused, .unclear: return .trouble(.unusable)
@@ -210,7 +211,7 @@ package final class FacebookProvider: ConnectedProvider {
     private func inspect(_ token: Secret) async -> Inspection {
         var query = appQuery()
         query.add("input_token", token)
-        var request = ProviderRequest(debugEndpoint)
+        var request = RemoteRequest(debugEndpoint)
         request.query = query
         let reading = FacebookReplies.debug.read(await http.send(request), now: now())
         switch reading.meaning {

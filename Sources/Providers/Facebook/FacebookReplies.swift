@@ -1,3 +1,4 @@
+import HTTP
 import Lifecycle
 
 /// What Facebook's endpoints answer, one table each.

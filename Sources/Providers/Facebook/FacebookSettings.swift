@@ -1,3 +1,4 @@
+package import HTTP
 package import Lifecycle
 
 /// What the operator configures for Facebook Login.
@@ -16,7 +17,7 @@ package struct FacebookSettings: Sendable {
     package let appSecret: Secret
     /// Such as `v25.0`.
     package var version: String
-    package var http: ProviderHTTPSettings
+    package var http: RemoteSettings
     package var graphBaseURL: String
     package var limitedBaseURL: String
     package var uninstallBaseURL: String
@@ -30,7 +31,7 @@ package struct FacebookSettings: Sendable {
         self.appID = appID
         self.appSecret = appSecret
         self.version = version
-        http = ProviderHTTPSettings(name: name)
+        http = RemoteSettings(name: name)
         graphBaseURL = Self.graphURL
         limitedBaseURL = Self.limitedURL
         uninstallBaseURL = Self.uninstallURL

@@ -1,4 +1,5 @@
 import Engine
+import HTTP
 import Lifecycle
 import NIOHTTP1
 import Synchronization
@@ -10,17 +11,17 @@ import Synchronization
 struct LimitedLogin: Sendable {
     /// Where Limited Login publishes what it signs with.
     struct Endpoints: Sendable {
-        let discovery: ProviderEndpoint
-        let keys: ProviderEndpoint
+        let discovery: RemoteEndpoint
+        let keys: RemoteEndpoint
 
-        /// - Throws: ``ProviderError`` of kind `malformedBaseURL`.
-        init(_ base: ProviderBaseURL) throws(ProviderError) {
-            discovery = try ProviderEndpoint(
+        /// - Throws: ``SetupError`` of kind `malformedBaseURL`.
+        init(_ base: RemoteBaseURL) throws(SetupError) {
+            discovery = try RemoteEndpoint(
                 base,
                 path: "/.well-known/openid-configuration/",
                 method: .GET
             )
-            keys = try ProviderEndpoint(
+            keys = try RemoteEndpoint(
                 base,
                 path: "/.well-known/oauth/openid/jwks/",
                 method: .GET
@@ -38,18 +39,18 @@ struct LimitedLogin: Sendable {
     private let now: @Sendable () -> WallTime
 
     init(
-        _ http: ProviderHTTPClient,
+        _ http: RemoteClient,
         _ endpoints: Endpoints,
         now: @escaping @Sendable () -> WallTime
     ) {
         self.now = now
         let published = published
         keys = SigningKeyCache(now: now) {
-            guard case .reply(let document) = await http.send(ProviderRequest(endpoints.discovery)),
+            guard case .reply(let document) = await http.send(RemoteRequest(endpoints.discovery)),
                 document.status == 200,
                 let issuer = JSONValue(document.body)?["issuer"]?.string,
                 issuer.hasPrefix("https://"),
-                case .reply(let set) = await http.send(ProviderRequest(endpoints.keys)),
+                case .reply(let set) = await http.send(RemoteRequest(endpoints.keys)),
                 set.status == 200
             else { return nil }
             published.issuer.withLock { $0 = issuer }

@@ -1,4 +1,5 @@
 package import Engine
+package import HTTP
 package import Lifecycle
 package import Logging
 package import NIOCore
@@ -13,11 +14,11 @@ package final class GitHubProvider: ConnectedProvider {
     package let name: ProviderName
     package let traits: ProviderTraits
 
-    private let http: ProviderHTTPClient
-    private let tokenEndpoint: ProviderEndpoint
-    private let checkEndpoint: ProviderEndpoint
-    private let grantEndpoint: ProviderEndpoint
-    private let userEndpoint: ProviderEndpoint
+    private let http: RemoteClient
+    private let tokenEndpoint: RemoteEndpoint
+    private let checkEndpoint: RemoteEndpoint
+    private let grantEndpoint: RemoteEndpoint
+    private let userEndpoint: RemoteEndpoint
     private let clientID: String
     private let clientSecret: Secret
     private let now: @Sendable () -> WallTime
@@ -30,43 +31,43 @@ package final class GitHubProvider: ConnectedProvider {
     ///     ``shutdown()``.
     ///   - now: The wall clock.
     ///   - logger: For debug lines of the HTTP client's shutdown.
-    /// - Throws: ``ProviderError`` for settings that cannot work.
+    /// - Throws: ``SetupError`` for settings that cannot work.
     package init(
         _ settings: GitHubSettings,
         eventLoopGroup: any EventLoopGroup,
         now: @escaping @Sendable () -> WallTime,
         logger: Logger
-    ) throws(ProviderError) {
+    ) throws(SetupError) {
         name = settings.http.name
         traits = Self.gitHubTraits
         guard !settings.clientID.isEmpty, settings.clientSecret.count > 0 else {
-            throw ProviderError(kind: .malformedClient, provider: name.rawValue)
+            throw SetupError(kind: .malformedClient, provider: name.rawValue)
         }
         clientID = settings.clientID
         clientSecret = settings.clientSecret
-        let login = try ProviderBaseURL(settings.loginBaseURL, settings.http)
-        tokenEndpoint = try ProviderEndpoint(
+        let login = try RemoteBaseURL(settings.loginBaseURL, settings.http)
+        tokenEndpoint = try RemoteEndpoint(
             login,
             path: "/login/oauth/access_token",
             method: .POST
         )
-        let api = try ProviderBaseURL(settings.apiBaseURL, settings.http)
+        let api = try RemoteBaseURL(settings.apiBaseURL, settings.http)
         let headers = [("Accept", "application/vnd.github+json")]
-        checkEndpoint = try ProviderEndpoint(
+        checkEndpoint = try RemoteEndpoint(
             api,
             path: "/applications/{}/token",
             method: .POST,
             headers: headers
         )
-        grantEndpoint = try ProviderEndpoint(
+        grantEndpoint = try RemoteEndpoint(
             api,
             path: "/applications/{}/grant",
             method: .DELETE,
             headers: headers
         )
-        userEndpoint = try ProviderEndpoint(api, path: "/user", method: .GET, headers: headers)
+        userEndpoint = try RemoteEndpoint(api, path: "/user", method: .GET, headers: headers)
         self.now = now
-        http = try ProviderHTTPClient(
+        http = try RemoteClient(
             settings.http,
             eventLoopGroup: eventLoopGroup,
             logger: logger
@@ -198,7 +199,7 @@ package final class GitHubProvider: ConnectedProvider {
     /// The user's number; a login can be changed.
     private func owner(of accessToken: Secret) async -> Secret? {
         guard let authorization = Authorization.bearer(accessToken) else { return nil }
-        var request = ProviderRequest(userEndpoint)
+        var request = RemoteRequest(userEndpoint)
         request.authorization = authorization
         let reading = GitHubReplies.user.read(await http.send(request), now: now())
         guard reading.meaning == .honoured,
@@ -215,16 +216,16 @@ package final class GitHubProvider: ConnectedProvider {
     }
 
     private func askForTokens(_ form: FormBody, _ table: ReplyTable) async -> ReplyReading {
-        table.read(await http.send(ProviderRequest(tokenEndpoint, .form(form))), now: now())
+        table.read(await http.send(RemoteRequest(tokenEndpoint, .form(form))), now: now())
     }
 
     /// Asks about a user's access token, as the client.
     private func ask(
-        _ endpoint: ProviderEndpoint,
+        _ endpoint: RemoteEndpoint,
         _ accessToken: Secret,
         _ table: ReplyTable
     ) async -> ReplyMeaning {
-        guard var request = ProviderRequest(endpoint, filling: [Secret(clientID)]) else {
+        guard var request = RemoteRequest(endpoint, filling: [Secret(clientID)]) else {
             return .trouble(.misconfigured)
         }
         var body = JSONBody()

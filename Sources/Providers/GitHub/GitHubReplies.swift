@@ -1,3 +1,4 @@
+import HTTP
 import Lifecycle
 
 /// What GitHub's endpoints answer, one table each.

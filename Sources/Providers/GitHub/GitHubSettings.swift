@@ -1,3 +1,4 @@
+package import HTTP
 package import Lifecycle
 
 /// What the operator configures for an OAuth app or a GitHub App.
@@ -9,7 +10,7 @@ package struct GitHubSettings: Sendable {
 
     package let clientID: String
     package let clientSecret: Secret
-    package var http: ProviderHTTPSettings
+    package var http: RemoteSettings
     /// On GitHub Enterprise Server it ends in `/api/v3`.
     package var apiBaseURL: String
     package var loginBaseURL: String
@@ -17,7 +18,7 @@ package struct GitHubSettings: Sendable {
     package init(name: ProviderName, clientID: String, clientSecret: Secret) {
         self.clientID = clientID
         self.clientSecret = clientSecret
-        http = ProviderHTTPSettings(name: name)
+        http = RemoteSettings(name: name)
         apiBaseURL = Self.apiURL
         loginBaseURL = Self.loginURL
     }

@@ -1,3 +1,5 @@
+import HTTP
+
 extension OAuth2Profile {
     /// Google.
     ///

@@ -1,3 +1,4 @@
+import HTTP
 import Lifecycle
 
 /// An id token taken apart (RFC 7515 §3.1, RFC 7519), nothing about it believed yet.

@@ -1,3 +1,4 @@
+import HTTP
 import Lifecycle
 
 /// How an application's raw nonce becomes the `nonce` of an id token.

@@ -1,3 +1,4 @@
+import HTTP
 import Lifecycle
 
 /// Keeps a provider's key set for an hour; a key id that the set lacks fetches it again, at most

@@ -1,4 +1,5 @@
 import Crypto
+import HTTP
 import JWTKit
 
 /// The public keys of a provider (RFC 7517 §5) that may sign id tokens: RSA for RS256, P-256 for

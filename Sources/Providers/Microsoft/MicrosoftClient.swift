@@ -1,4 +1,5 @@
 import Engine
+import HTTP
 import Lifecycle
 
 /// Proves the application at the token endpoint, by secret or by certificate.
@@ -13,15 +14,15 @@ struct MicrosoftClient: Sendable {
     let proof: MicrosoftSettings.ClientProof
     let makeNonce: @Sendable () -> String
 
-    /// - Throws: ``ProviderError`` of kind `wrongKeyAlgorithm` for a key that cannot make PS256,
+    /// - Throws: ``SetupError`` of kind `wrongKeyAlgorithm` for a key that cannot make PS256,
     ///   or a fingerprint that is no SHA-256.
     static func check(
         _ proof: MicrosoftSettings.ClientProof,
         of provider: String
-    ) throws(ProviderError) {
+    ) throws(SetupError) {
         guard case .certificate(let thumbprint, let signer) = proof else { return }
         guard signer.algorithm == .ps256, thumbprint.count == SHA256Digest.hash([]).count else {
-            throw ProviderError(kind: .wrongKeyAlgorithm, provider: provider)
+            throw SetupError(kind: .wrongKeyAlgorithm, provider: provider)
         }
     }
 
@@ -73,17 +74,10 @@ struct MicrosoftClient: Sendable {
     ) throws(VaultError) -> [UInt8] {
         var digest: [UInt8] = []
         Base64URL.append(thumbprint, to: &digest)
-        var header = JSONBody()
-        header.add("alg", signer.algorithm.rawValue)
-        header.add("typ", "JWT")
-        header.add("x5t#S256", String(decoding: digest, as: UTF8.self))
-        var token: [UInt8] = []
-        Base64URL.append(header.bytes, to: &token)
-        token.append(UInt8(ascii: "."))
-        Base64URL.append(claims.bytes, to: &token)
-        let signature = try signer.sign(token)
-        token.append(UInt8(ascii: "."))
-        Base64URL.append(signature, to: &token)
-        return token
+        return try CompactToken.sign(
+            claims,
+            header: [("x5t#S256", String(decoding: digest, as: UTF8.self))],
+            by: signer
+        )
     }
 }

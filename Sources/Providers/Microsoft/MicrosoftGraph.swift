@@ -1,3 +1,4 @@
+import HTTP
 import Lifecycle
 import Synchronization
 
@@ -23,7 +24,7 @@ struct MicrosoftGraph: Sendable {
         let byTenant = Mutex<[String: AppToken]>([:])
     }
 
-    private let http: ProviderHTTPClient
+    private let http: RemoteClient
     private let endpoints: MicrosoftGraphEndpoints
     private let client: MicrosoftClient
     private let revokesSessions: Bool
@@ -37,7 +38,7 @@ struct MicrosoftGraph: Sendable {
     ///   - revokesSessions: Also end all sessions of the user.
     ///   - now: The wall clock.
     init(
-        _ http: ProviderHTTPClient,
+        _ http: RemoteClient,
         _ endpoints: MicrosoftGraphEndpoints,
         client: MicrosoftClient,
         revokesSessions: Bool,
@@ -158,7 +159,7 @@ struct MicrosoftGraph: Sendable {
 
     /// One page holds all that one user has with one application; a second one is not understood.
     private func list(
-        _ endpoint: ProviderEndpoint,
+        _ endpoint: RemoteEndpoint,
         _ values: [String],
         _ filter: String,
         in tenant: String
@@ -176,11 +177,11 @@ struct MicrosoftGraph: Sendable {
 
     /// An endpoint with what fills it.
     private struct Call {
-        let endpoint: ProviderEndpoint
+        let endpoint: RemoteEndpoint
         let values: [String]
         let query: FormBody?
 
-        init(_ endpoint: ProviderEndpoint, _ values: [String], _ query: FormBody? = nil) {
+        init(_ endpoint: RemoteEndpoint, _ values: [String], _ query: FormBody? = nil) {
             self.endpoint = endpoint
             self.values = values
             self.query = query
@@ -196,8 +197,8 @@ struct MicrosoftGraph: Sendable {
         let token = try await token(for: tenant)
         let request =
             call.values.isEmpty
-            ? ProviderRequest(call.endpoint)
-            : ProviderRequest(call.endpoint, filling: call.values.map { Secret($0) })
+            ? RemoteRequest(call.endpoint)
+            : RemoteRequest(call.endpoint, filling: call.values.map { Secret($0) })
         guard var request, let authorization = Authorization.bearer(token) else {
             throw Stop(trouble: .unusable)
         }
@@ -225,7 +226,7 @@ struct MicrosoftGraph: Sendable {
         }
         let address = endpoints.tokenURL(of: tenant)
         guard var form = client.form(for: address, now: start),
-            var request = ProviderRequest(endpoints.token, filling: [Secret(tenant)])
+            var request = RemoteRequest(endpoints.token, filling: [Secret(tenant)])
         else {
             throw Stop(trouble: .misconfigured)
         }

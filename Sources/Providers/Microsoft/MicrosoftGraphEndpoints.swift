@@ -1,23 +1,24 @@
+import HTTP
 import NIOHTTP1
 
 /// The addresses of Microsoft Graph v1.0, and where the application gets its token for it.
 struct MicrosoftGraphEndpoints: Sendable {
-    let token: ProviderEndpoint
-    let principal: ProviderEndpoint
-    let grants: ProviderEndpoint
-    let grant: ProviderEndpoint
-    let assignments: ProviderEndpoint
-    let assignment: ProviderEndpoint
-    let sessions: ProviderEndpoint
-    private let login: ProviderBaseURL
+    let token: RemoteEndpoint
+    let principal: RemoteEndpoint
+    let grants: RemoteEndpoint
+    let grant: RemoteEndpoint
+    let assignments: RemoteEndpoint
+    let assignment: RemoteEndpoint
+    let sessions: RemoteEndpoint
+    private let login: RemoteBaseURL
 
-    /// - Throws: ``ProviderError`` of kind `malformedBaseURL`.
-    init(login: ProviderBaseURL, graph: ProviderBaseURL) throws(ProviderError) {
+    /// - Throws: ``SetupError`` of kind `malformedBaseURL`.
+    init(login: RemoteBaseURL, graph: RemoteBaseURL) throws(SetupError) {
         self.login = login
-        func at(_ path: String, _ method: HTTPMethod) throws(ProviderError) -> ProviderEndpoint {
-            try ProviderEndpoint(graph, path: "/v1.0" + path, method: method)
+        func at(_ path: String, _ method: HTTPMethod) throws(SetupError) -> RemoteEndpoint {
+            try RemoteEndpoint(graph, path: "/v1.0" + path, method: method)
         }
-        token = try ProviderEndpoint(login, path: "/{}/oauth2/v2.0/token", method: .POST)
+        token = try RemoteEndpoint(login, path: "/{}/oauth2/v2.0/token", method: .POST)
         principal = try at("/servicePrincipals(appId='{}')", .GET)
         grants = try at("/oauth2PermissionGrants", .GET)
         grant = try at("/oauth2PermissionGrants/{}", .DELETE)

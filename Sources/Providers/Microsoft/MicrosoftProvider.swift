@@ -1,4 +1,5 @@
 package import Engine
+package import HTTP
 package import Lifecycle
 package import Logging
 package import NIOCore
@@ -14,9 +15,9 @@ package final class MicrosoftProvider: ConnectedProvider {
     package let name: ProviderName
     package let traits: ProviderTraits
 
-    private let http: ProviderHTTPClient
-    private let login: ProviderBaseURL
-    private let tokenEndpoint: ProviderEndpoint
+    private let http: RemoteClient
+    private let login: RemoteBaseURL
+    private let tokenEndpoint: RemoteEndpoint
     private let tenant: MicrosoftTenant
     private let client: MicrosoftClient
     private let graph: MicrosoftGraph
@@ -39,21 +40,21 @@ package final class MicrosoftProvider: ConnectedProvider {
     ///   - now: The wall clock.
     ///   - logger: For debug lines of the HTTP client's shutdown.
     ///   - makeNonce: Text that never repeats, for client assertions.
-    /// - Throws: ``ProviderError`` for settings or a key that cannot work.
+    /// - Throws: ``SetupError`` for settings or a key that cannot work.
     package init(
         _ settings: MicrosoftSettings,
         eventLoopGroup: any EventLoopGroup,
         now: @escaping @Sendable () -> WallTime,
         logger: Logger,
         makeNonce: @escaping @Sendable () -> String = XProvider.randomNonce
-    ) throws(ProviderError) {
+    ) throws(SetupError) {
         name = settings.http.name
         let provider = name.rawValue
         let tenants = settings.graphTenants.map { $0.lowercased() }
         guard let tenant = MicrosoftTenant(settings.tenant),
             MicrosoftID.isGUID(settings.clientID.lowercased()),
             tenants.allSatisfy({ MicrosoftID.isGUID($0) && $0 != MicrosoftTenant.personal })
-        else { throw ProviderError(kind: .malformedClient, provider: provider) }
+        else { throw SetupError(kind: .malformedClient, provider: provider) }
         try MicrosoftClient.check(settings.proof, of: provider)
         self.tenant = tenant
         self.now = now
@@ -64,25 +65,25 @@ package final class MicrosoftProvider: ConnectedProvider {
             proof: settings.proof,
             makeNonce: makeNonce
         )
-        let login = try ProviderBaseURL(settings.loginBaseURL, settings.http)
+        let login = try RemoteBaseURL(settings.loginBaseURL, settings.http)
         self.login = login
         let path = "/\(tenant.path)"
-        tokenEndpoint = try ProviderEndpoint(
+        tokenEndpoint = try RemoteEndpoint(
             login,
             path: path + "/oauth2/v2.0/token",
             method: .POST
         )
-        let keySet = try ProviderEndpoint(login, path: path + "/discovery/v2.0/keys", method: .GET)
-        let discovery = try ProviderEndpoint(
+        let keySet = try RemoteEndpoint(login, path: path + "/discovery/v2.0/keys", method: .GET)
+        let discovery = try RemoteEndpoint(
             login,
             path: path + "/v2.0/.well-known/openid-configuration",
             method: .GET
         )
         let endpoints = try MicrosoftGraphEndpoints(
             login: login,
-            graph: try ProviderBaseURL(settings.graphBaseURL, settings.http)
+            graph: try RemoteBaseURL(settings.graphBaseURL, settings.http)
         )
-        let http = try ProviderHTTPClient(
+        let http = try RemoteClient(
             settings.http,
             eventLoopGroup: eventLoopGroup,
             logger: logger
@@ -102,7 +103,7 @@ package final class MicrosoftProvider: ConnectedProvider {
                 guard let id = await Self.readTenant(discovery, login, http) else { return nil }
                 ownTenant.id.withLock { $0 = id }
             }
-            guard case .reply(let reply) = await http.send(ProviderRequest(keySet)),
+            guard case .reply(let reply) = await http.send(RemoteRequest(keySet)),
                 reply.status == 200
             else { return nil }
             return await SigningKeySet(reply.body)
@@ -229,7 +230,7 @@ package final class MicrosoftProvider: ConnectedProvider {
     }
 
     private func ask(_ form: FormBody, _ table: ReplyTable) async -> ReplyReading {
-        table.read(await http.send(ProviderRequest(tokenEndpoint, .form(form))), now: now())
+        table.read(await http.send(RemoteRequest(tokenEndpoint, .form(form))), now: now())
     }
 
     /// Who the tokens belong to; read over the connection that brought them.
@@ -245,11 +246,11 @@ package final class MicrosoftProvider: ConnectedProvider {
 
     /// Reads the GUID of a domain's tenant out of its issuer.
     private static func readTenant(
-        _ discovery: ProviderEndpoint,
-        _ login: ProviderBaseURL,
-        _ http: ProviderHTTPClient
+        _ discovery: RemoteEndpoint,
+        _ login: RemoteBaseURL,
+        _ http: RemoteClient
     ) async -> String? {
-        guard case .reply(let reply) = await http.send(ProviderRequest(discovery)),
+        guard case .reply(let reply) = await http.send(RemoteRequest(discovery)),
             reply.status == 200, let issuer = JSONValue(reply.body)?["issuer"]?.string,
             issuer.hasPrefix(login.text + "/"), issuer.hasSuffix("/v2.0")
         else { return nil }

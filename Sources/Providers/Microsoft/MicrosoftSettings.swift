@@ -1,4 +1,5 @@
 package import Engine
+package import HTTP
 package import Lifecycle
 
 /// What the operator configures for an application registered with Microsoft Entra.
@@ -23,7 +24,7 @@ package struct MicrosoftSettings: Sendable {
     package var graphTenants: [String] = []
     /// Also end all sessions of the user, in every application.
     package var revokesSessions = false
-    package var http: ProviderHTTPSettings
+    package var http: RemoteSettings
     package var loginBaseURL: String
     package var graphBaseURL: String
 
@@ -31,7 +32,7 @@ package struct MicrosoftSettings: Sendable {
         self.clientID = clientID
         self.tenant = tenant
         self.proof = proof
-        http = ProviderHTTPSettings(name: name)
+        http = RemoteSettings(name: name)
         loginBaseURL = Self.loginURL
         graphBaseURL = Self.graphURL
     }

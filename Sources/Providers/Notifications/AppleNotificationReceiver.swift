@@ -1,3 +1,4 @@
+import HTTP
 package import Lifecycle
 
 /// Apple's server-to-server notifications ("Processing changes for Sign in with Apple accounts").

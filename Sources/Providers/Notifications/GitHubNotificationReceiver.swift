@@ -1,3 +1,4 @@
+import HTTP
 package import Lifecycle
 
 /// GitHub's webhook `github_app_authorization`, action `revoked`

@@ -1,3 +1,4 @@
+import HTTP
 package import Lifecycle
 
 /// Kakao's unlink webhook (developers.kakao.com, "Callback").

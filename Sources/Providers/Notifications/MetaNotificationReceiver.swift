@@ -1,3 +1,4 @@
+import HTTP
 package import Lifecycle
 
 /// Meta's deauthorize and data deletion callbacks ("Data Deletion Request Callback").

@@ -1,3 +1,4 @@
+package import HTTP
 package import Lifecycle
 package import Logging
 package import NIOCore
@@ -7,10 +8,10 @@ import NIOHTTP1
 /// to.
 package struct SecurityEventPoller: Sendable {
     /// Tokens of one page; as many of the longest fit into the largest answer.
-    static let eventsMax = ProviderCall.bodyMax / IDToken.sizeMax
+    static let eventsMax = RemoteSettings.answerMaxDefault / IDToken.sizeMax
 
-    private let http: ProviderHTTPClient
-    private let endpoint: ProviderEndpoint
+    private let http: RemoteClient
+    private let endpoint: RemoteEndpoint
     private let authorization: Authorization?
     private let receiver: SecurityEventReceiver
 
@@ -21,24 +22,24 @@ package struct SecurityEventPoller: Sendable {
     ///   - receiver: Believes the tokens or not; shut down together with this.
     ///   - eventLoopGroup: Runs the connections; owned by the caller.
     ///   - logger: For debug lines of the HTTP client's shutdown.
-    /// - Throws: ``ProviderError`` when the URL or the CA file cannot be used.
+    /// - Throws: ``SetupError`` when the URL or the CA file cannot be used.
     package init(
         url: String,
         token: Secret?,
-        settings: ProviderHTTPSettings,
+        settings: RemoteSettings,
         receiver: SecurityEventReceiver,
         eventLoopGroup: any EventLoopGroup,
         logger: Logger
-    ) throws(ProviderError) {
+    ) throws(SetupError) {
         self.receiver = receiver
         authorization = token.flatMap { Authorization.bearer($0) }
-        endpoint = try ProviderEndpoint(
-            try ProviderBaseURL(url, settings),
+        endpoint = try RemoteEndpoint(
+            try RemoteBaseURL(url, settings),
             path: "",
             method: .POST
         )
         // Last of what can fail: a client must be shut down once it exists.
-        http = try ProviderHTTPClient(settings, eventLoopGroup: eventLoopGroup, logger: logger)
+        http = try RemoteClient(settings, eventLoopGroup: eventLoopGroup, logger: logger)
     }
 
     /// Acknowledges what was dealt with and fetches the next page, without waiting for one.
@@ -65,7 +66,7 @@ package struct SecurityEventPoller: Sendable {
             return (name: id, body: member)
         }
         if !errors.isEmpty { body.add("setErrs", objects: errors) }
-        var request = ProviderRequest(endpoint, .json(body))
+        var request = RemoteRequest(endpoint, .json(body))
         request.authorization = authorization
         guard case .reply(let reply) = await http.send(request), reply.status == 200,
             let answer = JSONValue(reply.body), case .object(let sets) = answer["sets"]

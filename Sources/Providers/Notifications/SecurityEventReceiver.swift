@@ -1,3 +1,4 @@
+import HTTP
 import Lifecycle
 
 /// Security event tokens (RFC 8417) of Google's Cross-Account Protection and of any OpenID Shared

@@ -1,4 +1,5 @@
 import Engine
+import HTTP
 import Lifecycle
 
 /// Makes the JWT that authenticates a client (RFC 7523 §2.2), anew for every call.

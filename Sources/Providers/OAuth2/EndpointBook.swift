@@ -1,3 +1,4 @@
+import HTTP
 import Lifecycle
 import NIOHTTP1
 
@@ -23,7 +24,7 @@ struct EndpointBook: Sendable {
 
     /// What looking for an endpoint brought.
     enum Lookup: Sendable {
-        case found(ProviderEndpoint)
+        case found(RemoteEndpoint)
         /// There is none, or none that may be used.
         case absent
         /// The metadata could not be read.
@@ -33,20 +34,20 @@ struct EndpointBook: Sendable {
     /// How long metadata is used.
     static let lifetime = Duration.seconds(86_400)
 
-    private let fixed: [Role: ProviderEndpoint]
-    private let discovered: FetchedValue<[Role: ProviderEndpoint]>?
+    private let fixed: [Role: RemoteEndpoint]
+    private let discovered: FetchedValue<[Role: RemoteEndpoint]>?
 
     /// - Parameters:
     ///   - settings: The URLs that are known, the issuer that names the others, and the hosts that
     ///     it may name.
     ///   - http: Fetches the metadata.
     ///   - now: The clock.
-    /// - Throws: ``ProviderError`` for a URL that cannot be used.
+    /// - Throws: ``SetupError`` for a URL that cannot be used.
     init(
         _ settings: OAuth2ProviderSettings,
-        http: ProviderHTTPClient,
+        http: RemoteClient,
         now: @escaping @Sendable () -> WallTime
-    ) throws(ProviderError) {
+    ) throws(SetupError) {
         fixed = try Self.fixed(settings)
         guard settings.discovers, let issuer = settings.issuer else {
             discovered = nil
@@ -65,10 +66,10 @@ struct EndpointBook: Sendable {
     /// The configured endpoints; checked before anything that must be shut down exists.
     static func fixed(
         _ settings: OAuth2ProviderSettings
-    ) throws(ProviderError) -> [Role: ProviderEndpoint] {
-        var fixed: [Role: ProviderEndpoint] = [:]
+    ) throws(SetupError) -> [Role: RemoteEndpoint] {
+        var fixed: [Role: RemoteEndpoint] = [:]
         for (role, url) in settings.urls {
-            fixed[role] = try ProviderEndpoint(whole: url, method: role.method, settings.http)
+            fixed[role] = try RemoteEndpoint(whole: url, method: role.method, settings.http)
         }
         return fixed
     }

@@ -1,32 +1,33 @@
+import HTTP
 import NIOHTTP1
 
 /// Reads what an issuer publishes about itself (RFC 8414; OpenID Connect Discovery 1.0).
 struct IssuerMetadata: Sendable {
     private let issuer: String
-    private let documents: [ProviderEndpoint]
+    private let documents: [RemoteEndpoint]
     /// Authorities that an endpoint may have.
     private let allowed: Set<String>
-    private let http: ProviderHTTPSettings
+    private let http: RemoteSettings
 
     /// - Parameters:
     ///   - issuer: Must equal the `issuer` of the document byte for byte (RFC 8414 §3.3).
     ///   - hosts: Authorities that endpoints may have besides the issuer's own.
     ///   - http: Whose permission for plain http counts.
-    /// - Throws: ``ProviderError`` for an issuer that is no base URL.
-    init(_ issuer: String, hosts: [String], http: ProviderHTTPSettings) throws(ProviderError) {
+    /// - Throws: ``SetupError`` for an issuer that is no base URL.
+    init(_ issuer: String, hosts: [String], http: RemoteSettings) throws(SetupError) {
         self.issuer = issuer
         self.http = http
-        let base = try ProviderBaseURL(issuer, http)
+        let base = try RemoteBaseURL(issuer, http)
         allowed = Set(hosts.map { $0.lowercased() }).union([base.authority])
         let scheme = base.text.prefix { $0 != ":" }
         let rest = base.text.dropFirst(scheme.count + 3)
         let host = rest.prefix { $0 != "/" }
-        let root = try ProviderBaseURL("\(scheme)://\(host)", http)
+        let root = try RemoteBaseURL("\(scheme)://\(host)", http)
         let path = String(rest.dropFirst(host.count))
         documents = [
             // OpenID Connect Discovery 1.0 §4 appends, RFC 8414 §3.1 puts in between.
-            try ProviderEndpoint(base, path: "/.well-known/openid-configuration", method: .GET),
-            try ProviderEndpoint(
+            try RemoteEndpoint(base, path: "/.well-known/openid-configuration", method: .GET),
+            try RemoteEndpoint(
                 root,
                 path: "/.well-known/oauth-authorization-server" + path,
                 method: .GET
@@ -37,9 +38,9 @@ struct IssuerMetadata: Sendable {
     /// Reads the first document that is there.
     ///
     /// - Returns: The endpoints that may be used; `nil` without a document of this issuer.
-    func fetch(_ client: ProviderHTTPClient) async -> [EndpointBook.Role: ProviderEndpoint]? {
+    func fetch(_ client: RemoteClient) async -> [EndpointBook.Role: RemoteEndpoint]? {
         for document in documents {
-            guard case .reply(let reply) = await client.send(ProviderRequest(document)),
+            guard case .reply(let reply) = await client.send(RemoteRequest(document)),
                 reply.status == 200, let json = ReplyBody(reply).json
             else { continue }
             return endpoints(json)
@@ -51,14 +52,14 @@ struct IssuerMetadata: Sendable {
     ///
     /// What an issuer publishes decides where tokens go, so it must not lead to a private address
     /// or to a stranger: only the issuer's own authority and the listed ones are taken.
-    func endpoints(_ json: JSONValue) -> [EndpointBook.Role: ProviderEndpoint]? {
+    func endpoints(_ json: JSONValue) -> [EndpointBook.Role: RemoteEndpoint]? {
         guard json["issuer"]?.string == issuer else { return nil }
-        var endpoints: [EndpointBook.Role: ProviderEndpoint] = [:]
+        var endpoints: [EndpointBook.Role: RemoteEndpoint] = [:]
         for role in EndpointBook.Role.allCases {
             guard let url = role.member.flatMap({ json[$0]?.string }) else { continue }
-            do throws(ProviderError) {
-                guard try allowed.contains(ProviderBaseURL(url, http).authority) else { continue }
-                endpoints[role] = try ProviderEndpoint(whole: url, method: role.method, http)
+            do throws(SetupError) {
+                guard try allowed.contains(RemoteBaseURL(url, http).authority) else { continue }
+                endpoints[role] = try RemoteEndpoint(whole: url, method: role.method, http)
             } catch {
                 continue
             }

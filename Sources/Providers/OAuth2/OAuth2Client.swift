@@ -1,4 +1,5 @@
 package import Engine
+import HTTP
 package import Lifecycle
 
 /// One registered client and how it shows who it is (RFC 6749 §2.3).

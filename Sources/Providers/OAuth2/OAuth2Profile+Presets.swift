@@ -1,3 +1,4 @@
+import HTTP
 import Lifecycle
 
 /// The table of presets; docs/providers/presets.md says where each cell comes from.

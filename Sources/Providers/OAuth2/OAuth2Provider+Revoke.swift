@@ -1,4 +1,5 @@
 package import Engine
+import HTTP
 package import Lifecycle
 
 extension OAuth2Provider {
@@ -47,13 +48,13 @@ extension OAuth2Provider {
         _ call: RevocationCall
     ) async -> RevokeAnswer {
         guard let client = clients[credential.clientID] else { return .trouble(.misconfigured) }
-        let endpoint: ProviderEndpoint
+        let endpoint: RemoteEndpoint
         switch await endpoints.find(.revocation) {
         case .found(let found): endpoint = found
         case .absent: return .trouble(.misconfigured)
         case .unavailable: return .trouble(.unreachable)
         }
-        var request = ProviderRequest(endpoint)
+        var request = RemoteRequest(endpoint)
         if let trouble = await fill(&request, credential, call, client) { return .trouble(trouble) }
         switch call.replies.read(await http.send(request), now: now()).meaning {
         case .honoured: return .success
@@ -68,7 +69,7 @@ extension OAuth2Provider {
     ///
     /// - Returns: Why the call cannot be made.
     private func fill(
-        _ request: inout ProviderRequest,
+        _ request: inout RemoteRequest,
         _ credential: OpenCredential,
         _ call: RevocationCall,
         _ client: OAuth2Client
@@ -105,14 +106,14 @@ extension OAuth2Provider {
     /// kept.
     private func addClientToken(
         _ client: OAuth2Client,
-        to request: inout ProviderRequest
+        to request: inout RemoteRequest
     ) async -> Trouble? {
         guard case .found(let endpoint) = await endpoints.find(.clientToken) else {
             return .misconfigured
         }
         var form = FormBody()
         form.add("grant_type", "client_credentials")
-        var call = ProviderRequest(endpoint)
+        var call = RemoteRequest(endpoint)
         guard await authenticate(client, &form, &call) else { return .misconfigured }
         call.body = .form(form)
         let reading = OAuth2Replies.token.read(await http.send(call), now: now())

@@ -1,4 +1,5 @@
 package import Engine
+package import HTTP
 package import Lifecycle
 package import Logging
 package import NIOCore
@@ -11,7 +12,7 @@ package final class OAuth2Provider: ConnectedProvider {
     package let name: ProviderName
     package let traits: ProviderTraits
 
-    let http: ProviderHTTPClient
+    let http: RemoteClient
     let endpoints: EndpointBook
     let profile: OAuth2Profile
     let clients: [String: OAuth2Client]
@@ -32,13 +33,13 @@ package final class OAuth2Provider: ConnectedProvider {
     ///     ``shutdown()``.
     ///   - now: The wall clock.
     ///   - logger: For debug lines of the HTTP client's shutdown.
-    /// - Throws: ``ProviderError`` for settings that cannot work; nothing is left open then.
+    /// - Throws: ``SetupError`` for settings that cannot work; nothing is left open then.
     package init(
         _ settings: OAuth2ProviderSettings,
         eventLoopGroup: any EventLoopGroup,
         now: @escaping @Sendable () -> WallTime,
         logger: Logger
-    ) throws(ProviderError) {
+    ) throws(SetupError) {
         name = settings.http.name
         profile = settings.profile
         check = settings.effectiveCheck
@@ -47,7 +48,7 @@ package final class OAuth2Provider: ConnectedProvider {
         issuers = Set(settings.issuer.map { [$0] } ?? []).union(profile.moreIssuers)
         audience = settings.assertionAudienceIsIssuer ? settings.issuer : nil
         guard !clients.isEmpty, let nonce = NonceRule(rawValue: settings.nonce) else {
-            throw ProviderError(kind: .malformedClient, provider: name.rawValue)
+            throw SetupError(kind: .malformedClient, provider: name.rawValue)
         }
         self.nonce = nonce
         self.now = now
@@ -56,7 +57,7 @@ package final class OAuth2Provider: ConnectedProvider {
         if let issuer = settings.issuer {
             _ = try IssuerMetadata(issuer, hosts: [], http: settings.http)
         }
-        let http = try ProviderHTTPClient(
+        let http = try RemoteClient(
             settings.http,
             eventLoopGroup: eventLoopGroup,
             logger: logger
@@ -66,7 +67,7 @@ package final class OAuth2Provider: ConnectedProvider {
         self.endpoints = endpoints
         keys = SigningKeyCache(now: now) {
             guard case .found(let endpoint) = await endpoints.find(.keys),
-                case .reply(let reply) = await http.send(ProviderRequest(endpoint)),
+                case .reply(let reply) = await http.send(RemoteRequest(endpoint)),
                 reply.status == 200
             else { return nil }
             return await SigningKeySet(reply.body)
@@ -183,7 +184,7 @@ extension OAuth2Provider {
         case .found(let endpoint):
             var form = FormBody()
             fill(&form)
-            var request = ProviderRequest(endpoint)
+            var request = RemoteRequest(endpoint)
             guard let client = clients[clientID],
                 await authenticate(client, &form, &request)
             else { return ReplyReading(meaning: .trouble(.misconfigured)) }
@@ -197,7 +198,7 @@ extension OAuth2Provider {
     func authenticate(
         _ client: OAuth2Client,
         _ form: inout FormBody,
-        _ request: inout ProviderRequest
+        _ request: inout RemoteRequest
     ) async -> Bool {
         var audience = audience
         if audience == nil, case .found(let token) = await endpoints.find(.token) {

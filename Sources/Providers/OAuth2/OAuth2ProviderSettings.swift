@@ -1,3 +1,4 @@
+package import HTTP
 package import Lifecycle
 
 /// How it is found out whether a token is live.
@@ -11,7 +12,7 @@ package enum OAuth2Check: String, Sendable, CaseIterable {
 
 /// What an operator configures for a provider of the OAuth 2 family, over what its profile says.
 package struct OAuth2ProviderSettings: Sendable {
-    package var http: ProviderHTTPSettings
+    package var http: RemoteSettings
     package let profile: OAuth2Profile
     package let clients: [OAuth2Client]
     /// Names the endpoints that are not given, and signs id tokens.
@@ -38,7 +39,7 @@ package struct OAuth2ProviderSettings: Sendable {
         profile: OAuth2Profile = .standard,
         clients: [OAuth2Client]
     ) {
-        http = ProviderHTTPSettings(name: name)
+        http = RemoteSettings(name: name)
         self.profile = profile
         self.clients = clients
         issuer = profile.issuer

@@ -1,3 +1,4 @@
+import HTTP
 import Lifecycle
 
 /// What endpoints by the standards answer, one table each.

@@ -1,3 +1,4 @@
+import HTTP
 import Lifecycle
 
 /// How a provider takes a token to be revoked: RFC 7009 §2.1, or where a vendor departs from it.

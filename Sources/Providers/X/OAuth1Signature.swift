@@ -1,5 +1,6 @@
 import Crypto
 import FoundationEssentials
+import HTTP
 import Lifecycle
 
 /// Signs one request with HMAC-SHA1 (RFC 5849 §3.4); X takes nothing stronger for OAuth 1.0a.

@@ -1,4 +1,5 @@
 package import Engine
+package import HTTP
 package import Lifecycle
 package import Logging
 package import NIOCore
@@ -12,10 +13,10 @@ package final class XProvider: ConnectedProvider {
     package let name: ProviderName
     package let traits: ProviderTraits
 
-    private let http: ProviderHTTPClient
-    private let tokenEndpoint: ProviderEndpoint
-    private let revokeEndpoint: ProviderEndpoint
-    private let invalidateEndpoint: ProviderEndpoint
+    private let http: RemoteClient
+    private let tokenEndpoint: RemoteEndpoint
+    private let revokeEndpoint: RemoteEndpoint
+    private let invalidateEndpoint: RemoteEndpoint
     /// What OAuth 1.0a signs.
     private let invalidateURL: String
     private let settings: XSettings
@@ -31,26 +32,26 @@ package final class XProvider: ConnectedProvider {
     ///   - now: The wall clock.
     ///   - logger: For debug lines of the HTTP client's shutdown.
     ///   - makeNonce: Letters and digits that never repeat, for OAuth 1.0a.
-    /// - Throws: ``ProviderError`` for settings that cannot work.
+    /// - Throws: ``SetupError`` for settings that cannot work.
     package init(
         _ settings: XSettings,
         eventLoopGroup: any EventLoopGroup,
         now: @escaping @Sendable () -> WallTime,
         logger: Logger,
         makeNonce: @escaping @Sendable () -> String = XProvider.randomNonce
-    ) throws(ProviderError) {
+    ) throws(SetupError) {
         name = settings.http.name
         traits = Self.xTraits
         self.settings = settings
         self.makeNonce = makeNonce
         self.now = now
-        let base = try ProviderBaseURL(settings.baseURL, settings.http)
-        tokenEndpoint = try ProviderEndpoint(base, path: "/2/oauth2/token", method: .POST)
-        revokeEndpoint = try ProviderEndpoint(base, path: "/2/oauth2/revoke", method: .POST)
+        let base = try RemoteBaseURL(settings.baseURL, settings.http)
+        tokenEndpoint = try RemoteEndpoint(base, path: "/2/oauth2/token", method: .POST)
+        revokeEndpoint = try RemoteEndpoint(base, path: "/2/oauth2/revoke", method: .POST)
         let path = "/1.1/oauth/invalidate_token.json"
-        invalidateEndpoint = try ProviderEndpoint(base, path: path, method: .POST)
+        invalidateEndpoint = try RemoteEndpoint(base, path: path, method: .POST)
         invalidateURL = base.text + path
-        http = try ProviderHTTPClient(
+        http = try RemoteClient(
             settings.http,
             eventLoopGroup: eventLoopGroup,
             logger: logger
@@ -195,20 +196,20 @@ package final class XProvider: ConnectedProvider {
         )
         let header = signature.header(method: "POST", url: invalidateURL)
         guard let authorization = Authorization.scheme("OAuth", header) else { return nil }
-        var request = ProviderRequest(invalidateEndpoint, .form(FormBody()))
+        var request = RemoteRequest(invalidateEndpoint, .form(FormBody()))
         request.authorization = authorization
         return XReplies.invalidate.read(await http.send(request), now: now()).meaning
     }
 
     /// Confidential clients authenticate by Basic, public ones by their id in the body.
     private func ask(
-        _ endpoint: ProviderEndpoint,
+        _ endpoint: RemoteEndpoint,
         _ form: FormBody,
         _ table: ReplyTable
     ) async -> ReplyReading {
         var form = form
         form.add("client_id", settings.clientID)
-        var request = ProviderRequest(endpoint, .form(form))
+        var request = RemoteRequest(endpoint, .form(form))
         if case .oauth2(let clientSecret?) = settings.authorization {
             request.authorization = .client(settings.clientID, clientSecret)
         }

@@ -1,3 +1,4 @@
+package import HTTP
 package import Lifecycle
 
 /// What the operator configures for X.
@@ -15,13 +16,13 @@ package struct XSettings: Sendable {
 
     package let clientID: String
     package let authorization: Authorization
-    package var http: ProviderHTTPSettings
+    package var http: RemoteSettings
     package var baseURL: String
 
     package init(name: ProviderName, clientID: String, authorization: Authorization) {
         self.clientID = clientID
         self.authorization = authorization
-        http = ProviderHTTPSettings(name: name)
+        http = RemoteSettings(name: name)
         baseURL = Self.apiURL
     }
 }

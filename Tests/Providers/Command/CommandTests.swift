@@ -3,6 +3,7 @@ import FoundationEssentials
 import Lifecycle
 import Testing
 
+@testable import HTTP
 @testable import Providers
 
 /// Either never strikes or strikes at once.
@@ -97,7 +98,7 @@ struct CommandTests {
         #expect(await loud.revoke(Self.credential()) == .trouble(.lost))
         let missing = try Self.provider("", program: "/nonexistent/program")
         #expect(await missing.revoke(Self.credential()) == .trouble(.misconfigured))
-        #expect(throws: ProviderError.self) { try Self.provider("", program: "relative") }
+        #expect(throws: SetupError.self) { try Self.provider("", program: "relative") }
     }
 
     @Test("a program whose time is up is ended with all that it started")

@@ -2,6 +2,7 @@ import Engine
 import Lifecycle
 import Testing
 
+@testable import HTTP
 @testable import Providers
 
 @Suite("Microsoft Graph")

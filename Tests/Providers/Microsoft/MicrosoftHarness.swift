@@ -2,6 +2,7 @@ import Engine
 import Lifecycle
 import Vault
 
+@testable import HTTP
 @testable import Providers
 
 /// One application, two tenants, one user.

@@ -3,6 +3,7 @@ import Lifecycle
 import Testing
 import Vault
 
+@testable import HTTP
 @testable import Providers
 
 @Suite("Microsoft")
@@ -136,7 +137,7 @@ struct MicrosoftTests {
             thumbprint: [UInt8](repeating: 1, count: 32),
             signer: BlankSigner()
         )
-        await #expect(throws: ProviderError.self) {
+        await #expect(throws: SetupError.self) {
             try await Harness.with(proof: proof, react: react) { _, _ in }
         }
     }

@@ -1,6 +1,7 @@
 import Lifecycle
 import Testing
 
+@testable import HTTP
 @testable import Providers
 
 /// The worked example of "Creating a signature", developer.x.com.

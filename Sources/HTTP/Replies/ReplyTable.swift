@@ -1,7 +1,7 @@
-import Lifecycle
+package import Lifecycle
 
 /// What a provider's answer means for the call that brought it.
-enum ReplyMeaning: Hashable, Sendable {
+package enum ReplyMeaning: Hashable, Sendable {
     /// The documented success.
     case honoured
     /// The documented refusal of this very token or code.
@@ -13,36 +13,42 @@ enum ReplyMeaning: Hashable, Sendable {
 }
 
 /// One documented answer.
-struct ReplyRow: Sendable {
-    let statuses: ClosedRange<Int>
-    let shape: ReplyShape
-    let meaning: ReplyMeaning
+package struct ReplyRow: Sendable {
+    package let statuses: ClosedRange<Int>
+    package let shape: ReplyShape
+    package let meaning: ReplyMeaning
 
-    init(_ statuses: ClosedRange<Int>, _ shape: ReplyShape, _ meaning: ReplyMeaning) {
+    package init(_ statuses: ClosedRange<Int>, _ shape: ReplyShape, _ meaning: ReplyMeaning) {
         self.statuses = statuses
         self.shape = shape
         self.meaning = meaning
     }
 
-    init(_ status: Int, _ shape: ReplyShape, _ meaning: ReplyMeaning) {
+    package init(_ status: Int, _ shape: ReplyShape, _ meaning: ReplyMeaning) {
         self.init(status...status, shape, meaning)
     }
 }
 
 /// What a table made of an answer.
-struct ReplyReading: Sendable {
-    let meaning: ReplyMeaning
+package struct ReplyReading: Sendable {
+    package let meaning: ReplyMeaning
     /// The tokens, when the answer carries some.
-    var grant: TokenGrant?
+    package var grant: TokenGrant?
     /// The body, when a row fits and it is JSON.
-    var json: JSONValue?
+    package var json: JSONValue?
+
+    package init(meaning: ReplyMeaning, grant: TokenGrant? = nil, json: JSONValue? = nil) {
+        self.meaning = meaning
+        self.grant = grant
+        self.json = json
+    }
 }
 
 /// All the answers of one endpoint that mean something; whatever fits no row means nothing.
 ///
 /// The first row that fits decides. A status without the documented body never does: a proxy's HTML
 /// page with status 200 or 400 says nothing about a token.
-struct ReplyTable: Sendable {
+package struct ReplyTable: Sendable {
     private let rows: [ReplyRow]
     private let otherJSON: Set<String>
 
@@ -51,7 +57,7 @@ struct ReplyTable: Sendable {
     /// - Parameters:
     ///   - rows: In the order in which they are tried.
     ///   - otherJSON: More media types whose bodies are read as JSON, in lower case.
-    init(_ rows: [ReplyRow], alsoJSON otherJSON: Set<String> = []) {
+    package init(_ rows: [ReplyRow], alsoJSON otherJSON: Set<String> = []) {
         self.rows = rows + Self.common
         self.otherJSON = otherJSON
     }
@@ -68,7 +74,7 @@ struct ReplyTable: Sendable {
     ///   - outcome: What the HTTP client brought.
     ///   - now: Turns a date in `Retry-After` into a wait.
     /// - Returns: The meaning, and what else the answer holds.
-    func read(_ outcome: ProviderOutcome, now: WallTime) -> ReplyReading {
+    package func read(_ outcome: RemoteOutcome, now: WallTime) -> ReplyReading {
         switch outcome {
         case .unsent: return ReplyReading(meaning: .trouble(.unreachable))
         case .lost: return ReplyReading(meaning: .trouble(.lost))

@@ -3,7 +3,7 @@
 ///
 /// Refused as a whole: invalid UTF-8, duplicate member names (two readers could disagree on which
 /// one counts), more than 16 levels, anything after the value.
-indirect enum JSONValue: Sendable, CustomStringConvertible, CustomReflectable {
+package indirect enum JSONValue: Sendable, CustomStringConvertible, CustomReflectable {
     case object([String: JSONValue])
     case array([JSONValue])
     case string(String)
@@ -12,10 +12,10 @@ indirect enum JSONValue: Sendable, CustomStringConvertible, CustomReflectable {
     case null
 
     /// The documented answers nest three levels at most.
-    static let depthMax = 16
+    package static let depthMax = 16
 
     /// Parses `bytes`; `nil` when they are not acceptable JSON.
-    init?(_ bytes: [UInt8]) {
+    package init?(_ bytes: [UInt8]) {
         // Checked once here, so that slices at ASCII delimiters are valid too.
         guard String(validating: bytes, as: UTF8.self) != nil else { return nil }
         var parser = JSONParser(bytes)
@@ -26,30 +26,35 @@ indirect enum JSONValue: Sendable, CustomStringConvertible, CustomReflectable {
         }
     }
 
-    var description: String { "[redacted]" }
-    var customMirror: Mirror { Mirror(self, children: []) }
+    package var description: String { "[redacted]" }
+    package var customMirror: Mirror { Mirror(self, children: []) }
 
-    subscript(name: String) -> JSONValue? {
+    /// The member of an object; `nil` for anything else.
+    package subscript(name: String) -> JSONValue? {
         guard case .object(let members) = self else { return nil }
         return members[name]
     }
 
-    var string: String? {
+    /// The text; `nil` for anything else.
+    package var string: String? {
         guard case .string(let value) = self else { return nil }
         return value
     }
 
-    var number: Double? {
+    /// The number; `nil` for anything else.
+    package var number: Double? {
         guard case .number(let value) = self else { return nil }
         return value
     }
 
-    var bool: Bool? {
+    /// The truth value; `nil` for anything else.
+    package var bool: Bool? {
         guard case .bool(let value) = self else { return nil }
         return value
     }
 
-    var array: [JSONValue]? {
+    /// The elements; `nil` for anything else.
+    package var array: [JSONValue]? {
         guard case .array(let value) = self else { return nil }
         return value
     }

@@ -5,25 +5,25 @@ import Lifecycle
 ///
 /// Blanks, control characters, backslashes and a user are refused, so that no two readers of the
 /// text disagree on its host.
-struct ProviderBaseURL: Sendable, Hashable {
+package struct RemoteBaseURL: Sendable, Hashable {
     /// Without a trailing slash.
-    let text: String
-    let provider: String
+    package let text: String
+    let owner: RemoteOwner
     /// In lower case; an IPv6 address without its brackets.
-    let host: String
+    package let host: String
     /// `host`, with `:port` unless it is the scheme's own.
-    let authority: String
+    package let authority: String
 
     /// - Parameters:
     ///   - text: Absolute https URL; a path in it is kept as a prefix.
     ///   - settings: Whose permission for plain http counts.
-    /// - Throws: ``ProviderError`` of kind `malformedBaseURL` or `plainHTTP`.
-    init(_ text: String, _ settings: ProviderHTTPSettings) throws(ProviderError) {
-        provider = settings.name.rawValue
+    /// - Throws: ``SetupError`` of kind `malformedBaseURL` or `plainHTTP`.
+    package init(_ text: String, _ settings: RemoteSettings) throws(SetupError) {
+        owner = settings.owner
         guard text.utf8.allSatisfy({ (0x21...0x7e).contains($0) && $0 != UInt8(ascii: "\\") }),
             let url = URL(string: text), let host = url.host, !host.isEmpty,
             url.user == nil, url.password == nil, url.query == nil, url.fragment == nil
-        else { throw ProviderError(kind: .malformedBaseURL, provider: provider) }
+        else { throw SetupError(kind: .malformedBaseURL, owner: owner) }
         let bare = host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host
         self.host = bare.lowercased()
         let isStandard = url.port == nil || url.port == (url.scheme == "http" ? 80 : 443)
@@ -32,9 +32,9 @@ struct ProviderBaseURL: Sendable, Hashable {
         case "https": break
         case "http":
             guard settings.allowsPlainLoopback, Self.isLoopback(self.host) else {
-                throw ProviderError(kind: .plainHTTP, provider: provider)
+                throw SetupError(kind: .plainHTTP, owner: owner)
             }
-        default: throw ProviderError(kind: .malformedBaseURL, provider: provider)
+        default: throw SetupError(kind: .malformedBaseURL, owner: owner)
         }
         var text = text
         while text.hasSuffix("/") { text.removeLast() }
@@ -43,7 +43,7 @@ struct ProviderBaseURL: Sendable, Hashable {
 
     /// Literal loopback addresses (RFC 1122 §3.2.1.3, RFC 4291 §2.5.3) and `localhost` (RFC 6761
     /// §6.3).
-    static func isLoopback(_ host: String) -> Bool {
+    package static func isLoopback(_ host: String) -> Bool {
         if ["localhost", "::1"].contains(host) { return true }
         let parts = host.split(separator: ".", omittingEmptySubsequences: false)
         return parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil }

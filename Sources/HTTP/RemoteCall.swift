@@ -9,8 +9,8 @@ import Synchronization
 /// after a connection (TLS included) is there and the head went out, and never again once the call
 /// has failed; as long as it has not asked, no server can have acted. A call without a body counts
 /// as sent once its head went out.
-final class ProviderCall: HTTPClientResponseDelegate {
-    /// The answer exceeded ``ProviderCall/bodyMax``.
+final class RemoteCall: HTTPClientResponseDelegate {
+    /// The answer exceeded ``RemoteSettings/answerMax``.
     struct TooLarge: Error {}
 
     private struct State {
@@ -22,10 +22,10 @@ final class ProviderCall: HTTPClientResponseDelegate {
         var body: [UInt8] = []
     }
 
-    /// Bytes of an answer's body; the largest documented one, a key set, is below 8 KiB.
-    static let bodyMax = 65_536
-
+    private let answerMax: Int
     private let state = Mutex(State())
+
+    init(answerMax: Int) { self.answerMax = answerMax }
 
     var isSent: Bool { state.withLock { $0.isSent } }
 
@@ -39,16 +39,16 @@ final class ProviderCall: HTTPClientResponseDelegate {
         }
     }
 
-    func didSendRequestHead(task: HTTPClient.Task<ProviderReply>, _ head: HTTPRequestHead) {
+    func didSendRequestHead(task: HTTPClient.Task<RemoteReply>, _ head: HTTPRequestHead) {
         state.withLock { if !$0.hasBody { $0.isSent = true } }
     }
 
     func didReceiveHead(
-        task: HTTPClient.Task<ProviderReply>,
+        task: HTTPClient.Task<RemoteReply>,
         _ head: HTTPResponseHead
     ) -> EventLoopFuture<Void> {
         if let length = head.headers.first(name: "Content-Length"), let count = Int(length),
-            count > Self.bodyMax
+            count > answerMax
         {
             return task.eventLoop.makeFailedFuture(TooLarge())
         }
@@ -61,11 +61,11 @@ final class ProviderCall: HTTPClientResponseDelegate {
     }
 
     func didReceiveBodyPart(
-        task: HTTPClient.Task<ProviderReply>,
+        task: HTTPClient.Task<RemoteReply>,
         _ buffer: ByteBuffer
     ) -> EventLoopFuture<Void> {
-        let fits = state.withLock { state in
-            guard state.body.count + buffer.readableBytes <= Self.bodyMax else { return false }
+        let fits = state.withLock { [answerMax] state in
+            guard state.body.count + buffer.readableBytes <= answerMax else { return false }
             state.body.append(contentsOf: buffer.readableBytesView)
             return true
         }
@@ -73,9 +73,9 @@ final class ProviderCall: HTTPClientResponseDelegate {
         return task.eventLoop.makeSucceededVoidFuture()
     }
 
-    func didFinishRequest(task: HTTPClient.Task<ProviderReply>) throws -> ProviderReply {
+    func didFinishRequest(task: HTTPClient.Task<RemoteReply>) throws -> RemoteReply {
         state.withLock {
-            ProviderReply(
+            RemoteReply(
                 status: $0.status,
                 contentType: $0.contentType,
                 retryAfter: $0.retryAfter,

@@ -1,11 +1,11 @@
 /// Base64url without padding (RFC 4648 §5), the form of every part of a JWT (RFC 7515 §2).
-enum Base64URL {
+package enum Base64URL {
     private static let alphabet = Array(
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8
     )
 
     /// Appends the encoded form of `bytes`.
-    static func append(_ bytes: [UInt8], to text: inout [UInt8]) {
+    package static func append(_ bytes: [UInt8], to text: inout [UInt8]) {
         var bits: UInt32 = 0
         var count: UInt32 = 0
         for byte in bytes {
@@ -23,7 +23,7 @@ enum Base64URL {
     ///
     /// Set bits after the last byte are refused: they would let one signature be written in several
     /// ways, and a token is known by the hash of its text once it was used.
-    static func decode(_ text: some Collection<UInt8>) -> [UInt8]? {
+    package static func decode(_ text: some Collection<UInt8>) -> [UInt8]? {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(text.count * 3 / 4)
         var bits: UInt32 = 0

@@ -1,19 +1,19 @@
-import Lifecycle
+package import Lifecycle
 
 /// The value of an `Authorization` header (RFC 9110 §11.6.2); redacted in every textual view.
-struct Authorization: Sendable, CustomStringConvertible, CustomDebugStringConvertible,
+package struct Authorization: Sendable, CustomStringConvertible, CustomDebugStringConvertible,
     CustomReflectable
 {
     private let value: Secret
 
     /// What goes into the header.
-    var text: String { value.exposeText() }
+    package var text: String { value.exposeText() }
 
     /// A bearer token (RFC 6750 §2.1); `nil` for a token that no header can carry.
-    static func bearer(_ token: Secret) -> Authorization? { scheme("Bearer", token) }
+    package static func bearer(_ token: Secret) -> Authorization? { scheme("Bearer", token) }
 
     /// Any scheme followed by one credential; `nil` for one that no header can carry.
-    static func scheme(_ scheme: StaticString, _ credential: Secret) -> Authorization? {
+    package static func scheme(_ scheme: StaticString, _ credential: Secret) -> Authorization? {
         let isVisible = credential.withBytes { bytes in
             !bytes.isEmpty && bytes.allSatisfy { (0x20...0x7e).contains($0) }
         }
@@ -23,13 +23,13 @@ struct Authorization: Sendable, CustomStringConvertible, CustomDebugStringConver
     }
 
     /// Name and password (RFC 7617), byte for byte.
-    static func basic(_ name: String, _ password: Secret) -> Authorization {
+    package static func basic(_ name: String, _ password: Secret) -> Authorization {
         let pair = Array(name.utf8) + [UInt8(ascii: ":")] + password.withBytes { $0 }
         return Authorization(value: Secret(Array("Basic ".utf8) + Base64.encode(pair)))
     }
 
     /// A client and its secret as OAuth wants them: each form-encoded first (RFC 6749 §2.3.1).
-    static func client(_ clientID: String, _ secret: Secret) -> Authorization {
+    package static func client(_ clientID: String, _ secret: Secret) -> Authorization {
         var name: [UInt8] = []
         PercentEncoding.append(clientID.utf8, to: &name)
         var password: [UInt8] = []
@@ -37,7 +37,7 @@ struct Authorization: Sendable, CustomStringConvertible, CustomDebugStringConver
         return basic(String(decoding: name, as: UTF8.self), Secret(password))
     }
 
-    var description: String { "[redacted]" }
-    var debugDescription: String { "[redacted]" }
-    var customMirror: Mirror { Mirror(self, children: []) }
+    package var description: String { "[redacted]" }
+    package var debugDescription: String { "[redacted]" }
+    package var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -9,7 +9,7 @@ package import Lifecycle
 package struct FormBody: Sendable, CustomStringConvertible, CustomDebugStringConvertible,
     CustomReflectable
 {
-    private(set) var bytes: [UInt8] = []
+    package private(set) var bytes: [UInt8] = []
 
     /// Starts an empty form; 2 KiB hold a client secret and a token without growing.
     package init() { bytes.reserveCapacity(2048) }

@@ -1,7 +1,7 @@
 /// A complete answer of a provider, as far as anything here looks at it.
 ///
 /// The body may hold tokens and may echo what was sent, so no textual view shows it.
-package struct ProviderReply: Sendable, CustomStringConvertible, CustomDebugStringConvertible,
+package struct RemoteReply: Sendable, CustomStringConvertible, CustomDebugStringConvertible,
     CustomReflectable
 {
     package let status: Int
@@ -27,8 +27,8 @@ package struct ProviderReply: Sendable, CustomStringConvertible, CustomDebugStri
 }
 
 /// How one HTTP exchange ended.
-package enum ProviderOutcome: Sendable {
-    case reply(ProviderReply)
+package enum RemoteOutcome: Sendable {
+    case reply(RemoteReply)
     /// No byte of the body was handed to a connection: name, connect, TLS, or no free connection in
     /// time.
     case unsent

@@ -1,12 +1,12 @@
 /// Percent-encoding of everything but the unreserved characters (RFC 3986 §2.3).
-enum PercentEncoding {
+package enum PercentEncoding {
     /// Appends the encoded form of `bytes`.
-    static func append(_ bytes: some Sequence<UInt8>, to text: inout [UInt8]) {
+    package static func append(_ bytes: some Sequence<UInt8>, to text: inout [UInt8]) {
         for byte in bytes { append(byte, to: &text) }
     }
 
     /// Appends the encoded form of one byte.
-    static func append(_ byte: UInt8, to text: inout [UInt8]) {
+    package static func append(_ byte: UInt8, to text: inout [UInt8]) {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
             UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."),

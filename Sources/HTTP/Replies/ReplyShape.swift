@@ -1,7 +1,7 @@
 /// The shapes of a body that a table can ask for.
 ///
 /// Every shape but ``empty``, ``noPage`` and ``anything`` needs JSON with a JSON content type.
-indirect enum ReplyShape: Sendable {
+package indirect enum ReplyShape: Sendable {
     /// Nothing but white space.
     case empty
     /// A JSON object with an access token (RFC 6749 §5.1) and no `error`.
@@ -23,7 +23,7 @@ indirect enum ReplyShape: Sendable {
 }
 
 /// What a table can ask of one member of a JSON body.
-enum MemberTest: Sendable {
+package enum MemberTest: Sendable {
     case isTrue
     case isFalse
     /// A text, one of these.
@@ -37,7 +37,8 @@ enum MemberTest: Sendable {
     case isPresent
     case isAbsent
 
-    func accepts(_ value: JSONValue?) -> Bool {
+    /// Whether the member, `nil` when it is not there, passes.
+    package func accepts(_ value: JSONValue?) -> Bool {
         switch (self, value) {
         case (.isTrue, .bool(true)), (.isFalse, .bool(false)): true
         case (.text(let texts), .string(let text)): texts.contains(text)

@@ -1,11 +1,11 @@
 /// Base64 with padding (RFC 4648 §4), the form of `Authorization: Basic` (RFC 7617 §2).
-enum Base64 {
+package enum Base64 {
     private static let alphabet = Array(
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8
     )
 
     /// Encodes `bytes`.
-    static func encode(_ bytes: [UInt8]) -> [UInt8] {
+    package static func encode(_ bytes: [UInt8]) -> [UInt8] {
         var text: [UInt8] = []
         text.reserveCapacity((bytes.count + 2) / 3 * 4)
         var bits: UInt32 = 0

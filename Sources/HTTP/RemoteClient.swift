@@ -4,12 +4,12 @@ package import Logging
 package import NIOCore
 import NIOSSL
 
-/// The one way to a provider: https to the hosts of its endpoints, and nothing else.
+/// The one way to a provider or a store: https to the hosts of its endpoints, and nothing else.
 ///
 /// No redirects, no proxy (the environment's included), no decompression, no cookies, HTTP/1.1
 /// only, TLS 1.2 or newer with full verification. Bounded: every call has a deadline, every answer
-/// a largest size, the pool as many connections as the provider has concurrency.
-package final class ProviderHTTPClient: Sendable {
+/// a largest size, the pool as many connections as the other side has concurrency.
+package final class RemoteClient: Sendable {
     /// How long an unused connection is kept.
     ///
     /// Short enough that we usually close before the provider does: a connection that dies under a
@@ -18,6 +18,7 @@ package final class ProviderHTTPClient: Sendable {
 
     private let client: HTTPClient
     private let timeoutTotal: TimeAmount
+    private let answerMax: Int
     private let logger: Logger
 
     /// Prepares the client; no connection is made yet.
@@ -27,13 +28,14 @@ package final class ProviderHTTPClient: Sendable {
     ///   - eventLoopGroup: Runs the connections; owned by the caller and shut down after this
     ///     client.
     ///   - logger: Gets one debug line when the shutdown was not clean.
-    /// - Throws: ``ProviderError`` when the CA file cannot be used.
+    /// - Throws: ``SetupError`` when the CA file cannot be used.
     package init(
-        _ settings: ProviderHTTPSettings,
+        _ settings: RemoteSettings,
         eventLoopGroup: any EventLoopGroup,
         logger: Logger
-    ) throws(ProviderError) {
+    ) throws(SetupError) {
         timeoutTotal = TimeAmount(settings.timeoutTotal)
+        answerMax = settings.answerMax
         self.logger = logger
         var configuration = HTTPClient.Configuration()
         configuration.tlsConfiguration = try Self.tls(settings)
@@ -58,9 +60,9 @@ package final class ProviderHTTPClient: Sendable {
     ///
     /// - Parameter request: For an endpoint of this provider.
     /// - Returns: The answer, or how far the call got; cancelling the task counts as its failure.
-    func send(_ request: ProviderRequest) async -> ProviderOutcome {
+    package func send(_ request: RemoteRequest) async -> RemoteOutcome {
         guard !Task.isCancelled else { return .unsent }
-        let call = ProviderCall()
+        let call = RemoteCall(answerMax: answerMax)
         guard let request = request.prepared(for: call) else { return .unsent }
         let task = client.execute(
             request: request,
@@ -75,7 +77,7 @@ package final class ProviderHTTPClient: Sendable {
                     task.fail(reason: HTTPClientError.cancelled)
                 }
             )
-        } catch is ProviderCall.TooLarge {
+        } catch is RemoteCall.TooLarge {
             return .oversized
         } catch {
             // The error's text may quote what the peer sent, so it goes nowhere.
@@ -88,13 +90,13 @@ package final class ProviderHTTPClient: Sendable {
         do {
             try await client.shutdown()
         } catch {
-            logger.debug("cannot close provider connections, ignoring")
+            logger.debug("cannot close connections, ignoring")
         }
     }
 
     private static func tls(
-        _ settings: ProviderHTTPSettings
-    ) throws(ProviderError) -> TLSConfiguration {
+        _ settings: RemoteSettings
+    ) throws(SetupError) -> TLSConfiguration {
         var tls = TLSConfiguration.makeClientConfiguration()
         tls.minimumTLSVersion = .tlsv12
         tls.certificateVerification = .fullVerification
@@ -102,11 +104,11 @@ package final class ProviderHTTPClient: Sendable {
         do {
             let roots = try NIOSSLCertificate.fromPEMFile(caFile)
             guard !roots.isEmpty else {
-                throw ProviderError(kind: .unreadableCAFile, provider: settings.name.rawValue)
+                throw SetupError(kind: .unreadableCAFile, owner: settings.owner)
             }
             tls.trustRoots = .certificates(roots)
         } catch {
-            throw ProviderError(kind: .unreadableCAFile, provider: settings.name.rawValue)
+            throw SetupError(kind: .unreadableCAFile, owner: settings.owner)
         }
         return tls
     }

@@ -1,7 +1,9 @@
-/// Why a provider could not be set up.
+import Lifecycle
+
+/// Why a provider, a directory or a store could not be set up.
 ///
 /// Problems of a single call are answers, never errors.
-package struct ProviderError: Error, Sendable, CustomStringConvertible {
+package struct SetupError: Error, Sendable, CustomStringConvertible {
     /// The closed set of causes.
     package enum Kind: String, Sendable, CaseIterable {
         /// `base_url` is not an absolute https URL without user, query and fragment.
@@ -12,18 +14,24 @@ package struct ProviderError: Error, Sendable, CustomStringConvertible {
         case unreadableCAFile = "unreadable_ca_file"
         /// No client id, team id or key id, or one that cannot be sent.
         case malformedClient = "malformed_client"
-        /// The signing key is for another algorithm than the provider takes.
+        /// The signing key is for another algorithm than the other side takes.
         case wrongKeyAlgorithm = "wrong_key_algorithm"
     }
 
     package let kind: Kind
-    /// The configured name of the provider.
-    package let provider: String
+    package let owner: RemoteOwner
 
-    package init(kind: Kind, provider: String) {
+    package init(kind: Kind, owner: RemoteOwner) {
         self.kind = kind
-        self.provider = provider
+        self.owner = owner
     }
 
-    package var description: String { "cannot set up provider at '\(provider)' (\(kind.rawValue))" }
+    /// A provider's.
+    package init(kind: Kind, provider: String) {
+        self.init(kind: kind, owner: .provider(ProviderName(provider)))
+    }
+
+    package var description: String {
+        "cannot set up \(owner.role) at '\(owner.name)' (\(kind.rawValue))"
+    }
 }

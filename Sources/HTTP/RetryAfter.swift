@@ -1,12 +1,12 @@
-import Lifecycle
+package import Lifecycle
 
 /// The `Retry-After` header (RFC 9110 §10.2.3): seconds, or a date in the preferred form.
-enum RetryAfter {
+package enum RetryAfter {
     /// What the header asks for, clamped to 1 s … 24 h; `nil` for text that is neither form.
     ///
     /// A negative number or a past date asks for nothing, which is the least wait. A number too
     /// large to count is the longest one.
-    static func duration(_ text: String, now: WallTime) -> Duration? {
+    package static func duration(_ text: String, now: WallTime) -> Duration? {
         let trimmed = text.drop { $0 == " " || $0 == "\t" }
         guard let first = trimmed.utf8.first else { return nil }
         let digits = first == UInt8(ascii: "-") ? trimmed.dropFirst() : trimmed

@@ -4,23 +4,24 @@ import NIOHTTP1
 import NIOPosix
 import Testing
 
+@testable import HTTP
 @testable import Providers
 
 @Suite("What a call puts on the wire")
-struct ProviderRequestTests {
+struct RemoteRequestTests {
     /// Sends one call to a server that answers 200, and returns what arrived there.
     static func wire(
         _ path: String,
         _ method: HTTPMethod,
-        request: (ProviderEndpoint) throws -> ProviderRequest
+        request: (RemoteEndpoint) throws -> RemoteRequest
     ) async throws -> [Substring] {
         try await RawServer.with(answering: .http(200)) { server in
-            var settings = ProviderHTTPSettings(name: ProviderName("p"))
+            var settings = RemoteSettings(name: ProviderName("p"))
             settings.allowsPlainLoopback = true
-            let base = try ProviderBaseURL("http://127.0.0.1:\(server.port)/v1/", settings)
-            let endpoint = try ProviderEndpoint(base, path: path, method: method)
+            let base = try RemoteBaseURL("http://127.0.0.1:\(server.port)/v1/", settings)
+            let endpoint = try RemoteEndpoint(base, path: path, method: method)
             let prepared = try request(endpoint)
-            let client = try ProviderHTTPClient(
+            let client = try RemoteClient(
                 settings,
                 eventLoopGroup: MultiThreadedEventLoopGroup.singleton,
                 logger: Logger(label: "test")
@@ -37,7 +38,7 @@ struct ProviderRequestTests {
     @Test("a JSON body goes with DELETE and Basic, and every text in it is data")
     func deleteWithJSON() async throws {
         let lines = try await Self.wire("/applications/{}/grant", .DELETE) { endpoint in
-            var request = try #require(ProviderRequest(endpoint, filling: [Secret("Iv1.a/b")]))
+            var request = try #require(RemoteRequest(endpoint, filling: [Secret("Iv1.a/b")]))
             var body = JSONBody()
             body.add("access_token", Secret("t\"\\\u{1}é"))
             body.add("note", "x")
@@ -54,7 +55,7 @@ struct ProviderRequestTests {
     @Test("a bearer call without a body has none, and a query is percent-encoded")
     func bearerWithQuery() async throws {
         let lines = try await Self.wire("/me", .POST) { endpoint in
-            var request = ProviderRequest(endpoint)
+            var request = RemoteRequest(endpoint)
             request.authorization = .bearer(Secret("tok.en"))
             var query = FormBody()
             query.add("a", "x y&z=/é")
@@ -77,12 +78,12 @@ struct ProviderRequestTests {
 
     @Test("no value changes the path, and no token becomes a second header")
     func refusedValues() throws {
-        var settings = ProviderHTTPSettings(name: ProviderName("p"))
+        var settings = RemoteSettings(name: ProviderName("p"))
         settings.allowsPlainLoopback = true
-        let base = try ProviderBaseURL("https://p.example", settings)
-        let endpoint = try ProviderEndpoint(base, path: "/{}/permissions", method: .DELETE)
+        let base = try RemoteBaseURL("https://p.example", settings)
+        let endpoint = try RemoteEndpoint(base, path: "/{}/permissions", method: .DELETE)
         for value in ["", ".", ".."] {
-            #expect(ProviderRequest(endpoint, filling: [Secret(value)]) == nil)
+            #expect(RemoteRequest(endpoint, filling: [Secret(value)]) == nil)
         }
         for token in ["", "a\r\nX: y", "é", "a\u{0}"] {
             #expect(Authorization.bearer(Secret(token)) == nil)
@@ -93,7 +94,7 @@ struct ProviderRequestTests {
 @Suite("The shapes of a body")
 struct ReplyShapeTests {
     static func body(_ text: String, type: String = "application/json") -> ReplyBody {
-        ReplyBody(ProviderReply(status: 200, contentType: type, body: Array(text.utf8)))
+        ReplyBody(RemoteReply(status: 200, contentType: type, body: Array(text.utf8)))
     }
 
     @Test(

@@ -1,17 +1,17 @@
-import Lifecycle
+package import Lifecycle
 
 /// Keeps one value that a provider publishes: fetched when needed, by one caller at a time.
 ///
 /// An actor, since concurrent calls share it. Asking for a newer value fetches it again, but at
 /// most once in a while, so that nobody can turn us against the provider.
-actor FetchedValue<Value: Sendable> {
+package actor FetchedValue<Value: Sendable> {
     /// Callers that wait for one fetch; more are told to come back.
     private static var waitersMax: Int { 1024 }
 
     /// The least time between two fetches after one that worked.
-    static var refetchInterval: Duration { .seconds(60) }
+    package static var refetchInterval: Duration { .seconds(60) }
     /// The least time between two fetches after one that failed; a user waits for this one.
-    static var retryInterval: Duration { .seconds(5) }
+    package static var retryInterval: Duration { .seconds(5) }
 
     private let lifetime: Duration
     private let fetch: @Sendable () async -> Value?
@@ -27,7 +27,7 @@ actor FetchedValue<Value: Sendable> {
     ///   - lifetime: How long a fetched value is used.
     ///   - now: The clock.
     ///   - fetch: Brings the value, or `nil`; bounded in time by itself.
-    init(
+    package init(
         lifetime: Duration,
         now: @escaping @Sendable () -> WallTime,
         fetch: @escaping @Sendable () async -> Value?
@@ -40,7 +40,7 @@ actor FetchedValue<Value: Sendable> {
     /// The value, fetched when there is none or `isEnough` wants a newer one.
     ///
     /// - Returns: The newest one there is, which may still not be enough; `nil` when there is none.
-    func get(where isEnough: @Sendable (Value) -> Bool = { _ in true }) async -> Value? {
+    package func get(where isEnough: @Sendable (Value) -> Bool = { _ in true }) async -> Value? {
         if let value = current(), isEnough(value) { return value }
         await refresh()
         return current()

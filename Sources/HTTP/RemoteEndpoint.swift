@@ -1,10 +1,10 @@
 import AsyncHTTPClient
 import Lifecycle
-import NIOHTTP1
+package import NIOHTTP1
 
 /// One address under a provider's base URL, parsed once; a call can change neither its host nor
 /// its method.
-struct ProviderEndpoint: Sendable {
+package struct RemoteEndpoint: Sendable {
     /// Stands in a path for a value that each call brings.
     static let placeholder = "{}"
 
@@ -15,17 +15,17 @@ struct ProviderEndpoint: Sendable {
     let pieces: [String]
 
     /// The address, for what has to name it (the audience of a client assertion).
-    var url: String { pieces.joined(separator: Self.placeholder) }
+    package var url: String { pieces.joined(separator: Self.placeholder) }
 
     /// An endpoint that is given as a whole.
     ///
-    /// - Throws: ``ProviderError`` of kind `malformedBaseURL` or `plainHTTP`.
-    init(
+    /// - Throws: ``SetupError`` of kind `malformedBaseURL` or `plainHTTP`.
+    package init(
         whole url: String,
         method: HTTPMethod,
-        _ settings: ProviderHTTPSettings
-    ) throws(ProviderError) {
-        let base = try ProviderBaseURL(url, settings)
+        _ settings: RemoteSettings
+    ) throws(SetupError) {
+        let base = try RemoteBaseURL(url, settings)
         // A slash at the end of a path is part of it (RFC 3986 §6.2.4).
         let slash = url.hasSuffix("/") && base.text + "/" == url ? "/" : ""
         try self.init(base, path: slash, method: method)
@@ -38,13 +38,13 @@ struct ProviderEndpoint: Sendable {
     ///   - method: How it is called.
     ///   - more: Headers beyond the `User-Agent` and `Accept` that every call has; one of these
     ///     names replaces them.
-    /// - Throws: ``ProviderError`` of kind `malformedBaseURL` when the result is not a URL.
-    init(
-        _ base: ProviderBaseURL,
+    /// - Throws: ``SetupError`` of kind `malformedBaseURL` when the result is not a URL.
+    package init(
+        _ base: RemoteBaseURL,
         path: String,
         method: HTTPMethod,
         headers more: [(String, String)] = []
-    ) throws(ProviderError) {
+    ) throws(SetupError) {
         self.method = method
         pieces = (base.text + path).split(
             separator: Self.placeholder,
@@ -59,7 +59,7 @@ struct ProviderEndpoint: Sendable {
                 headers: headers
             )
         } catch {
-            throw ProviderError(kind: .malformedBaseURL, provider: base.provider)
+            throw SetupError(kind: .malformedBaseURL, owner: base.owner)
         }
     }
 }

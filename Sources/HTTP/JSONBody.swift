@@ -12,7 +12,7 @@ package struct JSONBody: Sendable, CustomStringConvertible, CustomDebugStringCon
     package init() {}
 
     /// The whole object.
-    var bytes: [UInt8] { [UInt8(ascii: "{")] + members + [UInt8(ascii: "}")] }
+    package var bytes: [UInt8] { [UInt8(ascii: "{")] + members + [UInt8(ascii: "}")] }
 
     /// Adds one member.
     ///
@@ -29,7 +29,7 @@ package struct JSONBody: Sendable, CustomStringConvertible, CustomDebugStringCon
     }
 
     /// Adds a list of texts.
-    mutating func add(_ name: StaticString, texts: [String]) {
+    package mutating func add(_ name: StaticString, texts: [String]) {
         begin(name)
         members.append(UInt8(ascii: "["))
         for (index, text) in texts.enumerated() {
@@ -39,8 +39,32 @@ package struct JSONBody: Sendable, CustomStringConvertible, CustomDebugStringCon
         members.append(UInt8(ascii: "]"))
     }
 
+    /// Adds an object.
+    package mutating func add(_ name: StaticString, object: JSONBody) {
+        begin(name)
+        members.append(contentsOf: object.bytes)
+    }
+
+    /// Adds a list of objects.
+    package mutating func add(_ name: StaticString, list: [JSONBody]) {
+        begin(name)
+        members.append(UInt8(ascii: "["))
+        for (index, object) in list.enumerated() {
+            if index > 0 { members.append(UInt8(ascii: ",")) }
+            members.append(contentsOf: object.bytes)
+        }
+        members.append(UInt8(ascii: "]"))
+    }
+
+    /// Adds a member that is `null`, whose name is text from outside.
+    package mutating func addNull(named name: String) {
+        if !members.isEmpty { members.append(UInt8(ascii: ",")) }
+        append(text: name.utf8)
+        members.append(contentsOf: ":null".utf8)
+    }
+
     /// Adds an object of objects, whose names are text from outside.
-    mutating func add(_ name: StaticString, objects: [(name: String, body: JSONBody)]) {
+    package mutating func add(_ name: StaticString, objects: [(name: String, body: JSONBody)]) {
         begin(name)
         members.append(UInt8(ascii: "{"))
         for (index, object) in objects.enumerated() {
@@ -59,7 +83,7 @@ package struct JSONBody: Sendable, CustomStringConvertible, CustomDebugStringCon
     }
 
     /// Adds a truth value.
-    mutating func add(_ name: StaticString, flag: Bool) {
+    package mutating func add(_ name: StaticString, flag: Bool) {
         begin(name)
         members.append(contentsOf: (flag ? "true" : "false").utf8)
     }

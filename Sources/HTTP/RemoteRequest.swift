@@ -1,29 +1,29 @@
 import AsyncHTTPClient
-import Lifecycle
+package import Lifecycle
 import NIOHTTP1
 
 /// One call that is about to be made: an endpoint and everything that goes there.
 ///
 /// Holds secrets, so every textual view is redacted.
-struct ProviderRequest: Sendable, CustomStringConvertible, CustomDebugStringConvertible,
+package struct RemoteRequest: Sendable, CustomStringConvertible, CustomDebugStringConvertible,
     CustomReflectable
 {
     /// What goes behind the head.
-    enum Body: Sendable {
+    package enum Body: Sendable {
         case none
         case form(FormBody)
         case json(JSONBody)
     }
 
-    let endpoint: ProviderEndpoint
-    var body = Body.none
-    var authorization: Authorization?
+    package let endpoint: RemoteEndpoint
+    package var body = Body.none
+    package var authorization: Authorization?
     /// Only where a vendor documents no other place: a query is what servers log.
-    var query: FormBody?
+    package var query: FormBody?
     private let values: [Secret]
 
     /// A call of an endpoint without placeholders.
-    init(_ endpoint: ProviderEndpoint, _ body: Body = .none) {
+    package init(_ endpoint: RemoteEndpoint, _ body: Body = .none) {
         precondition(endpoint.pieces.count == 1, "the endpoint has placeholders")
         self.endpoint = endpoint
         self.body = body
@@ -36,7 +36,7 @@ struct ProviderRequest: Sendable, CustomStringConvertible, CustomDebugStringConv
     /// - Parameters:
     ///   - endpoint: Has as many placeholders as there are values.
     ///   - values: In their order; percent-encoded as one path segment each.
-    init?(_ endpoint: ProviderEndpoint, filling values: [Secret]) {
+    package init?(_ endpoint: RemoteEndpoint, filling values: [Secret]) {
         precondition(endpoint.pieces.count == values.count + 1, "one value per placeholder")
         for value in values {
             let isPlain = value.withBytes {
@@ -49,7 +49,7 @@ struct ProviderRequest: Sendable, CustomStringConvertible, CustomDebugStringConv
     }
 
     /// The request for the HTTP client; `nil` when it is none, which no encoded value brings about.
-    func prepared(for call: ProviderCall) -> HTTPClient.Request? {
+    func prepared(for call: RemoteCall) -> HTTPClient.Request? {
         guard var request = target() else { return nil }
         switch body {
         case .none: break
@@ -91,7 +91,7 @@ struct ProviderRequest: Sendable, CustomStringConvertible, CustomDebugStringConv
         }
     }
 
-    var description: String { "[redacted]" }
-    var debugDescription: String { "[redacted]" }
-    var customMirror: Mirror { Mirror(self, children: []) }
+    package var description: String { "[redacted]" }
+    package var debugDescription: String { "[redacted]" }
+    package var customMirror: Mirror { Mirror(self, children: []) }
 }

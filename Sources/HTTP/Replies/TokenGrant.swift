@@ -1,15 +1,15 @@
-import Lifecycle
+package import Lifecycle
 
 /// A successful answer of a token endpoint (RFC 6749 §5.1).
-struct TokenGrant: Sendable {
-    let accessToken: Secret
-    let refreshToken: Secret?
-    let lifetime: Duration?
-    let idToken: Secret?
+package struct TokenGrant: Sendable {
+    package let accessToken: Secret
+    package let refreshToken: Secret?
+    package let lifetime: Duration?
+    package let idToken: Secret?
 
     /// Reads the documented members; `nil` without an access token or with a type that is not
     /// Bearer.
-    init?(_ json: JSONValue) {
+    package init?(_ json: JSONValue) {
         guard let accessToken = json["access_token"]?.string, !accessToken.isEmpty else {
             return nil
         }

@@ -1,12 +1,13 @@
 /// What a body turned out to be.
-enum ReplyBody: Sendable {
+package enum ReplyBody: Sendable {
     case empty
     case json(JSONValue)
     /// Markup, whatever its content type says.
     case page
     case other
 
-    init(_ reply: ProviderReply, alsoJSON otherJSON: Set<String> = []) {
+    /// Looks at the bytes first and at the content type second.
+    package init(_ reply: RemoteReply, alsoJSON otherJSON: Set<String> = []) {
         let start = reply.body.first { ![0x20, 0x09, 0x0d, 0x0a].contains($0) }
         if start == nil {
             self = .empty
@@ -19,18 +20,20 @@ enum ReplyBody: Sendable {
         }
     }
 
-    var json: JSONValue? {
+    /// The body as JSON; `nil` for anything else.
+    package var json: JSONValue? {
         guard case .json(let json) = self else { return nil }
         return json
     }
 
     /// The tokens of a success; a body that also speaks of an error has none.
-    var grant: TokenGrant? {
+    package var grant: TokenGrant? {
         guard let json, json["error"] == nil else { return nil }
         return TokenGrant(json)
     }
 
-    func has(_ shape: ReplyShape) -> Bool {
+    /// Whether the body has the shape.
+    package func has(_ shape: ReplyShape) -> Bool {
         switch (shape, self) {
         case (.anything, _), (.empty, .empty): true
         case (.noPage, .page): false
@@ -57,7 +60,7 @@ enum ReplyBody: Sendable {
 
 extension JSONValue {
     /// The value at a path of names and indices with dots between them; the empty path is this one.
-    func member(at path: String) -> JSONValue? {
+    package func member(at path: String) -> JSONValue? {
         var value = self
         for step in path.split(separator: ".") {
             let next: JSONValue? =

@@ -1,0 +1,25 @@
+package import Lifecycle
+
+/// Whose connection it is, for errors.
+package enum RemoteOwner: Hashable, Sendable {
+    case provider(ProviderName)
+    case directory(ProviderName)
+    case target(TargetName)
+
+    /// The word of the configuration for it.
+    package var role: String {
+        switch self {
+        case .provider: "provider"
+        case .directory: "directory"
+        case .target: "target"
+        }
+    }
+
+    /// The configured name.
+    package var name: String {
+        switch self {
+        case .provider(let name), .directory(let name): name.rawValue
+        case .target(let name): name.rawValue
+        }
+    }
+}
