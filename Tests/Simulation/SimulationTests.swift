@@ -45,9 +45,10 @@ struct SimulationTests {
             "simulation: \(seeds.count) seeds, \(results.crashes) crashes,",
             "\(results.days) virtual days"
         )
-        print("simulation: state × answer covered:")
-        for row in results.coverage.sorted() { print("  \(row)") }
-        if chosen == nil { #expect(results.coverage.isSuperset(of: Self.coverageExpected)) }
+        for row in results.coverage.table { print("simulation: \(row)") }
+        if chosen == nil {
+            #expect(Self.coverageExpected.subtracting(results.coverage.pairs) == [])
+        }
     }
 
     @Test("every planted bug turns a run red", arguments: PlantedBug.allCases)
@@ -103,12 +104,14 @@ struct SimulationTests {
         var failures: [(seed: UInt64, violations: [String])] = []
         var crashes = 0
         var days = 0
-        var coverage: Set<String> = []
+        var coverage = Coverage()
     }
 
     static let seedCount: UInt64 = 10_000
     static let coverageExpected: Set<String> = [
+        "accepted × due", "scheduled × due", "revoking × due", "purging × due", "verifying × due",
         "revoking × checked", "revoking × revoked", "revoking × confirmed", "parked × checked",
+        "purging × purged", "verifying × verified", "parked × release", "revoking × hold",
     ]
 
     static func sweep(_ seeds: ClosedRange<UInt64>, bug: PlantedBug?) async -> Results {
@@ -122,7 +125,7 @@ struct SimulationTests {
                         let sim = RandomLife.run(seed: seed, bug: bug, isTracing: isReplay)
                         results.crashes += sim.crashCount
                         results.days += Int(sim.now.since(start).milliseconds / 86_400_000)
-                        results.coverage.formUnion(sim.coverage)
+                        results.coverage.merge(sim.coverage)
                         if !sim.world.violations.isEmpty {
                             results.failures.append((seed, sim.world.violations))
                             if bug != nil { break }
@@ -136,7 +139,7 @@ struct SimulationTests {
                 total.failures += part.failures
                 total.crashes += part.crashes
                 total.days += part.days
-                total.coverage.formUnion(part.coverage)
+                total.coverage.merge(part.coverage)
             }
             return total
         }

@@ -85,7 +85,7 @@ struct Simulator {
     /// From here on nothing goes wrong and nobody interferes.
     var isHealed = false
     var outcomes: [UInt64: OperationOutcome] = [:]
-    var coverage: Set<String> = []
+    var coverage = Coverage()
     /// Prints every input and action of a replayed seed.
     var isTracing = false
     var announcements: [(RequestID, Announcement)] = []
@@ -162,7 +162,7 @@ struct Simulator {
     mutating func turn(_ inputs: [EngineInput]) {
         for input in inputs {
             if isTracing { print(now.rfc3339, "input", input) }
-            cover(input)
+            coverage.note(input, store)
             core.handle(input, at: now)
         }
         for action in core.takeActions(at: now) {
@@ -220,13 +220,5 @@ struct Simulator {
         let recent = store.purgeTimes.count { now.since($0) < .seconds(3600) }
         core.start(suspects: suspects, purgesInLastHour: recent, exchanges: exchanges, at: now)
         turn([])
-    }
-
-    private mutating func cover(_ input: EngineInput) {
-        guard case .answered(let id, let event, _, _) = input, let row = store.requests[id] else {
-            return
-        }
-        let name = Mirror(reflecting: event).children.first?.label ?? "\(event)"
-        coverage.insert("\(row.request.phase.wireState.rawValue) × \(name)")
     }
 }
