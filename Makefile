@@ -28,7 +28,8 @@ demo: setup
 	swift build --product expunged-sandbox
 	scripts/demo
 
-test: setup
+test:
+	scripts/setup test
 	scripts/test
 
 end-to-end:

@@ -206,7 +206,7 @@ struct OAuth2GoldenTests {
         }
     }
 
-    @Test("inactive is death only for a client that was shown a live token before")
+    @Test("inactive is death only for a client that was shown a live token of that kind before")
     func introspection() async throws {
         let react: @Sendable (String) -> RawServer.Reaction = { request in
             request.contains("token=live")
@@ -217,10 +217,47 @@ struct OAuth2GoldenTests {
             try await OAuth2Harness.with(settings) { provider in
                 let dead = OAuth2Harness.credential(.refreshToken, "dead")
                 #expect(await provider.check(dead) == .unknown)
-                let live = OAuth2Harness.credential(.accessToken, "live")
+                // Servers that introspect access tokens only say it of each live refresh token.
+                let access = OAuth2Harness.credential(.accessToken, "live")
+                #expect(await provider.check(access) == .live)
+                #expect(await provider.check(dead) == .unknown)
+                let live = OAuth2Harness.credential(.refreshToken, "live")
                 #expect(await provider.check(live) == .live)
                 #expect(await provider.check(dead) == .dead)
             }
+        }
+    }
+
+    @Test("the first exchange of a client shows whether its kind of token is introspected")
+    func introspectionOfAnExchange() async throws {
+        let react: @Sendable (String) -> RawServer.Reaction = { request in
+            if request.hasPrefix("POST /token") {
+                return Golden.text(
+                    #"{"access_token":"a","token_type":"Bearer","refresh_token":"live"}"#
+                )
+            }
+            return Golden.text(
+                request.contains("token=live") ? #"{"active":true}"# : #"{"active":false}"#
+            )
+        }
+        try await RawServer.with(react: react) { server in
+            let settings = OAuth2Harness.at(server, .standard, check: .introspection)
+            try await OAuth2Harness.with(settings) { provider in
+                for _ in 0..<2 {
+                    let code = OAuth2Harness.credential(.authorizationCode)
+                    guard case .exchanged = await provider.exchange(code) else {
+                        Issue.record("the exchange brought no tokens")
+                        return
+                    }
+                }
+                let dead = OAuth2Harness.credential(.refreshToken, "dead")
+                #expect(await provider.check(dead) == .dead)
+                // It was asked about a live one, and said nothing of it.
+                let access = OAuth2Harness.credential(.accessToken, "dead")
+                #expect(await provider.check(access) == .unknown)
+            }
+            // Two exchanges, one question for each kind, two checks.
+            #expect(server.requests.count == 6)
         }
     }
 

@@ -17,13 +17,13 @@ package final class OAuth2Provider: ConnectedProvider {
     let profile: OAuth2Profile
     let clients: [String: OAuth2Client]
     let now: @Sendable () -> WallTime
-    private let check: OAuth2Check
+    let check: OAuth2Check
     private let issuers: Set<String>
     private let audience: String?
     private let nonce: NonceRule
     private let keys: SigningKeyCache
-    /// Clients whose introspection has shown a live token since the start; see ``check(_:)``.
-    private let introspecting = Mutex<Set<String>>([])
+    /// What introspection was seen to answer since the start.
+    let introspected = Mutex(IntrospectionRecord())
 
     /// Prepares the provider; no connection is made yet.
     ///
@@ -89,6 +89,7 @@ package final class OAuth2Provider: ConnectedProvider {
         switch reading.meaning {
         case .honoured:
             guard let grant = reading.grant else { return .trouble(.unusable) }
+            await learnIntrospection(from: grant, clientID: code.clientID)
             return .exchanged(
                 ExchangedTokens(
                     refreshToken: grant.refreshToken,
@@ -172,7 +173,7 @@ extension OAuth2Provider {
     }
 
     /// Makes one authenticated call with a form.
-    private func ask(
+    func ask(
         _ role: EndpointBook.Role,
         _ clientID: String,
         _ table: ReplyTable,
@@ -213,26 +214,6 @@ extension OAuth2Provider {
             return true
         } catch {
             return false
-        }
-    }
-
-    /// Asks by RFC 7662.
-    ///
-    /// "Inactive" is also what a client hears that may not ask about this token (§2.2). So it is
-    /// death only once the same client has been shown a live token in this process.
-    private func introspect(_ credential: OpenCredential) async -> CheckAnswer {
-        let clientID = credential.clientID
-        let reading = await ask(.introspection, clientID, OAuth2Replies.introspection) { form in
-            form.add("token", credential.secret)
-            form.add("token_type_hint", credential.kind.rawValue)
-        }
-        switch reading.meaning {
-        case .honoured:
-            introspecting.withLock { _ = $0.insert(clientID) }
-            return .live
-        case .refused: return introspecting.withLock { $0.contains(clientID) } ? .dead : .unknown
-        case .unclear: return .trouble(.unusable)
-        case .trouble(let trouble): return .trouble(trouble)
         }
     }
 
@@ -286,7 +267,9 @@ extension OAuth2Provider {
             canCheckAccessToken: check == .introspection,
             // No vendor here limits it; proof is asked for right after the revocation.
             refreshInterval: .zero,
-            livenessLifetime: .seconds(86_400),
+            // Introspection changes nothing and tells more than an exchange of yesterday: that it
+            // answers for this kind of token, without which a later "inactive" is worth nothing.
+            livenessLifetime: check == .introspection ? .seconds(60) : .seconds(86_400),
             revokesWholeGrant: settings.revokesWholeGrant ?? settings.profile.revokesWholeGrant,
             // A token can be dead while the grant lives, at every vendor here.
             invalidTokenProvesGone: false,

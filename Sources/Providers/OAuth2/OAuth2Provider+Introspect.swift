@@ -1,0 +1,69 @@
+import Engine
+import HTTP
+import Lifecycle
+import Synchronization
+
+/// For which clients and kinds of token introspection was asked, and for which it said "active".
+struct IntrospectionRecord: Sendable {
+    struct Subject: Hashable, Sendable {
+        let clientID: String
+        let kind: CredentialKind
+    }
+
+    /// Of these, "inactive" can be believed.
+    var shownLive: Set<Subject> = []
+    /// Of these, a token fresh from an exchange was asked about; once is enough.
+    var asked: Set<Subject> = []
+}
+
+extension OAuth2Provider {
+    /// Asks by RFC 7662.
+    ///
+    /// "Inactive" is also what a client hears that may not ask about this token (§2.2), and what
+    /// servers say of each refresh token that know access tokens only (Django OAuth Toolkit). So it
+    /// is death only once the same client has been shown a live token of the same kind in this
+    /// process.
+    func introspect(_ credential: OpenCredential) async -> CheckAnswer {
+        let subject = IntrospectionRecord.Subject(
+            clientID: credential.clientID,
+            kind: credential.kind
+        )
+        let reading = await ask(.introspection, subject.clientID, OAuth2Replies.introspection) {
+            form in
+            form.add("token", credential.secret)
+            form.add("token_type_hint", credential.kind.rawValue)
+        }
+        switch reading.meaning {
+        case .honoured:
+            introspected.withLock { _ = $0.shownLive.insert(subject) }
+            return .live
+        case .refused:
+            return introspected.withLock { $0.shownLive.contains(subject) } ? .dead : .unknown
+        case .unclear: return .trouble(.unusable)
+        case .trouble(let trouble): return .trouble(trouble)
+        }
+    }
+
+    /// Asks about the first tokens of a client that are known to be live, so that "inactive" means
+    /// something from then on: an identity may be deleted right after its sign-in, and an access
+    /// token has mostly died with its refresh token by the time that it is asked about.
+    func learnIntrospection(from grant: TokenGrant, clientID: String) async {
+        guard check == .introspection else { return }
+        await learnIntrospection(.accessToken, grant.accessToken, clientID)
+        guard let refreshToken = grant.refreshToken else { return }
+        await learnIntrospection(.refreshToken, refreshToken, clientID)
+    }
+
+    private func learnIntrospection(
+        _ kind: CredentialKind,
+        _ secret: Secret,
+        _ clientID: String
+    ) async {
+        let subject = IntrospectionRecord.Subject(clientID: clientID, kind: kind)
+        let isNew = introspected.withLock {
+            !$0.shownLive.contains(subject) && $0.asked.insert(subject).inserted
+        }
+        guard isNew else { return }
+        _ = await introspect(OpenCredential(kind: kind, clientID: clientID, secret: secret))
+    }
+}
