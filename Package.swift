@@ -98,8 +98,8 @@ let libraries: [Target] = [
     library(
         "Targets",
         [
-            "HTTP", "Engine", "Lifecycle", "CLinux", "CSQLiteGuard", .crypto, .grdb, .grdbSQLite,
-            .nioCore, .nioHTTP1, .logging,
+            "HTTP", "Engine", "Lifecycle", "CLinux", "CPostgres", "CSQLiteGuard", .crypto, .grdb,
+            .grdbSQLite, .nioCore, .nioHTTP1, .logging,
         ]
     ),
     library("Settings", ["Lifecycle", .tomlKit]),
@@ -146,6 +146,7 @@ let shims: [Target] = [
         providers: [.apt(["libsystemd-dev"])]
     ),
     .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+    .systemLibrary(name: "CPostgres", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
     .target(name: "CLinux"),
     .target(name: "CExecutor"),
     .target(name: "CSQLiteGuard", linkerSettings: [.linkedLibrary("sqlite3")]),

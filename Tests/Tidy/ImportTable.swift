@@ -32,8 +32,8 @@ enum ImportTable {
             "Subprocess", "SystemPackage",
         ],
         "Targets": [
-            "HTTP", "Engine", "Lifecycle", "CLinux", "CSQLiteGuard", "Crypto", "Dispatch", "GRDB",
-            "GRDBSQLite", "NIOCore", "NIOHTTP1", "Logging",
+            "HTTP", "Engine", "Lifecycle", "CLinux", "CPostgres", "CSQLiteGuard", "Crypto",
+            "Dispatch", "GRDB", "GRDBSQLite", "NIOCore", "NIOHTTP1", "Logging",
         ],
         "Settings": ["Lifecycle", "TOMLKit"],
         "Systemd": ["Lifecycle", "CSystemd", "CLinux", "Logging"],

@@ -92,17 +92,14 @@ struct Receipt: Sendable {
         guard let found = configuration.targets.first(where: { $0.name == target }) else {
             return []
         }
-        switch found.kind {
-        case .sqlite(let sqlite): return sqlite.tables
-        case .files: return []
-        }
+        return found.kind.tables
     }
 
     /// Whether entries of that name are left alone when they are newer than the request.
     private func isFenced(_ entry: String, of target: TargetName) -> Bool {
         switch configuration.targets.first(where: { $0.name == target })?.kind {
-        case .sqlite(let sqlite):
-            sqlite.tables.contains { $0.table == entry && $0.createdAt != nil }
+        case .sqlite, .postgresql:
+            tables(of: target).contains { $0.table == entry && $0.createdAt != nil }
         case .files: true
         case nil: false
         }

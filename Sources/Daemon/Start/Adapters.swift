@@ -80,7 +80,7 @@ struct AdapterFactory: Sendable {
         let adapters = try await make(configuration)
         var problems: [String] = []
         for (name, target) in adapters.targets.sorted(by: { $0.key < $1.key }) {
-            problems += await target.diagnose().map { "cannot use target '\(name)': \($0)" }
+            problems += await target.misfits().map { "cannot use target '\(name)': \($0)" }
         }
         guard problems.isEmpty else {
             await adapters.shutDown()
@@ -114,13 +114,15 @@ struct AdapterFactory: Sendable {
         }
         var targets: [any PurgeTarget] = []
         for target in configuration.targets {
-            do throws(PathPattern.Malformed) {
+            do {
                 targets.append(try make(target))
-            } catch {
+            } catch let error as PathPattern.Malformed {
                 throw DaemonError(
                     .target,
                     ["cannot use target '\(target.name)': each path must \(error.requirement)"]
                 )
+            } catch {
+                throw DaemonError(.target, ["cannot use target '\(target.name)': \(error)"])
             }
         }
         return Adapters(
@@ -166,9 +168,7 @@ struct AdapterFactory: Sendable {
         )
     }
 
-    private func make(
-        _ target: TargetConfiguration
-    ) throws(PathPattern.Malformed) -> any PurgeTarget {
+    private func make(_ target: TargetConfiguration) throws -> any PurgeTarget {
         switch target.kind {
         case .files(let files):
             var paths: [PathPattern] = []
@@ -181,10 +181,47 @@ struct AdapterFactory: Sendable {
                 name: target.name,
                 path: sqlite.path,
                 rules: sqlite.tables.map(TableRule.init),
-                triggers: TriggerPolicy(sqlite.triggers)
+                triggers: TriggerPolicy(sqlite.triggers),
+                vacuum: sqlite.vacuum == .incremental ? .incremental : .off
             )
             return SQLiteTarget(plan: plan, hasher: hasher, clock: .system(wall: now))
+        case .postgresql(let postgresql):
+            return try make(postgresql, named: target.name)
         }
+    }
+}
+
+extension AdapterFactory {
+    /// Reads the connection string, which holds the password, from its credential.
+    private func make(
+        _ postgresql: PostgreSQLTargetConfiguration,
+        named name: TargetName
+    ) throws -> any PurgeTarget {
+        guard let credentials else {
+            throw DaemonError(
+                .target,
+                ["cannot use target '\(name)': there is no credentials directory"]
+            )
+        }
+        let tls: PostgreSQLTargetPlan.TLS =
+            switch postgresql.tls {
+            case .verifyFull: .verifyFull
+            case .verifyCA: .verifyCA
+            case .off: .off
+            }
+        return PostgreSQLTarget(
+            plan: PostgreSQLTargetPlan(
+                name: name,
+                conninfo: try credentials.read(postgresql.conninfoCredential),
+                schemas: postgresql.schemas,
+                rules: postgresql.tables.map(TableRule.init),
+                tls: tls,
+                caFile: postgresql.caFile,
+                timeouts: (postgresql.statementTimeout, postgresql.lockTimeout)
+            ),
+            hasher: hasher,
+            clock: .system(wall: now)
+        )
     }
 }
 
@@ -204,6 +241,7 @@ extension TableRule {
             case .text: .text
             case .integer: .integer
             case .blob: .blob
+            case .uuid: .uuid
             }
         let creation = table.createdAt.map { column in
             let unit: CreationColumn.Unit =
@@ -211,6 +249,7 @@ extension TableRule {
                 case .unixSeconds: .unixSeconds
                 case .unixMilliseconds: .unixMilliseconds
                 case .iso8601: .iso8601
+                case .timestamp: .timestamp
                 }
             return CreationColumn(column: column.column, unit: unit)
         }

@@ -39,6 +39,9 @@ package protocol PurgeTarget: Sendable {
     /// - Returns: One clear sentence per problem, empty when all is well. No personal data.
     func diagnose() async -> [String]
 
+    /// The part of ``diagnose()`` that waiting does not mend: with it the service does not start.
+    func misfits() async -> [String]
+
     /// Looks through the live schema (or bucket, folder) for what looks like user data.
     func coverage() async -> CoverageAnswer
 }
@@ -46,6 +49,9 @@ package protocol PurgeTarget: Sendable {
 extension PurgeTarget {
     /// Cannot tell.
     package func plan(_ order: PurgeOrder) async -> PlanAnswer { .unknown }
+
+    /// All of ``diagnose()``, for a store on this machine.
+    package func misfits() async -> [String] { await diagnose() }
 
     /// Cannot tell.
     package func coverage() async -> CoverageAnswer { .unknown }

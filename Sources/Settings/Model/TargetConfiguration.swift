@@ -4,7 +4,7 @@ package import Lifecycle
 ///
 /// A new family is a case here, rows in the table, and a reader.
 package enum TargetFamily: String, Sendable, CaseIterable {
-    case sqlite, files
+    case sqlite, files, postgresql
 }
 
 /// One `[[target]]` section.
@@ -17,12 +17,14 @@ package struct TargetConfiguration: Hashable, Sendable {
 package enum TargetKind: Hashable, Sendable {
     case sqlite(SQLiteTargetConfiguration)
     case files(FilesTargetConfiguration)
+    case postgresql(PostgreSQLTargetConfiguration)
 
     /// The value of `kind`.
     package var family: TargetFamily {
         switch self {
         case .sqlite: .sqlite
         case .files: .files
+        case .postgresql: .postgresql
         }
     }
 }
@@ -41,8 +43,48 @@ package struct SQLiteTargetConfiguration: Hashable, Sendable {
     package let path: String
     /// Whether the application's own triggers run when its rows change.
     package let triggers: TriggerSetting
+    /// Whether the file shrinks after a purge.
+    package let vacuum: VacuumSetting
     /// Not empty, in the order of purging; no (table, column) twice.
     package let tables: [TableConfiguration]
+}
+
+/// What `kind = "postgresql"` has.
+package struct PostgreSQLTargetConfiguration: Hashable, Sendable {
+    /// The credential with libpq's connection string.
+    package let conninfoCredential: String
+    /// Not empty.
+    package let schemas: [String]
+    package let tls: TLSSetting
+    /// `nil` for the system's authorities.
+    package let caFile: String?
+    package let statementTimeout: Duration
+    package let lockTimeout: Duration
+    /// Not empty, in the order of purging; no (table, column) twice.
+    package let tables: [TableConfiguration]
+}
+
+/// What proof a server gives of its name; `target.tls`.
+package enum TLSSetting: String, Sendable, CaseIterable {
+    case verifyFull = "verify-full"
+    case verifyCA = "verify-ca"
+    case off
+}
+
+/// What happens to free pages; `target.vacuum`.
+package enum VacuumSetting: String, Sendable, CaseIterable {
+    case off, incremental
+}
+
+extension TargetKind {
+    /// The tables of a database; empty for a store of another kind.
+    package var tables: [TableConfiguration] {
+        switch self {
+        case .sqlite(let sqlite): sqlite.tables
+        case .postgresql(let postgresql): postgresql.tables
+        case .files: []
+        }
+    }
 }
 
 /// One `[[target.table]]` section.
@@ -85,6 +127,7 @@ package enum CreatedAtUnit: String, Sendable, CaseIterable {
     case unixSeconds = "unix_s"
     case unixMilliseconds = "unix_ms"
     case iso8601
+    case timestamp
 }
 
 /// The column that the time fence compares.
@@ -118,7 +161,7 @@ extension TableConfiguration {
 
     /// How a column stores user ids; `id_type`.
     package enum IDType: String, Sendable, CaseIterable {
-        case text, integer, blob
+        case text, integer, blob, uuid
     }
 }
 

@@ -46,6 +46,19 @@ extension ConfigurationReader {
                 SQLiteTargetConfiguration(
                     path: section.text("path") ?? "",
                     triggers: section.choice("triggers") ?? .checked,
+                    vacuum: section.choice("vacuum") ?? .off,
+                    tables: readTables(tables, of: place)
+                )
+            )
+        case .postgresql:
+            return .postgresql(
+                PostgreSQLTargetConfiguration(
+                    conninfoCredential: section.text("conninfo_credential") ?? "",
+                    schemas: section.texts("schemas"),
+                    tls: section.choice("tls") ?? .verifyFull,
+                    caFile: section.text("ca_file"),
+                    statementTimeout: section.duration("statement_timeout"),
+                    lockTimeout: section.duration("lock_timeout"),
                     tables: readTables(tables, of: place)
                 )
             )

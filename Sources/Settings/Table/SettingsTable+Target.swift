@@ -1,5 +1,5 @@
 extension SettingsTable {
-    static let target: [Setting] = store + table + column
+    static let target: [Setting] = store + postgresql + table + column
 
     private static let store: [Setting] = [
         Setting(
@@ -16,7 +16,8 @@ extension SettingsTable {
             .required(example: .text(TargetFamily.sqlite.rawValue)),
             """
             The family of the store: "sqlite" is a SQLite database on this machine, "files" is a \
-            folder on it in which users' files are found by name.
+            folder on it in which users' files are found by name, "postgresql" is a database of a \
+            PostgreSQL server, 12 or later.
             """
         ).atRestart(),
         Setting(
@@ -42,6 +43,17 @@ extension SettingsTable {
         ).only("sqlite").atRestart(),
         Setting(
             .target,
+            "vacuum",
+            .choice(VacuumSetting.allCases.map(\.rawValue)),
+            .defaultsTo(.text(VacuumSetting.off.rawValue)),
+            """
+            What happens to the pages that a purge leaves free. Their content is overwritten with \
+            zeros in either case (secure_delete); with incremental they are given back to the \
+            file system, a few at a time, which needs a database with auto_vacuum = INCREMENTAL.
+            """
+        ).only("sqlite").atRestart(),
+        Setting(
+            .target,
             "root",
             .text(.path),
             .required(example: .text("/srv/app/uploads")),
@@ -63,13 +75,71 @@ extension SettingsTable {
         ).only("files").atRestart(),
     ]
 
+    private static let postgresql: [Setting] = [
+        Setting(
+            .target,
+            "conninfo_credential",
+            .text(.credential),
+            .required(example: .text("app-db-conninfo")),
+            """
+            The credential with the connection string of libpq, password included, such as \
+            host=db.example.com dbname=app user=expunged password=... or a URI. It may not say \
+            sslmode, options and the like, which are decided here.
+            """
+        ).only("postgresql").atRestart(),
+        Setting(
+            .target,
+            "schemas",
+            .texts(.identifier, 1...16),
+            .defaultsTo(.texts(["public"])),
+            """
+            Where tables that are named without a schema are looked for, in this order, and what \
+            the coverage check looks through. A table elsewhere is named SCHEMA.TABLE.
+            """
+        ).only("postgresql").atRestart(),
+        Setting(
+            .target,
+            "tls",
+            .choice(TLSSetting.allCases.map(\.rawValue)),
+            .defaultsTo(.text(TLSSetting.verifyFull.rawValue)),
+            """
+            How the server proves who it is over TCP: a certificate for the very host, one for \
+            whatever host, or not at all (loopback addresses only). A Unix socket needs none.
+            """
+        ).only("postgresql").atRestart(),
+        Setting(
+            .target,
+            "ca_file",
+            .text(.path),
+            .optional(example: .text("/etc/expunged/db-ca.pem")),
+            "The certificate authorities that vouch for the server, in place of the system's."
+        ).only("postgresql").atRestart(),
+        Setting(
+            .target,
+            "statement_timeout",
+            .duration(.milliseconds(100) ... .seconds(600)),
+            .defaultsTo(.duration(.seconds(5))),
+            "How long the server may work on one statement; the purge is tried again later."
+        ).only("postgresql").atRestart(),
+        Setting(
+            .target,
+            "lock_timeout",
+            .duration(.milliseconds(10) ... .seconds(60)),
+            .defaultsTo(.duration(.seconds(1))),
+            """
+            How long a statement may wait for a lock. Rows that others have locked are passed over \
+            and purged later; this is for locks of whole tables.
+            """
+        ).only("postgresql").atRestart(),
+    ]
+
     private static let table: [Setting] = [
         Setting(
             .table,
             "table",
             .text(.identifier),
             .required(example: .text("posts")),
-            "The table. Tables are dealt with in the order of the file: children before parents."
+            "The table. Children are dealt with before parents, else in the order of the file."
         ),
         Setting(
             .table,
@@ -103,8 +173,8 @@ extension SettingsTable {
             .choice(TableConfiguration.IDType.allCases.map(\.rawValue)),
             .defaultsTo(.text(TableConfiguration.IDType.text.rawValue)),
             """
-            How the column stores the user id. Checked against the schema and the stored values: \
-            in SQLite a text '042' can equal the number 42.
+            How the column stores the user id; uuid is for PostgreSQL only. Checked against the \
+            schema and the stored values: in SQLite a text '042' can equal the number 42.
             """
         ),
         Setting(
@@ -122,7 +192,10 @@ extension SettingsTable {
             "created_at_unit",
             .choice(CreatedAtUnit.allCases.map(\.rawValue)),
             .optional(example: .text(CreatedAtUnit.unixSeconds.rawValue)),
-            "What created_at_column holds. Needed with it, refused without it."
+            """
+            What created_at_column holds. Needed with it, refused without it. timestamp stands for \
+            PostgreSQL's own types timestamptz, timestamp and date.
+            """
         ),
     ]
 

@@ -97,6 +97,7 @@ enum Diagnosis {
             case .text: [("a number", "\(column) < ''"), ("a blob", "\(column) >= x''")]
             case .integer:
                 [("text", "\(column) >= '' AND \(column) < x''"), ("a blob", "\(column) >= x''")]
+            case .uuid: []
             case .blob:
                 [("a number", "\(column) < ''"), ("text", "\(column) >= '' AND \(column) < x''")]
             }
@@ -124,7 +125,7 @@ enum Diagnosis {
         let newest = shape.rowIDName.map { " ORDER BY \(table).\($0) DESC" } ?? ""
         // Between the two bounds means: readable, after 1990, not in the future.
         let inner = """
-            SELECT \(FenceSQL.isPlausible(creation, of: shape.name)) AS plausible FROM \(table) \
+            SELECT \(FenceSQL.isPlausible(creation, of: table)) AS plausible FROM \(table) \
             WHERE \(column) IS NOT NULL\(newest) LIMIT \(TargetLimits.sampleRows)
             """
         let statement = try db.makeStatement(

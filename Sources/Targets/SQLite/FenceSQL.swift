@@ -6,21 +6,23 @@
 /// cannot be undone. A row whose time is `NULL` is *undated* and treated as old: most such rows are
 /// older than the column, and the user asked for erasure; they are counted apart.
 enum FenceSQL {
+    // Each takes the table, or its alias, as it stands in SQL.
+
     /// 1 for a fenced row, else 0, never `NULL`.
-    static func isFenced(_ creation: CreationColumn, of table: String) -> String {
-        let column = "\(quoted(table)).\(quoted(creation.column))"
+    static func isFenced(_ creation: CreationColumn, of reference: String) -> String {
+        let column = "\(reference).\(quoted(creation.column))"
         return "(\(column) IS NOT NULL AND NOT (\(isTime(column, creation.unit))"
             + " AND ifnull(NOT \(later(column, creation.unit)), 0)))"
     }
 
     /// 1 for an undated row, else 0, never `NULL`.
-    static func isUndated(_ creation: CreationColumn, of table: String) -> String {
-        "(\(quoted(table)).\(quoted(creation.column)) IS NULL)"
+    static func isUndated(_ creation: CreationColumn, of reference: String) -> String {
+        "(\(reference).\(quoted(creation.column)) IS NULL)"
     }
 
     /// 1 for a time between the fence's and the horizon's parameter, else 0, never `NULL`.
-    static func isPlausible(_ creation: CreationColumn, of table: String) -> String {
-        let column = "\(quoted(table)).\(quoted(creation.column))"
+    static func isPlausible(_ creation: CreationColumn, of reference: String) -> String {
+        let column = "\(reference).\(quoted(creation.column))"
         return "(\(isTime(column, creation.unit)) AND ifnull(\(later(column, creation.unit)), 0)"
             + " AND ifnull(\(notBeyond(column, creation.unit)), 0))"
     }
@@ -39,6 +41,7 @@ enum FenceSQL {
     private static func isTime(_ column: String, _ unit: CreationColumn.Unit) -> String {
         switch unit {
         case .unixSeconds, .unixMilliseconds: "typeof(\(column)) IN ('integer', 'real')"
+        case .timestamp: "0"
         case .iso8601:
             "typeof(\(column)) = 'text' AND \(column) GLOB '[0-9][0-9][0-9][0-9]-[0-9][0-9]-*'"
         }
@@ -49,6 +52,7 @@ enum FenceSQL {
         case .unixSeconds: "(\(column) > ?2 / 1000.0)"
         case .unixMilliseconds: "(\(column) > ?2)"
         // julianday() is exact to the millisecond; half of one absorbs the rounding of doubles.
+        case .timestamp: "1"
         case .iso8601: "(julianday(\(column)) > 2440587.5 + (?2 + 0.5) / 86400000.0)"
         }
     }
@@ -57,6 +61,7 @@ enum FenceSQL {
         switch unit {
         case .unixSeconds: "\(column) <= ?3 / 1000.0"
         case .unixMilliseconds: "\(column) <= ?3"
+        case .timestamp: "0"
         case .iso8601: "julianday(\(column)) <= 2440587.5 + (?3 + 0.5) / 86400000.0"
         }
     }

@@ -6,11 +6,6 @@ struct MaskSQL {
         static let random = "expunged_random"
     }
 
-    /// What every hash and random mask starts with.
-    static let marker = "erased:"
-    /// Bytes of hash or randomness behind the marker, written in hexadecimal.
-    static let digestBytes = 16
-
     /// The part behind SET: `"column" = expression`, separated by commas.
     private(set) var assignments = ""
     /// 1 when every column of a row is masked, else 0.
@@ -56,7 +51,8 @@ struct MaskSQL {
     }
 
     private static func hasMarker(_ column: String) -> String {
-        let length = marker.count + digestBytes * 2
+        let marker = MaskText.marker
+        let length = MaskText.length
         return "(\(column) IS NULL OR (typeof(\(column)) = 'text' AND length(\(column)) = \(length)"
             + " AND \(column) GLOB '\(marker)*'"
             + " AND substr(\(column), \(marker.count + 1)) NOT GLOB '*[^0-9a-f]*'))"

@@ -6,8 +6,6 @@ struct PlanMaker {
     private(set) var problems: [String] = []
     /// One sentence for each thing that an operator should know.
     private(set) var advice: [String] = []
-    /// Tables with rules that refer to each other in a circle, where the order broke it.
-    private var circular: [String] = []
 
     init(rules: [TableRule], schema: LiveSchema) {
         self.rules = rules
@@ -19,23 +17,28 @@ struct PlanMaker {
         for rule in rules { check(rule) }
         if rules.isEmpty { problems.append("no table is configured") }
         guard problems.isEmpty else { return nil }
-        checkForeignKeys()
-        guard problems.isEmpty else { return nil }
-        let order = ordered()
+        var planner = ForeignKeyPlanner(
+            tables: schema.tables.values.map { .init(name: $0.name, foreignKeys: $0.foreignKeys) },
+            rules: rules,
+            dialect: SQLiteDialect()
+        )
+        let order = planner.order()
+        problems += planner.problems
+        advice += planner.advice
         guard problems.isEmpty else { return nil }
         let tables = order.compactMap { rule -> TablePlan? in
             guard let shape = schema.table(rule.table) else { return nil }
             return TablePlan(
                 rule: rule,
                 shape: shape,
-                fence: fence(of: rule, shape),
-                isSelfReferencing: shape.foreignKeys.contains { refers($0, to: shape.name) }
+                fence: planner.fence(of: rule, in: shape.name),
+                isSelfReferencing: planner.isSelfReferencing(shape.name)
             )
         }
         return PurgePlan(
             schemaVersion: schema.version,
             tables: tables,
-            isCircular: !circular.isEmpty
+            isCircular: planner.isCircular
         )
     }
 
@@ -73,6 +76,7 @@ struct PlanMaker {
             case .text: column.affinity == .text || column.affinity == .none
             case .integer: column.affinity != .text && column.affinity != .real
             case .blob: column.affinity == .none
+            case .uuid: false
             }
         if !fits {
             problems.append(
@@ -97,7 +101,12 @@ struct PlanMaker {
 
     private mutating func checkCreation(_ creation: CreationColumn, _ shape: TableShape) {
         guard let column = column(creation.column, of: shape) else { return }
-        if creation.unit != .iso8601 && column.affinity == .text {
+        if creation.unit == .timestamp {
+            problems.append(
+                "SQLite has no type for times; created_at_unit of table '\(shape.name)' must be"
+                    + " another than \"timestamp\""
+            )
+        } else if creation.unit != .iso8601 && column.affinity == .text {
             problems.append(
                 "column '\(column.name)' of table '\(shape.name)' stores text, not"
                     + " \(creation.unit.rawValue)"
@@ -128,155 +137,17 @@ struct PlanMaker {
         case .null: break
         }
     }
+}
 
-    // MARK: Foreign keys
+/// SQLite's own.
+struct SQLiteDialect: SQLDialect {
+    func key(_ name: String) -> String { name.lowercased() }
 
-    private func refers(_ key: ForeignKey, to table: String) -> Bool {
-        key.parent.lowercased() == table.lowercased()
-    }
+    func quoted(_ identifier: String) -> String { FenceSQL.quoted(identifier) }
 
-    private func children(of table: String) -> [(shape: TableShape, key: ForeignKey)] {
-        schema.tables.values.sorted { $0.name < $1.name }.flatMap { shape in
-            shape.foreignKeys.filter { refers($0, to: table) }.map { (shape: shape, key: $0) }
-        }
-    }
+    func reference(_ table: String) -> String { FenceSQL.quoted(table) }
 
-    private func rules(of table: String) -> [TableRule] {
-        rules.filter { $0.table.lowercased() == table.lowercased() }
-    }
-
-    /// Finds what deleting a table's rows would do to the rows that refer to them.
-    private mutating func checkForeignKeys() {
-        for rule in rules where rule.action == .delete {
-            var visited: Set<String> = [rule.table.lowercased()]
-            checkChildren(of: rule.table, deletedFor: rule.table, &visited)
-        }
-    }
-
-    private mutating func checkChildren(
-        of table: String,
-        deletedFor origin: String,
-        _ visited: inout Set<String>
-    ) {
-        for (shape, key) in children(of: table) {
-            let childRules = rules(of: shape.name)
-            let preserving = childRules.contains { $0.action != .delete && !clears(key, $0) }
-            if key.cascades && preserving {
-                problems.append(
-                    "deleting from '\(origin)' would cascade into '\(shape.name)', whose rows are"
-                        + " to be kept"
-                )
-            } else if key.restricts && preserving {
-                problems.append(
-                    "rows kept in '\(shape.name)' refer to '\(origin)' and would stop its deletion"
-                )
-            } else if childRules.isEmpty && key.cascades {
-                advice.append(
-                    "deleting from '\(origin)' cascades into '\(shape.name)', which no rule counts"
-                )
-            } else if childRules.isEmpty && key.restricts {
-                advice.append("rows of '\(shape.name)' can stop the deletion from '\(origin)'")
-            }
-            if key.cascades && visited.insert(shape.name.lowercased()).inserted {
-                checkChildren(of: shape.name, deletedFor: origin, &visited)
-            }
-        }
-    }
-
-    /// Whether the rule itself takes the reference away before the parent goes.
-    private func clears(_ key: ForeignKey, _ rule: TableRule) -> Bool {
-        guard case .anonymize(let masks) = rule.action else { return false }
-        return key.childColumns.contains { child in
-            masks.contains {
-                $0.column.lowercased() == child.lowercased() && $0.strategy == .null
-            }
-        }
-    }
-
-    /// Children before parents, otherwise as configured; a cycle keeps the configured order.
-    private mutating func ordered() -> [TableRule] {
-        var rest = rules
-        var result: [TableRule] = []
-        while !rest.isEmpty {
-            let next = rest.firstIndex { rule in
-                !children(of: rule.table).contains { child in
-                    child.shape.name.lowercased() != rule.table.lowercased()
-                        && rest.contains {
-                            $0.table.lowercased() == child.shape.name.lowercased()
-                        }
-                }
-            }
-            if next == nil, let first = rest.first, first.action == .delete {
-                noteCircle(at: first.table, among: rest)
-            }
-            result.append(rest.remove(at: next ?? 0))
-        }
-        return result
-    }
-
-    /// No order is children first: the keys are checked when a transaction ends.
-    ///
-    /// `RESTRICT` acts at once, whatever is deferred (sqlite.org/foreignkeys.html, 4.3).
-    private mutating func noteCircle(at table: String, among rest: [TableRule]) {
-        circular.append(table)
-        let names = Set(rest.map { $0.table.lowercased() })
-        let blockers = children(of: table).filter {
-            $0.key.onDelete == "RESTRICT" && names.contains($0.shape.name.lowercased())
-        }
-        for (shape, _) in blockers where shape.name.lowercased() != table.lowercased() {
-            problems.append(
-                "'\(shape.name)' refers to '\(table)' with ON DELETE RESTRICT and '\(table)' to it,"
-                    + " so that neither can be deleted first"
-            )
-        }
-        advice.append(
-            "foreign keys lead from '\(table)' in a circle; a user with more rows there than one"
-                + " transaction takes may be refused"
-        )
-    }
-
-    // MARK: Fence
-
-    /// What protects a row: its own time, or a newer row that refers to it and would go with it.
-    private func fence(of rule: TableRule, _ shape: TableShape) -> String? {
-        var visited: Set<String> = [shape.name.lowercased()]
-        var terms: [String] = []
-        if let creation = rule.creation {
-            terms.append(FenceSQL.isFenced(creation, of: shape.name))
-        }
-        if rule.action == .delete {
-            terms += childFences(of: shape.name, as: shape.name, &visited)
-        }
-        return terms.isEmpty ? nil : "(" + terms.joined(separator: " OR ") + ")"
-    }
-
-    private func childFences(
-        of table: String,
-        as alias: String,
-        _ visited: inout Set<String>
-    ) -> [String] {
-        var terms: [String] = []
-        for (shape, key) in children(of: table) where key.cascades || key.restricts {
-            guard key.childColumns.count == key.parentColumns.count else { continue }
-            let isSelf = refers(key, to: shape.name)
-            guard isSelf || visited.insert(shape.name.lowercased()).inserted else { continue }
-            // A table that refers to itself is followed one level deep.
-            let childAlias = "newer\(visited.count)\(isSelf ? "s" : "")"
-            var inner = isSelf ? [] : childFences(of: shape.name, as: childAlias, &visited)
-            if let creation = rules(of: shape.name).compactMap(\.creation).first {
-                inner.append(FenceSQL.isFenced(creation, of: childAlias))
-            }
-            guard !inner.isEmpty else { continue }
-            let join = zip(key.childColumns, key.parentColumns).map { child, parent in
-                "\(childAlias).\(FenceSQL.quoted(child))"
-                    + " = \(FenceSQL.quoted(alias)).\(FenceSQL.quoted(parent))"
-            }
-            terms.append(
-                "EXISTS (SELECT 1 FROM \(FenceSQL.quoted(shape.name)) AS \(childAlias) WHERE "
-                    + join.joined(separator: " AND ")
-                    + " AND (\(inner.joined(separator: " OR "))))"
-            )
-        }
-        return terms
+    func isFenced(_ creation: CreationColumn, of table: String, as reference: String) -> String {
+        FenceSQL.isFenced(creation, of: reference)
     }
 }

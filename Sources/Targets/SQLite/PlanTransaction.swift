@@ -38,17 +38,11 @@ struct PlanTransaction {
     }
 
     private func item(_ table: TablePlan, found: Int, fenced: Int) -> PlanItem {
-        let action: PlanItem.Action =
-            switch table.rule.action {
-            case .delete: .delete
-            case .anonymize: .anonymize
-            case .keep: .keep
-            }
-        let isKept = action == .keep
+        let isKept = table.rule.action == .keep
         let seen = min(found, TargetLimits.planRows)
         return PlanItem(
             name: table.table,
-            action: action,
+            action: table.rule.planAction,
             reason: table.rule.reason,
             count: isKept ? seen : max(0, seen - fenced),
             isBounded: found > TargetLimits.planRows,

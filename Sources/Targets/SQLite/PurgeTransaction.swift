@@ -180,35 +180,24 @@ struct PurgeTransaction {
         }
     }
 
-    /// Writes a table's entries; rows without a time get one of their own.
+    /// Writes a table's entries and goes on to the next table.
     private func close(
         _ table: TableQueries,
         fenced: Int,
         _ resume: inout PurgeProgress.Resume
     ) {
-        let undated = min(resume.undatedCount, resume.rowCount)
-        resume.counts.entries.append(
-            .init(
-                name: table.plan.table,
-                action: table.plan.action,
-                rowCount: resume.rowCount - undated,
-                fencedCount: fenced
-            )
+        let tally = TableTally(
+            table: table.plan.table,
+            action: table.plan.action,
+            rowCount: resume.rowCount,
+            undatedCount: resume.undatedCount,
+            fencedCount: fenced
         )
-        if undated > 0 {
-            resume.counts.entries.append(
-                .init(
-                    name: table.plan.table,
-                    action: table.plan.action + ", undated rows",
-                    rowCount: undated
-                )
-            )
-        }
-        let counts = resume.counts
-        let tableIndex = resume.tableIndex + 1
-        resume = PurgeProgress.Resume()
-        resume.counts = counts
-        resume.tableIndex = tableIndex
+        var next = PurgeProgress.Resume()
+        next.counts = resume.counts
+        next.counts.entries += tally.entries
+        next.tableIndex = resume.tableIndex + 1
+        resume = next
     }
 
     // MARK: Transaction

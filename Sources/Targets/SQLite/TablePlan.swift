@@ -32,7 +32,7 @@ struct TablePlan: Sendable {
     init(rule: TableRule, shape: TableShape, fence: String?, isSelfReferencing: Bool) {
         self.rule = rule
         table = shape.name
-        action = Self.actionText(rule)
+        action = rule.receiptAction
         let table = FenceSQL.quoted(shape.name)
         let masks: MaskSQL? =
             if case .anonymize(let columns) = rule.action {
@@ -44,7 +44,7 @@ struct TablePlan: Sendable {
         let match = Self.match(rule, shape)
         let todo = masks.map { " AND NOT (\($0.isMasked))" } ?? ""
         let open = fence.map { " AND NOT \($0)" } ?? ""
-        let undated = rule.creation.map { FenceSQL.isUndated($0, of: shape.name) } ?? "0"
+        let undated = rule.creation.map { FenceSQL.isUndated($0, of: table) } ?? "0"
         let limit = rule.action == .keep ? "" : " LIMIT \(TargetLimits.chunkRows + 1)"
         countSQL = """
             SELECT count(*), sum(f), sum(u AND NOT f) FROM (SELECT \(fence ?? "0") AS f, \
@@ -97,6 +97,7 @@ struct TablePlan: Sendable {
         case .text: "\(candidates) AND CAST(\(column) AS BLOB) = CAST(?1 AS BLOB)"
         case .integer: "\(candidates) AND CAST(\(column) AS TEXT) = CAST(?1 AS TEXT)"
         case .blob: "\(candidates) AND hex(\(column)) = hex(?1)"
+        case .uuid: "0"
         }
     }
 
@@ -104,17 +105,6 @@ struct TablePlan: Sendable {
     private static func rowKey(_ shape: TableShape) -> String {
         if let name = shape.rowIDName { return "\(FenceSQL.quoted(shape.name)).\(name)" }
         return shape.primaryKey.map { FenceSQL.quoted($0.name) }.joined(separator: ", ")
-    }
-
-    private static func actionText(_ rule: TableRule) -> String {
-        let verb =
-            switch rule.action {
-            case .delete: "delete"
-            case .anonymize: "anonymize"
-            case .keep: "keep"
-            }
-        let reason = rule.reason.map { ": \($0)" } ?? ""
-        return verb + reason + (rule.creation == nil && rule.action != .keep ? ", fence: none" : "")
     }
 }
 

@@ -76,16 +76,10 @@ enum TargetConnection {
             guard let text = text(values[0]), let label = String.fromDatabaseValue(values[1]) else {
                 return nil
             }
-            let digest = hasher.hash("\(label)\u{0}\(text)", domain: .mask)
-            return MaskSQL.marker + hexadecimal(digest.prefix(MaskSQL.digestBytes))
+            return MaskText.hash(text, label: label, hasher)
         }
         let random = DatabaseFunction(MaskSQL.Function.random, argumentCount: 1) { values in
-            guard !values[0].isNull else { return nil }
-            let halves = [clock.entropy(), clock.entropy()]
-            let bytes = halves.flatMap { half in
-                (0..<8).map { UInt8(truncatingIfNeeded: half >> ($0 * 8)) }
-            }
-            return MaskSQL.marker + hexadecimal(bytes[...])
+            values[0].isNull ? nil : MaskText.random(clock.entropy)
         }
         return [hash, random]
     }
@@ -96,17 +90,7 @@ enum TargetConnection {
         case .int64(let number): String(number)
         case .double(let number): String(number)
         case .string(let text): text
-        case .blob(let data): "x'" + hexadecimal(Array(data)[...])
+        case .blob(let data): "x'" + MaskText.hexadecimal(Array(data)[...])
         }
-    }
-
-    private static func hexadecimal(_ bytes: ArraySlice<UInt8>) -> String {
-        let digits = Array("0123456789abcdef".utf8)
-        var text: [UInt8] = []
-        for byte in bytes {
-            text.append(digits[Int(byte >> 4)])
-            text.append(digits[Int(byte & 15)])
-        }
-        return String(decoding: text, as: UTF8.self)
     }
 }

@@ -13,6 +13,9 @@ extension IDType {
             guard let number = Int64(text), String(number) == text else { return nil }
             return .integer(number)
         case .blob: return Self.decodeHexadecimal(bytes).map { .blob($0) }
+        case .uuid:
+            guard bytes.count == 36, Self.decodeHexadecimal(bytes) != nil else { return nil }
+            return .text(bytes)
         }
     }
 

@@ -1,0 +1,116 @@
+package import Lifecycle
+
+/// Why a PostgreSQL target could not do its work.
+///
+/// Carries an SQLSTATE (PostgreSQL 15, appendix A), never the server's text, which quotes values of
+/// rows.
+package struct PostgreSQLError: Error, Sendable, CustomStringConvertible {
+    /// The closed set of causes.
+    package enum Kind: String, Sendable, CaseIterable {
+        /// The credential is no connection string, or says what the configuration decides.
+        case badConninfo = "bad_conninfo"
+        /// No connection came about.
+        case unreachable
+        /// The server's certificate is not good enough, or it speaks no TLS.
+        case tls
+        /// The server refuses the log-in or the database.
+        case refused
+        /// A lock, a deadlock, too many connections: later.
+        case busy
+        /// The server is a replica or is told to be read-only.
+        case readOnly = "read_only"
+        /// A constraint or a trigger of the application forbids the change.
+        case constraint
+        /// A statement ran longer than allowed.
+        case timeout
+        /// The calling task was cancelled.
+        case cancelled
+        /// The connection broke.
+        case lost
+        /// The role lacks a privilege.
+        case privilege
+        /// A table or column of the plan is gone.
+        case schemaChanged = "schema_changed"
+        /// The rules do not fit the schema.
+        case planRefused = "plan_refused"
+        /// Anything else that the server says.
+        case failed
+    }
+
+    package let kind: Kind
+    package let target: TargetName
+    /// Five characters, or empty when the server was not asked.
+    package let sqlState: String
+
+    package init(_ kind: Kind, target: TargetName, sqlState: String = "") {
+        self.kind = kind
+        self.target = target
+        self.sqlState = sqlState
+    }
+
+    /// Classifies what the server answered.
+    init(sqlState: String, target: TargetName) {
+        let kind: Kind =
+            switch (sqlState, sqlState.prefix(2)) {
+            case ("", _), (_, "08"), ("57P01", _), ("57P02", _), ("57P05", _): .lost
+            case ("57P03", _): .unreachable
+            case ("57014", _): .timeout
+            case ("55P03", _), ("55006", _), (_, "40"), (_, "53"): .busy
+            case ("25006", _): .readOnly
+            case (_, "23"), (_, "P0"), (_, "27"), (_, "44"): .constraint
+            case ("42501", _): .privilege
+            case ("42P01", _), ("42703", _), ("3F000", _): .schemaChanged
+            case (_, "28"), ("3D000", _): .refused
+            default: .failed
+            }
+        self.init(kind, target: target, sqlState: sqlState)
+    }
+
+    /// What the error means for the order that met it.
+    ///
+    /// A constraint is not a wrong set-up: one user's rows can violate it, and pausing the target
+    /// for everyone on that ground would let a user stop all deletions.
+    package var trouble: Trouble {
+        switch kind {
+        case .unreachable: .unreachable
+        case .busy, .schemaChanged, .readOnly: .throttled(retryAfter: nil)
+        case .constraint, .timeout, .failed: .unusable
+        case .cancelled, .lost: .lost
+        case .badConninfo, .tls, .refused, .privilege, .planRefused: .misconfigured
+        }
+    }
+
+    /// Whether the error belongs to one order, so that its neighbours may still succeed.
+    var concernsOneOrder: Bool {
+        switch kind {
+        case .constraint, .timeout, .failed, .busy: true
+        case .badConninfo, .unreachable, .tls, .refused, .readOnly, .cancelled, .lost, .privilege,
+            .schemaChanged, .planRefused:
+            false
+        }
+    }
+
+    /// Whether the catalogs are read anew before the next transaction.
+    var endsPlan: Bool {
+        switch kind {
+        case .constraint, .timeout, .busy, .cancelled: false
+        case .badConninfo, .unreachable, .tls, .refused, .readOnly, .lost, .privilege,
+            .schemaChanged, .planRefused, .failed:
+            true
+        }
+    }
+
+    /// Whether the session is given up.
+    var endsSession: Bool {
+        switch kind {
+        case .constraint, .timeout, .busy, .schemaChanged, .planRefused, .failed: false
+        case .badConninfo, .unreachable, .tls, .refused, .readOnly, .cancelled, .lost, .privilege:
+            true
+        }
+    }
+
+    package var description: String {
+        let cause = sqlState.isEmpty ? "" : ": SQLSTATE \(sqlState)"
+        return "cannot purge target at '\(target)' (\(kind.rawValue))\(cause)"
+    }
+}

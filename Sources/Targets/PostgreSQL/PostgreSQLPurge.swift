@@ -1,0 +1,175 @@
+internal import Engine
+internal import Lifecycle
+
+/// Purges one user, a transaction at a time; the caller rests between them.
+///
+/// A user with few rows goes in one transaction. One with many goes in several, and what an
+/// interruption leaves is found again by the same statements.
+struct PostgreSQLPurge {
+    /// How far the work has come.
+    enum Stand {
+        case done(PurgeCounts)
+        /// A transaction was committed and there is more to do.
+        case paused
+    }
+
+    let session: PostgreSQLSession
+    let plan: PostgreSQLPlan
+    let order: PurgeOrder
+    let target: TargetName
+    let clock: TargetClock
+    let hasher: any KeyedHasher
+    let statementTimeout: Duration
+
+    private var tableIndex = 0
+    private var tally: TableTally?
+    private var chunkRows = PostgreSQLLimits.chunkRows
+    private var chunkCount = 0
+    private var counts = PurgeCounts()
+
+    init(
+        session: PostgreSQLSession,
+        plan: PostgreSQLPlan,
+        order: PurgeOrder,
+        configuration: PostgreSQLTargetPlan,
+        tools: (clock: TargetClock, hasher: any KeyedHasher)
+    ) {
+        self.session = session
+        self.plan = plan
+        self.order = order
+        target = configuration.name
+        statementTimeout = configuration.statementTimeout
+        (clock, hasher) = tools
+    }
+
+    /// Runs the next transaction.
+    ///
+    /// - Throws: ``PostgreSQLError``; the transaction is rolled back then.
+    mutating func step() throws(PostgreSQLError) -> Stand {
+        do {
+            try run("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE")
+            if plan.isCircular { try run("SET CONSTRAINTS ALL DEFERRED") }
+            let isOver = try work()
+            try run("COMMIT")
+            return isOver ? .done(counts) : .paused
+        } catch {
+            if !error.endsSession { try run("ROLLBACK") }
+            throw error
+        }
+    }
+
+    /// False when the transaction is to be committed with work left.
+    private mutating func work() throws(PostgreSQLError) -> Bool {
+        while tableIndex < plan.tables.count {
+            let table = plan.tables[tableIndex]
+            let action = table.rule.receiptAction
+            guard let key = table.rule.idType.key(for: order.user)?.parameter else {
+                close(TableTally(table: table.table, action: action + ", no such id"))
+                continue
+            }
+            if tally == nil {
+                let rows = try ask(table.countSQL, [key, fence])
+                let (found, fenced) = (rows.integer(0), rows.integer(1))
+                var new = TableTally(table: table.table, action: action)
+                if table.rule.action == .keep {
+                    new.rowCount = found
+                } else {
+                    (new.fencedCount, new.undatedCount) = (fenced, rows.integer(2))
+                }
+                guard table.rule.action != .keep, found > fenced else {
+                    close(new)
+                    continue
+                }
+                tally = new
+            }
+            let changed = try chunk(table, key)
+            tally?.rowCount += changed.count
+            chunkCount += 1
+            guard chunkCount < PostgreSQLLimits.chunks else {
+                throw PostgreSQLError(.constraint, target: target)
+            }
+            guard changed.isLast else { return false }
+            if let tally { close(tally) }
+        }
+        return true
+    }
+
+    private mutating func close(_ tally: TableTally) {
+        counts.entries += tally.entries
+        self.tally = nil
+        chunkRows = PostgreSQLLimits.chunkRows
+        tableIndex += 1
+    }
+
+    private mutating func chunk(
+        _ table: PostgreSQLTablePlan,
+        _ key: String
+    ) throws(PostgreSQLError) -> (count: Int, isLast: Bool) {
+        let begin = clock.uptime()
+        let rowsMax = chunkRows
+        let values = [key, fence, "\(rowsMax)"]
+        let count =
+            if let sql = table.chunkSQL {
+                try ask(sql, values).changedCount
+            } else {
+                try mask(table, try ask(table.selectSQL, values).rows)
+            }
+        chunkRows = ChunkPace.rows(after: rowsMax, took: clock.uptime() - begin)
+        return (count: count, isLast: count < rowsMax)
+    }
+
+    /// Computes masks here, because the key of the hash never goes to the server.
+    private func mask(
+        _ table: PostgreSQLTablePlan,
+        _ rows: [[String?]]
+    ) throws(PostgreSQLError) -> Int {
+        guard !rows.isEmpty else { return 0 }
+        var arrays = [rows.map { $0[0] }, rows.map { $0[1] }]
+        for (index, mask) in table.computed.enumerated() {
+            let label = "\(table.table).\(mask.column)"
+            arrays.append(
+                rows.map { row in
+                    guard let value = row[index + 2] else { return nil }
+                    return mask.strategy == .random
+                        ? MaskText.random(clock.entropy)
+                        : MaskText.hash(value, label: label, hasher)
+                }
+            )
+        }
+        return try ask(table.maskSQL, arrays.map(Self.array)).changedCount
+    }
+
+    /// An array as text (PostgreSQL 15, 8.15.2).
+    private static func array(_ values: [String?]) -> String {
+        let texts = values.map { value in
+            guard let value else { return "NULL" }
+            let escaped = value.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
+            return "\"\(escaped)\""
+        }
+        return "{" + texts.joined(separator: ",") + "}"
+    }
+
+    private var fence: String { "\(order.fence.unixMilliseconds)" }
+
+    private func ask(
+        _ sql: String,
+        _ values: [String?]
+    ) throws(PostgreSQLError) -> PostgreSQLRows {
+        try session.query(sql, values, within: statementTimeout)
+    }
+
+    private func run(_ sql: String) throws(PostgreSQLError) {
+        _ = try session.query(sql, within: statementTimeout)
+    }
+}
+
+extension BoundValue {
+    /// As the text of a parameter.
+    var parameter: String {
+        switch self {
+        case .text(let bytes): String(decoding: bytes, as: UTF8.self)
+        case .integer(let number): "\(number)"
+        case .blob(let bytes): MaskText.hexadecimal(bytes[...])
+        }
+    }
+}

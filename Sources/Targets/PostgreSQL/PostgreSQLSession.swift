@@ -1,0 +1,278 @@
+internal import CPostgres
+internal import Glibc
+internal import Lifecycle
+
+/// What a statement answered.
+struct PostgreSQLRows {
+    /// Values as text; `nil` for NULL.
+    let rows: [[String?]]
+    /// Rows that were changed.
+    let changedCount: Int
+
+    /// A value of the first row as a number; 0 for NULL and when there is none.
+    func integer(_ column: Int) -> Int {
+        guard let row = rows.first, column < row.count, let text = row[column] else { return 0 }
+        return Int(text) ?? 0
+    }
+}
+
+/// One session at the server, without a call that blocks for longer than its deadline.
+///
+/// Confined to the queue of its target; every wait is a poll(2) that a cancellation ends. Only the
+/// resolution of a host name may take as long as resolv.conf(5) allows.
+@safe final class PostgreSQLSession {
+    private let handle: OpaquePointer
+    private let target: TargetName
+    private let uptime: @Sendable () -> Duration
+    /// Wakes the waits of the present call.
+    var signal: CancelSignal?
+    /// Called before each statement; a test ends the session there.
+    var beforeStatement: (@Sendable (String) -> Bool)?
+
+    private init(
+        handle: OpaquePointer,
+        target: TargetName,
+        uptime: @escaping @Sendable () -> Duration
+    ) {
+        unsafe self.handle = handle
+        self.target = target
+        self.uptime = uptime
+    }
+
+    deinit { unsafe PQfinish(handle) }
+
+    // MARK: Connecting
+
+    /// Connects, logs in and sets what every statement relies on.
+    ///
+    /// - Throws: ``PostgreSQLError`` when no session came about in time.
+    static func open(
+        _ plan: PostgreSQLTargetPlan,
+        signal: CancelSignal?,
+        uptime: @escaping @Sendable () -> Duration
+    ) throws(PostgreSQLError) -> PostgreSQLSession {
+        let options = try PostgreSQLConninfo(plan).options
+        guard let handle = unsafe start(options) else {
+            throw PostgreSQLError(.unreachable, target: plan.name)
+        }
+        let session = unsafe PostgreSQLSession(handle: handle, target: plan.name, uptime: uptime)
+        session.signal = signal
+        try session.finishConnecting()
+        try session.prepare(plan)
+        return session
+    }
+
+    private static func start(_ options: [(key: String, value: String)]) -> OpaquePointer? {
+        var keys = unsafe options.map { unsafe UnsafePointer<CChar>(strdup($0.key)) }
+        var values = unsafe options.map { unsafe UnsafePointer<CChar>(strdup($0.value)) }
+        unsafe keys.append(nil)
+        unsafe values.append(nil)
+        defer {
+            for index in options.indices {
+                unsafe wipe(keys[index])
+                unsafe wipe(values[index])
+            }
+        }
+        return unsafe PQconnectStartParams(keys, values, 0)
+    }
+
+    private static func wipe(_ text: UnsafePointer<CChar>?) {
+        guard let text = unsafe UnsafeMutablePointer(mutating: text) else { return }
+        unsafe explicit_bzero(text, strlen(text))
+        unsafe free(text)
+    }
+
+    private func finishConnecting() throws(PostgreSQLError) {
+        // The default prints notices, which quote values, on standard error.
+        _ = unsafe PQsetNoticeProcessor(handle, { _, _ in }, nil)
+        _ = unsafe PQsetErrorVerbosity(handle, PQERRORS_SQLSTATE)
+        let deadline = uptime() + PostgreSQLLimits.connect
+        var state = PGRES_POLLING_WRITING
+        guard unsafe PQstatus(handle) != CONNECTION_BAD else { throw connectError }
+        while state != PGRES_POLLING_OK {
+            switch state {
+            case PGRES_POLLING_READING: try wait(POLLIN, until: deadline)
+            case PGRES_POLLING_WRITING: try wait(POLLOUT, until: deadline)
+            default: throw connectError
+            }
+            state = unsafe PQconnectPoll(handle)
+        }
+        guard unsafe PQsetnonblocking(handle, 1) == 0 else {
+            throw PostgreSQLError(.lost, target: target)
+        }
+    }
+
+    /// libpq has no code for a connection that failed: its text ends with the SQLSTATE when the
+    /// server said one (`PQERRORS_SQLSTATE`), and names what went wrong with TLS.
+    private var connectError: PostgreSQLError {
+        let text = unsafe String(cString: PQerrorMessage(handle))
+        let state = text.split(whereSeparator: \.isWhitespace).last.map(String.init) ?? ""
+        if state.utf8.count == 5, state.utf8.allSatisfy({ $0.isDigitOrCapital }) {
+            return PostgreSQLError(sqlState: state, target: target)
+        }
+        let isTLS = ["SSL", "certificate", "TLS"].contains { text.contains($0) }
+        if text.contains("session is read-only") || text.contains("in hot standby mode") {
+            return PostgreSQLError(.readOnly, target: target)
+        }
+        let isOurs = text.contains("no password supplied") || text.contains("authentication")
+        return PostgreSQLError(
+            isTLS ? .tls : isOurs ? .refused : .unreachable,
+            target: target
+        )
+    }
+
+    private func prepare(_ plan: PostgreSQLTargetPlan) throws(PostgreSQLError) {
+        guard unsafe PQserverVersion(handle) >= PostgreSQLLimits.serverVersion else {
+            throw PostgreSQLError(.failed, target: target)
+        }
+        // An empty search path: no function or operator of the application's stands in for one of
+        // the server's (CVE-2018-1058).
+        _ = try query(
+            """
+            SELECT set_config('search_path', '', false),
+                set_config('statement_timeout', $1, false),
+                set_config('lock_timeout', $2, false),
+                set_config('idle_in_transaction_session_timeout', '30s', false),
+                set_config('standard_conforming_strings', 'on', false),
+                set_config('TimeZone', 'UTC', false), set_config('row_security', 'off', false)
+            """,
+            ["\(plan.statementTimeout.milliseconds)", "\(plan.lockTimeout.milliseconds)"],
+            within: .seconds(5)
+        )
+    }
+
+    // MARK: Statements
+
+    /// Runs one statement.
+    ///
+    /// - Parameters:
+    ///   - sql: The statement, which takes its parameters as text.
+    ///   - values: The parameters; secret.
+    ///   - limit: The server's own limit; an answer later than that and ``PostgreSQLLimits/grace``
+    ///     ends the session.
+    /// - Returns: Rows and changes.
+    /// - Throws: ``PostgreSQLError``; a transaction that was open is still to be rolled back.
+    func query(
+        _ sql: String,
+        _ values: [String?] = [],
+        within limit: Duration
+    ) throws(PostgreSQLError) -> PostgreSQLRows {
+        if let beforeStatement, !beforeStatement(sql) {
+            throw PostgreSQLError(.lost, target: target)
+        }
+        let deadline = uptime() + limit + PostgreSQLLimits.grace
+        guard send(sql, values) else { throw PostgreSQLError(.lost, target: target) }
+        do {
+            return try answer(until: deadline)
+        } catch {
+            if error.kind == .cancelled || error.kind == .timeout && error.sqlState.isEmpty {
+                cancel()
+            }
+            throw error
+        }
+    }
+
+    private func send(_ sql: String, _ values: [String?]) -> Bool {
+        // Each is text to the server, which the statement casts: nothing is left to guess.
+        let types = [Oid](repeating: 25, count: values.count)
+        var bytes: [CChar] = []
+        var places: [Int?] = []
+        for value in values {
+            places.append(value == nil ? nil : bytes.count)
+            if let value { bytes.append(contentsOf: value.utf8CString) }
+        }
+        defer { for index in bytes.indices { bytes[index] = 0 } }
+        let code = unsafe bytes.withUnsafeBufferPointer { buffer in
+            let texts = unsafe places.map { place in
+                unsafe place.flatMap { offset in
+                    unsafe buffer.baseAddress.map { unsafe $0 + offset }
+                }
+            }
+            return unsafe PQsendQueryParams(
+                handle,
+                sql,
+                Int32(values.count),
+                types,
+                texts,
+                nil,
+                nil,
+                0
+            )
+        }
+        return code == 1
+    }
+
+    private func answer(until deadline: Duration) throws(PostgreSQLError) -> PostgreSQLRows {
+        while unsafe PQflush(handle) == 1 {
+            try wait(POLLIN | POLLOUT, until: deadline)
+            _ = unsafe PQconsumeInput(handle)
+        }
+        var first: Result<PostgreSQLRows, PostgreSQLError>?
+        while true {
+            while unsafe PQisBusy(handle) == 1 {
+                try wait(POLLIN, until: deadline)
+                guard unsafe PQconsumeInput(handle) == 1 else {
+                    throw PostgreSQLError(.lost, target: target)
+                }
+            }
+            guard let result = unsafe PQgetResult(handle) else { break }
+            defer { unsafe PQclear(result) }
+            if first == nil { first = unsafe outcome(result) }
+        }
+        guard let first else { throw PostgreSQLError(.lost, target: target) }
+        return try first.get()
+    }
+
+    private func outcome(_ result: OpaquePointer) -> Result<PostgreSQLRows, PostgreSQLError> {
+        let status = unsafe PQresultStatus(result)
+        guard status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK else {
+            let sqlStateField = Int32(UInt8(ascii: "C"))
+            let field = unsafe PQresultErrorField(result, sqlStateField)
+            let state = unsafe field.map { unsafe String(cString: $0) } ?? ""
+            return .failure(PostgreSQLError(sqlState: state, target: target))
+        }
+        let columns = unsafe 0..<PQnfields(result)
+        let rows = unsafe (0..<PQntuples(result)).map { row in
+            columns.map { column -> String? in
+                guard unsafe PQgetisnull(result, row, column) == 0 else { return nil }
+                return unsafe String(cString: PQgetvalue(result, row, column))
+            }
+        }
+        let changed = unsafe Int(String(cString: PQcmdTuples(result))) ?? 0
+        return .success(PostgreSQLRows(rows: rows, changedCount: changed))
+    }
+
+    /// Asks the server to stop, so that it does not work on for nobody.
+    ///
+    /// A connection of its own, as the protocol wants it; it blocks for as long as connecting
+    /// takes, which `tcp_user_timeout` bounds.
+    private func cancel() {
+        guard let request = unsafe PQgetCancel(handle) else { return }
+        var text = [CChar](repeating: 0, count: 256)
+        _ = unsafe PQcancel(request, &text, Int32(text.count))
+        unsafe PQfreeCancel(request)
+    }
+
+    private func wait(_ events: Int32, until deadline: Duration) throws(PostgreSQLError) {
+        let socket = unsafe PQsocket(handle)
+        guard socket >= 0 else { throw PostgreSQLError(.lost, target: target) }
+        while true {
+            let rest = deadline - uptime()
+            guard rest > .zero else { throw PostgreSQLError(.timeout, target: target) }
+            var entries = [
+                pollfd(fd: socket, events: Int16(events), revents: 0),
+                pollfd(fd: signal?.descriptor ?? -1, events: Int16(POLLIN), revents: 0),
+            ]
+            let count = unsafe poll(&entries, 2, Int32(clamping: rest.milliseconds + 1))
+            if count < 0, errno != EINTR { throw PostgreSQLError(.lost, target: target) }
+            if entries[1].revents != 0 { throw PostgreSQLError(.cancelled, target: target) }
+            if entries[0].revents != 0 { return }
+        }
+    }
+}
+
+extension UInt8 {
+    fileprivate var isDigitOrCapital: Bool {
+        (0x30...0x39).contains(self) || (0x41...0x5a).contains(self)
+    }
+}

@@ -1,0 +1,85 @@
+/// What the catalogs say about one table.
+struct PostgreSQLTable: Sendable {
+    let schema: String
+    let table: String
+    /// How rules, problems and the receipt name it: without the schema when that is the first one.
+    let name: String
+    /// `pg_class.relkind`: `r` for a table, `p` for one with partitions.
+    let kind: String
+    let canSelect: Bool
+    let canDelete: Bool
+    /// Locking rows needs the privilege to update any column (PostgreSQL 15, SELECT).
+    let canLock: Bool
+    var columns: [PostgreSQLColumn] = []
+    var foreignKeys: [ForeignKey] = []
+    /// The first columns of the usable (not partial) indexes.
+    var indexedColumns: Set<String> = []
+    /// Columns that alone form a unique index.
+    var uniqueColumns: Set<String> = []
+    var primaryKey: Set<String> = []
+
+    func column(_ name: String) -> PostgreSQLColumn? { columns.first { $0.name == name } }
+
+    /// In SQL.
+    var reference: String { PostgreSQLDialect.quote(schema) + "." + PostgreSQLDialect.quote(table) }
+}
+
+/// One column of a table.
+struct PostgreSQLColumn: Sendable {
+    let name: String
+    /// The type, or what a domain is made of: `int8`, `citext`.
+    let type: String
+    /// The schema that the type is in.
+    let typeSchema: String
+    /// Characters that fit; `nil` for no limit.
+    let lengthMax: Int?
+    let isNotNull: Bool
+    let isGenerated: Bool
+    /// Equal texts have equal bytes.
+    let isDeterministic: Bool
+    let canUpdate: Bool
+
+    static let textTypes: Set<String> = ["text", "varchar"]
+    static let integerTypes: Set<String> = ["int2", "int4", "int8"]
+    static let timeTypes: Set<String> = ["timestamptz", "timestamp", "date"]
+    static let numberTypes: Set<String> = integerTypes.union(["numeric", "float8"])
+}
+
+/// The SQL of one kind of server.
+struct PostgreSQLDialect: SQLDialect {
+    /// By ``PostgreSQLTable/name``.
+    let tables: [String: PostgreSQLTable]
+
+    func key(_ name: String) -> String { name }
+
+    func quoted(_ identifier: String) -> String { Self.quote(identifier) }
+
+    func reference(_ table: String) -> String { tables[table]?.reference ?? quoted(table) }
+
+    func isFenced(_ creation: CreationColumn, of table: String, as reference: String) -> String {
+        let type = tables[table]?.column(creation.column)?.type ?? ""
+        let column = "\(reference).\(quoted(creation.column))"
+        let fence = "$2::bigint"
+        switch creation.unit {
+        case .unixSeconds: return "(coalesce(\(column) > \(fence) / 1000.0, false))"
+        case .unixMilliseconds: return "(coalesce(\(column) > \(fence), false))"
+        case .iso8601: return "true"
+        case .timestamp:
+            let moment =
+                type == "timestamptz" ? column : "(\(column)::timestamp AT TIME ZONE 'UTC')"
+            return "(coalesce(NOT isfinite(\(column)) OR \(moment) > 'epoch'::timestamptz"
+                + " + \(fence) * interval '1 millisecond', false))"
+        }
+    }
+
+    /// An identifier (PostgreSQL 15, 4.1.1); names without NUL, which the reader of the
+    /// configuration refuses.
+    static func quote(_ identifier: String) -> String {
+        "\"" + identifier.replacing("\"", with: "\"\"") + "\""
+    }
+
+    /// A text, with `standard_conforming_strings` on.
+    static func literal(_ text: String) -> String {
+        "'" + text.replacing("'", with: "''") + "'"
+    }
+}

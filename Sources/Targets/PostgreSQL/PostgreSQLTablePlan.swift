@@ -1,0 +1,162 @@
+internal import Lifecycle
+
+/// One rule, compiled to the statements that carry it out.
+///
+/// Parameters are texts: 1 is the user id, 2 the fence as Unix time in milliseconds, 3 the rows of
+/// a chunk.
+struct PostgreSQLTablePlan: Sendable {
+    let rule: TableRule
+    /// The receipt's name.
+    let table: String
+    /// Rows that want work (or are kept), fenced ones among them, undated ones that are not fenced.
+    let countSQL: String
+    /// Works on one chunk; `nil` for kept rows, and for masks that we compute.
+    let chunkSQL: String?
+    /// Rows of a chunk with the values to be masked, for ``maskSQL``.
+    let selectSQL: String
+    /// Sets values that we computed; its parameters are arrays: tables, places, one for each of
+    /// ``computed``.
+    let maskSQL: String
+    /// The columns whose masks the server cannot compute: the hash key stays here.
+    let computed: [ColumnMask]
+    /// What is left, asked in another form than the work; `nil` for kept rows.
+    let remainingSQL: String?
+
+    /// Compiles a rule that has been checked against `shape`.
+    init(rule: TableRule, shape: PostgreSQLTable, fence: String?, isSelfReferencing: Bool) {
+        self.rule = rule
+        table = shape.name
+        let name = shape.reference
+        let masks = PostgreSQLMasks(rule)
+        computed = masks.computed
+        let match = Self.match(rule, shape)
+        let todo = masks.isMasked.map { " AND NOT (\($0))" } ?? ""
+        let open = fence.map { " AND NOT \($0)" } ?? ""
+        let undated =
+            rule.creation.map { "\(name).\(PostgreSQLDialect.quote($0.column)) IS NULL" } ?? "false"
+        countSQL = """
+            SELECT count(*), count(*) FILTER (WHERE f), count(*) FILTER (WHERE u AND NOT f) FROM \
+            (SELECT \(fence ?? "false") AS f, \(undated) AS u FROM \(name) WHERE \(match)\(todo) \
+            LIMIT \(PostgreSQLLimits.countRows + 1)) AS q
+            """
+        let order = isSelfReferencing ? " ORDER BY \(name).ctid DESC" : ""
+        let lock = shape.canLock ? " FOR UPDATE SKIP LOCKED" : ""
+        let chunk =
+            "FROM \(name) WHERE \(match)\(todo)\(open)\(order)"
+            + " LIMIT $3::bigint\(lock)"
+        // Partitions number their rows each for itself.
+        let place =
+            shape.kind == "p"
+            ? "(\(name).tableoid, \(name).ctid) IN (SELECT \(name).tableoid, \(name).ctid \(chunk))"
+            : "\(name).ctid = ANY (ARRAY(SELECT \(name).ctid \(chunk)))"
+        switch rule.action {
+        case .keep: chunkSQL = nil
+        case .delete: chunkSQL = "DELETE FROM \(name) WHERE \(match) AND \(place)"
+        case .anonymize:
+            chunkSQL =
+                computed.isEmpty
+                ? "UPDATE \(name) SET \(masks.assignments) WHERE \(match) AND \(place)" : nil
+        }
+        let values = computed.map { ", \(name).\(PostgreSQLDialect.quote($0.column))::text" }
+        selectSQL = "SELECT \(name).tableoid, \(name).ctid\(values.joined()) \(chunk)"
+        let arrays = computed.indices.map { ", $\($0 + 3)::text[]" }.joined()
+        let aliases = computed.indices.map { ", m\($0)" }.joined()
+        maskSQL = """
+            UPDATE \(name) SET \(masks.assignments) \
+            FROM unnest($1::oid[], $2::tid[]\(arrays)) AS v(o, i\(aliases)) \
+            WHERE \(name).tableoid = v.o AND \(name).ctid = v.i
+            """
+        remainingSQL =
+            rule.action == .keep
+            ? nil
+            : """
+            SELECT count(*) FROM (SELECT 1 FROM \(name) WHERE \(Self.check(rule, shape))\
+            \(todo)\(open) LIMIT \(PostgreSQLLimits.remainingRows)) AS q
+            """
+    }
+
+    /// Statements to be tried at the check, with the number of their parameters.
+    var samples: [(sql: String, parameterCount: Int)] {
+        var samples = [(sql: countSQL, parameterCount: 2)]
+        if let chunkSQL { samples.append((sql: chunkSQL, parameterCount: 3)) }
+        if rule.action != .keep, !computed.isEmpty {
+            samples.append((sql: selectSQL, parameterCount: 3))
+        }
+        if let remainingSQL { samples.append((sql: remainingSQL, parameterCount: 2)) }
+        return samples
+    }
+
+    /// Finds the user's rows: by index whatever the collation, then byte for byte.
+    private static func match(_ rule: TableRule, _ shape: PostgreSQLTable) -> String {
+        let column = "\(shape.reference).\(PostgreSQLDialect.quote(rule.column))"
+        guard let found = shape.column(rule.column) else { return "false" }
+        switch rule.idType {
+        case .integer: return "\(column) = $1::bigint"
+        case .uuid: return "\(column) = $1::uuid"
+        case .blob: return "\(column) = decode($1, 'hex')"
+        case .text:
+            let exact = "\(column)::text COLLATE pg_catalog.\"C\" = $1"
+            guard found.type == "citext" else {
+                return "\(column) = $1" + (found.isDeterministic ? "" : " AND \(exact)")
+            }
+            // Its operator is not in the search path, and without it no index would be used.
+            let schema = PostgreSQLDialect.quote(found.typeSchema)
+            return "\(column) OPERATOR(\(schema).=) $1::\(schema).citext AND \(exact)"
+        }
+    }
+
+    /// Finds them again: candidates through a list, then by their text.
+    private static func check(_ rule: TableRule, _ shape: PostgreSQLTable) -> String {
+        let column = "\(shape.reference).\(PostgreSQLDialect.quote(rule.column))"
+        switch rule.idType {
+        case .integer: return "\(column) = ANY (ARRAY[$1::bigint]) AND \(column)::text = $1"
+        case .uuid: return "\(column) = ANY (ARRAY[$1::uuid]) AND \(column)::text = $1"
+        case .blob:
+            return "\(column) = ANY (ARRAY[decode($1, 'hex')]) AND encode(\(column), 'hex') = $1"
+        case .text:
+            let bytes = "convert_to(\(column)::text, 'UTF8') = convert_to($1, 'UTF8')"
+            guard shape.column(rule.column)?.type == "citext" else {
+                return "\(column) = ANY (ARRAY[$1]) AND \(bytes)"
+            }
+            return "\(match(rule, shape)) AND \(bytes)"
+        }
+    }
+}
+
+/// The SQL of anonymization: how a column is masked, and how a masked one is recognised.
+struct PostgreSQLMasks {
+    /// The part behind SET.
+    private(set) var assignments = ""
+    /// True when every column of a row is masked; `nil` when the rule masks nothing.
+    private(set) var isMasked: String?
+    /// Those whose values come from us, in the order of the parameters.
+    private(set) var computed: [ColumnMask] = []
+
+    init(_ rule: TableRule) {
+        guard case .anonymize(let masks) = rule.action else { return }
+        for mask in masks { add(mask) }
+    }
+
+    private mutating func add(_ mask: ColumnMask) {
+        let column = PostgreSQLDialect.quote(mask.column)
+        let value: String
+        let test: String
+        switch mask.strategy {
+        case .null: (value, test) = ("NULL", "\(column) IS NULL")
+        case .text(let text):
+            let literal = PostgreSQLDialect.literal(text)
+            (value, test) = (literal, "\(column) IS NOT DISTINCT FROM \(literal)")
+        case .integer(let number):
+            (value, test) = ("\(number)", "\(column) IS NOT DISTINCT FROM \(number)")
+        case .hash, .random:
+            value = "v.m\(computed.count)"
+            computed.append(mask)
+            test = "(\(column) IS NULL OR \(column)::text ~ '^erased:[0-9a-f]{32}$')"
+        case .truncate(let length):
+            value = "left(\(column)::text, \(length))"
+            test = "(\(column) IS NULL OR char_length(\(column)::text) <= \(length))"
+        }
+        assignments += (assignments.isEmpty ? "" : ", ") + "\(column) = \(value)"
+        isMasked = (isMasked.map { $0 + " AND " } ?? "") + test
+    }
+}

@@ -1,0 +1,344 @@
+package import Engine
+package import Lifecycle
+
+/// A PostgreSQL database of the application, purged in short transactions beside its owner.
+///
+/// Every problem is an answer. A constraint or trigger that stops one order is that order's trouble
+/// alone; what concerns the server ends the call for the orders not yet answered.
+package actor PostgreSQLTarget: PurgeTarget {
+    package nonisolated let name: TargetName
+    private let configuration: PostgreSQLTargetPlan
+    private let hasher: any KeyedHasher
+    private let clock: TargetClock
+    private let queue: BlockingQueue
+    private let beforeStatement: (@Sendable (String) -> Bool)?
+
+    private var session: PostgreSQLSession?
+    private var usedAt = Duration.zero
+    private var plan: PostgreSQLPlan?
+    private var plannedAt = Duration.zero
+
+    /// The queue on which everything here runs: waiting for a server holds no thread of others.
+    package nonisolated var unownedExecutor: UnownedSerialExecutor {
+        unsafe queue.asUnownedSerialExecutor()
+    }
+
+    /// - Parameters:
+    ///   - plan: Which database, and what to do with which tables.
+    ///   - hasher: Makes the masks of the strategy `hash`.
+    ///   - clock: Time and randomness.
+    package init(plan: PostgreSQLTargetPlan, hasher: any KeyedHasher, clock: TargetClock) {
+        self.init(plan: plan, hasher: hasher, clock: clock, beforeStatement: nil)
+    }
+
+    /// The same; `beforeStatement` answers false to cut the connection instead of the statement.
+    init(
+        plan: PostgreSQLTargetPlan,
+        hasher: any KeyedHasher,
+        clock: TargetClock,
+        beforeStatement: (@Sendable (String) -> Bool)?
+    ) {
+        name = plan.name
+        configuration = plan
+        self.hasher = hasher
+        self.clock = clock
+        self.beforeStatement = beforeStatement
+        queue = BlockingQueue(label: "expunged.postgresql.\(plan.name)")
+    }
+
+    // MARK: PurgeTarget
+
+    /// Deletes and masks, one user after the other.
+    package func purge(_ orders: [PurgeOrder]) async -> [PurgeAnswer] {
+        await cancellable { signal in
+            var answers: [PurgeAnswer] = []
+            var tries = 0
+            while answers.count < orders.count {
+                let hadSession = session != nil
+                do {
+                    let counts = try await purge(orders[answers.count], signal)
+                    answers.append(.done(counts))
+                    tries = 0
+                } catch {
+                    let error = known(error)
+                    forget(after: error)
+                    tries += 1
+                    // A session that stood idle may be gone; a plan may be older than the schema.
+                    if tries == 1, error.kind == .schemaChanged || error.kind == .lost && hadSession
+                    {
+                        continue
+                    }
+                    guard error.concernsOneOrder else {
+                        let missing = orders.count - answers.count
+                        return answers
+                            + Array(repeating: .trouble(error.trouble), count: missing)
+                    }
+                    answers.append(.trouble(error.trouble))
+                    tries = 0
+                }
+            }
+            return noting(replicas(signal), in: answers)
+        }
+    }
+
+    /// Counts what is left by other queries, in one snapshot of a session of its own.
+    package func verify(_ orders: [PurgeOrder]) async -> [VerifyAnswer] {
+        await cancellable { signal in
+            do throws(PostgreSQLError) {
+                let plan = try ready(signal).plan
+                let session = try open(signal)
+                try run("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", session)
+                var answers: [VerifyAnswer] = []
+                for order in orders {
+                    var remaining = 0
+                    for table in plan.tables {
+                        guard let sql = table.remainingSQL,
+                            let key = table.rule.idType.key(for: order.user)?.parameter
+                        else { continue }
+                        remaining += try ask(sql, [key, fence(order)], session).integer(0)
+                    }
+                    answers.append(remaining == 0 ? .clean : .remaining(remaining))
+                }
+                try run("COMMIT", session)
+                return answers
+            } catch {
+                forget(after: error)
+                return Array(repeating: .trouble(error.trouble), count: orders.count)
+            }
+        }
+    }
+
+    /// Counts the user's rows table by table.
+    package func plan(_ order: PurgeOrder) async -> PlanAnswer {
+        await cancellable { signal in
+            do throws(PostgreSQLError) {
+                let (session, plan) = try ready(signal)
+                var items: [PlanItem] = []
+                for table in plan.tables {
+                    let key = table.rule.idType.key(for: order.user)?.parameter
+                    let rows = try key.map { key throws(PostgreSQLError) in
+                        try ask(table.countSQL, [key, fence(order)], session)
+                    }
+                    items.append(item(table, rows))
+                }
+                return .items(items)
+            } catch {
+                forget(after: error)
+                return .trouble(error.trouble)
+            }
+        }
+    }
+
+    /// Looks through the configured schemas for what looks like user data.
+    package func coverage() async -> CoverageAnswer {
+        await cancellable { signal in
+            do throws(PostgreSQLError) {
+                let catalog = try catalog(try connected(signal))
+                let rules = PostgreSQLPlanMaker.resolved(configuration.rules, catalog)
+                return .findings(
+                    SchemaCoverage(tables: catalog.ownTables, rules: rules).findings()
+                )
+            } catch {
+                forget(after: error)
+                return .trouble(error.trouble)
+            }
+        }
+    }
+
+    /// Compares the configuration with the live catalogs; one sentence per problem.
+    package func diagnose() async -> [String] {
+        await inspect().problems
+    }
+
+    /// Without an outage of the server, which keeps no service from starting.
+    package func misfits() async -> [String] {
+        let found = await inspect()
+        return found.isOutage ? [] : found.problems
+    }
+
+    /// Checks everything at once.
+    ///
+    /// - Returns: What forbids to purge (also ``diagnose()``), what an operator should know, and
+    ///   whether the server could not be asked.
+    package func inspect() async -> (problems: [String], advice: [String], isOutage: Bool) {
+        await cancellable { signal in
+            do throws(PostgreSQLError) {
+                let session = try connected(signal)
+                let catalog = try catalog(session)
+                var diagnosis = PostgreSQLDiagnosis(
+                    session: session,
+                    configuration: configuration,
+                    now: clock.wall()
+                )
+                (plan, plannedAt) = (try diagnosis.run(catalog), clock.uptime())
+                return (diagnosis.problems, diagnosis.advice, false)
+            } catch {
+                forget(after: error)
+                return ([error.description], [], error.trouble != .misconfigured)
+            }
+        }
+    }
+
+    // MARK: One order
+
+    private func purge(_ order: PurgeOrder, _ signal: CancelSignal) async throws -> PurgeCounts {
+        let (session, plan) = try ready(signal)
+        var purge = PostgreSQLPurge(
+            session: session,
+            plan: plan,
+            order: order,
+            configuration: configuration,
+            tools: (clock: clock, hasher: hasher)
+        )
+        while true {
+            session.signal = signal
+            if case .done(let counts) = try purge.step() {
+                usedAt = clock.uptime()
+                return counts
+            }
+            try await clock.rest(PostgreSQLLimits.restBetweenChunks)
+        }
+    }
+
+    private func fence(_ order: PurgeOrder) -> String { "\(order.fence.unixMilliseconds)" }
+
+    private func item(_ table: PostgreSQLTablePlan, _ rows: PostgreSQLRows?) -> PlanItem {
+        let found = rows?.integer(0) ?? 0
+        let seen = min(found, PostgreSQLLimits.countRows)
+        let isKept = table.rule.action == .keep
+        let fenced = isKept ? 0 : rows?.integer(1) ?? 0
+        return PlanItem(
+            name: table.table,
+            action: table.rule.planAction,
+            reason: table.rule.reason,
+            count: max(0, seen - fenced),
+            isBounded: found > seen,
+            fencedCount: fenced
+        )
+    }
+
+    // MARK: Replicas
+
+    /// What streaming replicas still hold, as far as the role may know it (`pg_monitor`).
+    private func replicas(_ signal: CancelSignal) -> PurgeCounts.Lingering? {
+        guard let session else { return nil }
+        session.signal = signal
+        do throws(PostgreSQLError) {
+            let rows = try ask(
+                """
+                SELECT count(*), ceil(extract(epoch FROM max(replay_lag)) * 1000)::bigint
+                FROM pg_stat_replication
+                """,
+                [],
+                session
+            )
+            let count = rows.integer(0)
+            guard count > 0 else { return nil }
+            let lag = rows.rows.first?[1] == nil ? nil : rows.integer(1)
+            return PurgeCounts.Lingering(
+                text: "rows on \(count) replicas, until they have replayed the deletion",
+                until: lag.map { clock.wall() + .milliseconds($0) }
+            )
+        } catch {
+            forget(after: error)
+            return nil
+        }
+    }
+
+    private func noting(
+        _ copy: PurgeCounts.Lingering?,
+        in answers: [PurgeAnswer]
+    ) -> [PurgeAnswer] {
+        guard let copy else { return answers }
+        return answers.map { answer in
+            guard case .done(var counts) = answer else { return answer }
+            counts.note(copy)
+            return .done(counts)
+        }
+    }
+
+    // MARK: Session
+
+    private func open(_ signal: CancelSignal) throws(PostgreSQLError) -> PostgreSQLSession {
+        let session = try PostgreSQLSession.open(
+            configuration,
+            signal: signal,
+            uptime: clock.uptime
+        )
+        session.beforeStatement = beforeStatement
+        return session
+    }
+
+    private func connected(_ signal: CancelSignal) throws(PostgreSQLError) -> PostgreSQLSession {
+        let now = clock.uptime()
+        if let session, now - usedAt < PostgreSQLLimits.sessionIdle {
+            session.signal = signal
+            usedAt = now
+            return session
+        }
+        session = nil
+        let opened = try open(signal)
+        (session, usedAt) = (opened, clock.uptime())
+        return opened
+    }
+
+    private func ready(
+        _ signal: CancelSignal
+    ) throws(PostgreSQLError) -> (session: PostgreSQLSession, plan: PostgreSQLPlan) {
+        let session = try connected(signal)
+        let now = clock.uptime()
+        if let plan, now - plannedAt < PostgreSQLLimits.planLifetime { return (session, plan) }
+        var maker = PostgreSQLPlanMaker(
+            rules: configuration.rules,
+            catalog: try catalog(session)
+        )
+        guard let made = maker.make() else {
+            throw PostgreSQLError(.planRefused, target: name)
+        }
+        (plan, plannedAt) = (made, now)
+        return (session, made)
+    }
+
+    private func catalog(
+        _ session: PostgreSQLSession
+    ) throws(PostgreSQLError) -> PostgreSQLCatalog {
+        try PostgreSQLCatalog(
+            session,
+            schemas: configuration.schemas,
+            within: configuration.statementTimeout
+        )
+    }
+
+    private func ask(
+        _ sql: String,
+        _ values: [String?],
+        _ session: PostgreSQLSession
+    ) throws(PostgreSQLError) -> PostgreSQLRows {
+        try session.query(sql, values, within: configuration.statementTimeout)
+    }
+
+    private func run(_ sql: String, _ session: PostgreSQLSession) throws(PostgreSQLError) {
+        _ = try ask(sql, [], session)
+    }
+
+    private func known(_ error: any Error) -> PostgreSQLError {
+        error as? PostgreSQLError ?? PostgreSQLError(.cancelled, target: name)
+    }
+
+    private func forget(after error: PostgreSQLError) {
+        if error.endsPlan { plan = nil }
+        if error.endsSession { session = nil }
+    }
+
+    /// Lets a cancellation of the task wake the thread that waits for the server.
+    private func cancellable<Answer: Sendable>(
+        _ body: (CancelSignal) async -> Answer
+    ) async -> Answer {
+        let signal = CancelSignal()
+        return await withTaskCancellationHandler {
+            await body(signal)
+        } onCancel: {
+            signal.fire()
+        }
+    }
+}

@@ -1,0 +1,46 @@
+package import Lifecycle
+
+/// What one PostgreSQL target is told to do: which database, which tables, in which way.
+package struct PostgreSQLTargetPlan: Sendable {
+    /// How the server proves who it is over TCP; a Unix socket needs no proof.
+    package enum TLS: String, Hashable, Sendable, CaseIterable {
+        /// A certificate of a known authority for the very host.
+        case verifyFull = "verify-full"
+        /// A certificate of a known authority for whatever host.
+        case verifyCA = "verify-ca"
+        /// No encryption; for a loopback address only.
+        case off
+    }
+
+    package let name: TargetName
+    /// libpq's connection string or URI, with the password (PostgreSQL 15, 34.1.1).
+    package let conninfo: Secret
+    /// Where tables without a schema in their name are looked for; the first one's are named
+    /// without it.
+    package let schemas: [String]
+    package let rules: [TableRule]
+    package let tls: TLS
+    /// The authorities; `nil` for the system's.
+    package let caFile: String?
+    package let statementTimeout: Duration
+    package let lockTimeout: Duration
+
+    package init(
+        name: TargetName,
+        conninfo: Secret,
+        schemas: [String],
+        rules: [TableRule],
+        tls: TLS = .verifyFull,
+        caFile: String? = nil,
+        timeouts: (statement: Duration, lock: Duration) = (.seconds(5), .seconds(1))
+    ) {
+        self.name = name
+        self.conninfo = conninfo
+        self.schemas = schemas
+        self.rules = rules
+        self.tls = tls
+        self.caFile = caFile
+        statementTimeout = timeouts.statement
+        lockTimeout = timeouts.lock
+    }
+}

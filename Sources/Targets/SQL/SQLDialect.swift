@@ -1,0 +1,17 @@
+/// What the SQL of a plan has of its own in each kind of database.
+protocol SQLDialect {
+    /// By what two spellings of a table's or column's name are the same.
+    func key(_ name: String) -> String
+    /// An identifier in SQL.
+    func quoted(_ identifier: String) -> String
+    /// A table in SQL, named as in its shape.
+    func reference(_ table: String) -> String
+    /// 1 or true for a row that is newer than the order's fence or of no readable time, never null.
+    ///
+    /// - Parameters:
+    ///   - creation: The column that tells.
+    ///   - table: The table, named as in its shape.
+    ///   - reference: The table or its alias in SQL.
+    /// - Returns: An expression.
+    func isFenced(_ creation: CreationColumn, of table: String, as reference: String) -> String
+}

@@ -1,0 +1,54 @@
+import Testing
+
+@testable import Settings
+
+@Suite("Settings of a PostgreSQL target")
+struct PostgreSQLTargetSettingsTests {
+    private static let section = """
+        [[target]]
+        name = "app-pg"
+        kind = "postgresql"
+
+        """
+    private static let table = """
+        [[target.table]]
+        table = "billing.invoices"
+        column = "user_id"
+        action = "delete"
+        id_type = "uuid"
+        created_at_column = "created"
+        created_at_unit = "timestamp"
+
+        """
+
+    @Test("what it needs is read, with defaults that are safe")
+    func reads() throws {
+        let configuration = try Sample.load(
+            Self.section + "conninfo_credential = \"app-pg\"\n" + Self.table
+        )
+        let target = try #require(configuration.targets.first)
+        #expect(target.kind.family == .postgresql)
+        guard case .postgresql(let postgresql) = target.kind else { return }
+        #expect(postgresql.schemas == ["public"])
+        #expect(postgresql.tls == .verifyFull)
+        #expect(postgresql.statementTimeout == .seconds(5))
+        #expect(postgresql.lockTimeout == .seconds(1))
+        #expect(target.kind.tables.first?.idType == .uuid)
+        #expect(target.kind.tables.first?.createdAt?.unit == .timestamp)
+    }
+
+    @Test(
+        "a password, a path or weaker TLS has no key here",
+        arguments: [
+            "", "conninfo_credential = \"a\"\npassword = \"x\"",
+            "conninfo_credential = \"a\"\npath = \"/srv/a.db\"",
+            "conninfo_credential = \"a\"\ntls = \"prefer\"",
+            "conninfo_credential = \"../a\"",
+        ]
+    )
+    func refuses(keys: String) {
+        #expect(throws: (any Error).self) {
+            try Sample.load(Self.section + keys + "\n" + Self.table)
+        }
+    }
+}
