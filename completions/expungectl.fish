@@ -336,7 +336,7 @@ complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl targets" -eq 1' -fa 'list' -d 'Show every target.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl targets" -eq 1' -fa 'pause' -d 'Start no new work there.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl targets" -eq 1' -fa 'resume' -d 'Start work there again.'
-complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl targets" -eq 1' -fa 'check' -d 'Ask it now whether it works.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl targets" -eq 1' -fa 'check' -d 'Ask it now whether it works, and look for user data without a rule.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl targets list" socket' -l 'socket' -d 'The daemon\'s socket (environment: EXPUNGED_SOCKET).' -rF
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl targets list" json' -l 'json' -d 'Print JSON, for programs.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl targets list" version' -l 'version' -d 'Show the version.'

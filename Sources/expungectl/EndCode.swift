@@ -10,6 +10,7 @@ enum EndCode: Int32, Error, CaseIterable {
     case rejected = 11
     case cancelled = 12
     case damaged = 13
+    case uncovered = 14
 
     /// What it means, in a few words.
     var summary: String {
@@ -24,6 +25,7 @@ enum EndCode: Int32, Error, CaseIterable {
         case .rejected: "with --wait: the request was rejected"
         case .cancelled: "with --wait: the request was cancelled"
         case .damaged: "the ledger does not agree with its checkpoints"
+        case .uncovered: "a target holds what looks like user data and has no rule"
         }
     }
 

@@ -295,6 +295,21 @@ extension ControlSuite {
             #expect(backend.calls.count == 3)
         }
 
+        @Test func `a check of all targets names what no rule deals with`() async throws {
+            let backend = FakeBackend(expecting: [.checkTarget, .listTargets])
+            try await TestServer.run(backend) { server in
+                let one = try await Self.run(
+                    ["targets", "check", "app-db"],
+                    socket: server.controlPath
+                )
+                #expect(one.code == 14)
+                #expect(one.out.hasSuffix("uncovered: posts.editor: refers to 'users'\n"))
+                let all = try await Self.run(["targets", "check"], socket: server.controlPath)
+                #expect(all.out.contains("NAME") && !all.out.contains("finding"))
+            }
+            #expect(backend.calls.map(\.operation).prefix(2) == [.checkTarget, .listTargets])
+        }
+
         @Test func `show prints identities, steps and what the user can do`() async throws {
             try await TestServer.run(FakeBackend(expecting: [.showRequest])) { server in
                 let outcome = try await Self.run(["show", Self.id], socket: server.controlPath)
@@ -433,7 +448,7 @@ extension ControlSuite {
                     guard let first = words.first, Int(first) != nil else { return nil }
                     return (first, words.dropFirst().joined(separator: " "))
                 }
-            #expect(codes.count == 10)
+            #expect(codes.count == 11)
             for (code, text) in codes {
                 let index = try #require(page.firstIndex(of: ".B \(code)"))
                 #expect(page[index + 1] == text)

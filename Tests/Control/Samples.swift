@@ -157,6 +157,7 @@ enum Samples {
         health.lastSuccessAt = time
         health.lastFailureAt = time
         health.lastError = "unreachable"
+        health.uncovered = name == "app-db" ? ["posts.editor: refers to 'users'"] : []
         return health
     }
 

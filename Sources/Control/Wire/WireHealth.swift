@@ -27,6 +27,8 @@ package struct WireHealth: WireObject, Codable, Hashable {
     package var lastError: String?
     /// What a check found; empty when all is well.
     package var findings: [String]
+    /// What looks like user data and has no rule; absent unless a target was just checked.
+    package var uncovered: [String]?
 
     package init(name: String, kind: String, state: HealthState) {
         self.name = name
@@ -39,7 +41,7 @@ package struct WireHealth: WireObject, Codable, Hashable {
     }
 
     enum CodingKeys: String, CodingKey {
-        case name, kind, state, detail, concurrency, waiting, findings
+        case name, kind, state, detail, concurrency, waiting, findings, uncovered
         case inFlight = "in_flight"
         case retryAt = "retry_at"
         case lastSuccessAt = "last_success_at"
@@ -60,5 +62,10 @@ package struct WireHealth: WireObject, Codable, Hashable {
         .optional("last_failure_at", .time, "When it last did not."),
         .optional("last_error", .text, "A code: why not."),
         .required("findings", .list(.text), "What a check found wrong."),
+        .optional(
+            "uncovered",
+            .list(.text),
+            "After a check of a target: what looks like user data and has no rule."
+        ),
     ]
 }

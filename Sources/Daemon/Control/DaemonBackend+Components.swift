@@ -73,6 +73,7 @@ extension DaemonBackend {
             let adapter = adapters.targets[name]
         else { throw ControlProblem(.unknownTarget) }
         var findings: [String] = []
+        var uncovered: [String]?
         switch action {
         case .pause:
             try await commit(.pauseTarget(name, reason: Self.operatorPause, at: parts.now()))
@@ -85,12 +86,16 @@ extension DaemonBackend {
             parts.engine.post(.resumeTarget(name))
         case .check:
             findings = await adapter.diagnose()
+            if case .findings(let found) = await adapter.coverage() {
+                uncovered = found.filter { !$0.isCovered }.map { "\($0.name): \($0.reason)" }
+            }
         }
         await parts.engine.probe()
         audit("\(action.rawValue)_target", caller, ["target": "\(name)"])
         let pauses = try await attempt("targets") { try await parts.state.pauses() }
         var health = health(of: target, reason: pauses.targets[name])
         health.findings = findings
+        health.uncovered = uncovered
         if action == .check, findings.isEmpty { health.lastSuccessAt = parts.now() }
         return health
     }

@@ -139,6 +139,15 @@ struct PostgreSQLRows {
             ["\(plan.statementTimeout.milliseconds)", "\(plan.lockTimeout.milliseconds)"],
             within: .seconds(5)
         )
+        // A request to cancel may reach the server before the statement does, which then waits for
+        // nobody; from 14 on the server itself looks whether we are still there.
+        _ = try query(
+            """
+            SELECT set_config(name, '1s', false) FROM pg_settings
+            WHERE name = 'client_connection_check_interval'
+            """,
+            within: .seconds(5)
+        )
     }
 
     // MARK: Statements
@@ -161,6 +170,7 @@ struct PostgreSQLRows {
             throw PostgreSQLError(.lost, target: target)
         }
         let deadline = uptime() + limit + PostgreSQLLimits.grace
+        guard !isCancelled else { throw PostgreSQLError(.cancelled, target: target) }
         guard send(sql, values) else { throw PostgreSQLError(.lost, target: target) }
         do {
             return try answer(until: deadline)
@@ -240,6 +250,11 @@ struct PostgreSQLRows {
         }
         let changed = unsafe Int(String(cString: PQcmdTuples(result))) ?? 0
         return .success(PostgreSQLRows(rows: rows, changedCount: changed))
+    }
+
+    private var isCancelled: Bool {
+        var entry = pollfd(fd: signal?.descriptor ?? -1, events: Int16(POLLIN), revents: 0)
+        return unsafe poll(&entry, 1, 0) > 0
     }
 
     /// Asks the server to stop, so that it does not work on for nobody.

@@ -6,7 +6,10 @@ import Lifecycle
 struct Targets: AsyncParsableCommand, Component {
     static let configuration = CommandConfiguration(
         abstract: "Show the targets, or pause, resume or check one.",
-        subcommands: componentCommands,
+        subcommands: [
+            ComponentList<Self>.self, ComponentVerb<Self, PauseVerb>.self,
+            ComponentVerb<Self, ResumeVerb>.self, TargetCheck.self,
+        ],
         defaultSubcommand: ComponentList<Self>.self
     )
     static let noun = "target"

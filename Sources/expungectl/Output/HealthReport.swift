@@ -21,9 +21,17 @@ enum HealthReport {
     }
 
     /// One provider or target with what a check found.
-    static func one(_ item: WireHealth) -> String {
-        ([list([item])] + item.findings.map { Table.harmless("finding: \($0)") })
-            .joined(separator: "\n")
+    static func one(_ item: WireHealth) -> String { checked([item]) }
+
+    /// Providers or targets with what a check found, a line each.
+    static func checked(_ items: [WireHealth]) -> String {
+        var lines = [list(items)]
+        for item in items {
+            let name = items.count > 1 ? "\(item.name): " : ""
+            lines += item.findings.map { Table.harmless("finding: \(name)\($0)") }
+            lines += (item.uncovered ?? []).map { Table.harmless("uncovered: \(name)\($0)") }
+        }
+        return lines.joined(separator: "\n")
     }
 
     /// The daemon.
