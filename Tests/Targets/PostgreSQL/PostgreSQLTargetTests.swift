@@ -268,7 +268,7 @@ import Testing
             #expect(await purge.value == [.trouble(.lost)])
         }
         #expect(took < .seconds(10))
-        // The server deals with the request to cancel in its own time: it is asked for five seconds.
+        // The server deals with the cancelling in its own time: it is asked for five seconds.
         let waiting = """
             SELECT count(*) FROM pg_stat_activity WHERE application_name = 'expunged'
                 AND wait_event_type = 'Lock' AND query LIKE '%\(app.schema)%'
