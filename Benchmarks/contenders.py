@@ -198,6 +198,9 @@ class Daemon:
     def go(self) -> None:
         """It has seen the commit by itself."""
 
+    def ends_by_itself(self) -> bool:
+        return False
+
     def check_alive(self) -> None:
         assert self.process is not None
         if self.process.poll() is not None:
@@ -258,6 +261,11 @@ class Peer:
     def go(self) -> None:
         self.process.stdin.write(b"\n")
         self.process.stdin.flush()
+
+    def ends_by_itself(self) -> bool:
+        """Waits for that."""
+        self.process.wait(STOP_S)
+        return True
 
     def check_alive(self) -> None:
         if self.process.poll() not in (None, 0):
