@@ -185,7 +185,7 @@ import Testing
         )
     }
 
-    @Test("the mirror takes fewer rows after a slow sync, more after a quick one")
+    @Test("the mirror builds for what a slow sync leaves of its time, and never less than a little")
     func pace() {
         var pace = SpoolPace()
         var commit = SpoolDatabase.MirrorCommit()
@@ -196,11 +196,24 @@ import Testing
         commit.writtenCount = 1
         (commit.beganAt, commit.builtAt) = (.milliseconds(1995), .seconds(2))
         pace.note(commit, endedAt: .milliseconds(2008))
-        #expect(pace.rowCount == SpoolLimits.mirrorRowsStart / 2)
-        #expect(pace.wait(at: .milliseconds(2008)) == .milliseconds(237))
-        for _ in 0..<20 { pace.note(commit, endedAt: .milliseconds(2003)) }
-        #expect(pace.rowCount == SpoolLimits.mirrorRowsMax)
-        for _ in 0..<20 { pace.note(commit, endedAt: .seconds(3)) }
         #expect(pace.rowCount == SpoolLimits.mirrorRowsMin)
+        #expect(pace.buildTime == .milliseconds(17), "17 ms and 8 ms are the 25 ms of a commit")
+        #expect(pace.wait(at: .milliseconds(2008)) == .milliseconds(237))
+        pace.note(commit, endedAt: .milliseconds(2003))
+        #expect(pace.buildTime == SpoolLimits.mirrorBuildMax)
+        pace.note(commit, endedAt: .seconds(3))
+        #expect(pace.buildTime == SpoolLimits.mirrorBuildMin)
+        commit.handledCount = 1000
+        pace.note(commit, endedAt: .seconds(3))
+        #expect(pace.rowCount == 2000)
+    }
+    @Test("a lock is tried for again every millisecond for a commit's time, then ever more rarely")
+    func pauses() {
+        var pause = SpoolPause.lock
+        let first = (0..<SpoolLimits.busyPauseShortCount).map { _ in pause.take() }
+        #expect(first.allSatisfy { $0 == SpoolLimits.busyPauseMin })
+        #expect(pause.take() == SpoolLimits.busyPauseMin * 2)
+        for _ in 0..<20 { _ = pause.take() }
+        #expect(pause.take() == SpoolLimits.busyPauseMax)
     }
 }

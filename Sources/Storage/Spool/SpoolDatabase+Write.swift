@@ -73,18 +73,21 @@ extension SpoolDatabase {
         }
     }
 
-    /// Shows states, as many rows as fit into the time of one commit.
+    /// Shows states, as many rows as can be built in `time`, and at least a few.
     ///
     /// A row is written only when it is still the imported one: it names its request already, or
     /// its input is what was imported. Anything else there may be a request that nobody has read
     /// yet.
-    func mirror(_ rows: ArraySlice<SpoolMirrorRow>) async -> SpoolAnswer<MirrorCommit> {
+    func mirror(
+        _ rows: ArraySlice<SpoolMirrorRow>,
+        within time: Duration = SpoolLimits.mirrorBuildMax
+    ) async -> SpoolAnswer<MirrorCommit> {
         let known = look
         return await perform(commitWait: SpoolLimits.commitWait) { [hasher, clock] database in
             try database.run("BEGIN IMMEDIATE")
             var commit = MirrorCommit()
             commit.beganAt = clock.uptime()
-            let end = commit.beganAt + SpoolLimits.writeBudget
+            let end = commit.beganAt + time
             let look = try SpoolLook(database, known: known)
             for row in rows {
                 if row.row.spoolID == look.spoolID {

@@ -16,6 +16,9 @@ package enum SpoolLimits {
     static let commitWait = Duration.milliseconds(20)
     /// First pause after BUSY: an unlock follows the journal's unlink by less than this.
     static let busyPauseMin = Duration.milliseconds(1)
+    /// Pauses of that length before they grow: the syncs of an application's commit, which begin
+    /// with the first event and end with the unlock, take this many milliseconds.
+    static let busyPauseShortCount = 6
     /// Longest pause after BUSY: an application keeps the lock for long.
     static let busyPauseMax = Duration.milliseconds(50)
     /// A lock held longer than this is told to the operator; longer than any sane transaction.
@@ -29,13 +32,22 @@ package enum SpoolLimits {
     static let reopenPause = Duration.milliseconds(50)
     /// Shortest time between two commits of the mirror: four a second.
     package static let mirrorInterval = Duration.milliseconds(250)
-    /// Building a mirror commit stops here; with the syncs it is 25 ms.
-    static let writeBudget = Duration.milliseconds(18)
-    /// What making a mirror commit durable may take; the number of rows follows it.
-    static let mirrorSyncMax = Duration.milliseconds(7)
-    /// Rows of a mirror commit: at first, at least, at most.
-    static let mirrorRowsStart = 1000
-    static let mirrorRowsMin = 256
+    /// From a change to the commit that shows it.
+    ///
+    /// A request that goes right through shows where it got to instead of every step, and its calls
+    /// do not wait behind the three syncs of that commit.
+    static let mirrorSettling = Duration.milliseconds(15)
+    /// A mirror commit, from its lock to its end; so long may an application have to wait.
+    static let mirrorHold = Duration.milliseconds(25)
+    /// Building a mirror commit stops here, however slow the last one was to become durable.
+    ///
+    /// Some hundred rows: a slow disk or a busy machine slows the mirror down and never stops it.
+    static let mirrorBuildMin = Duration.milliseconds(8)
+    /// Building a mirror commit stops here, however quick the last one was.
+    static let mirrorBuildMax = Duration.milliseconds(18)
+    /// Rows that are read for a mirror commit at least, however few the last one had time for.
+    static let mirrorRowsMin = 512
+    /// Rows of a mirror commit at most.
     static let mirrorRowsMax = 2500
     /// Settled credentials that may wait for the lock before importing waits for them.
     static let settlementsMax = 2000

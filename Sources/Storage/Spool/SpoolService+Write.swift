@@ -93,7 +93,8 @@ extension SpoolService {
     private func show(_ rows: [SpoolMirrorRow]) async -> Int? {
         var lock = SpoolPause.lock
         while true {
-            switch await database.mirror(rows[...]) {
+            let time = mirrorPace.withLock { $0.buildTime }
+            switch await database.mirror(rows[...], within: time) {
             case .done(let commit):
                 let now = ports.clock.uptime()
                 mirrorPace.withLock { $0.note(commit, endedAt: now) }

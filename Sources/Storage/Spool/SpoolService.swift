@@ -113,7 +113,10 @@ package final class SpoolService: Sendable {
                 for await _ in self.settleSignals { await self.settleAll() }
             }
             group.addTask {
-                for await _ in self.mirrorSignals { await self.mirrorAll() }
+                for await _ in self.mirrorSignals {
+                    guard await self.rest(SpoolLimits.mirrorSettling) else { return }
+                    await self.mirrorAll()
+                }
             }
             await group.waitForAll()
         }
