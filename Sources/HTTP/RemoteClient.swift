@@ -47,6 +47,8 @@ package final class RemoteClient: Sendable {
         configuration.connectionPool.idleTimeout = Self.idleTime
         configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit =
             max(1, settings.concurrency)
+        // Nobody traces here, and what a tracer would get is put together all the same.
+        configuration.tracing.tracer = nil
         // The engine has a backoff and a breaker; a second, hidden one would only hide the outage.
         configuration.connectionPool.retryConnectionEstablishment = false
         configuration.http1_1ConnectionDebugInitializer = { CoalescedFlush.add(to: $0) }

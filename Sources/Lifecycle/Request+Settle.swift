@@ -150,7 +150,8 @@ extension Request {
     private mutating func adopt(_ outlook: Outlook, stage: Stage, now: WallTime) {
         if outlook.isBusy {
             phase = .open(stage)
-            dueAt = now
+            // It has been due since it was; a new time would be one more change to store.
+            dueAt = min(dueAt ?? now, now)
         } else if outlook.waitUntil == nil, !outlook.isAwaitingLane, let reason = outlook.parkReason
         {
             park(stage, reason, until: outlook.parkUntil, now: now)

@@ -88,7 +88,17 @@ package struct Request: Hashable, Sendable {
     /// the others nothing.
     package var lane: ProviderName? {
         guard let stage = phase.stage, stage <= .revoking else { return nil }
-        let open = revocations.filter { $0.verdict == nil }
-        return open.min { ($0.retryAt ?? .distantPast) < ($1.retryAt ?? .distantPast) }?.provider
+        // Asked with every event, so without a copy of the open ones.
+        var first: Int?
+        for index in revocations.indices where revocations[index].verdict == nil {
+            let retryAt = revocations[index].retryAt ?? .distantPast
+            guard let before = first,
+                retryAt >= revocations[before].retryAt ?? .distantPast
+            else {
+                first = index
+                continue
+            }
+        }
+        return first.map { revocations[$0].provider }
     }
 }

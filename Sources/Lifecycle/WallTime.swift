@@ -95,7 +95,7 @@ extension WallTime {
         self.init(unixMilliseconds: seconds * 1000 + fraction)
     }
 
-    /// - Parameter scale: The value of the first digit.
+    /// Appends the digits of `value`, of which the first is worth `scale`, and what ends them.
     private static func append(
         _ value: Int64,
         _ scale: Int64,

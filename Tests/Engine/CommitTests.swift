@@ -16,7 +16,7 @@ struct CommitTests {
         #expect(done.changed.map(\.id) == [Sample.request(1)])
     }
 
-    @Test func `a purge, a verification and the end follow their commits`() {
+    @Test func `a purge and the end follow their commits, a verification only reads`() throws {
         let driver = CoreDriver.idle()
         driver.send(.admitted([Sample.loaded(1)]))
         driver.commit()
@@ -28,14 +28,42 @@ struct CommitTests {
         #expect(begun.purges == [[Sample.request(1)]])
         #expect(begun.announcements == [.verdict(Sample.apple, .accepted), .purgeStarted])
         let purged = driver.send(driver.purged([1]))
-        #expect(purged.verifications.isEmpty)
-        #expect(driver.commit().verifications == [[Sample.request(1)]])
+        #expect(purged.verifications == [[Sample.request(1)]])
+        #expect(purged.commits.isEmpty)
         let verified = driver.send(driver.verified([1]))
         #expect(verified.announcements.isEmpty)
+        #expect(verified.commits.first?.saves.first?.purges[0].step == .verified)
         let ended = driver.commit()
         #expect(ended.announcements == [.completed])
         #expect(ended.changed.map(\.phase) == [.completed])
         #expect(driver.core.workCount == 0)
+    }
+
+    @Test func `a hold during a verification stores what was purged`() throws {
+        let driver = CoreDriver.idle()
+        driver.send(.admitted([Sample.loaded(1)]))
+        driver.commit()
+        driver.answerRevoke(1, .success)
+        driver.send(driver.purged([1]))
+        let held = driver.send(.operate(Sample.request(1), .hold, Ticket(number: 1)))
+        let saved = try #require(held.commits.first?.saves.first)
+        #expect(saved.purges[0].step == .purged)
+        #expect(driver.commit().replies == [.done])
+        #expect(
+            driver.send(driver.verified([1])).commits.first?.saves.first?.phase.isEnded == false
+        )
+    }
+
+    @Test func `what remains after a purge is stored before the next one`() {
+        let driver = CoreDriver.idle()
+        driver.send(.admitted([Sample.loaded(1)]))
+        driver.commit()
+        driver.answerRevoke(1, .success)
+        driver.send(driver.purged([1]))
+        let verified = driver.send(driver.verified([1], .remaining(3)))
+        #expect(verified.purges.isEmpty)
+        #expect(verified.commits.first?.saves.first?.purges[0].step == .waiting)
+        #expect(driver.commit().announcements == [.remainingRows(Sample.database)])
     }
 
     @Test func `one commit at a time, and what waits goes together into the next`() {

@@ -119,6 +119,37 @@ struct StateStoreTests {
         #expect(again.news.snapshot.credentials[0].lastLiveAt == WallTime(unixMilliseconds: 7))
     }
 
+    @Test func `what is saved of a request that has ended changes nothing`() async throws {
+        let fixture = try StateFixture()
+        _ = try await fixture.keep(StateFixture.credential("u", "a"))
+        let open = try await fixture.open("u").request
+        var ended = open
+        ended.phase = .cancelled
+        ended.endedAt = StateFixture.start
+        ended.dueAt = nil
+        try await fixture.save(ended, was: open)
+        var late = open
+        late.revocations[0].attempts = 7
+        try await fixture.save(late, was: open)
+        let record = try #require(try await fixture.database.requestRecord(open.id))
+        #expect(record.request.phase == .cancelled)
+        #expect(record.request.revocations[0].attempts == 0)
+    }
+
+    @Test func `counts with every kind of character are read back as they were`() throws {
+        let counts = PurgeCounts(
+            entries: [
+                .init(name: "a\"\\\u{1}\n", action: "delete", rowCount: 1),
+                .init(name: "plain", action: "mask, \u{e4}", rowCount: 2, fencedCount: 3),
+            ],
+            lingering: [
+                .init(text: "\"copies\"", until: nil), .init(text: "b", until: .distantPast),
+            ]
+        )
+        #expect(try PurgeCountsText.decode(PurgeCountsText.encode(counts)) == counts)
+        #expect(PurgeCountsText.encode(PurgeCounts()) == PurgeCountsText.empty)
+    }
+
     @Test func `due requests come by lane, the longest due first`() async throws {
         let fixture = try StateFixture()
         _ = try await fixture.keep(StateFixture.credential("a", "1", provider: "apple"))

@@ -102,7 +102,7 @@ extension EngineCore {
 
     /// A target that a reload took away still gets a queue: its call answers that it is not
     /// configured.
-    private mutating func enqueue(
+    mutating func enqueue(
         _ id: RequestID,
         _ work: TargetQueue.Work,
         to target: TargetName

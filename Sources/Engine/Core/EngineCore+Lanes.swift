@@ -7,13 +7,10 @@ extension EngineCore {
         to provider: ProviderName,
         at now: WallTime
     ) {
-        guard let lane = lanes[provider] else {
-            postpone(call, until: now, at: now)
-            return
-        }
-        if let opensAt = lane.opensAt, opensAt > now {
+        // A lane is never held beside the dictionary: adding to it would copy its whole queue.
+        if let opensAt = lanes[provider]?.opensAt, opensAt > now {
             postpone(call, until: spreadOut(after: opensAt, at: now), at: now)
-        } else if around.pausedProviders.contains(provider) {
+        } else if lanes[provider] == nil || around.pausedProviders.contains(provider) {
             postpone(call, until: now, at: now)
         } else {
             lanes[provider]?.enqueue(call)

@@ -85,12 +85,31 @@ extension EngineCore {
         if !hadBegunPurge, run.loaded.request.purgeStartedAt != nil {
             if massDeletionGuard.purgeBegan(at: now) { overridesUsed += 1 }
         }
-        if run.loaded.request != run.saved || !run.effects.isEmpty || !run.tickets.isEmpty {
+        if !verifiesAtOnce(&run, id, after: event),
+            run.loaded.request != run.saved || !run.effects.isEmpty || !run.tickets.isEmpty
+        {
             markDirty(&run, id)
         }
         moveLane(&run)
         window[id] = run
         if mayLeave { evictIfIdle(id, at: now) }
+    }
+
+    /// Begins a verification that follows a target's answer without a commit in between.
+    ///
+    /// It only reads, and the store knows of a call under way for the request. What the purge counted
+    /// is stored with the answer; after a crash both are done again.
+    private mutating func verifiesAtOnce(
+        _ run: inout Run,
+        _ id: RequestID,
+        after event: RequestEvent
+    ) -> Bool {
+        guard event.isTargetAnswer, !run.isDirty, run.effects.count == 1,
+            case .verify(let target) = run.effects[0]
+        else { return false }
+        run.effects = []
+        enqueue(id, .verify, to: target)
+        return true
     }
 
     /// Gives an identity's news to the open requests of the user.
@@ -192,4 +211,13 @@ extension EngineCore {
 
     /// Whether the window takes more work: not while a suspect runs alone or intake is paused.
     var mayFetch: Bool { suspects.isEmpty && !isIntakePaused }
+}
+
+extension RequestEvent {
+    fileprivate var isTargetAnswer: Bool {
+        switch self {
+        case .purged, .verified: true
+        default: false
+        }
+    }
 }

@@ -154,7 +154,7 @@ package struct EngineCore: Sendable {
     /// - Returns: What to do now, in order.
     package mutating func takeActions(at now: WallTime) -> [EngineAction] {
         finishStep(at: now)
-        defer { actions.removeAll(keepingCapacity: true) }
+        defer { actions = [] }
         return actions
     }
 

@@ -54,8 +54,9 @@ struct ProviderLane: Sendable {
         tokens = Self.burst(limits)
     }
 
-    /// More requests than this in the window bring no more throughput.
-    var requestCountMax: Int { max(64, limits.concurrency * 4) }
+    /// More requests than this in the window bring no more throughput: while half of them are
+    /// called, the next ones are read and their intents committed.
+    var requestCountMax: Int { max(64, limits.concurrency * 8) }
 
     /// When the breaker lets a probe through; `nil` while it is not open.
     var opensAt: WallTime? {

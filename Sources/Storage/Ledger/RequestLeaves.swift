@@ -92,7 +92,11 @@ struct RequestLeaves {
 
     /// The last leaf of a request; that of a completed deletion is the tombstone.
     ///
-    /// - Parameter user: The keyed hash and the generation of the erased user.
+    /// - Parameters:
+    ///   - request: As it ended.
+    ///   - time: When it ended.
+    ///   - user: The keyed hash and the generation of the erased user.
+    /// - Returns: The leaves' places, as ``change(_:was:at:)`` does.
     func end(
         _ request: Request,
         at time: WallTime,

@@ -10,14 +10,27 @@ enum PurgeCountsText {
 
     /// Written by hand: it is on the path of every purge.
     static func encode(_ counts: PurgeCounts) -> String {
-        var rows = counts.entries.map { entry in
-            "[\(quote(entry.name)),\(quote(entry.action)),\(entry.rowCount),\(entry.fencedCount)]"
+        guard !counts.entries.isEmpty || !counts.lingering.isEmpty else { return empty }
+        var text = "["
+        for entry in counts.entries {
+            text += text.utf8.count > 1 ? ",[" : "["
+            quote(entry.name, into: &text)
+            text += ","
+            quote(entry.action, into: &text)
+            text += ","
+            text += String(entry.rowCount)
+            text += ","
+            text += String(entry.fencedCount)
+            text += "]"
         }
         for copy in counts.lingering {
-            let until = copy.until.map { "\($0.unixMilliseconds)" } ?? "null"
-            rows.append("[\(quote(copy.text)),\(until)]")
+            text += text.utf8.count > 1 ? ",[" : "["
+            quote(copy.text, into: &text)
+            text += ","
+            text += copy.until.map { String($0.unixMilliseconds) } ?? "null"
+            text += "]"
         }
-        return rows.isEmpty ? empty : "[" + rows.joined(separator: ",") + "]"
+        return text + "]"
     }
 
     /// - Throws: ``StorageError`` of kind `malformed`.
@@ -70,18 +83,27 @@ enum PurgeCountsText {
         }
     }
 
-    private static func quote(_ text: String) -> String {
-        var quoted = "\""
-        for scalar in text.unicodeScalars {
-            switch scalar {
-            case "\"": quoted += "\\\""
-            case "\\": quoted += "\\\\"
-            case "\u{00}"..."\u{1f}":
-                let digits = String(scalar.value, radix: 16)
-                quoted += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-            default: quoted.unicodeScalars.append(scalar)
-            }
+    private static func quote(_ value: String, into text: inout String) {
+        text += "\""
+        if value.utf8.contains(where: { $0 < 0x20 || $0 == Self.quote || $0 == Self.backslash }) {
+            for scalar in value.unicodeScalars { text += escaped(scalar) }
+        } else {
+            text += value
         }
-        return quoted + "\""
+        text += "\""
+    }
+
+    private static let quote = UInt8(ascii: "\"")
+    private static let backslash = UInt8(ascii: "\\")
+
+    private static func escaped(_ scalar: Unicode.Scalar) -> String {
+        switch scalar {
+        case "\"": return "\\\""
+        case "\\": return "\\\\"
+        case "\u{00}"..."\u{1f}":
+            let digits = String(scalar.value, radix: 16)
+            return "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+        default: return String(scalar)
+        }
     }
 }

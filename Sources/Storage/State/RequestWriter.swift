@@ -84,6 +84,10 @@ struct RequestWriter {
             try saveWork(now, was: was)
             return true
         }
+        guard !change.isEmpty || now.rowDiffers(from: was) else {
+            if try isOpen(now) { try saveWork(now, was: was) }
+            return false
+        }
         let until: WallTime? =
             if case .parked(_, _, let until) = now.phase { until } else { nil }
         let changed = try database.run(
@@ -112,6 +116,13 @@ struct RequestWriter {
         )
         if changed > 0 { try saveWork(now, was: was) } else { pen.goBack(to: mark) }
         return false
+    }
+
+    private func isOpen(_ request: Request) throws -> Bool {
+        try database.first(
+            "SELECT ended_at IS NULL FROM requests WHERE id = ?",
+            .id(request.id.value)
+        ) { $0.bool(0) } ?? false
     }
 
     private func saveWork(_ now: Request, was: Request) throws {
@@ -376,6 +387,17 @@ extension Phase {
         case .completed: "completed"
         case .cancelled: "cancelled"
         }
+    }
+}
+
+extension Request {
+    /// Whether the row of an open request differs, and not only its revocations and purges.
+    fileprivate func rowDiffers(from other: Request) -> Bool {
+        phase != other.phase || dueAt != other.dueAt || lane != other.lane
+            || openRevocationCount != other.openRevocationCount
+            || purgeStartedAt != other.purgeStartedAt || crashCount != other.crashCount
+            || isHeld != other.isHeld || isWithoutIdentities != other.isWithoutIdentities
+            || isBusy != other.isBusy
     }
 }
 
