@@ -18,18 +18,18 @@ extension EngineCore {
         var changes = looseChanges
         looseChanges.removeAll(keepingCapacity: true)
         for id in dirty {
-            guard var run = window[id] else { continue }
-            let isChange = run.loaded.request != run.saved
-            if isChange {
-                changes.append(.save(now: run.loaded.request, was: run.saved, at: now))
+            withRun(id) { run in
+                let isChange = run.loaded.request != run.saved
+                if isChange {
+                    changes.append(.save(now: run.loaded.request, was: run.saved, at: now))
+                    run.saved = run.loaded.request
+                }
+                batch.requests.append((id, run.effects, run.tickets, isChange))
+                run.effects = []
+                run.tickets = []
+                run.isDirty = false
+                run.isCommitting = true
             }
-            batch.requests.append((id, run.effects, run.tickets, isChange))
-            run.saved = run.loaded.request
-            run.effects = []
-            run.tickets = []
-            run.isDirty = false
-            run.isCommitting = true
-            window[id] = run
         }
         dirty.removeAll(keepingCapacity: true)
         if overridesUsed > 0 {
@@ -48,10 +48,11 @@ extension EngineCore {
         if batch.hasWake { noteDue(now) }
         for (id, effects) in batch.exchanges { perform(effects, of: id, at: now) }
         for entry in batch.requests {
-            window[entry.id]?.isCommitting = false
-            if entry.isChange, let request = window[entry.id]?.saved {
-                actions.append(.changed(request))
+            let saved = withRun(entry.id) { run in
+                run.isCommitting = false
+                return run.saved
             }
+            if entry.isChange, let saved { actions.append(.changed(saved)) }
             for ticket in entry.tickets { reply(ticket, .done) }
             for effect in entry.effects { perform(effect, of: entry.id, at: now) }
             evictIfIdle(entry.id, at: now)

@@ -97,8 +97,8 @@ extension EngineCore {
 
     /// Begins a verification that follows a target's answer without a commit in between.
     ///
-    /// It only reads, and the store knows of a call under way for the request. What the purge counted
-    /// is stored with the answer; after a crash both are done again.
+    /// It only reads, and the store knows of a call under way for the request. What the purge
+    /// counted is stored with the answer; after a crash both are done again.
     private mutating func verifiesAtOnce(
         _ run: inout Run,
         _ id: RequestID,
@@ -155,12 +155,19 @@ extension EngineCore {
         actions.append(.load(beginRead(), ids))
     }
 
+    /// Lends a request of the window in place: reading one through the dictionary copies all of it.
+    @discardableResult
+    mutating func withRun<R>(_ id: RequestID, _ body: (inout Run) -> R) -> R? {
+        guard let index = window.index(forKey: id) else { return nil }
+        return body(&window.values[index])
+    }
+
     /// Leaves the window when nothing is under way; the store knows when it is due again.
     mutating func evictIfIdle(_ id: RequestID, at now: WallTime) {
-        guard let run = window[id], !run.isDirty, !run.isCommitting, run.effects.isEmpty,
-            !run.loaded.request.isBusy
-        else { return }
-        window.removeValue(forKey: id)
+        let isIdle = withRun(id) { run in
+            !run.isDirty && !run.isCommitting && run.effects.isEmpty && !run.loaded.request.isBusy
+        }
+        guard isIdle == true, let run = window.removeValue(forKey: id) else { return }
         if let lane = run.lane { lanes[lane]?.requestCount -= 1 }
         if readsUnderWay > 0 { leftAfterRead[id] = lastRead }
         if suspects.first == id { suspects.removeFirst() }
