@@ -187,8 +187,9 @@ let suites: [Target] = [
     tests(
         "Daemon",
         [
-            "Daemon", "Control", "Engine", "HTTP", "Ledger", "Lifecycle", "Providers", "Settings",
-            "Storage", "Systemd", "Vault", .logging, .nioPosix,
+            "Daemon", "Control", "Engine", "HTTP", "Ledger", "Lifecycle", "Providers", "Sandbox",
+            "Settings", "Storage", "Systemd", "Vault", .logging, .nioCore, .nioHTTP1, .nioPosix,
+            .nioSSL,
         ]
     ),
     tests("Simulation", ["Engine", "Lifecycle"]),

@@ -9,76 +9,9 @@ import Vault
 @testable import Daemon
 
 @Suite("What a verified notification does") struct NotificationDeskTests {
-    /// A clock that only says one time.
-    private struct StoppedClock: EngineClock {
-        func now() -> WallTime { Bench.start + .seconds(10) }
-        func sleep(until time: WallTime) async throws { throw CancellationError() }
-    }
-
-    /// A desk with alice, whose subject at Apple is known.
-    private struct Setup {
-        let bench: Bench
-        let intake: IntakeDesk
-        let desk: NotificationDesk
-
-        init(more: String = "", storesSubject: Bool = true) async throws {
-            bench = try Bench()
-            let vault = SealedVault(keyring: VaultKeyring(active: try Bench.key(1)))
-            let credentials = try bench.desk(vault, more: more)
-            var offer = try bench.offer("alice", "token-1")
-            if storesSubject { offer.subject = Secret("sub-1") }
-            _ = try await credentials.store([offer])
-            intake = IntakeDesk(
-                state: bench.state,
-                hasher: bench.hasher,
-                shelf: credentials.shelf,
-                credentials: credentials,
-                logger: bench.log.logger
-            )
-            desk = NotificationDesk(
-                state: bench.state,
-                vault: vault,
-                hasher: bench.hasher,
-                shelf: credentials.shelf,
-                intake: intake,
-                clock: StoppedClock(),
-                logger: bench.log.logger,
-                post: { _ in }
-            )
-        }
-
-        func take(
-            _ meaning: NoticeMeaning,
-            subject: String = "sub-1",
-            key: String = "j1",
-            at time: WallTime = Bench.start + .seconds(5),
-            acknowledgement: NotificationAcknowledgement = .status(200)
-        ) async throws -> NoticeResult {
-            let notice = ProviderNotice(
-                meaning: meaning,
-                event: "e",
-                subject: Secret(subject),
-                clientIDs: ["com.example.app"],
-                occurredAt: time,
-                dedupeKey: Secret(key)
-            )
-            return try await desk.take(
-                VerifiedNotification(notices: [notice], acknowledgement: acknowledgement),
-                of: ProviderName("apple"),
-                at: Bench.start + .seconds(10),
-                from: NoticeSource(uid: 7, role: "submit")
-            )
-        }
-
-        func openDeletions() async throws -> [RequestID] {
-            let hash = bench.hasher.hash("alice", domain: .user)
-            return try await bench.state.userHold(hash).openRequests
-        }
-    }
-
     @Test("an account that is gone becomes one deletion of that user, however often it is told")
     func deletes() async throws {
-        let setup = try await Setup()
+        let setup = try await NotificationSetup()
         let first = try await setup.take(.accountGone)
         #expect(first.effect == .deletionRequested)
         #expect(first.answer == NotificationAnswer(status: 200))
@@ -97,7 +30,7 @@ import Vault
 
     @Test("a deletion that a user asked for says nothing about the grant")
     func asked() async throws {
-        let setup = try await Setup()
+        let setup = try await NotificationSetup()
         let result = try await setup.take(.deletionAsked)
         #expect(result.effect == .deletionRequested)
         let loaded = try await setup.bench.state.openRequests(try await setup.openDeletions())
@@ -106,7 +39,7 @@ import Vault
 
     @Test("a link that was cut starts nothing and is evidence for what comes later")
     func cuts() async throws {
-        let setup = try await Setup()
+        let setup = try await NotificationSetup()
         #expect(try await setup.take(.linkCut).effect == .linkUpdated)
         #expect(try await setup.openDeletions().isEmpty)
         let later = try await setup.take(.deletionAsked, key: "j2")
@@ -123,7 +56,7 @@ import Vault
         ]
     )
     func reports(key: String, meaning: NoticeMeaning) async throws {
-        let setup = try await Setup(more: key)
+        let setup = try await NotificationSetup(more: key)
         #expect(try await setup.take(meaning).effect == .reported)
         #expect(try await setup.openDeletions().isEmpty)
         #expect(setup.bench.log.all.contains { $0.hasPrefix("notificationReported") })
@@ -131,17 +64,17 @@ import Vault
 
     @Test("strangers are answered politely and nothing is done")
     func strangers() async throws {
-        let setup = try await Setup()
+        let setup = try await NotificationSetup()
         let result = try await setup.take(.accountGone, subject: "sub-2")
         #expect(result.effect == .unknownSubject && result.answer.status == 200)
         #expect(try await setup.openDeletions().isEmpty)
-        let unknown = try await Setup(storesSubject: false)
+        let unknown = try await NotificationSetup(storesSubject: false)
         #expect(try await unknown.take(.accountGone).effect == .unknownSubject)
     }
 
     @Test("what is older than a month is not acted on, and what means nothing is not kept")
     func staleAndNoted() async throws {
-        let setup = try await Setup()
+        let setup = try await NotificationSetup()
         let old = Bench.start - StateDatabase.noticeAgeMax
         #expect(try await setup.take(.accountGone, at: old).effect == .stale)
         #expect(try await setup.take(.other, key: "j2").effect == .noted)
@@ -150,7 +83,7 @@ import Vault
 
     @Test("with the intake paused it is durable and acted on afterwards")
     func postponed() async throws {
-        let setup = try await Setup()
+        let setup = try await NotificationSetup()
         try await setup.intake.setPaused(true)
         let result = try await setup.take(.accountGone)
         #expect(result.effect == .postponed && result.answer.status == 200)
@@ -162,7 +95,7 @@ import Vault
 
     @Test("a confirmation has the same code every time, and the address of its page")
     func confirmation() async throws {
-        let setup = try await Setup()
+        let setup = try await NotificationSetup()
         let confirmation = NotificationAcknowledgement.confirmation(
             statusURLPrefix: "https://app.example.com/d/"
         )
@@ -182,7 +115,7 @@ import Vault
 
     @Test("no log line shows a subject, a user id or a key")
     func silent() async throws {
-        let setup = try await Setup(more: "on_link_cut = \"report\"")
+        let setup = try await NotificationSetup(more: "on_link_cut = \"report\"")
         _ = try await setup.take(.accountGone, key: "secret-key")
         _ = try await setup.take(.linkCut, key: "k2")
         let text = setup.bench.log.all.joined()
@@ -191,7 +124,7 @@ import Vault
 
     @Test("a stranger at the web server fills counters, not the journal")
     func refusals() async throws {
-        let setup = try await Setup()
+        let setup = try await NotificationSetup()
         let refusal = NotificationRefusal(
             .badSignature,
             provider: ProviderName("apple"),

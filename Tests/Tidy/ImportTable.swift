@@ -67,6 +67,7 @@ enum ImportTable {
             "HTTP": ["Vault", "NIOPosix"],
             "Providers": ["Sandbox", "Vault", "NIOPosix", "NIOSSL"],
             "Control": ["ControlServer", "ControlClient", "Logging", "NIOPosix", "Subprocess"],
+            "Daemon": ["Sandbox", "NIOHTTP1", "NIOSSL"],
             "Sandbox": ["AsyncHTTPClient"],
             "Simulation": ["Engine", "Lifecycle"],
             "EndToEnd": [

@@ -33,7 +33,8 @@ struct NotificationPoller: Sendable {
             for source in sources { group.addTask { try await poll(source) } }
             // Without a source nothing else would keep this from ending the service.
             group.addTask { try await sleepForever() }
-            try await group.waitForAll()
+            // Not `waitForAll`, which would hear of a failed store only when all the others end.
+            while try await group.next() != nil {}
         }
     }
 

@@ -25,6 +25,7 @@ extension ProviderFactory {
         settings.check = oauth2.check.flatMap { OAuth2Check(rawValue: $0.rawValue) }
         if oauth2.check == nil, oauth2.introspectionURL != nil { settings.check = .introspection }
         settings.revokesWholeGrant = oauth2.revokeEndsGrant
+        settings.rotatesRefreshTokens = oauth2.rotatesRefreshTokens
         settings.assertionAudienceIsIssuer = oauth2.audience == .issuer
         settings.nonce = oauth2.nonce.rawValue
         settings.userActionURL = oauth2.userActionURL

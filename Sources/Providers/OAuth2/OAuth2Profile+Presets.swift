@@ -21,8 +21,9 @@ extension OAuth2Profile {
         issuer: "https://api.login.yahoo.com",
         revocationURL: "https://api.login.yahoo.com/oauth2/revoke",
         introspectionURL: "https://api.login.yahoo.com/oauth2/introspect",
-        // Refresh tokens rotate, so that only introspection may ask.
+        // Refresh tokens rotate, so that only introspection asks.
         check: .introspection,
+        rotatesRefreshTokens: true,
         userActionURL: "https://login.yahoo.com/account/security"
     )
 
@@ -48,6 +49,8 @@ extension OAuth2Profile {
         tokenURL: "{issuer}/oauth/token",
         revocationURL: "{issuer}/oauth/revoke",
         prefersPost: true,
+        // A refresh "invalidates the existing access_token and refresh_token" (doc/api/oauth2.md).
+        rotatesRefreshTokens: true,
         userActionURL: "https://gitlab.com/-/user_settings/applications"
     )
 
@@ -102,6 +105,8 @@ extension OAuth2Profile {
                 ReplyRow(400...401, .error(["invalid_client"]), .trouble(.misconfigured)),
             ])
         ),
+        // Only the token of the last refresh is taken ("Extending the expiration …").
+        rotatesRefreshTokens: true,
         userActionURL: "https://marketplace.zoom.us/user/installed"
     )
 
@@ -203,6 +208,8 @@ extension OAuth2Profile {
             replies: ReplyTable([ReplyRow(200, .member("id", .isPresent), .honoured)])
         ),
         revokesWholeGrant: true,
+        // In the last month of its two a refresh brings a new one and ends the old.
+        rotatesRefreshTokens: true,
         userActionURL: "https://apps.kakao.com/connected/app/list"
     )
 

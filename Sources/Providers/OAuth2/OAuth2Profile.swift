@@ -21,6 +21,8 @@ package struct OAuth2Profile: Sendable {
     var check = OAuth2Check.none
     /// Whether the documentation says that one revoke ends the whole grant.
     var revokesWholeGrant = false
+    /// Whether the documentation says that a refresh uses the refresh token up.
+    var rotatesRefreshTokens = false
     var hasNoRevocationAPI = false
     var userActionURL: String?
     var userActionText =

@@ -274,6 +274,8 @@ extension OAuth2Provider {
             // A token can be dead while the grant lives, at every vendor here.
             invalidTokenProvesGone: false,
             hasNoRevocationAPI: settings.profile.hasNoRevocationAPI,
+            rotatesRefreshTokens: settings.rotatesRefreshTokens
+                ?? settings.profile.rotatesRefreshTokens,
             userActionURL: settings.userActionURL ?? settings.profile.userActionURL
                 ?? settings.issuer ?? "",
             userActionText: settings.profile.userActionText

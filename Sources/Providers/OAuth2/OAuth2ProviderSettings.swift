@@ -27,6 +27,8 @@ package struct OAuth2ProviderSettings: Sendable {
     package var check: OAuth2Check?
     /// Whether the revocation of a refresh token ends the whole grant.
     package var revokesWholeGrant: Bool?
+    /// Whether a refresh uses the refresh token up.
+    package var rotatesRefreshTokens: Bool?
     /// Whether the audience of a client assertion is the issuer instead of the token endpoint.
     package var assertionAudienceIsIssuer = false
     /// How the nonce of an id token is made: `plain`, `sha256` or `any`.

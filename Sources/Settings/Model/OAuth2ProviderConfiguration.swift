@@ -19,6 +19,8 @@ package struct OAuth2ProviderConfiguration: Hashable, Sendable {
     package let check: CheckMethod?
     package let nonce: NonceForm
     package let revokeEndsGrant: Bool?
+    /// `nil`: as the preset says, else false.
+    package let rotatesRefreshTokens: Bool?
     package let userActionURL: String?
 }
 

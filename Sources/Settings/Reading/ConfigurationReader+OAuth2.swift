@@ -40,6 +40,9 @@ extension ConfigurationReader {
             check: section.choice("check"),
             nonce: section.choice("nonce") ?? .plain,
             revokeEndsGrant: section.values["revoke_ends_grant"].map { $0 == .boolean(true) },
+            rotatesRefreshTokens: section.values["rotates_refresh_tokens"].map {
+                $0 == .boolean(true)
+            },
             userActionURL: section.text("user_action_url")
         )
     }

@@ -136,6 +136,17 @@ extension SettingsTable {
             preset says, else false.
             """
         ).only("oauth2"),
+        Setting(
+            .provider,
+            "rotates_refresh_tokens",
+            .boolean,
+            .optional(example: .boolean(true)),
+            """
+            Whether a refresh brings a new refresh token and uses the old one up. Where it may, \
+            say true: a token that is refused after an unheard answer proves nothing then. Unless \
+            given: as the preset says, else false.
+            """
+        ).only("oauth2"),
         nonce("oauth2"),
         Setting(
             .provider,

@@ -1,0 +1,75 @@
+import Engine
+import Lifecycle
+import Providers
+import Storage
+import Testing
+import Vault
+
+@testable import Daemon
+
+/// A desk with alice, whose subject at Apple is known.
+struct NotificationSetup {
+    let bench: Bench
+    let intake: IntakeDesk
+    let desk: NotificationDesk
+
+    init(more: String = "", storesSubject: Bool = true) async throws {
+        bench = try Bench()
+        let vault = SealedVault(keyring: VaultKeyring(active: try Bench.key(1)))
+        let credentials = try bench.desk(vault, more: more)
+        var offer = try bench.offer("alice", "token-1")
+        if storesSubject { offer.subject = Secret("sub-1") }
+        _ = try await credentials.store([offer])
+        intake = IntakeDesk(
+            state: bench.state,
+            hasher: bench.hasher,
+            shelf: credentials.shelf,
+            credentials: credentials,
+            logger: bench.log.logger
+        )
+        desk = NotificationDesk(
+            state: bench.state,
+            vault: vault,
+            hasher: bench.hasher,
+            shelf: credentials.shelf,
+            intake: intake,
+            clock: StoppedClock(),
+            logger: bench.log.logger,
+            post: { _ in }
+        )
+    }
+
+    func take(
+        _ meaning: NoticeMeaning,
+        subject: String = "sub-1",
+        key: String = "j1",
+        at time: WallTime = Bench.start + .seconds(5),
+        acknowledgement: NotificationAcknowledgement = .status(200)
+    ) async throws -> NoticeResult {
+        let notice = ProviderNotice(
+            meaning: meaning,
+            event: "e",
+            subject: Secret(subject),
+            clientIDs: ["com.example.app"],
+            occurredAt: time,
+            dedupeKey: Secret(key)
+        )
+        return try await desk.take(
+            VerifiedNotification(notices: [notice], acknowledgement: acknowledgement),
+            of: ProviderName("apple"),
+            at: Bench.start + .seconds(10),
+            from: NoticeSource(uid: 7, role: "submit")
+        )
+    }
+
+    func openDeletions() async throws -> [RequestID] {
+        let hash = bench.hasher.hash("alice", domain: .user)
+        return try await bench.state.userHold(hash).openRequests
+    }
+}
+
+/// A clock that only says one time; whoever sleeps ends.
+struct StoppedClock: EngineClock {
+    func now() -> WallTime { Bench.start + .seconds(10) }
+    func sleep(until time: WallTime) async throws { throw CancellationError() }
+}
