@@ -227,6 +227,8 @@ class Quiet:
     """Of an idle daemon: milliseconds to the provider, and how often it wakes."""
 
     latencies_ms: list[float]
+    # Of which the application's own commit, syncs included.
+    inserts_ms: list[float]
     wakes_per_s: float
     wakes_by_thread: dict[str, int]
     resident_kib: int
@@ -253,7 +255,7 @@ def quiet(bench: Bench, insert_count: int, idle_s: float, settle_s: float) -> Qu
         daemon.prepare(insert_count + 5)
         time.sleep(SETTLE_S)
         spool = data.open_spool(daemon.spool)
-        latencies = []
+        latencies, inserts = [], []
         for number in range(insert_count + 5):
             # Long enough for the mirror and the scrubbing of the one before to be over.
             time.sleep(0.7 + 0.1 * jitter.random())
@@ -263,10 +265,12 @@ def quiet(bench: Bench, insert_count: int, idle_s: float, settle_s: float) -> Qu
                 "INSERT INTO requests (kind, user_id) VALUES ('delete_account', ?)",
                 (data.user_id(2 * number),),
             )
+            is_inserted = time.time()
             arrival = first_arrival(bench, mark)
             # The first ones open the connection and load the code.
             if number >= 5:
                 latencies.append(max(0.0, (arrival - start) * 1000))
+                inserts.append((is_inserted - start) * 1000)
         spool.close()
         time.sleep(settle_s)
         pid = daemon.process.pid
@@ -275,7 +279,7 @@ def quiet(bench: Bench, insert_count: int, idle_s: float, settle_s: float) -> Qu
         after = voluntary_switches(pid)
         wakes = {name: count - before.get(name, 0) for name, count in after.items()}
         return Quiet(
-            latencies, sum(wakes.values()) / idle_s,
+            latencies, inserts, sum(wakes.values()) / idle_s,
             {name: count for name, count in wakes.items() if count}, status_kib(pid, "VmRSS"),
         )
     finally:
