@@ -79,15 +79,16 @@ import Testing
         var answers: [PurgeAnswer] = []
         let took = await ContinuousClock().measure { answers = await target.purge([order("a")]) }
         let waits = try await writer.waits()
-        let peak = try memory.mebibytes()
+        let grown = try memory.grownMebibytes()
         let late = waits.filter { $0 > .milliseconds(100) }.count
         Swift.print(
-            "bench: 1,000,000 rows in \(took), peak resident \(peak) MiB, \(waits.count) writes,"
+            "bench: 1,000,000 rows in \(took), \(grown) MiB more resident, \(waits.count) writes,"
                 + " longest \(waits.last ?? .zero), \(late) over 100 ms"
         )
         #expect(answers.map(\.text) == ["p delete, fence: none 1000000"])
         #expect(await target.verify([order("a")]) == [.clean])
-        #expect(peak <= 96)
+        // What the other suites left in this process is not the purge's; it has half of the bar.
+        #expect(grown <= 48)
         // On a machine that does nothing else none is late; others may hold the processors here.
         #expect(late * 100 <= waits.count)
         #expect(
@@ -121,62 +122,24 @@ import Testing
     }
 }
 
-/// The most resident memory of this process since it was made (proc(5), clear_refs).
+/// By how much this process's most resident memory grew since this was made (proc(5), clear_refs).
 private struct PeakMemory {
+    private let before: Int
+
     init() throws {
         let file = try FileHandle(forWritingTo: URL(fileURLWithPath: "/proc/self/clear_refs"))
         try file.write(contentsOf: Data("5".utf8))
         try file.close()
+        before = try Self.peakKibibytes()
     }
 
-    func mebibytes() throws -> Int {
+    func grownMebibytes() throws -> Int { (try Self.peakKibibytes() - before) / 1024 }
+
+    private static func peakKibibytes() throws -> Int {
         let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
         let line = status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }
         let kibibytes = line?.split(whereSeparator: { $0 == " " || $0 == "\t" }).dropFirst().first
         guard let kibibytes, let count = Int(kibibytes) else { throw Missing() }
-        return count / 1024
-    }
-}
-
-/// An application that writes as fast as it can, on a thread of its own because it blocks.
-private final class Writer: Sendable {
-    private let app: AppDatabase
-    private let isOver = Mutex(false)
-    private let results = AsyncThrowingStream<[Duration], any Error>.makeStream()
-
-    init(_ app: AppDatabase) { self.app = app }
-
-    func start() {
-        Thread { [self] in
-            do {
-                results.continuation.yield(try run())
-                results.continuation.finish()
-            } catch {
-                results.continuation.finish(throwing: error)
-            }
-        }.start()
-    }
-
-    /// The longest wait and the number of writes.
-    func stop() async throws -> (Duration, Int) {
-        let waits = try await waits()
-        return (waits.last ?? .zero, waits.count)
-    }
-
-    /// How long each write took, the longest last.
-    func waits() async throws -> [Duration] {
-        isOver.withLock { $0 = true }
-        for try await result in results.stream { return result }
-        throw Missing()
-    }
-
-    private func run() throws -> [Duration] {
-        let clock = ContinuousClock()
-        var waits: [Duration] = []
-        while !isOver.withLock({ $0 }) {
-            let statement = "INSERT INTO log VALUES (\(waits.count))"
-            waits.append(try clock.measure { try app.execute(statement) })
-        }
-        return waits.sorted()
+        return count
     }
 }
