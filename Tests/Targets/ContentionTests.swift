@@ -143,3 +143,46 @@ private struct PeakMemory {
         return count
     }
 }
+
+/// An application that writes as fast as it can, on a thread of its own because it blocks.
+private final class Writer: Sendable {
+    private let app: AppDatabase
+    private let isOver = Mutex(false)
+    private let results = AsyncThrowingStream<[Duration], any Error>.makeStream()
+
+    init(_ app: AppDatabase) { self.app = app }
+
+    func start() {
+        Thread { [self] in
+            do {
+                results.continuation.yield(try run())
+                results.continuation.finish()
+            } catch {
+                results.continuation.finish(throwing: error)
+            }
+        }.start()
+    }
+
+    /// The longest wait and the number of writes.
+    func stop() async throws -> (Duration, Int) {
+        let waits = try await waits()
+        return (waits.last ?? .zero, waits.count)
+    }
+
+    /// How long each write took, the longest last.
+    func waits() async throws -> [Duration] {
+        isOver.withLock { $0 = true }
+        for try await result in results.stream { return result }
+        throw Missing()
+    }
+
+    private func run() throws -> [Duration] {
+        let clock = ContinuousClock()
+        var waits: [Duration] = []
+        while !isOver.withLock({ $0 }) {
+            let statement = "INSERT INTO log VALUES (\(waits.count))"
+            waits.append(try clock.measure { try app.execute(statement) })
+        }
+        return waits.sorted()
+    }
+}
