@@ -416,7 +416,7 @@ _expungectl_reauthorize() {
 
 _expungectl_receipt() {
     repeating_flags=()
-    non_repeating_flags=(--json --version -h --help)
+    non_repeating_flags=(--html --json --version -h --help)
     repeating_options=()
     non_repeating_options=(--socket)
     __expungectl_offer_flags_options 1

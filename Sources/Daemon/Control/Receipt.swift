@@ -45,6 +45,10 @@ struct Receipt: Sendable {
         }
         members.append(Member("targets", .array(request.purges.map(target))))
         members.append(Member("not_erased", .array(notErased)))
+        if request.kind == .deleteAccount {
+            let scope = ErasureHorizon(request: request, configuration: configuration)
+            members += scope.members
+        }
         if let ledger { members.append(Member("ledger", ledger)) }
         return .object(members)
     }
@@ -122,7 +126,8 @@ struct Receipt: Sendable {
             ])
         }
         members.append(Member("tables", .array(entries)))
-        return .object(members)
+        let horizon = ErasureHorizon(request: record.request, configuration: configuration)
+        return .object(members + horizon.members(of: work))
     }
 
     /// Tables that are kept, rows that are kept without their personal columns, and rows that are

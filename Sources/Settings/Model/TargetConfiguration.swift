@@ -11,6 +11,8 @@ package enum TargetFamily: String, Sendable, CaseIterable {
 package struct TargetConfiguration: Hashable, Sendable {
     package let name: TargetName
     package let kind: TargetKind
+    /// How long erased data survives in backups; `nil` when nobody said.
+    package let backupsKept: Duration?
 }
 
 /// A target family with what only that family needs.

@@ -27,7 +27,9 @@ extension ConfigurationReader {
             targets.append(
                 TargetConfiguration(
                     name: TargetName(section.text("name") ?? ""),
-                    kind: targetKind(family, section, tables: entries["table"], of: place)
+                    kind: targetKind(family, section, tables: entries["table"], of: place),
+                    backupsKept: section.values["backups_kept"] == nil
+                        ? nil : section.duration("backups_kept")
                 )
             )
         }

@@ -22,6 +22,17 @@ extension SettingsTable {
         ).atRestart(),
         Setting(
             .target,
+            "backups_kept",
+            .duration(.zero ... .days(3650)),
+            .optional(example: .duration(.days(30))),
+            """
+            How long a backup of this store is kept: erased data survives in it until then, and \
+            the receipt says so. "0s" says that there are none; without the key the receipt says \
+            that it is not known.
+            """
+        ),
+        Setting(
+            .target,
             "path",
             .text(.path),
             .required(example: .text("/srv/app/app.db")),

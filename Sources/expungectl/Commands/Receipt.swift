@@ -5,15 +5,18 @@ import Lifecycle
 
 struct Receipt: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Print the receipt of a completed request, as JSON."
+        abstract: "Print the receipt of a completed request, as JSON or as a page."
     )
 
     @Argument(help: "The request.")
     var id: RequestArgument
+    @Flag(help: "Print a page of HTML that can be printed: one file, no script.")
+    var html = false
     @OptionGroup var global: GlobalOptions
 
     func run() async throws {
         let receipt = try await global.withClient { try await $0.receipt(id.id) }
+        if html { return Console.write(ReceiptPage(receipt: receipt).html) }
         Console.write(receipt.indentedText.trimmingNewline)
     }
 }

@@ -1,0 +1,72 @@
+import Control
+import Lifecycle
+import Settings
+
+/// Until when erased data survives elsewhere, and what a deletion never reaches: what a receipt must
+/// not be silent about.
+struct ErasureHorizon: Sendable {
+    let request: Request
+    let configuration: DaemonConfiguration
+
+    private typealias Member = JSONValue.Member
+
+    /// Of all targets: when the last copy is gone, or which targets do not tell.
+    var members: [JSONValue.Member] {
+        let ends = request.purges.map { (target: $0.target, end: end(of: $0)) }
+        let unknown = ends.filter { $0.end == nil }.map { JSONValue.string($0.target.rawValue) }
+        var members: [Member] = []
+        if unknown.isEmpty, let last = ends.compactMap(\.end).max() {
+            members.append(Member("erasure_horizon", .string(last.rfc3339)))
+        } else if !unknown.isEmpty {
+            members.append(Member("erasure_horizon_unknown", .array(unknown)))
+        }
+        members.append(Member("not_in_scope", .array(Self.notInScope.map { .string($0) })))
+        return members
+    }
+
+    /// Of one target.
+    func members(of work: PurgeWork) -> [JSONValue.Member] {
+        var members: [Member] = []
+        if let kept = kept(work.target), kept > .zero, let endedAt = work.endedAt {
+            members.append(Member("backups_kept_until", .string((endedAt + kept).rfc3339)))
+        }
+        if !work.counts.lingering.isEmpty {
+            let copies = work.counts.lingering.map { copy -> JSONValue in
+                var members = [Member("what", .string(copy.text))]
+                if let until = copy.until {
+                    members.append(Member("until", .string(until.rfc3339)))
+                }
+                return .object(members)
+            }
+            members.append(Member("lingering", .array(copies)))
+        }
+        if let end = end(of: work) {
+            members.append(Member("erasure_horizon", .string(end.rfc3339)))
+        }
+        return members
+    }
+
+    private func kept(_ target: TargetName) -> Duration? {
+        configuration.targets.first { $0.name == target }?.backupsKept
+    }
+
+    /// `nil` when nobody knows how long backups or the store's own copies are kept.
+    private func end(of work: PurgeWork) -> WallTime? {
+        guard let kept = kept(work.target), let endedAt = work.endedAt else { return nil }
+        var end = endedAt + kept
+        for copy in work.counts.lingering {
+            guard let until = copy.until else { return nil }
+            end = max(end, until)
+        }
+        return end
+    }
+
+    /// True of every deletion, whatever is configured.
+    private static let notInScope = [
+        "stores that are not configured as a target of this service",
+        "data that was handed to others, also by the providers named here",
+        "backups and copies of a store, until its erasure horizon",
+        "this receipt, the keyed hash of the user id that keeps the erasure through a restore, and"
+            + " the entries of the ledger, none of which names the user",
+    ]
+}

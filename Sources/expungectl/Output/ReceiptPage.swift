@@ -1,0 +1,193 @@
+import Control
+
+/// A receipt as a page to print: one file, no script, nothing from elsewhere.
+struct ReceiptPage {
+    let receipt: JSONValue
+
+    /// The whole page.
+    var html: String {
+        let title = "Receipt \(field("request_id", of: receipt))"
+        return """
+            <!DOCTYPE html>
+            <html lang="en">
+            <head>
+            <meta charset="utf-8">
+            <meta http-equiv="Content-Security-Policy" content="default-src 'none'; \
+            style-src 'unsafe-inline'">
+            <title>\(title)</title>
+            <style>
+            \(Self.style)
+            </style>
+            </head>
+            <body>
+            <h1>\(title)</h1>
+            <p class="summary">\(field("summary", of: receipt))</p>
+            \(facts)
+            \(identities)
+            \(targets)
+            \(notErased)
+            \(horizon)
+            \(ledger)
+            </body>
+            </html>
+            """
+    }
+
+    private static let style = """
+        body { font: 11pt/1.4 sans-serif; max-width: 48em; margin: 2em auto; color: #000 }
+        table { border-collapse: collapse; width: 100%; margin: .5em 0 1em }
+        th, td { text-align: left; vertical-align: top; border-bottom: 1px solid #999 }
+        th, td { padding: .2em .6em .2em 0; overflow-wrap: anywhere }
+        h1 { font-size: 15pt } h2 { font-size: 12pt; margin-top: 1.5em }
+        .summary { font-weight: bold } .no { font-weight: bold }
+        pre { white-space: pre-wrap; overflow-wrap: anywhere; font-size: 8pt }
+        @media print { body { margin: 0; max-width: none } h2, tr { break-after: avoid } }
+        @page { margin: 18mm }
+        """
+
+    private var facts: String {
+        let names = [
+            "kind", "state", "created_at", "accepted_at", "purge_started_at",
+            "completed_at", "scrubbed_at",
+        ]
+        let rows = names.compactMap { name in receipt[name].map { [Self.words(name), text($0)] } }
+        return table(nil, rows)
+    }
+
+    private var identities: String {
+        let rows = items("identities").map { identity in
+            var evidence = field("evidence", of: identity)
+            if let action = identity["user_action"] {
+                evidence += "<br>\(field("text", of: action)) \(field("url", of: action))"
+            }
+            let isRevoked = identity["revoked"] == .boolean(true)
+            return [
+                field("provider", of: identity) + "<br>" + field("client_id", of: identity),
+                isRevoked ? "yes" : "<span class=\"no\">NO</span>", field("verdict", of: identity),
+                evidence, field("decided_at", of: identity),
+            ]
+        }
+        return section("Links to providers")
+            + table(["Provider", "Revoked", "Verdict", "Evidence", "Decided"], rows)
+            + abandoned
+    }
+
+    private var abandoned: String {
+        guard let note = receipt["abandoned"] else { return "" }
+        return "<p class=\"no\">Abandoned by uid \(field("uid", of: note)): "
+            + "\(field("reason", of: note))</p>"
+    }
+
+    private var targets: String {
+        var rows: [[String]] = []
+        for target in items("targets") {
+            let isVerified = target["verified"] == .boolean(true)
+            for entry in array(target["tables"]) {
+                rows.append([
+                    field("target", of: target), field("table", of: entry),
+                    field("action", of: entry), field("rows", of: entry),
+                    field("fenced_rows", of: entry), field("fence", of: entry),
+                    isVerified
+                        ? field("verified_at", of: target) : "<span class=\"no\">NO</span>",
+                ])
+            }
+        }
+        return section("Erased")
+            + table(
+                ["Store", "Where", "Action", "Count", "Left as newer", "Newer than", "Verified"],
+                rows
+            )
+    }
+
+    private var notErased: String {
+        let rows = items("not_erased").map { item in
+            ["target", "table", "rows", "reason"].map { field($0, of: item) }
+        }
+        let scope = items("not_in_scope").map { "<li>\(text($0))</li>" }.joined(separator: "\n")
+        return section("Not erased") + table(["Store", "Where", "Count", "Why"], rows)
+            + section("Not in scope") + "<ul>\n\(scope)\n</ul>"
+    }
+
+    private var horizon: String {
+        let rows = items("targets").map { target in
+            let copies = array(target["lingering"]).map { copy in
+                field("what", of: copy) + (copy["until"].map { " until " + text($0) } ?? "")
+            }
+            let end = target["erasure_horizon"].map(text) ?? "not known"
+            return [
+                field("target", of: target), field("backups_kept_until", of: target),
+                copies.joined(separator: "<br>"), end,
+            ]
+        }
+        guard !rows.isEmpty else { return "" }
+        let whole = receipt["erasure_horizon"].map { "After \(text($0)) no copy is left." }
+        return section("Until when copies survive")
+            + table(["Store", "Backups until", "Kept by the store", "Gone after"], rows)
+            + "<p>\(whole ?? "When the last copy is gone is not known for every store.")</p>"
+    }
+
+    private var ledger: String {
+        guard let ledger = receipt["ledger"] else { return "" }
+        let rows = array(ledger["entries"]).map { entry in
+            [field("index", of: entry), field("entry", of: entry)]
+        }
+        return section("Ledger") + table(["Entry", "What was written"], rows)
+            + "<p>Key: \(field("key", of: ledger))</p>"
+            + "<pre>\(field("checkpoint", of: ledger))</pre>"
+    }
+}
+
+extension ReceiptPage {
+    private func section(_ title: String) -> String { "<h2>\(title)</h2>\n" }
+
+    /// Cells are HTML already.
+    private func table(_ head: [String]?, _ rows: [[String]]) -> String {
+        guard !rows.isEmpty else { return "<p>None.</p>\n" }
+        let top = head.map { "<tr>" + $0.map { "<th>\($0)</th>" }.joined() + "</tr>\n" } ?? ""
+        let body = rows.map { row in "<tr>" + row.map { "<td>\($0)</td>" }.joined() + "</tr>" }
+        return "<table>\n\(top)\(body.joined(separator: "\n"))\n</table>\n"
+    }
+
+    private func items(_ name: String) -> [JSONValue] { array(receipt[name]) }
+
+    private func array(_ value: JSONValue?) -> [JSONValue] {
+        guard case .array(let items)? = value else { return [] }
+        return items
+    }
+
+    private func field(_ name: String, of value: JSONValue) -> String {
+        value[name].map(text) ?? ""
+    }
+
+    /// What a value says, harmless in HTML.
+    private func text(_ value: JSONValue) -> String {
+        switch value {
+        case .string(let text): Self.escaped(text)
+        case .integer(let number): "\(number)"
+        case .boolean(let claim): claim ? "yes" : "no"
+        case .null, .number, .array, .object: ""
+        }
+    }
+
+    private static func words(_ name: String) -> String { name.replacing("_", with: " ") }
+
+    /// Every character that HTML or an attribute could take for its own; control characters go.
+    static func escaped(_ text: String) -> String {
+        var escaped = ""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "&": escaped += "&amp;"
+            case "<": escaped += "&lt;"
+            case ">": escaped += "&gt;"
+            case "\"": escaped += "&quot;"
+            case "'": escaped += "&#39;"
+            case "\n": escaped.unicodeScalars.append(scalar)
+            case _ where scalar.value < 0x20 || (0x7f..<0xa0).contains(scalar.value): continue
+            // Marks that turn the direction of what follows could show another text than there is.
+            case "\u{202a}"..."\u{202e}", "\u{2066}"..."\u{2069}", "\u{200e}", "\u{200f}": continue
+            default: escaped.unicodeScalars.append(scalar)
+            }
+        }
+        return escaped
+    }
+}

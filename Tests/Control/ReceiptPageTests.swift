@@ -1,0 +1,74 @@
+import Control
+import Testing
+
+@testable import expungectl
+
+extension ControlSuite {
+    @Suite struct ReceiptPageTests {
+        private static let hostile = "<script src=//x>'\"&\u{202e}\u{1b}[31m"
+
+        /// A receipt with a hostile text in every place that holds one.
+        private static var receipt: JSONValue {
+            .object([
+                .init("request_id", .string("r-1")),
+                .init("summary", .string(hostile)),
+                .init(
+                    "identities",
+                    .array([
+                        .object([
+                            .init("provider", .string(hostile)),
+                            .init("verdict", .string("unrevoked")),
+                            .init("revoked", .boolean(false)),
+                            .init("evidence", .string(hostile)),
+                            .init(
+                                "user_action",
+                                .object([
+                                    .init("url", .string(hostile)), .init("text", .string("t")),
+                                ])
+                            ),
+                        ])
+                    ])
+                ),
+                .init(
+                    "targets",
+                    .array([
+                        .object([
+                            .init("target", .string(hostile)),
+                            .init("verified", .boolean(true)),
+                            .init("erasure_horizon", .string("2027-01-01T00:00:00.000Z")),
+                            .init(
+                                "tables",
+                                .array([
+                                    .object([
+                                        .init("table", .string(hostile)),
+                                        .init("rows", .integer(3)),
+                                    ])
+                                ])
+                            ),
+                        ])
+                    ])
+                ),
+                .init("not_in_scope", .array([.string(hostile)])),
+                .init("ledger", .object([.init("checkpoint", .string(hostile))])),
+            ])
+        }
+
+        @Test func `a page shows what the receipt says and lets no text become markup`() {
+            let page = ReceiptPage(receipt: Self.receipt).html
+            #expect(page.contains("&lt;script src=//x&gt;&#39;&quot;&amp;"))
+            #expect(!page.contains("<script"))
+            #expect(!page.unicodeScalars.contains { $0 == "\u{202e}" || $0 == "\u{1b}" })
+            #expect(page.contains("<span class=\"no\">NO</span>"))
+            #expect(page.contains("2027-01-01T00:00:00.000Z"))
+        }
+
+        @Test func `a page needs nothing from elsewhere and runs nothing`() {
+            let page = ReceiptPage(receipt: .object([.init("request_id", .string("r"))])).html
+            for word in ["http://", "https://", "<link", "<img", "<script", "@import", "url("] {
+                #expect(!page.contains(word), "\(word)")
+            }
+            #expect(page.contains("default-src 'none'"))
+            #expect(page.contains("@media print"))
+        }
+    }
+}

@@ -1,0 +1,68 @@
+import Control
+import Lifecycle
+import Settings
+import Testing
+
+@testable import Daemon
+
+struct ErasureHorizonTests {
+    private static let table = """
+        [[target.table]]
+        table = "t"
+        column = "u"
+        action = "delete"
+        """
+
+    private func horizon(
+        _ kept: String,
+        lingering: [PurgeCounts.Lingering] = []
+    ) throws -> JSONValue {
+        let configuration = try Bench.configuration(
+            """
+            [[target]]
+            name = "app-db"
+            kind = "sqlite"
+            path = "/srv/app/app.db"
+            \(kept)
+            \(Self.table)
+            """
+        )
+        let id = try #require(RequestID("018cc251-f400-7000-8000-000000000001"))
+        var request = Request(
+            id: id,
+            kind: .deleteAccount,
+            createdAt: Bench.start,
+            acceptedAt: Bench.start,
+            notBefore: Bench.start,
+            deadlineAt: Bench.start,
+            identities: [],
+            targets: [TargetName("app-db")]
+        )
+        request.purges[0].endedAt = Bench.start
+        request.purges[0].counts.lingering = lingering
+        let scope = ErasureHorizon(request: request, configuration: configuration)
+        return .object(scope.members + scope.members(of: request.purges[0]))
+    }
+
+    @Test func `a store that keeps backups has its horizon, and so has the receipt`() throws {
+        let found = try horizon("backups_kept = \"30d\"")
+        #expect(found["erasure_horizon"]?.text == "2027-02-14T08:00:00.000Z")
+        #expect(found["backups_kept_until"]?.text == "2027-02-14T08:00:00.000Z")
+    }
+
+    @Test func `without a word about backups the horizon is not known`() throws {
+        let found = try horizon("")
+        #expect(found["erasure_horizon"] == nil)
+        #expect(found["erasure_horizon_unknown"] == .array([.string("app-db")]))
+    }
+
+    @Test func `what the store itself keeps can be later, or of unknown end`() throws {
+        let until = Bench.start + .seconds(90 * 86_400)
+        let copy = PurgeCounts.Lingering(text: "versions", until: until)
+        let later = try horizon("backups_kept = \"0s\"", lingering: [copy])
+        #expect(later["erasure_horizon"]?.text == until.rfc3339)
+        let endless = PurgeCounts.Lingering(text: "versions", until: nil)
+        let unknown = try horizon("backups_kept = \"0s\"", lingering: [endless])
+        #expect(unknown["erasure_horizon_unknown"] != nil)
+    }
+}
