@@ -173,13 +173,13 @@ _expungectl() {
     unset 'unparsed_words[0]'
     unparsed_words=("${unparsed_words[@]}")
     case "${subcommand}" in
-    delete-account|revoke-tokens|list|show|cancel|retry|hold|release|abandon|reauthorize|receipt|events|identities|store-credential|forget|notification|notification-status|status|providers|targets|intake|guard|vault|ledger|reload|metrics|help)
+    delete-account|revoke-tokens|list|show|cancel|retry|hold|release|abandon|reauthorize|receipt|events|identities|store-credential|forget|notification|notification-status|status|providers|targets|intake|guard|vault|ledger|replay|reload|metrics|help)
         # Offer subcommand argument completions
         "_expungectl_${subcommand}"
         ;;
     *)
         # Offer subcommand completions
-        COMPREPLY+=($(compgen -W 'delete-account revoke-tokens list show cancel retry hold release abandon reauthorize receipt events identities store-credential forget notification notification-status status providers targets intake guard vault ledger reload metrics help' -- "${cur}"))
+        COMPREPLY+=($(compgen -W 'delete-account revoke-tokens list show cancel retry hold release abandon reauthorize receipt events identities store-credential forget notification notification-status status providers targets intake guard vault ledger replay reload metrics help' -- "${cur}"))
         ;;
     esac
 }
@@ -979,6 +979,75 @@ _expungectl_ledger_export() {
 }
 
 _expungectl_ledger_accept-rollback() {
+    repeating_flags=()
+    non_repeating_flags=(--json --version -h --help)
+    repeating_options=()
+    non_repeating_options=(--socket)
+    __expungectl_offer_flags_options 0
+
+    # Offer option value completions
+    case "${prev}" in
+    '--socket')
+        __expungectl_add_completions -f
+        return
+        ;;
+    esac
+}
+
+_expungectl_replay() {
+    repeating_flags=()
+    non_repeating_flags=(--version -h --help)
+    repeating_options=()
+    non_repeating_options=()
+    __expungectl_offer_flags_options 0
+
+    # Offer subcommand / subcommand argument completions
+    local -r subcommand="${unparsed_words[0]}"
+    unset 'unparsed_words[0]'
+    unparsed_words=("${unparsed_words[@]}")
+    case "${subcommand}" in
+    run|status)
+        # Offer subcommand argument completions
+        "_expungectl_replay_${subcommand}"
+        ;;
+    *)
+        # Offer subcommand completions
+        COMPREPLY+=($(compgen -W 'run status' -- "${cur}"))
+        ;;
+    esac
+}
+
+_expungectl_replay_run() {
+    repeating_flags=()
+    non_repeating_flags=(--drill --json --version -h --help)
+    repeating_options=()
+    non_repeating_options=(--since --since-file --target --path --socket)
+    __expungectl_offer_flags_options 0
+
+    # Offer option value completions
+    case "${prev}" in
+    '--since')
+        return
+        ;;
+    '--since-file')
+        __expungectl_add_completions -f
+        return
+        ;;
+    '--target')
+        return
+        ;;
+    '--path')
+        __expungectl_add_completions -f
+        return
+        ;;
+    '--socket')
+        __expungectl_add_completions -f
+        return
+        ;;
+    esac
+}
+
+_expungectl_replay_status() {
     repeating_flags=()
     non_repeating_flags=(--json --version -h --help)
     repeating_options=()

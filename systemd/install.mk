@@ -14,7 +14,8 @@ DOCDIR ?= $(PREFIX)/share/doc/expunged
 SYSCONFDIR ?= /etc
 RELEASE_DIR ?= .build/release
 RELEASE_FLAGS = -c release --static-swift-stdlib
-UNITS = expunged.service expunged-control.socket expunged-submit.socket
+UNITS = expunged.service expunged-control.socket expunged-submit.socket expunged-replay.service \
+    expunged-replayed.target
 SHELLS_bash = $(PREFIX)/share/bash-completion/completions/expungectl
 SHELLS_zsh = $(PREFIX)/share/zsh/vendor-completions/_expungectl
 SHELLS_fish = $(PREFIX)/share/fish/vendor_completions.d/expungectl.fish
@@ -41,7 +42,7 @@ install-files:
 	install -s -m 0755 $(RELEASE_DIR)/expungectl $(DESTDIR)$(BINDIR)/expungectl
 	install -s -m 0755 $(RELEASE_DIR)/expunged-sandbox $(DESTDIR)$(BINDIR)/expunged-sandbox
 	for unit in $(UNITS); do \
-	    sed -e 's|/usr/sbin/expunged|$(SBINDIR)/expunged|g' -e 's|/etc/expunged|$(SYSCONFDIR)/expunged|g' \
+	    sed -e 's|/usr/sbin/expunged|$(SBINDIR)/expunged|g' -e 's|/usr/bin/expungectl|$(BINDIR)/expungectl|g' -e 's|/etc/expunged|$(SYSCONFDIR)/expunged|g' \
 	        systemd/$$unit > $(DESTDIR)$(UNITDIR)/$$unit && \
 	    chmod 0644 $(DESTDIR)$(UNITDIR)/$$unit || exit 1; \
 	done

@@ -188,6 +188,19 @@ package protocol ControlBackend: Sendable {
     /// - Throws: ``ControlProblem`` with `vault_sealed`.
     func rotateVault(caller: Caller) async throws(ControlProblem) -> WireVault
 
+    /// The replay that runs, or ran last.
+    ///
+    /// - Throws: ``ControlProblem`` with `unavailable`.
+    func replay(caller: Caller) async throws(ControlProblem) -> WireReplay
+
+    /// Begins to erase again what a restored backup brought back, in the background.
+    ///
+    /// - Throws: ``ControlProblem`` with `unknown_target`, or `wrong_state` while one runs.
+    func startReplay(
+        _ input: ReplayInput,
+        caller: Caller
+    ) async throws(ControlProblem) -> WireReplay
+
     /// The ledger's key, size and last checkpoint.
     ///
     /// - Throws: ``ControlProblem`` with `unavailable`.

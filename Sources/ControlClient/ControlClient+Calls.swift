@@ -288,6 +288,22 @@ extension ControlClient {
         try await value(Call(operation: .rotateVault))
     }
 
+    /// The replay that runs, or ran last.
+    ///
+    /// - Throws: ``ControlClientError``.
+    package func replay() async throws(ControlClientError) -> WireReplay {
+        try await value(Call(operation: .showReplay))
+    }
+
+    /// Begins to erase again what a restored backup brought back.
+    ///
+    /// - Throws: ``ControlClientError``.
+    package func startReplay(
+        _ input: ReplayInput
+    ) async throws(ControlClientError) -> WireReplay {
+        try await value(Call(operation: .startReplay, body: input.body))
+    }
+
     /// The ledger's key, size and last checkpoint.
     ///
     /// - Throws: ``ControlClientError``.

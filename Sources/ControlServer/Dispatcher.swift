@@ -51,6 +51,12 @@ struct Dispatcher: Sendable {
         case .metrics, .overrideGuard, .pauseIntake, .reloadConfiguration, .resumeIntake,
             .rotateVault, .showVault, .status:
             return .answer(try await daemon(request, caller))
+        case .showReplay:
+            return .answer(try encoded(try await backend.replay(caller: caller)))
+        case .startReplay:
+            let input = try ReplayInput(body: request.body)
+            let started = try await backend.startReplay(input, caller: caller)
+            return .answer(try encoded(started, status: 202))
         case .acceptRollback, .ledgerEntries, .showLedger, .verifyLedger:
             return .answer(try await ledger(request, caller))
         case .watchAll: return .events(try await backend.events(nil, caller: caller))

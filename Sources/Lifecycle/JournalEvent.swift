@@ -31,6 +31,9 @@ package enum JournalEvent: String, Sendable, CaseIterable {
     case ledgerDamaged
     case stateRolledBack
     case rollbackAccepted
+    case replayStarted
+    case replayFinished
+    case replayIncomplete
 
     // Requests
     case requestAccepted
@@ -96,7 +99,7 @@ extension JournalEvent {
         case .started, .stopping, .configurationReloaded, .operatorAction, .intakeResumed,
             .vaultOpened, .requestCompleted, .requestCancelled, .requestReleased, .holdPlaced,
             .holdReleased, .providerResumed, .breakerClosed, .providerNotified, .targetResumed,
-            .spoolBack, .keyRotationStarted, .keyRotationFinished:
+            .spoolBack, .keyRotationStarted, .keyRotationFinished, .replayStarted, .replayFinished:
             .notice
         case .uncleanStop, .journalOverflow, .intakePaused, .requestRejected, .requestParked,
             .requestAbandoned, .notRevoked, .deadlineNear, .guardOverridden, .breakerOpened,
@@ -106,7 +109,7 @@ extension JournalEvent {
             .warning
         case .configurationRefused, .vaultSealed, .codeExpired, .requestQuarantined,
             .rowsRemaining, .deadlinePassed, .providerPaused, .targetPaused, .spoolQuarantined,
-            .spoolUnwritable, .credentialNotSealed, .keyRotationStopped:
+            .spoolUnwritable, .credentialNotSealed, .keyRotationStopped, .replayIncomplete:
             .error
         case .storageFailed, .guardTripped, .ledgerDamaged, .stateRolledBack:
             .critical
@@ -138,6 +141,9 @@ extension JournalEvent {
         case .ledgerDamaged: "ledger damaged"
         case .stateRolledBack: "state rolled back"
         case .rollbackAccepted: "rollback accepted"
+        case .replayStarted: "replay started"
+        case .replayFinished: "replay finished"
+        case .replayIncomplete: "replay incomplete"
         case .requestAccepted: "request accepted"
         case .requestRejected: "request rejected"
         case .requestCompleted: "request completed"
@@ -201,6 +207,9 @@ extension JournalEvent {
         case .ledgerDamaged: "ddac4a2f548946fe863ff837689648d2"
         case .stateRolledBack: "28a9fc5e6f91446dbafb5c647b134503"
         case .rollbackAccepted: "19010631def843618c2d3689ad1f860f"
+        case .replayStarted: "3ad74965485a4b94a5587d7890f92af7"
+        case .replayFinished: "4987b2c1a2aa43658bd33f553caedff9"
+        case .replayIncomplete: "7f0c5b1a9d4e4c6f8a3b2e1d0c9f8a7b"
         case .requestAccepted: "e5296feff34d4b65a1db41d0a94dac7b"
         case .requestRejected: "ca13d85f3d1441a9859a72fa3f77497d"
         case .requestCompleted: "a9fdf936c46b495986afb065df72a6b0"

@@ -31,7 +31,7 @@ struct Expungectl: AsyncParsableCommand {
                 name: "Daemon:",
                 subcommands: [
                     Status.self, Providers.self, Targets.self, Intake.self, Guard.self,
-                    Vault.self, Ledger.self, Reload.self, Metrics.self,
+                    Vault.self, Ledger.self, Replay.self, Reload.self, Metrics.self,
                 ]
             ),
         ]

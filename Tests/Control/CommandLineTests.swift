@@ -65,6 +65,14 @@ extension ControlSuite {
             2026-11-21T08:00:00.000Z
             """
 
+        private static let replayReport = """
+            state       incomplete
+            since       2026-11-21T08:00:00.000Z
+            tombstones  7
+            TARGET  FOUND  ERASED  ROWS  TROUBLE
+            app-db  3      2       40    remaining_rows
+
+            """
         private static let ledgerReport = """
             state       sound
             key         expunged-01234567+89abcdef+AQ==
@@ -192,6 +200,14 @@ extension ControlSuite {
             Session(line: "intake pause", operation: .pauseIntake, out: "intake paused\n"),
             Session(line: "intake resume", operation: .resumeIntake, out: "intake open\n"),
             Session(line: "guard override", operation: .overrideGuard, out: guardLine + "\n"),
+            Session(
+                line: "replay --since 2026-11-21T08:00:00Z --target app-db --drill",
+                operation: .startReplay,
+                facts: "2026-11-21T08:00:00.000Z app-db true",
+                out: replayReport,
+                code: 1
+            ),
+            Session(line: "replay status", operation: .showReplay, out: replayReport),
             Session(line: "ledger", operation: .showLedger, out: ledgerReport),
             Session(
                 line: "ledger verify",

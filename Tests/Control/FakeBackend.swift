@@ -298,6 +298,20 @@ final class FakeBackend: ControlBackend {
         return Samples.vault
     }
 
+    func replay(caller: Caller) async throws(ControlProblem) -> WireReplay {
+        try note(.showReplay, caller)
+        return Samples.replay
+    }
+
+    func startReplay(
+        _ input: ReplayInput,
+        caller: Caller
+    ) async throws(ControlProblem) -> WireReplay {
+        let facts = "\(input.since.rfc3339) \(input.target?.rawValue ?? "-") \(input.isDrill)"
+        try note(.startReplay, caller, facts)
+        return Samples.replay
+    }
+
     func ledger(caller: Caller) async throws(ControlProblem) -> WireLedger {
         try note(.showLedger, caller)
         return Samples.ledger

@@ -79,6 +79,8 @@ extension ControlSuite {
             try expectDocumented(Samples.step)
             try expectDocumented(Samples.fullEvent)
             try expectDocumented(Samples.guardState)
+            try expectDocumented(Samples.replay)
+            try expectDocumented(Samples.replay.targets[0])
             var ledger = Samples.damagedLedger
             ledger.checkpoint = Samples.ledger.checkpoint
             ledger.checkpointAt = Samples.time

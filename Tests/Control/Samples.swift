@@ -76,6 +76,23 @@ enum Samples {
         return request
     }
 
+    static var replayOrder: ReplayInput {
+        ReplayInput(since: time, target: TargetName("app-db"))
+    }
+
+    static var replay: WireReplay {
+        var target = WireReplayTarget(name: "app-db")
+        target.found = 3
+        target.erased = 2
+        target.rows = 40
+        target.error = "remaining_rows"
+        var replay = WireReplay(state: .incomplete)
+        replay.since = time
+        replay.tombstones = 7
+        replay.targets = [target]
+        return replay
+    }
+
     static var ledger: WireLedger {
         var ledger = WireLedger(key: "expunged-01234567+89abcdef+AQ==", state: .sound, entries: 12)
         ledger.covered = 10

@@ -12,6 +12,7 @@ extension ControlSuite {
             case .submitRequest: "{\"kind\":\"delete_account\",\"user_id\":\"alice\"}"
             case .putCredential: "{\"kind\":\"refresh_token\",\"secret\":\"s\"}"
             case .reauthorizeRequest: "{\"provider\":\"apple\",\"id_token\":\"t\"}"
+            case .startReplay: "{\"since\":\"2026-11-21T08:00:00Z\"}"
             case .abandonRequest: "{\"reason\":\"asked twice\"}"
             default: ""
             }

@@ -67,6 +67,7 @@ import Vault
                     logger: bench.log.logger
                 ),
                 ledger: try bench.keeper(clock),
+                replay: try bench.replay(desk.shelf, clock),
                 hasher: bench.hasher,
                 shelf: desk.shelf,
                 credentials: desk,

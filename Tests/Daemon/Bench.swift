@@ -95,6 +95,19 @@ final class Bench: Sendable {
         )
     }
 
+    /// A desk that erases again; without copies.
+    func replay(_ shelf: AdapterShelf, _ clock: any EngineClock) throws -> ReplayDesk {
+        ReplayDesk(
+            state: state,
+            ledger: try keeper(clock),
+            hasher: hasher,
+            shelf: shelf,
+            clock: clock,
+            logger: log.logger,
+            makeCopy: { _, _ in nil }
+        )
+    }
+
     func setup(_ vault: String = "") throws -> VaultSetup {
         VaultSetup(
             settings: try Self.configuration("[vault]\n" + vault).vault,

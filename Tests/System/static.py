@@ -5,7 +5,8 @@ import re
 import subprocess
 import tempfile
 
-UNITS = ("expunged.service", "expunged-control.socket", "expunged-submit.socket")
+UNITS = ("expunged.service", "expunged-control.socket", "expunged-submit.socket",
+         "expunged-replay.service", "expunged-replayed.target")
 EXPOSURE_MAX = 1.2
 
 

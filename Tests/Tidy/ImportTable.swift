@@ -64,10 +64,13 @@ enum ImportTable {
         for (target, modules) in sources { table[target] = modules.union([target]) }
         let additions: [String: Set<String>] = [
             "Ledger": ["Subprocess"],
+            "Daemon": ["GRDB", "Sandbox", "NIOHTTP1", "NIOSSL"],
             "HTTP": ["Vault", "NIOPosix"],
             "Providers": ["Sandbox", "Vault", "NIOPosix", "NIOSSL"],
-            "Control": ["ControlServer", "ControlClient", "Logging", "NIOPosix", "Subprocess"],
-            "Daemon": ["Sandbox", "NIOHTTP1", "NIOSSL"],
+            "Control": [
+                "ControlServer", "ControlClient", "Logging", "NIOPosix", "Subprocess",
+                "expungectl",
+            ],
             "Sandbox": ["AsyncHTTPClient"],
             "Simulation": ["Engine", "Lifecycle"],
             "EndToEnd": [

@@ -163,7 +163,8 @@ extension OpenAPIDocument {
         WireIdentity.self, WireKeyRotation.self, WireLedger.self, WireLedgerEntries.self,
         WireLedgerFinding.self, WireList<WireHealth>.self,
         WireList<WireIdentity>.self, WireList<WireRequest>.self, WireNotification.self,
-        WireNotificationStatus.self, WireProblem.self, WireReload.self, WireRequest.self,
+        WireNotificationStatus.self, WireProblem.self, WireReload.self, WireReplay.self,
+        WireReplayTarget.self, ReplayInput.self, WireRequest.self,
         WireStatus.self, WireStep.self, WireStoredCredential.self, WireUserAction.self,
         WireUserHold.self, WireVault.self, WireVaultKey.self,
     ]

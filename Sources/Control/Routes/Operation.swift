@@ -6,7 +6,8 @@ package enum Operation: String, Sendable, CaseIterable {
     case notificationStatus
     case overrideGuard, pauseIntake, pauseProvider, pauseTarget, putCredential, reauthorizeRequest
     case releaseRequest, releaseUser, reloadConfiguration, resumeIntake, resumeProvider
-    case resumeTarget, retryRequest, rotateVault, showLedger, showReceipt, showRequest, showVault,
+    case resumeTarget, retryRequest, rotateVault, showLedger, showReceipt, showReplay, showRequest,
+        showVault,
         status
-    case submitRequest, takeNotification, verifyLedger, watchAll, watchRequest
+    case startReplay, submitRequest, takeNotification, verifyLedger, watchAll, watchRequest
 }

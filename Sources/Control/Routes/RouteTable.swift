@@ -2,7 +2,7 @@
 package enum RouteTable {
     /// The rows.
     package static let routes: [Route] =
-        daemon + ledger + notifications + providers + requests + targets + users + vault
+        daemon + ledger + notifications + providers + replay + requests + targets + users + vault
 
     /// The row of one operation; every operation has exactly one, which a test holds.
     package static func route(_ operation: Operation) -> Route {
@@ -188,6 +188,28 @@ package enum RouteTable {
             )
         }
     }
+
+    private static let replay: [Route] = [
+        row(
+            .showReplay,
+            .get,
+            "/v1/replay",
+            .operator,
+            "The replay that runs, or ran last.",
+            .object(WireReplay.self)
+        ),
+        Route(
+            operation: .startReplay,
+            method: .post,
+            pattern: "/v1/replay",
+            role: .operator,
+            summary: "Erase again what a restored backup of a store brought back.",
+            input: ReplayInput.self,
+            answer: .object(WireReplay.self),
+            successStatus: 202,
+            problems: [.missingField, .unknownTarget, .wrongState]
+        ),
+    ]
 
     private static let requests: [Route] = [
         row(

@@ -12,6 +12,7 @@ struct BackendParts: Sendable {
     let vault: SealedVault
     let rotation: KeyRotation
     let ledger: LedgerKeeper
+    let replay: ReplayDesk
     let hasher: any KeyedHasher
     let shelf: AdapterShelf
     let credentials: CredentialDesk

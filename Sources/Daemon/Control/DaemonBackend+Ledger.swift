@@ -9,6 +9,19 @@ extension DaemonBackend {
     /// Entries on one page: at most about half a megabyte.
     private static let ledgerPageMax = 1000
 
+    func replay(caller: Caller) async throws(ControlProblem) -> WireReplay {
+        parts.replay.progress
+    }
+
+    func startReplay(
+        _ input: ReplayInput,
+        caller: Caller
+    ) async throws(ControlProblem) -> WireReplay {
+        try parts.replay.begin(input)
+        audit("start_replay", caller, input.target.map { ["target": "\($0)"] } ?? [:])
+        return parts.replay.progress
+    }
+
     func ledger(caller: Caller) async throws(ControlProblem) -> WireLedger {
         let health = await parts.ledger.health
         var answer = WireLedger(

@@ -2,8 +2,8 @@ import Control
 import Lifecycle
 import Settings
 
-/// Until when erased data survives elsewhere, and what a deletion never reaches: what a receipt must
-/// not be silent about.
+/// Until when erased data survives elsewhere, and what a deletion never reaches: a receipt must
+/// not be silent about either.
 struct ErasureHorizon: Sendable {
     let request: Request
     let configuration: DaemonConfiguration

@@ -10,7 +10,8 @@ struct CheckpointFile: Sendable {
     private static let chunkByteCount = 1 << 20
 
     let directory: String
-    var path: String { directory + "/" + Self.name }
+    var fileName = CheckpointFile.name
+    var path: String { directory + "/" + fileName }
 
     /// Adds notes to the end of the file, which it makes if there is none.
     ///

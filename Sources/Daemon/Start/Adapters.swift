@@ -168,18 +168,40 @@ struct AdapterFactory: Sendable {
         )
     }
 
-    private func make(_ target: TargetConfiguration) throws -> any PurgeTarget {
+    /// A target that works on a copy of the store, for a drill.
+    ///
+    /// - Returns: `nil` when there is no target of that name, or none whose store has a path.
+    /// - Throws: What keeps the target from being made.
+    func makeCopy(
+        of name: TargetName,
+        at path: String,
+        _ configuration: DaemonConfiguration
+    ) throws -> (any PurgeTarget)? {
+        guard let target = configuration.targets.first(where: { $0.name == name }) else {
+            return nil
+        }
+        switch target.kind {
+        case .files, .sqlite: return try make(target, at: path)
+        case .postgresql: return nil
+        }
+    }
+
+    /// `copy` is the path of a copy that is used in place of the store.
+    private func make(
+        _ target: TargetConfiguration,
+        at copy: String? = nil
+    ) throws -> any PurgeTarget {
         switch target.kind {
         case .files(let files):
             var paths: [PathPattern] = []
             for path in files.paths { paths.append(try PathPattern(path)) }
             return FilesTarget(
-                plan: FilesTargetPlan(name: target.name, root: files.root, paths: paths)
+                plan: FilesTargetPlan(name: target.name, root: copy ?? files.root, paths: paths)
             )
         case .sqlite(let sqlite):
             let plan = SQLiteTargetPlan(
                 name: target.name,
-                path: sqlite.path,
+                path: copy ?? sqlite.path,
                 rules: sqlite.tables.map(TableRule.init),
                 triggers: TriggerPolicy(sqlite.triggers),
                 vacuum: sqlite.vacuum == .incremental ? .incremental : .off

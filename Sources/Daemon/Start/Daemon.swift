@@ -25,6 +25,7 @@ struct Daemon: Sendable {
     let deadlines: DeadlineWatch
     let rotation: KeyRotation
     let ledger: LedgerKeeper
+    let replay: ReplayDesk
     let notifications: NotificationDesk
     let poller: NotificationPoller
     let notifier: ServiceNotifier
@@ -68,6 +69,7 @@ struct Daemon: Sendable {
             group.addTask { try await deadlines.run() }
             group.addTask { try await rotation.run() }
             group.addTask { try await ledger.run() }
+            group.addTask { try await replay.run() }
             group.addTask { try await notifications.run() }
             group.addTask { try await poller.run() }
             group.addTask { await reloader.runRetirement() }

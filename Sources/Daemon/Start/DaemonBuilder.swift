@@ -119,11 +119,8 @@ struct DaemonBuilder: Sendable {
         let poller = try await makePoller(base, notifications)
         let spool = try makeSpool(base, intake)
         mirror.set { spool.nudge() }
-        intake.onPause { isPaused in
-            spool.setPaused(isPaused)
-            if !isPaused { notifications.nudge() }
-        }
-        try await intake.restorePause()
+        try await connect(intake, spool, notifications)
+        let replay = makeReplay(base)
         let notifier = ServiceNotifier()
         let reloader = makeReloader(base, engine, notifier)
         let backend = DaemonBackend(
@@ -133,6 +130,7 @@ struct DaemonBuilder: Sendable {
                 vault: base.vault,
                 rotation: base.rotation,
                 ledger: base.ledger,
+                replay: replay,
                 hasher: base.hasher,
                 shelf: base.shelf,
                 credentials: credentials,
@@ -160,11 +158,38 @@ struct DaemonBuilder: Sendable {
             deadlines: makeDeadlineWatch(base),
             rotation: base.rotation,
             ledger: base.ledger,
+            replay: replay,
             notifications: notifications,
             poller: poller,
             notifier: notifier,
             reloader: reloader,
             logger: logger
+        )
+    }
+
+    private func connect(
+        _ intake: IntakeDesk,
+        _ spool: SpoolService,
+        _ notifications: NotificationDesk
+    ) async throws {
+        intake.onPause { isPaused in
+            spool.setPaused(isPaused)
+            if !isPaused { notifications.nudge() }
+        }
+        try await intake.restorePause()
+    }
+
+    private func makeReplay(_ base: Base) -> ReplayDesk {
+        ReplayDesk(
+            state: base.state,
+            ledger: base.ledger,
+            hasher: base.hasher,
+            shelf: base.shelf,
+            clock: base.clock,
+            logger: logger,
+            makeCopy: { name, path in
+                try base.factory.makeCopy(of: name, at: path, base.shelf.current.configuration)
+            }
         )
     }
 

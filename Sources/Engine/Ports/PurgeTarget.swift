@@ -42,6 +42,15 @@ package protocol PurgeTarget: Sendable {
     /// The part of ``diagnose()`` that waiting does not mend: with it the service does not start.
     func misfits() async -> [String]
 
+    /// Goes through the user ids that the store has itself, and tells those that are wanted.
+    ///
+    /// For erasing again after a backup was restored: only keyed hashes of the erased ids are left,
+    /// so the ids must come from the store.
+    ///
+    /// - Parameter isWanted: Whether a user was erased; quick, and asked for every user.
+    /// - Returns: The wanted users that the store has.
+    func users(where isWanted: @escaping @Sendable (UserID) -> Bool) async -> UsersAnswer
+
     /// Looks through the live schema (or bucket, folder) for what looks like user data.
     func coverage() async -> CoverageAnswer
 }
@@ -52,6 +61,11 @@ extension PurgeTarget {
 
     /// All of ``diagnose()``, for a store on this machine.
     package func misfits() async -> [String] { await diagnose() }
+
+    /// Cannot tell.
+    package func users(
+        where isWanted: @escaping @Sendable (UserID) -> Bool
+    ) async -> UsersAnswer { .unknown }
 
     /// Cannot tell.
     package func coverage() async -> CoverageAnswer { .unknown }

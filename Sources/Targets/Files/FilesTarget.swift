@@ -76,6 +76,21 @@ package actor FilesTarget: PurgeTarget {
         }
     }
 
+    /// Reads the names where a path has the user id.
+    package func users(
+        where isWanted: @escaping @Sendable (UserID) -> Bool
+    ) async -> UsersAnswer {
+        do throws(FilesError) {
+            let root = try openRoot()
+            let paths = plan.paths
+            return try wrapped { () throws(OpenDirectory.Failure) in
+                .found(Array(try UserNames(paths: paths, isWanted: isWanted).found(in: root)))
+            }
+        } catch {
+            return .trouble(error.trouble)
+        }
+    }
+
     /// Looks for folders and files beside the configured paths.
     package func coverage() async -> CoverageAnswer {
         do throws(FilesError) {

@@ -129,6 +129,35 @@ package actor SQLiteTarget: PurgeTarget {
         }
     }
 
+    /// Goes through every table of which something is erased, page by page.
+    package func users(
+        where isWanted: @escaping @Sendable (UserID) -> Bool
+    ) async -> UsersAnswer {
+        do {
+            let (queue, plan) = try await ready()
+            let target = name
+            var found: Set<UserID> = []
+            for table in plan.tables where table.rule.action != .keep {
+                var scan = table.users
+                while !scan.isAtEnd {
+                    let before = scan
+                    let (page, after) = try await queue.writeWithoutTransaction { db in
+                        var scan = before
+                        let users = try scan.nextPage(db, plan: plan, target: target)
+                        return (users.filter(isWanted), scan)
+                    }
+                    scan = after
+                    found.formUnion(page)
+                }
+            }
+            return .found(Array(found))
+        } catch {
+            let error = TargetError(error, target: name)
+            forget(after: error)
+            return .trouble(error.trouble)
+        }
+    }
+
     /// Looks through the live schema for what looks like user data.
     package func coverage() async -> CoverageAnswer {
         do {

@@ -20,6 +20,8 @@ struct TablePlan: Sendable {
     /// Rows that want work or are kept, and fenced ones among them, for a plan; reads only.
     let planSQL: String
     let constants: [BoundValue]
+    /// Goes through the users of the table.
+    let users: UserScan
 
     /// Compiles a rule that has been checked against `shape`.
     ///
@@ -31,6 +33,7 @@ struct TablePlan: Sendable {
     ///     children, go first.
     init(rule: TableRule, shape: TableShape, fence: String?, isSelfReferencing: Bool) {
         self.rule = rule
+        users = UserScan(rule: rule, shape: shape)
         table = shape.name
         action = rule.receiptAction
         let table = FenceSQL.quoted(shape.name)

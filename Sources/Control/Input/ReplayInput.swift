@@ -1,0 +1,67 @@
+package import Lifecycle
+
+/// The body of a replay: which erasures to repeat, and where.
+package struct ReplayInput: WireObject, Hashable {
+    /// Erasures from then on are repeated: the time of the backup that was restored, or earlier.
+    package var since: WallTime
+    /// One target alone; all without it.
+    package var target: TargetName?
+    /// Only tell what would be erased; with ``path``, erase in that copy.
+    package var isDrill = false
+    /// A copy of the target's database or folder, for a drill.
+    package var path: String?
+
+    package init(since: WallTime, target: TargetName? = nil) {
+        self.since = since
+        self.target = target
+    }
+
+    package static let fields: [WireField] = [
+        .required("since", .time, "Repeat erasures from then on: when the backup was made."),
+        .optional("target", .text, "This target alone."),
+        .optional("drill", .boolean, "Tell what would be erased, and erase nothing."),
+        .optional("path", .text, "With drill: erase in this copy of the target, and verify."),
+    ]
+
+    /// Reads a body.
+    ///
+    /// - Parameter body: The bytes of the body.
+    /// - Throws: ``ControlProblem`` that names the first field at fault.
+    package init(body: [UInt8]) throws(ControlProblem) {
+        let object = try InputObject(body: body, fields: Self.fields)
+        guard let since = WallTime(rfc3339: try object.requiredText("since")) else {
+            throw object.problem("since", "must be a time such as 2026-11-21T08:00:00Z")
+        }
+        self.since = since
+        if let text = try object.text("target") {
+            guard let name = PathText.componentName(text) else {
+                throw object.problem("target", "is not the name of a target", .unknownTarget)
+            }
+            target = TargetName(name)
+        }
+        switch object.value("drill") {
+        case nil: break
+        case .boolean(let claim)?: isDrill = claim
+        default: throw object.problem("drill", "must be true or false")
+        }
+        path = try object.text("path", byteCountMax: 1024)
+        guard path == nil || isDrill && target != nil && path?.hasPrefix("/") == true else {
+            throw object.problem("path", "is absolute, and goes with drill and target")
+        }
+    }
+
+    /// The body that ``init(body:)`` reads.
+    package var body: [UInt8] {
+        var writer = JSONWriter()
+        writer.object { writer in
+            writer.member("since", since.rfc3339)
+            writer.member("target", target?.rawValue)
+            if isDrill {
+                writer.name("drill")
+                writer.value(.boolean(true))
+            }
+            writer.member("path", path)
+        }
+        return writer.bytes
+    }
+}

@@ -1,0 +1,38 @@
+package import Lifecycle
+
+/// How far a replay is.
+package enum ReplayState: String, Sendable, CaseIterable {
+    case idle, running, finished
+    /// Something was not erased again; the targets say what.
+    case incomplete
+}
+
+/// The replay that runs, or ran last since the start.
+package struct WireReplay: WireObject, Codable, Hashable {
+    package var state: WireValue<ReplayState>
+    package var isDrill: Bool
+    package var since: WallTime?
+    /// Erasures that are repeated.
+    package var tombstones: Int
+    package var targets: [WireReplayTarget]
+
+    package init(state: ReplayState) {
+        self.state = .known(state)
+        isDrill = false
+        tombstones = 0
+        targets = []
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case state, since, tombstones, targets
+        case isDrill = "drill"
+    }
+
+    package static let fields: [WireField] = [
+        .required("state", .choice(ReplayState.allCases.map(\.rawValue)), "How far it is."),
+        .required("drill", .boolean, "Whether the stores themselves were left alone."),
+        .optional("since", .time, "Erasures from then on are repeated."),
+        .required("tombstones", .integer, "How many there are."),
+        .required("targets", .list(.object("ReplayTarget")), "What was found where."),
+    ]
+}

@@ -1,0 +1,102 @@
+internal import CSQLiteGuard
+internal import Engine
+internal import GRDB
+internal import Lifecycle
+
+/// Goes through the user ids of one table, a page in a read transaction of its own.
+///
+/// By rowid, so that a table without an index on the column is read once; a table without rowids by
+/// the column itself.
+struct UserScan: Sendable {
+    /// Rows of a page; some milliseconds.
+    static let pageRows = 2000
+
+    let idType: IDType
+    let firstSQL: String
+    let nextSQL: String
+    /// Where the next page begins; `nil` on the first one.
+    private(set) var position: DatabaseValue?
+    private(set) var isAtEnd = false
+
+    init(rule: TableRule, shape: TableShape) {
+        let table = FenceSQL.quoted(shape.name)
+        let column = "\(table).\(FenceSQL.quoted(rule.column))"
+        let isTyped = "typeof(\(column)) = '\(rule.idType.rawValue)'"
+        idType = rule.idType
+        let key: String
+        if let rowID = shape.rowIDName {
+            key = "\(table).\(rowID)"
+            firstSQL =
+                "SELECT \(key), \(column), \(isTyped) FROM \(table)"
+                + " ORDER BY \(key) LIMIT \(Self.pageRows)"
+            nextSQL =
+                "SELECT \(key), \(column), \(isTyped) FROM \(table) WHERE \(key) > ?"
+                + " ORDER BY \(key) LIMIT \(Self.pageRows)"
+        } else {
+            key = "\(column) COLLATE BINARY"
+            let select = "SELECT DISTINCT \(column), \(column), 1 FROM \(table) WHERE \(isTyped)"
+            let order = " ORDER BY \(key) LIMIT \(Self.pageRows)"
+            firstSQL = select + order
+            nextSQL = select + " AND \(key) > ?" + order
+        }
+    }
+
+    /// Reads the next page.
+    ///
+    /// - Returns: The texts that name the users of its rows, in every spelling that is accepted.
+    /// - Throws: `DatabaseError`, or ``TargetError`` for a schema that changed.
+    mutating func nextPage(_ db: Database, plan: PurgePlan, target: TargetName) throws -> [UserID] {
+        unsafe csqliteguard_deadline_begin(
+            db.sqliteConnection,
+            TargetLimits.statementDeadline.milliseconds
+        )
+        defer { unsafe csqliteguard_deadline_end(db.sqliteConnection) }
+        try ConnectionChecks.execute("BEGIN", db, target)
+        defer {
+            do {
+                try ConnectionChecks.execute("ROLLBACK", db, target)
+            } catch {
+                // Reading alone: what cannot be rolled back ends with the connection.
+            }
+        }
+        try ConnectionChecks.requireSamePlan(plan, db, target)
+        let rows =
+            if let position {
+                try Row.fetchAll(db, sql: nextSQL, arguments: [position])
+            } else {
+                try Row.fetchAll(db, sql: firstSQL)
+            }
+        try ConnectionChecks.requireSameFile(db, target)
+        position = rows.last.map { $0[0] as DatabaseValue }
+        isAtEnd = rows.count < Self.pageRows
+        return rows.flatMap { row -> [UserID] in
+            guard row[2] == true else { return [] }
+            return users(row[1] as DatabaseValue)
+        }
+    }
+
+    private func users(_ value: DatabaseValue) -> [UserID] {
+        switch (idType, value.storage) {
+        case (.text, .string(let text)):
+            return [UserID(text)].compactMap(\.self)
+        case (.integer, .int64(let number)):
+            return [UserID(String(number))].compactMap(\.self)
+        case (.blob, .blob(let data)):
+            let digits = data.map { byte in
+                (byte < 16 ? "0" : "") + String(byte, radix: 16)
+            }.joined()
+            var spellings = [digits]
+            if data.count == 16 {
+                let ends = [0, 8, 12, 16, 20, 32]
+                spellings.append(
+                    zip(ends, ends.dropFirst()).map { start, end in
+                        digits.dropFirst(start).prefix(end - start)
+                    }.joined(separator: "-")
+                )
+            }
+            return spellings.compactMap { UserID($0) }
+        default:
+            return []
+        }
+    }
+}

@@ -1,0 +1,24 @@
+import Control
+import Lifecycle
+
+/// A replay as people read it.
+enum ReplayReport {
+    /// Facts, then one line per target.
+    static func text(_ replay: WireReplay) -> String {
+        var facts = Table("state", replay.state.description + (replay.isDrill ? ", a drill" : ""))
+        if let since = replay.since { facts.add("since", since.rfc3339) }
+        facts.add("tombstones", "\(replay.tombstones)")
+        guard !replay.targets.isEmpty else { return facts.text }
+        var targets = Table("TARGET", "FOUND", "ERASED", "ROWS", "TROUBLE")
+        for target in replay.targets {
+            targets.add(
+                target.name,
+                "\(target.found)",
+                "\(target.erased)",
+                "\(target.rows)",
+                target.error ?? ""
+            )
+        }
+        return facts.text + "\n" + targets.text
+    }
+}

@@ -1,0 +1,260 @@
+import Control
+import Engine
+import FoundationEssentials
+import GRDB
+import Lifecycle
+import NIOPosix
+import Settings
+import Storage
+import Testing
+import Vault
+
+@testable import Daemon
+
+/// Stores of two thousand users, of whom one half is erased and then brought back by a backup.
+struct ReplayTests {
+    private static let erasedCount = 1000
+    private static let keptCount = 1000
+
+    private final class Stores: Sendable {
+        let bench: Bench
+        let shelf: AdapterShelf
+        let files: String
+        let database: String
+
+        /// Users in that number, each with three rows and a picture.
+        init(_ count: Int = ReplayTests.erasedCount + ReplayTests.keptCount) async throws {
+            bench = try Bench()
+            files = bench.directory + "/files"
+            database = bench.directory + "/app.db"
+            try Self.fill(count, database: database, files: files)
+            let configuration = try ConfigurationLoader.parse(
+                Array(
+                    """
+                    [[target]]
+                    name = "app-db"
+                    kind = "sqlite"
+                    path = "\(database)"
+                    [[target.table]]
+                    table = "posts"
+                    column = "author"
+                    action = "delete"
+                    [[target]]
+                    name = "uploads"
+                    kind = "files"
+                    root = "\(files)"
+                    paths = ["pictures/{user_id}.png"]
+                    """.utf8
+                ),
+                file: "t.toml"
+            )
+            let factory = AdapterFactory(
+                credentials: nil,
+                hasher: bench.hasher,
+                eventLoopGroup: MultiThreadedEventLoopGroup.singleton,
+                now: { Bench.start },
+                logger: bench.log.logger
+            )
+            shelf = AdapterShelf(try await factory.makeChecked(configuration))
+        }
+
+        private static func fill(_ count: Int, database: String, files: String) throws {
+            let queue = try DatabaseQueue(path: database)
+            try queue.write { db in
+                try db.execute(
+                    sql: """
+                        CREATE TABLE posts
+                          (id INTEGER PRIMARY KEY, author TEXT NOT NULL, body TEXT);
+                        CREATE INDEX posts_author ON posts (author);
+                        WITH RECURSIVE n (i) AS
+                          (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < \(count * 3 - 1))
+                        INSERT INTO posts (author, body)
+                          SELECT 'user-' || (i % \(count)), 'text ' || i FROM n;
+                        """
+                )
+            }
+            try queue.close()
+            try FileManager.default.createDirectory(
+                atPath: files + "/pictures",
+                withIntermediateDirectories: true
+            )
+            try Data("uploads\n".utf8).write(to: URL(filePath: files + "/.expunged-root"))
+            for index in 0..<count {
+                let path = files + "/pictures/user-\(index).png"
+                try Data("picture \(index)".utf8).write(to: URL(filePath: path))
+            }
+        }
+
+        /// Takes or brings back a backup of both.
+        func copy(_ from: String, _ to: String) throws {
+            for path in [database, files] {
+                if FileManager.default.fileExists(atPath: path + to) {
+                    try FileManager.default.removeItem(atPath: path + to)
+                }
+                try FileManager.default.copyItem(atPath: path + from, toPath: path + to)
+            }
+        }
+
+        /// Hands in, purges and completes a deletion of each.
+        func erase(_ users: [String]) async throws {
+            let policy = IntakePolicy(
+                gracePeriod: .zero,
+                deadline: .seconds(86_400),
+                targets: shelf.current.configuration.targets.map(\.name)
+            )
+            let mint = IdentifierMint(now: { Bench.start })
+            let submissions = try users.map { user in
+                Engine.Submission(
+                    kind: .deleteAccount,
+                    user: try #require(UserID(user)),
+                    userHash: bench.hasher.hash(user, domain: .user),
+                    createdAt: Bench.start,
+                    origin: .control(uid: 1, role: "submit")
+                )
+            }
+            let outcomes = try await bench.state.accept(
+                submissions,
+                policy: policy,
+                now: Bench.start,
+                newID: { mint.requestID() }
+            )
+            var orders: [PurgeOrder] = []
+            var changes: [StateChange] = []
+            for outcome in outcomes {
+                guard case .accepted(let loaded, _) = outcome else { continue }
+                orders.append(
+                    PurgeOrder(
+                        request: loaded.request.id,
+                        user: loaded.user,
+                        fence: Bench.start + .seconds(86_400 * 365 * 10)
+                    )
+                )
+                var done = loaded.request
+                for index in done.purges.indices { done.purges[index].step = .verified }
+                done.phase = .completed
+                done.endedAt = Bench.start + .seconds(60)
+                done.dueAt = nil
+                changes.append(.save(now: done, was: loaded.request, at: Bench.start))
+            }
+            for target in shelf.current.targets.values {
+                let answers = await target.purge(orders)
+                #expect(answers.count == users.count)
+            }
+            _ = try await bench.state.commit(changes)
+        }
+
+        func desk(copy: (any PurgeTarget)? = nil) throws -> ReplayDesk {
+            ReplayDesk(
+                state: bench.state,
+                ledger: try bench.keeper(JumpingClock()),
+                hasher: bench.hasher,
+                shelf: shelf,
+                clock: JumpingClock(),
+                logger: bench.log.logger,
+                makeCopy: { _, _ in copy }
+            )
+        }
+
+        func replay(_ input: ReplayInput) async throws -> WireReplay {
+            let desk = try desk()
+            try desk.begin(input)
+            desk.stop()
+            try await desk.run()
+            return desk.progress
+        }
+
+        /// Rows of the users from `first` on, asked of the database itself, and all they say.
+        func rows(from first: Int, count: Int) throws -> (count: Int, sum: String) {
+            let queue = try DatabaseQueue(path: database)
+            defer {
+                do {
+                    try queue.close()
+                } catch {
+                    Issue.record("cannot close a test's database")
+                }
+            }
+            return try queue.read { db in
+                let row = try #require(
+                    try Row.fetchOne(
+                        db,
+                        sql: """
+                            SELECT count(*), ifnull(group_concat(id || body), '') FROM
+                              (SELECT id, body FROM posts
+                               WHERE CAST(substr(author, 6) AS INTEGER) BETWEEN ? AND ? ORDER BY id)
+                            """,
+                        arguments: [first, first + count - 1]
+                    )
+                )
+                return (row[0], row[1])
+            }
+        }
+
+        func pictures() throws -> Set<String> {
+            Set(try FileManager.default.contentsOfDirectory(atPath: files + "/pictures"))
+        }
+    }
+
+    private static let erased = (0..<erasedCount).map { "user-\($0)" }
+    private static let keptPictures = Set(
+        (erasedCount..<erasedCount + keptCount).map { "user-\($0).png" }
+    )
+
+    @Test func `of a thousand erased users that a backup brings back, all are erased again`()
+        async throws
+    {
+        let stores = try await Stores()
+        let others = try stores.rows(from: Self.erasedCount, count: Self.keptCount)
+        #expect(others.count == 3000)
+        try stores.copy("", ".backup")
+        try await stores.erase(Self.erased)
+        #expect(try stores.rows(from: 0, count: Self.erasedCount).count == 0)
+        try stores.copy(".backup", "")
+        #expect(try stores.rows(from: 0, count: Self.erasedCount).count == 3000)
+        #expect(try stores.pictures().count == 2000)
+
+        var drill = ReplayInput(since: Bench.start)
+        drill.isDrill = true
+        let found = try await stores.replay(drill)
+        #expect(found.targets.map(\.found) == [1000, 1000])
+        #expect(found.targets.map(\.erased) == [0, 0])
+        #expect(try stores.rows(from: 0, count: Self.erasedCount).count == 3000)
+
+        let replay = try await stores.replay(ReplayInput(since: Bench.start))
+        #expect(replay.state.known == .finished)
+        #expect(replay.tombstones == 1000)
+        #expect(replay.targets.map(\.erased) == [1000, 1000])
+        #expect(replay.targets.map(\.rows) == [3000, 1000])
+        #expect(try stores.rows(from: 0, count: Self.erasedCount).count == 0)
+        #expect(try stores.rows(from: Self.erasedCount, count: Self.keptCount) == others)
+        #expect(try stores.pictures() == Self.keptPictures)
+
+        let again = try await stores.replay(ReplayInput(since: Bench.start))
+        #expect(again.targets.map(\.erased) == [0, 0])
+    }
+
+    @Test func `erasures from before the backup are left alone`() async throws {
+        let stores = try await Stores(20)
+        try stores.copy("", ".backup")
+        try await stores.erase(Array(Self.erased.prefix(5)))
+        try stores.copy(".backup", "")
+        let later = try await stores.replay(ReplayInput(since: Bench.start + .seconds(61)))
+        #expect(later.tombstones == 0)
+        #expect(try stores.pictures().count == 20)
+    }
+
+    @Test func `a state that forgot them takes the tombstones from the checkpoint file`()
+        async throws
+    {
+        let stores = try await Stores(20)
+        try stores.copy("", ".backup")
+        try await stores.erase(Array(Self.erased.prefix(5)))
+        try await stores.bench.keeper(JumpingClock()).checkpoint()
+        try stores.copy(".backup", "")
+        try await stores.bench.state.writer.perform {
+            try $0.execute(sql: "DELETE FROM tombstones")
+        }
+        let replay = try await stores.replay(ReplayInput(since: Bench.start))
+        #expect(replay.tombstones == 5)
+        #expect(replay.targets.map(\.erased) == [5, 5])
+    }
+}
