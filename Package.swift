@@ -161,8 +161,7 @@ let suites: [Target] = [
     tests(
         "HTTP",
         [
-            "HTTP", "Engine", "Lifecycle", "Vault", .nioCore, .nioPosix, .nioSSL, .nioHTTP1,
-            .logging,
+            "HTTP", "Sandbox", "Engine", "Lifecycle", "Vault", .nioPosix, .logging,
         ]
     ),
     tests(
@@ -173,7 +172,13 @@ let suites: [Target] = [
             .nioSSL, .logging,
         ]
     ),
-    tests("Targets", ["Targets", "Engine", "Lifecycle", "CSQLiteGuard", .grdb, .grdbSQLite]),
+    tests(
+        "Targets",
+        [
+            "Targets", "HTTP", "Sandbox", "Engine", "Lifecycle", "CSQLiteGuard", .grdb,
+            .grdbSQLite, .nioPosix, .logging,
+        ]
+    ),
     tests("Settings", ["Settings", "Lifecycle"]),
     tests("Systemd", ["Systemd", "Lifecycle", "CLinux", .logging]),
     tests(

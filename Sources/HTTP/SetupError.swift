@@ -16,6 +16,8 @@ package struct SetupError: Error, Sendable, CustomStringConvertible {
         case malformedClient = "malformed_client"
         /// The signing key is for another algorithm than the other side takes.
         case wrongKeyAlgorithm = "wrong_key_algorithm"
+        /// The key file of a service account is not one.
+        case malformedServiceAccount = "malformed_service_account"
     }
 
     package let kind: Kind

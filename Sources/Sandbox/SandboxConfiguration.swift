@@ -21,6 +21,8 @@ package struct SandboxConfiguration: Sendable {
     package var github = GitHubConfiguration()
     /// How X is played.
     package var x = XConfiguration()
+    /// How Firebase and Google Cloud are played.
+    package var cloud = CloudConfiguration()
     /// The faults from the start on.
     package var faults = FaultPlan.none
     /// How many grants, tokens of a kind and log records are kept in memory (about 200 bytes each).

@@ -10,4 +10,6 @@ package enum SandboxEndpoint: String, CaseIterable, Codable, Sendable {
     case discovery
     /// Whether a token or a grant is live: introspection, `debug_token`, the user's profile.
     case check
+    /// The data of a store.
+    case data
 }

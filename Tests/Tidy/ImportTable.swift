@@ -65,7 +65,8 @@ enum ImportTable {
         let additions: [String: Set<String>] = [
             "Ledger": ["Subprocess"],
             "Daemon": ["GRDB", "Sandbox", "NIOHTTP1", "NIOSSL"],
-            "HTTP": ["Vault", "NIOPosix"],
+            "HTTP": ["Sandbox", "Vault", "NIOPosix"],
+            "Targets": ["Sandbox", "NIOPosix"],
             "Providers": ["Sandbox", "Vault", "NIOPosix", "NIOSSL"],
             "Control": [
                 "ControlServer", "ControlClient", "Logging", "NIOPosix", "Subprocess",

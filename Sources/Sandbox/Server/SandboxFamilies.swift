@@ -7,6 +7,7 @@ struct SandboxFamilies: Sendable {
     let microsoft: MicrosoftFamily
     let github: GitHubFamily
     let x: XFamily
+    let cloud: CloudFamily
 
     init(_ configuration: SandboxConfiguration, _ tools: FamilyTools) throws(SandboxError) {
         apple = AppleFamily(configuration: configuration.apple, tools)
@@ -16,9 +17,10 @@ struct SandboxFamilies: Sendable {
         microsoft = try MicrosoftFamily(configuration.microsoft, tools)
         github = try GitHubFamily(configuration.github, tools)
         x = try XFamily(configuration.x, tools)
+        cloud = CloudFamily(configuration.cloud, tools)
     }
 
-    var all: [any ProviderFamily] { [apple] + others }
+    var all: [any ProviderFamily] { [apple] + others + [cloud] }
 
     /// The families that share their commands: all but Apple, which has its own.
     var others: [any GrantFamily] { [oauth2, google, facebook, microsoft, github, x] }

@@ -1,0 +1,65 @@
+package import Lifecycle
+
+/// Calls Google's interfaces as a service account.
+package struct GoogleClient: Sendable {
+    private let client: RemoteClient
+    private let tokens: ServiceAccountTokenSource
+    private let now: @Sendable () -> WallTime
+
+    package init(
+        client: RemoteClient,
+        tokens: ServiceAccountTokenSource,
+        now: @escaping @Sendable () -> WallTime
+    ) {
+        self.client = client
+        self.tokens = tokens
+        self.now = now
+    }
+
+    /// Makes one call and reads its answer.
+    ///
+    /// - Parameters:
+    ///   - request: Without authorization.
+    ///   - table: Made by ``table(_:)``.
+    /// - Returns: What the table made of the answer, or why no call was made.
+    package func call(_ request: RemoteRequest, _ table: ReplyTable) async -> ReplyReading {
+        let token: Secret
+        switch await tokens.token() {
+        case .token(let found): token = found
+        case .trouble(let trouble): return ReplyReading(meaning: .trouble(trouble))
+        }
+        guard let authorization = Authorization.bearer(token) else {
+            return ReplyReading(meaning: .trouble(.misconfigured))
+        }
+        var request = request
+        request.authorization = authorization
+        let outcome = await client.send(request)
+        if case .reply(let reply) = outcome, reply.status == 401 { tokens.reject(token) }
+        return table.read(outcome, now: now())
+    }
+
+    /// Closes all connections; must be called before the client is released.
+    package func shutdown() async { await client.shutdown() }
+
+    /// A table with the rows that hold for all of Google's interfaces behind those of one call.
+    ///
+    /// "Errors" (cloud.google.com/apis/design/errors) and "HTTP status and error codes for JSON"
+    /// (Cloud Storage): a 403 with one of four reasons is a full quota, any other one a missing
+    /// permission. A 401 is a token that was refused; the next try brings another one.
+    package static func table(_ rows: [ReplyRow]) -> ReplyTable {
+        ReplyTable(rows + common)
+    }
+
+    private static let common = [
+        ReplyRow(
+            403,
+            .member("error.errors.0.reason", .text(quotaReasons)),
+            .trouble(.throttled(retryAfter: nil))
+        ),
+        ReplyRow(403, .member("error", .isPresent), .trouble(.misconfigured)),
+    ]
+
+    private static let quotaReasons: Set<String> = [
+        "rateLimitExceeded", "userRateLimitExceeded", "quotaExceeded", "dailyLimitExceeded",
+    ]
+}

@@ -1,0 +1,156 @@
+package import Lifecycle
+import NIOHTTP1
+
+/// The accounts of Firebase Authentication and Identity Platform, as an administrator sees them.
+///
+/// "Identity Toolkit API", `projects.accounts` (cloud.google.com/identity-platform/docs/reference).
+package struct IdentityToolkit: Sendable {
+    /// Which accounts: a project's, or those of one tenant of it.
+    package struct Place: Sendable {
+        /// `nil` means Google's own host.
+        package let baseURL: String?
+        package let project: String
+        /// Identity Platform's multi-tenancy; `nil` for the project's own accounts.
+        package let tenant: String?
+
+        package init(baseURL: String? = nil, project: String, tenant: String? = nil) {
+            self.baseURL = baseURL
+            self.project = project
+            self.tenant = tenant
+        }
+    }
+
+    /// What looking a user up brought.
+    package enum Found: Sendable {
+        case account(FirebaseAccount)
+        /// There is no such account, or not any more.
+        case none
+        case trouble(Trouble)
+    }
+
+    /// What changing or deleting an account brought.
+    package enum Change: Sendable {
+        case done
+        /// There is no such account, or not any more.
+        case none
+        case trouble(Trouble)
+    }
+
+    /// What a token must be good for; nothing narrower covers deletion.
+    package static let scope = "https://www.googleapis.com/auth/identitytoolkit"
+    /// Firebase ids have 128 characters at most ("Import users", firebase.google.com).
+    static let idLengthMax = 128
+
+    private let client: GoogleClient
+    private let lookup: RemoteEndpoint
+    private let update: RemoteEndpoint
+    private let delete: RemoteEndpoint
+
+    /// - Throws: ``SetupError`` for a base URL that tokens must not go to.
+    package init(
+        _ place: Place,
+        client: GoogleClient,
+        settings: RemoteSettings
+    ) throws(SetupError) {
+        self.client = client
+        let base = try RemoteBaseURL(
+            place.baseURL ?? "https://identitytoolkit.googleapis.com",
+            settings
+        )
+        let tenant = place.tenant.map { "/tenants/\($0)" } ?? ""
+        let path = "/v1/projects/\(place.project)\(tenant)/accounts:"
+        lookup = try RemoteEndpoint(base, path: path + "lookup", method: .POST)
+        update = try RemoteEndpoint(base, path: path + "update", method: .POST)
+        delete = try RemoteEndpoint(base, path: path + "delete", method: .POST)
+    }
+
+    /// Looks an account up.
+    ///
+    /// The answer for an unknown id is a 200 without `users`.
+    package func find(_ user: UserID) async -> Found {
+        guard Self.mayExist(user) else { return .none }
+        var body = JSONBody()
+        body.add("localId", texts: [user.exposeText()])
+        let reading = await client.call(
+            RemoteRequest(lookup, .json(body)),
+            Self.replies(alsoNone: false)
+        )
+        switch reading.meaning {
+        case .trouble(let trouble): return .trouble(trouble)
+        case .refused, .unclear: return .trouble(.unusable)
+        case .honoured: break
+        }
+        guard let users = reading.json?["users"] else { return .none }
+        guard let list = users.array, list.count <= 1 else { return .trouble(.unusable) }
+        guard let first = list.first else { return .none }
+        // An account that was not asked for says nothing about the one that was.
+        guard let account = FirebaseAccount(first), account.id == user.exposeText() else {
+            return .trouble(.unusable)
+        }
+        return .account(account)
+    }
+
+    /// Ends every session that began before `time`; id tokens live on for an hour at most.
+    package func endSessions(of user: UserID, before time: WallTime) async -> Change {
+        var body = JSONBody()
+        body.add("localId", user.exposeText())
+        body.add("validSince", String(time.unixMilliseconds / 1000))
+        return await change(update, body)
+    }
+
+    /// Deletes an account.
+    package func delete(_ user: UserID) async -> Change {
+        guard Self.mayExist(user) else { return .none }
+        var body = JSONBody()
+        body.add("localId", user.exposeText())
+        return await change(delete, body)
+    }
+
+    /// Asks for an account that cannot be: a harmless call that needs the same permission.
+    ///
+    /// - Returns: `nil` when all is well.
+    package func diagnose() async -> Trouble? {
+        guard let nobody = UserID("expunged-diagnosis-\u{2014}") else { return nil }
+        if case .trouble(let trouble) = await find(nobody) { return trouble }
+        return nil
+    }
+
+    private func change(_ endpoint: RemoteEndpoint, _ body: JSONBody) async -> Change {
+        let reading = await client.call(
+            RemoteRequest(endpoint, .json(body)),
+            Self.replies(alsoNone: true)
+        )
+        switch reading.meaning {
+        case .honoured: return .done
+        case .refused: return .none
+        case .unclear: return .trouble(.unusable)
+        case .trouble(let trouble): return .trouble(trouble)
+        }
+    }
+
+    private static func mayExist(_ user: UserID) -> Bool {
+        user.exposeText().utf16.count <= idLengthMax
+    }
+
+    /// Errors are `{"error": {"code", "message"}}`; the message begins with a stable word.
+    private static func replies(alsoNone: Bool) -> ReplyTable {
+        let none =
+            alsoNone
+            ? [ReplyRow(400, .member("error.message", .prefix(["USER_NOT_FOUND"])), .refused)] : []
+        return GoogleClient.table(
+            [ReplyRow(200, .object, .honoured)] + none + [
+                ReplyRow(
+                    400,
+                    .member("error.message", .prefix(projectWords)),
+                    .trouble(.misconfigured)
+                ),
+                ReplyRow(404, .member("error", .isPresent), .trouble(.misconfigured)),
+            ]
+        )
+    }
+
+    private static let projectWords = [
+        "CONFIGURATION_NOT_FOUND", "PROJECT_NOT_FOUND", "INVALID_PROJECT_ID", "TENANT_NOT_FOUND",
+        "INVALID_TENANT_ID", "PROJECT_DISABLED", "OPERATION_NOT_ALLOWED",
+    ]
+}

@@ -1,0 +1,95 @@
+import FoundationEssentials
+import Synchronization
+
+/// The tokens of a service account.
+extension CloudFamily {
+    /// Google's tokens live for an hour, less a second.
+    static let tokenLifetimeSeconds: Int64 = 3599
+    /// The longest span from `iat` to `exp`.
+    static let assertionLifetimeMaxSeconds: Int64 = 3600
+    /// A clock that is further ahead is refused.
+    static let clockLeadSeconds: Int64 = 60
+
+    /// One key for every sandbox of a process: making one takes a tenth of a second.
+    private static let key = Mutex<CryptoKey?>(nil)
+
+    private struct Claims: Decodable {
+        let iss: String
+        let scope: String
+        let aud: String
+        let iat: Int64
+        let exp: Int64
+    }
+
+    static func serviceKey() throws(SandboxError) -> CryptoKey {
+        if let known = key.withLock({ $0 }) { return known }
+        let made = try CryptoKey.makeRSA()
+        return key.withLock { key in
+            let first = key ?? made
+            key = first
+            return first
+        }
+    }
+
+    var tokenURL: String { "\(tools.address.baseURL)/\(name)/token" }
+
+    /// The key file of the service account, as the console hands it out.
+    func keyFile() throws(SandboxError) -> String {
+        let file: JSON = [
+            "type": "service_account", "project_id": .text(configuration.project),
+            "private_key_id": "sandbox-key",
+            "private_key": .text(try Self.serviceKey().privatePEM()),
+            "client_email": .text(configuration.clientEmail), "token_uri": .text(tokenURL),
+        ]
+        return String(decoding: file.bytes, as: UTF8.self)
+    }
+
+    /// Errors of the token endpoint are RFC 6749's, not those of the interfaces.
+    func answerToken(_ call: ProviderCall) throws(Refusal) -> ProviderReply {
+        let form = call.form
+        guard form["grant_type"] == "urn:ietf:params:oauth:grant-type:jwt-bearer" else {
+            return Self.refused("unsupported_grant_type")
+        }
+        guard let token = form["assertion"].flatMap({ JSONWebToken($0) }),
+            let claims = token.claims(Claims.self), isSigned(token),
+            claims.iss == configuration.clientEmail
+        else { return Self.refused("invalid_grant") }
+        guard claims.aud == tokenURL, claims.iat <= nowSeconds + Self.clockLeadSeconds,
+            claims.exp > nowSeconds,
+            claims.exp - claims.iat <= Self.assertionLifetimeMaxSeconds
+        else { return Self.refused("invalid_grant") }
+        guard !claims.scope.isEmpty else { return Self.refused("invalid_scope") }
+        let access = "ya29." + TokenMint.text()
+        let end = nowSeconds + Self.tokenLifetimeSeconds
+        state.withLock { $0.tokens[TokenDigest(access)] = end }
+        return .json([
+            "access_token": .text(access), "expires_in": .integer(Self.tokenLifetimeSeconds),
+            "token_type": "Bearer",
+        ])
+    }
+
+    /// An interface wants a token of ours, or the emulators' word.
+    func authenticate(_ call: ProviderCall) throws(Refusal) {
+        guard let bearer = call.bearer else {
+            throw Refusal(403, "The request is missing a valid API key.", word: "PERMISSION_DENIED")
+        }
+        if bearer == "owner", configuration.acceptsOwner { return }
+        let end = state.withLock { $0.tokens[TokenDigest(bearer)] }
+        guard let end, end > nowSeconds else {
+            throw Refusal(401, "Invalid authentication credentials.", word: "UNAUTHENTICATED")
+        }
+    }
+
+    private func isSigned(_ token: JSONWebToken) -> Bool {
+        do {
+            let key = try Self.serviceKey()
+            return token.header.alg == "RS256" && token.isSigned(by: key)
+        } catch {
+            return false
+        }
+    }
+
+    private static func refused(_ word: String) -> ProviderReply {
+        .json(["error": .text(word), "error_description": "Invalid JWT"], status: 400)
+    }
+}

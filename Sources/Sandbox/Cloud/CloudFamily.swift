@@ -1,0 +1,112 @@
+import FoundationEssentials
+import Synchronization
+
+/// Plays what Firebase and Google Cloud offer to a service account: tokens and accounts.
+///
+/// Sources: developers.google.com, "Using OAuth 2.0 for Server to Server Applications";
+/// cloud.google.com, "Identity Toolkit API".
+final class CloudFamily: ProviderFamily {
+    struct State {
+        var accounts: [String: CloudAccount] = [:]
+        /// When each access token runs out, in Unix seconds.
+        var tokens: [TokenDigest: Int64] = [:]
+    }
+
+    /// Why a call was refused, in Google's form.
+    struct Refusal: Error {
+        let status: Int
+        let message: String
+        /// The member `status`, where an interface has one.
+        var word: String?
+        /// The first of `errors`, as Cloud Storage writes it.
+        var reason: String?
+
+        init(_ status: Int, _ message: String, word: String? = nil, reason: String? = nil) {
+            self.status = status
+            self.message = message
+            self.word = word
+            self.reason = reason
+        }
+
+        var reply: ProviderReply {
+            let errors: JSON =
+                reason.map { [["reason": .text($0), "message": .text(message)]] } ?? .absent
+            return .json(
+                [
+                    "error": [
+                        "code": .integer(Int64(status)), "message": .text(message),
+                        "status": .optional(word), "errors": errors,
+                    ]
+                ],
+                status: status
+            )
+        }
+    }
+
+    let name = "cloud"
+    let configuration: CloudConfiguration
+    let tools: FamilyTools
+    let state = Mutex(State())
+
+    init(_ configuration: CloudConfiguration, _ tools: FamilyTools) {
+        self.configuration = configuration
+        self.tools = tools
+    }
+
+    func endpoint(method: String, path: String) -> SandboxEndpoint? {
+        let parts = path.split(separator: "/")
+        guard parts.first.map(String.init) == name, parts.count > 1 else { return nil }
+        return parts[1] == "token" ? .token : .data
+    }
+
+    func answer(_ call: ProviderCall) -> ProviderReply {
+        do throws(Refusal) {
+            let reply = try serve(call)
+            record(call, .served, reply.status, nil)
+            return reply
+        } catch {
+            record(call, .refused, error.status, error.message)
+            return error.reply
+        }
+    }
+
+    func recordSkipped(_ call: ProviderCall, status: Int) { record(call, .none, status, nil) }
+
+    /// Seconds of the sandbox's clock.
+    var nowSeconds: Int64 { tools.clock.nowSeconds }
+
+    /// A body as JSON of the given form.
+    func read<Value: Decodable>(
+        _ type: Value.Type,
+        _ call: ProviderCall
+    ) throws(Refusal) -> Value {
+        do {
+            return try JSONDecoder().decode(type, from: Data(call.body))
+        } catch {
+            throw Refusal(400, "Invalid JSON payload received.", word: "INVALID_ARGUMENT")
+        }
+    }
+
+    private func serve(_ call: ProviderCall) throws(Refusal) -> ProviderReply {
+        let parts = call.path.split(separator: "/").dropFirst().map(String.init)
+        if parts == ["token"] { return try answerToken(call) }
+        try authenticate(call)
+        switch parts.first {
+        case "identitytoolkit": return try answerAccounts(call, Array(parts.dropFirst()))
+        default: throw Refusal(404, "Not found", word: "NOT_FOUND")
+        }
+    }
+
+    private func record(
+        _ call: ProviderCall,
+        _ outcome: CallRecord.Outcome,
+        _ status: Int,
+        _ error: String?
+    ) {
+        var note = CallNote(name, call, grantType: call.form["grant_type"])
+        note.record.outcome = outcome
+        note.record.status = status
+        note.record.error = error
+        tools.journal.append(note.record, at: tools.clock.nowMilliseconds)
+    }
+}

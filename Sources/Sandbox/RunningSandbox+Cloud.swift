@@ -1,0 +1,24 @@
+import Synchronization
+
+/// The commands to Firebase and Google Cloud.
+extension RunningSandbox {
+    /// The key file of the service account that the project knows.
+    ///
+    /// - Throws: ``SandboxError`` when no key can be made.
+    package func serviceAccountKeyFile() throws -> String { try families.cloud.keyFile() }
+
+    /// Makes an account of Firebase Authentication, or replaces it.
+    package func add(_ account: CloudAccount) {
+        families.cloud.state.withLock { $0.accounts[account.localID] = account }
+    }
+
+    /// An account of Firebase Authentication; `nil` when there is none.
+    package func account(_ localID: String) -> CloudAccount? {
+        families.cloud.state.withLock { $0.accounts[localID] }
+    }
+
+    /// Makes every access token of the service account invalid, as when its key is replaced.
+    package func forgetServiceTokens() {
+        families.cloud.state.withLock { $0.tokens.removeAll() }
+    }
+}
