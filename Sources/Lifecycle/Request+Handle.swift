@@ -26,6 +26,8 @@ extension Request {
         switch event {
         case .due:
             return []
+        case .lookedUp(let answer):
+            return record(lookup: answer, &moment)
         case .checked(let identity, let credential, let answer):
             guard let index = index(of: identity) else { return [] }
             return revocations[index].record(check: answer, for: credential, &moment)
@@ -63,6 +65,8 @@ extension Request {
 
     private mutating func postpone(_ effect: RequestEffect, until: WallTime) {
         switch effect {
+        case .lookUp:
+            lookup?.postpone(until: until)
         case .check(let identity, _), .revoke(let identity, _), .confirm(let identity, _):
             guard let index = index(of: identity) else { return }
             revocations[index].postpone(until: until)
@@ -107,6 +111,7 @@ extension Request {
             isHeld = false
         case .retry:
             crashCount = 0
+            lookup?.retryNow()
             for index in revocations.indices { revocations[index].retryNow() }
             for index in purges.indices { purges[index].retryNow() }
         case .cancel:
@@ -120,7 +125,7 @@ extension Request {
             return try abandon(at: now, around: around)
         case .quarantine:
             crashCount = max(crashCount, Limits.crashesMax)
-        case .due, .checked, .revoked, .confirmed, .purged, .verified, .postponed,
+        case .due, .lookedUp, .checked, .revoked, .confirmed, .purged, .verified, .postponed,
             .identityChanged:
             break
         }
@@ -144,6 +149,7 @@ extension Request {
         guard let stage = phase.stage, stage <= .revoking, openRevocationCount > 0 || lacksIdentity
         else { throw .nothingToAbandon }
         if lacksIdentity { isWithoutIdentities = true }
+        abandonLookup(at: now)
         for index in revocations.indices { revocations[index].abandon(at: now) }
         return [.announce(.abandoned)]
     }

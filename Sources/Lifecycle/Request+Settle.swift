@@ -55,13 +55,24 @@ extension Request {
         around: Surroundings,
         into effects: inout [RequestEffect]
     ) -> Bool {
+        if isLookupOpen {
+            settleLookup(now, around: around, into: &effects)
+            return false
+        }
         if waitsForIdentity(around) {
             park(.revoking, .needsReauthentication, until: nil, now: now)
             return false
         }
         var outlook = Outlook()
-        for index in revocations.indices where revocations[index].verdict == nil {
-            let step = revocations[index].advance(kind: kind, now: now, around: around)
+        // A link may end with what the others end with.
+        let order =
+            revocations.indices.filter { !revocations[$0].isLinked }
+            + revocations.indices.filter { revocations[$0].isLinked }
+        for index in order where revocations[index].verdict == nil {
+            let step =
+                revocations[index].isLinked
+                ? advanceLink(at: index, now: now, around: around)
+                : revocations[index].advance(kind: kind, now: now, around: around)
             outlook.note(step, into: &effects)
             if case .final(let verdict) = step {
                 effects.append(.announce(.verdict(revocations[index].provider, verdict)))
@@ -147,7 +158,7 @@ extension Request {
     }
 
     /// Parked only when nothing is under way and no timer runs: a timed retry is not parked.
-    private mutating func adopt(_ outlook: Outlook, stage: Stage, now: WallTime) {
+    mutating func adopt(_ outlook: Outlook, stage: Stage, now: WallTime) {
         if outlook.isBusy {
             phase = .open(stage)
             // It has been due since it was; a new time would be one more change to store.
@@ -180,7 +191,7 @@ extension Request {
 }
 
 /// What the open parts of a stage wait for, taken together.
-private struct Outlook {
+struct Outlook {
     var isBusy = false
     var isAwaitingLane = false
     var waitUntil: WallTime?
@@ -196,7 +207,7 @@ private struct Outlook {
             isBusy = true
         case .awaitingLane:
             isAwaitingLane = true
-        case .final:
+        case .final, .behind:
             break
         case .waiting(let until):
             noteWait(until: until)

@@ -23,6 +23,8 @@ package struct Request: Hashable, Sendable {
     /// `revoke_tokens` only: the providers to revoke at; `nil` means all.
     package let providerFilter: Set<ProviderName>?
     package var phase: Phase
+    /// `nil` without a directory; before every revocation.
+    package var lookup: LookupWork?
     package var revocations: [Revocation]
     package var purges: [PurgeWork]
     package var isHeld: Bool
@@ -47,7 +49,8 @@ package struct Request: Hashable, Sendable {
         deadlineAt: WallTime,
         providerFilter: Set<ProviderName>? = nil,
         identities: [IdentitySnapshot],
-        targets: [TargetName]
+        targets: [TargetName],
+        directory: ProviderName? = nil
     ) {
         self.id = id
         self.kind = kind
@@ -57,6 +60,7 @@ package struct Request: Hashable, Sendable {
         self.deadlineAt = deadlineAt
         self.providerFilter = providerFilter
         phase = .open(.accepted)
+        lookup = kind == .deleteAccount ? directory.map(LookupWork.init) : nil
         revocations = identities.filter { providerFilter?.contains($0.provider) ?? true }
             .map(Revocation.init)
         purges = kind == .deleteAccount ? targets.map(PurgeWork.init) : []
@@ -71,7 +75,8 @@ package struct Request: Hashable, Sendable {
 
     /// Whether a call is being made for it by this process.
     package var isBusy: Bool {
-        revocations.contains(where: \.isBusy) || purges.contains(where: \.isBusy)
+        lookup?.isBusy ?? false || revocations.contains(where: \.isBusy)
+            || purges.contains(where: \.isBusy)
     }
 
     /// Whether any revoke intent was ever made durable.
@@ -80,7 +85,11 @@ package struct Request: Hashable, Sendable {
     }
 
     /// Identities without a final verdict; the database refuses `purging` while it is not zero.
-    package var openRevocationCount: Int { revocations.count { $0.verdict == nil } }
+    ///
+    /// A directory that was not asked to the end counts as one: it may know of more.
+    package var openRevocationCount: Int {
+        revocations.count { $0.verdict == nil } + (isLookupOpen ? 1 : 0)
+    }
 
     /// The provider that the next call goes to; `nil` once nothing is left to revoke.
     ///
@@ -88,6 +97,7 @@ package struct Request: Hashable, Sendable {
     /// the others nothing.
     package var lane: ProviderName? {
         guard let stage = phase.stage, stage <= .revoking else { return nil }
+        if isLookupOpen { return lookup?.directory }
         // Asked with every event, so without a copy of the open ones.
         var first: Int?
         for index in revocations.indices where revocations[index].verdict == nil {

@@ -1,5 +1,7 @@
 /// What the engine must do after a decision is durable.
 package enum RequestEffect: Hashable, Sendable {
+    /// Ask the directory for the user's identities.
+    case lookUp(ProviderName)
     case check(IdentityID, CredentialID)
     case revoke(IdentityID, CredentialID)
     case confirm(IdentityID, CredentialID)
@@ -31,6 +33,7 @@ package enum RequestEvent: Hashable, Sendable {
     /// It came into the engine's window, a timer of it fired, or a pause, the vault or the guard
     /// changed.
     case due
+    case lookedUp(LookupAnswer)
     case checked(IdentityID, CredentialID, CheckAnswer)
     case revoked(IdentityID, CredentialID, RevokeAnswer)
     case confirmed(IdentityID, CredentialID, CheckAnswer)

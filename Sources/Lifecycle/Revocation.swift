@@ -11,6 +11,8 @@ package struct Revocation: Hashable, Sendable {
     ///
     /// Not stored with the request: the identity has it, and tells it again.
     package var isCut: Bool
+    /// A directory told of it, and the vault has nothing of it.
+    package var isLinked = false
     package var verdict: Verdict?
     /// Calls made so far, all kinds; for people who look.
     package var attempts: Int
@@ -46,12 +48,31 @@ package struct Revocation: Hashable, Sendable {
     }
 }
 
+extension Revocation {
+    /// What a directory told.
+    init(_ link: LinkedIdentity) {
+        self.init(
+            IdentitySnapshot(
+                identity: link.identity,
+                provider: link.provider,
+                clientID: "",
+                isShared: false,
+                credentials: [],
+                hadCredentials: true
+            )
+        )
+        isLinked = true
+    }
+}
+
 /// What one revocation needs next.
 enum RevocationStep: Hashable, Sendable {
     case effect(RequestEffect)
     case busy
     /// The five-minute lane works on a code of this identity; its end is an event.
     case awaitingLane
+    /// Ends with other identities of the same provider, which say what they wait for.
+    case behind
     case waiting(until: WallTime)
     case parked(ParkReason, until: WallTime?)
     case final(Verdict)
@@ -220,12 +241,25 @@ extension Revocation {
         return wasRevoked ? .proven : .alreadyGone
     }
 
-    private mutating func finish(_ earned: Verdict, at now: WallTime) -> RevocationStep {
+    mutating func finish(_ earned: Verdict, at now: WallTime) -> RevocationStep {
         verdict = earned
         endedAt = now
         retryAt = nil
         waitingSince = nil
         return .final(earned)
+    }
+
+    /// Decides about a link that the vault has nothing of.
+    ///
+    /// Where no such provider is configured nobody can ever revoke, so nothing waits for that.
+    mutating func advanceWithoutVault(
+        kind: RequestKind,
+        now: WallTime,
+        around: Surroundings
+    ) -> RevocationStep {
+        guard let policy = around.providers[provider] else { return finish(.unrevoked, at: now) }
+        if policy.traits.hasNoRevocationAPI { return finish(.manual, at: now) }
+        return advanceWithoutCredential(kind: kind, now: now, policy: policy)
     }
 
     /// The clock of the revocation deadline starts here and nowhere else: an outage never starts

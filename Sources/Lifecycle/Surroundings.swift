@@ -9,6 +9,8 @@ package struct Surroundings: Sendable {
     package var withoutIdentities: WithoutIdentities
     /// The state may be an old copy: nothing is revoked or purged until an operator says so.
     package var isRestrained = false
+    /// The directory that is configured.
+    package var directory: ProviderName?
 
     package init(
         providers: [ProviderName: ProviderPolicy],

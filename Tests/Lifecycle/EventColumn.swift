@@ -2,12 +2,13 @@ import Lifecycle
 
 /// One column of the phase table: every kind of event, with its good answer.
 enum EventColumn: String, Hashable, CaseIterable {
-    case due, checked, revoked, confirmed, purged, verified, postponed, absorbed, news
+    case due, lookup, checked, revoked, confirmed, purged, verified, postponed, absorbed, news
     case hold, release, retry, cancel, abandon, quarantine
 
     var event: RequestEvent {
         switch self {
         case .due: .due
+        case .lookup: .lookedUp(.found([]))
         case .checked: .checked(Sample.identity, Sample.token, .live)
         case .revoked: .revoked(Sample.identity, Sample.token, .success)
         case .confirmed: .confirmed(Sample.identity, Sample.token, .dead)
@@ -31,6 +32,7 @@ enum EventColumn: String, Hashable, CaseIterable {
         self =
             switch event {
             case .due: .due
+            case .lookedUp: .lookup
             case .checked: .checked
             case .revoked: .revoked
             case .confirmed: .confirmed
@@ -52,6 +54,7 @@ enum EventColumn: String, Hashable, CaseIterable {
     var head: String {
         switch self {
         case .due: "due"
+        case .lookup: "lkp"
         case .checked: "chk"
         case .revoked: "rev"
         case .confirmed: "cnf"

@@ -56,6 +56,7 @@ extension Outcome {
 
     private static func text(_ effect: RequestEffect) -> String {
         switch effect {
+        case .lookUp: "lookUp"
         case .check: "check"
         case .revoke: "revoke"
         case .confirm: "confirm"
@@ -119,6 +120,7 @@ extension Outcome {
 
     private static func code(_ effect: RequestEffect) -> String? {
         switch effect {
+        case .lookUp: "l"
         case .check: "c"
         case .revoke: "r"
         case .confirm: "f"

@@ -8,7 +8,7 @@ enum PhaseTable {
     /// `delete_account`, every phase and every event.
     static let deletion = """
         accepted
-          revoking +check: due revoked confirmed purged verified postponed news retry
+          revoking +check: due lookup revoked confirmed purged verified postponed news retry
           revoking +revoke: checked
           refused deletion_in_progress: absorbed
           accepted/on_hold +parked: hold
@@ -17,7 +17,7 @@ enum PhaseTable {
           purging +abandoned +purgeStarted +purge: abandon
           accepted/quarantined +parked: quarantine
         scheduled
-          stays: due checked revoked confirmed purged verified postponed news retry
+          stays: due lookup checked revoked confirmed purged verified postponed news retry
           refused deletion_in_progress: absorbed
           scheduled/on_hold +parked: hold
           refused not_on_hold: release
@@ -25,7 +25,7 @@ enum PhaseTable {
           scheduled +abandoned: abandon
           scheduled/quarantined +parked: quarantine
         revoking, check
-          stays: due purged verified postponed news retry
+          stays: due lookup purged verified postponed news retry
           revoking +revoke: checked
           revoking +check: revoked confirmed
           refused deletion_in_progress: absorbed
@@ -35,7 +35,7 @@ enum PhaseTable {
           purging +abandoned +purgeStarted +purge: abandon
           revoking/quarantined +parked: quarantine
         revoking, revoke
-          stays: due purged verified postponed news retry
+          stays: due lookup purged verified postponed news retry
           revoking +revoke: checked confirmed
           purging +accepted +purgeStarted +purge: revoked
           refused deletion_in_progress: absorbed
@@ -45,7 +45,7 @@ enum PhaseTable {
           purging +abandoned +purgeStarted +purge: abandon
           revoking/quarantined +parked: quarantine
         revoking, confirm
-          stays: due purged verified postponed news retry
+          stays: due lookup purged verified postponed news retry
           revoking +confirm: checked revoked
           purging +proven +purgeStarted +purge: confirmed
           refused deletion_in_progress: absorbed
@@ -55,7 +55,7 @@ enum PhaseTable {
           purging +abandoned +purgeStarted +purge: abandon
           revoking/quarantined +parked: quarantine
         revoking, timer
-          stays: due checked revoked confirmed purged verified postponed news
+          stays: due lookup checked revoked confirmed purged verified postponed news
           refused deletion_in_progress: absorbed
           revoking/on_hold +parked: hold
           refused not_on_hold: release
@@ -64,7 +64,7 @@ enum PhaseTable {
           purging +abandoned +purgeStarted +purge: abandon
           revoking/quarantined +parked: quarantine
         revoking, code
-          stays: due checked revoked confirmed purged verified postponed retry
+          stays: due lookup checked revoked confirmed purged verified postponed retry
           refused deletion_in_progress: absorbed
           revoking +check: news
           revoking/on_hold +parked: hold
@@ -73,7 +73,7 @@ enum PhaseTable {
           purging +abandoned +purgeStarted +purge: abandon
           revoking/quarantined +parked: quarantine
         purging
-          stays: due checked revoked confirmed postponed retry
+          stays: due lookup checked revoked confirmed postponed retry
           verifying +verify: purged
           purging +purge: verified
           refused deletion_in_progress: absorbed news
@@ -83,7 +83,7 @@ enum PhaseTable {
           refused nothing_to_abandon: abandon
           purging/quarantined +parked: quarantine
         verifying
-          stays: due checked revoked confirmed postponed retry
+          stays: due lookup checked revoked confirmed postponed retry
           verifying +verify: purged
           completed +done: verified
           refused deletion_in_progress: absorbed news
@@ -93,7 +93,7 @@ enum PhaseTable {
           refused nothing_to_abandon: abandon
           verifying/quarantined +parked: quarantine
         accepted/vault_sealed
-          stays: due checked revoked confirmed purged verified postponed news retry
+          stays: due lookup checked revoked confirmed purged verified postponed news retry
           refused deletion_in_progress: absorbed
           accepted/on_hold +parked: hold
           refused not_on_hold: release
@@ -101,21 +101,21 @@ enum PhaseTable {
           accepted/vault_sealed +abandoned: abandon
           accepted/quarantined +parked: quarantine
         accepted/on_hold
-          stays: due checked revoked confirmed purged verified postponed news hold retry
+          stays: due lookup checked revoked confirmed purged verified postponed news hold retry
           refused deletion_in_progress: absorbed
           revoking +check +resumed: release
           cancelled +cancelled: cancel
           accepted/on_hold +abandoned: abandon
           accepted/quarantined +parked: quarantine
         accepted/quarantined
-          stays: due checked revoked confirmed purged verified postponed news hold quarantine
+          stays: due lookup checked revoked confirmed purged verified postponed news hold quarantine
           refused deletion_in_progress: absorbed
           refused not_on_hold: release
           revoking +check +resumed: retry
           cancelled +cancelled: cancel
           accepted/quarantined +abandoned: abandon
         scheduled/vault_sealed
-          stays: due checked revoked confirmed purged verified postponed news retry
+          stays: due lookup checked revoked confirmed purged verified postponed news retry
           refused deletion_in_progress: absorbed
           scheduled/on_hold +parked: hold
           refused not_on_hold: release
@@ -123,21 +123,21 @@ enum PhaseTable {
           scheduled/vault_sealed +abandoned: abandon
           scheduled/quarantined +parked: quarantine
         scheduled/on_hold
-          stays: due checked revoked confirmed purged verified postponed news hold retry
+          stays: due lookup checked revoked confirmed purged verified postponed news hold retry
           refused deletion_in_progress: absorbed
           scheduled +resumed: release
           cancelled +cancelled: cancel
           scheduled/on_hold +abandoned: abandon
           scheduled/quarantined +parked: quarantine
         scheduled/quarantined
-          stays: due checked revoked confirmed purged verified postponed news hold quarantine
+          stays: due lookup checked revoked confirmed purged verified postponed news hold quarantine
           refused deletion_in_progress: absorbed
           refused not_on_hold: release
           scheduled +resumed: retry
           cancelled +cancelled: cancel
           scheduled/quarantined +abandoned: abandon
         revoking/needs_reauthentication
-          stays: due checked revoked confirmed purged verified postponed retry
+          stays: due lookup checked revoked confirmed purged verified postponed retry
           refused deletion_in_progress: absorbed
           revoking +check +resumed: news
           revoking/on_hold +parked: hold
@@ -146,7 +146,7 @@ enum PhaseTable {
           purging +abandoned +purgeStarted +purge +resumed: abandon
           revoking/quarantined +parked: quarantine
         revoking/provider_paused
-          stays: due checked revoked confirmed purged verified postponed news retry
+          stays: due lookup checked revoked confirmed purged verified postponed news retry
           refused deletion_in_progress: absorbed
           revoking/on_hold +parked: hold
           refused not_on_hold: release
@@ -154,7 +154,7 @@ enum PhaseTable {
           purging +abandoned +purgeStarted +purge +resumed: abandon
           revoking/quarantined +parked: quarantine
         revoking/vault_sealed
-          stays: due checked revoked confirmed purged verified postponed news retry
+          stays: due lookup checked revoked confirmed purged verified postponed news retry
           refused deletion_in_progress: absorbed
           revoking/on_hold +parked: hold
           refused not_on_hold: release
@@ -162,14 +162,14 @@ enum PhaseTable {
           revoking/vault_sealed +abandoned: abandon
           revoking/quarantined +parked: quarantine
         revoking/on_hold
-          stays: due checked revoked confirmed purged verified postponed news hold retry
+          stays: due lookup checked revoked confirmed purged verified postponed news hold retry
           refused deletion_in_progress: absorbed
           revoking +revoke +resumed: release
           cancelled +cancelled: cancel
           revoking/on_hold +abandoned: abandon
           revoking/quarantined +parked: quarantine
         revoking/shared_identity
-          stays: due checked revoked confirmed purged verified postponed retry
+          stays: due lookup checked revoked confirmed purged verified postponed retry
           refused deletion_in_progress: absorbed
           revoking +check +resumed: news
           revoking/on_hold +parked: hold
@@ -178,14 +178,14 @@ enum PhaseTable {
           purging +abandoned +purgeStarted +purge +resumed: abandon
           revoking/quarantined +parked: quarantine
         revoking/quarantined
-          stays: due checked revoked confirmed purged verified postponed news hold quarantine
+          stays: due lookup checked revoked confirmed purged verified postponed news hold quarantine
           refused deletion_in_progress: absorbed
           refused not_on_hold: release
           revoking +revoke +resumed: retry
           cancelled +cancelled: cancel
           revoking/quarantined +abandoned: abandon
         purging/target_paused
-          stays: due checked revoked confirmed verified postponed retry
+          stays: due lookup checked revoked confirmed verified postponed retry
           verifying/target_paused: purged
           refused deletion_in_progress: absorbed news
           purging/on_hold +parked: hold
@@ -194,7 +194,7 @@ enum PhaseTable {
           refused nothing_to_abandon: abandon
           purging/quarantined +parked: quarantine
         purging/vault_sealed
-          stays: due checked revoked confirmed purged verified postponed retry
+          stays: due lookup checked revoked confirmed purged verified postponed retry
           refused deletion_in_progress: absorbed news
           purging/on_hold +parked: hold
           refused not_on_hold: release
@@ -202,14 +202,14 @@ enum PhaseTable {
           refused nothing_to_abandon: abandon
           purging/quarantined +parked: quarantine
         purging/on_hold
-          stays: due checked revoked confirmed purged verified postponed hold retry
+          stays: due lookup checked revoked confirmed purged verified postponed hold retry
           refused deletion_in_progress: absorbed news
           verifying +verify +resumed: release
           refused too_late: cancel
           refused nothing_to_abandon: abandon
           purging/quarantined +parked: quarantine
         purging/mass_deletion_guard
-          stays: due checked revoked confirmed purged verified postponed retry
+          stays: due lookup checked revoked confirmed purged verified postponed retry
           refused deletion_in_progress: absorbed news
           purging/on_hold +parked: hold
           refused not_on_hold: release
@@ -217,14 +217,14 @@ enum PhaseTable {
           refused nothing_to_abandon: abandon
           purging/quarantined +parked: quarantine
         purging/quarantined
-          stays: due checked revoked confirmed purged verified postponed hold quarantine
+          stays: due lookup checked revoked confirmed purged verified postponed hold quarantine
           refused deletion_in_progress: absorbed news
           refused not_on_hold: release
           verifying +verify +resumed: retry
           refused too_late: cancel
           refused nothing_to_abandon: abandon
         verifying/target_paused
-          stays: due checked revoked confirmed purged postponed retry
+          stays: due lookup checked revoked confirmed purged postponed retry
           completed +done: verified
           refused deletion_in_progress: absorbed news
           verifying/on_hold +parked: hold
@@ -233,7 +233,7 @@ enum PhaseTable {
           refused nothing_to_abandon: abandon
           verifying/quarantined +parked: quarantine
         verifying/vault_sealed
-          stays: due checked revoked confirmed purged verified postponed retry
+          stays: due lookup checked revoked confirmed purged verified postponed retry
           refused deletion_in_progress: absorbed news
           verifying/on_hold +parked: hold
           refused not_on_hold: release
@@ -241,24 +241,24 @@ enum PhaseTable {
           refused nothing_to_abandon: abandon
           verifying/quarantined +parked: quarantine
         verifying/on_hold
-          stays: due checked revoked confirmed purged verified postponed hold retry
+          stays: due lookup checked revoked confirmed purged verified postponed hold retry
           refused deletion_in_progress: absorbed news
           completed +done: release
           refused too_late: cancel
           refused nothing_to_abandon: abandon
           verifying/quarantined +parked: quarantine
         verifying/quarantined
-          stays: due checked revoked confirmed purged verified postponed hold quarantine
+          stays: due lookup checked revoked confirmed purged verified postponed hold quarantine
           refused deletion_in_progress: absorbed news
           refused not_on_hold: release
           completed +done: retry
           refused too_late: cancel
           refused nothing_to_abandon: abandon
         completed
-          stays: due checked revoked confirmed purged verified postponed
+          stays: due lookup checked revoked confirmed purged verified postponed
           refused already_ended: absorbed news hold release retry cancel abandon quarantine
         cancelled
-          stays: due checked revoked confirmed purged verified postponed
+          stays: due lookup checked revoked confirmed purged verified postponed
           refused already_ended: absorbed news hold release retry cancel abandon quarantine
         """
 }

@@ -26,7 +26,7 @@ extension Simulator {
         faults.crashPerMille = pick([0, 5, 20, 60])
         faults.callLatencyMaxMs = Int64(pick([1, 400, 30_000]))
         if chance(300) {
-            faults.outages[pick([apple, other, rotating])] =
+            faults.outages[pick([apple, other, rotating, directory])] =
                 now + .seconds(Int64(pick([60, 7200, 200_000])))
         }
     }
@@ -36,6 +36,9 @@ extension Simulator {
         for user in 1...userCount {
             for provider in [apple, other, rotating] where chance(600) {
                 drawIdentity(user, provider)
+            }
+            for provider in [apple, other, password, unconfigured] where chance(300) {
+                world.links[user, default: []].insert(provider)
             }
             let delay = Duration.seconds(Int64.random(in: 0...600, using: &dice))
             let isDeletion = chance(800)
@@ -87,7 +90,7 @@ extension Simulator {
     fileprivate mutating func heal() {
         faults = Faults()
         isHealed = true
-        for name in [apple, other, rotating] { turn([.resume(name)]) }
+        for name in [apple, other, rotating, directory] { turn([.resume(name)]) }
         // A hold whose acknowledgement is under way is lifted too.
         releaseAll()
         at(.seconds(60)) { $0.releaseAll() }

@@ -6,6 +6,12 @@ let apple = ProviderName("apple")
 let other = ProviderName("other")
 /// Rotates refresh tokens, and a used one that comes back ends its family.
 let rotating = ProviderName("rotating")
+/// Holds the accounts, and tells where they are linked.
+let directory = ProviderName("directory")
+/// A way to sign in that is no provider.
+let password = ProviderName("password")
+/// Linked by some, configured by nobody.
+let unconfigured = ProviderName("github.com")
 let database = TargetName("app-db")
 let files = TargetName("files")
 
@@ -54,10 +60,11 @@ struct Scenario: Sendable, CustomTestStringConvertible {
         let limits = LaneLimits(concurrency: 8)
         return EngineConfiguration(
             providers: [apple: policy, other: policy, rotating: rotatingPolicy],
-            lanes: [apple: limits, other: limits, rotating: limits],
+            lanes: [apple: limits, other: limits, rotating: limits, directory: limits],
             targets: [database, files],
             withoutIdentities: .proceed,
-            purgesPerHourMax: purgesPerHourMax
+            purgesPerHourMax: purgesPerHourMax,
+            directory: directory
         )
     }
 
@@ -111,6 +118,34 @@ struct Scenario: Sendable, CustomTestStringConvertible {
                 sim.storeToken(user: 1, provider: apple)
                 sim.storeToken(user: 1, provider: other)
                 sim.faults.outages[other] = sim.now + .seconds(5 * 86_400)
+                sim.at(.seconds(1)) { $0.submit(.deleteAccount, user: 1) }
+            },
+            ends: [.completed]
+        ),
+        Scenario(
+            name: "a link that only the directory knows ends unrevoked after the deadline",
+            prepare: { sim in
+                sim.storeToken(user: 1, provider: apple)
+                sim.world.links[1] = [apple, other, password, unconfigured]
+                sim.at(.seconds(1)) { $0.submit(.deleteAccount, user: 1) }
+            },
+            ends: [.completed]
+        ),
+        Scenario(
+            name: "a link that only the directory knows is revoked after a fresh sign-in",
+            prepare: { sim in
+                sim.world.links[1] = [other, password]
+                sim.at(.seconds(1)) { $0.submit(.deleteAccount, user: 1) }
+                sim.at(.seconds(3600)) { $0.signIn(user: 1, provider: other) }
+            },
+            ends: [.completed]
+        ),
+        Scenario(
+            name: "a directory that is down for days holds the deletion up",
+            prepare: { sim in
+                sim.storeToken(user: 1, provider: apple)
+                sim.world.links[1] = [apple, password]
+                sim.faults.outages[directory] = sim.now + .seconds(3 * 86_400)
                 sim.at(.seconds(1)) { $0.submit(.deleteAccount, user: 1) }
             },
             ends: [.completed]

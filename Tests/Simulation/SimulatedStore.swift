@@ -105,6 +105,7 @@ struct SimulatedStore {
                 request.revocations[index].credentials[credential].isSeenLive = false
             }
         }
+        request.lookup?.isBusy = false
         for index in request.purges.indices { request.purges[index].isBusy = false }
         return LoadedRequest(
             request: request,

@@ -26,6 +26,8 @@ struct SimulatedWorld {
     }
 
     var tokens: [String: Token] = [:]
+    /// Where each user's account at the directory is linked, password and the like included.
+    var links: [Int: Set<ProviderName>] = [:]
     var codes: [String: Code] = [:]
     /// Rows of each user, per target.
     var rows: [TargetName: [Int: Int]] = [:]

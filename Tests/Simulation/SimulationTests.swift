@@ -110,6 +110,7 @@ struct SimulationTests {
     static let seedCount: UInt64 = 10_000
     static let coverageExpected: Set<String> = [
         "accepted × due", "scheduled × due", "revoking × due", "purging × due", "verifying × due",
+        "revoking × lookedUp",
         "revoking × checked", "revoking × revoked", "revoking × confirmed", "parked × checked",
         "purging × purged", "verifying × verified", "parked × release", "revoking × hold",
     ]

@@ -9,7 +9,7 @@ extension Simulator {
             schedule(.perform(action), after: latency(faults.commitLatencyMaxMs))
         case .fetchDue, .load:
             schedule(.perform(action), after: latency(2))
-        case .call, .exchange, .purge, .verify:
+        case .call, .lookUp, .exchange, .purge, .verify:
             if case .purge(_, let orders) = action,
                 orders.contains(where: { held.contains($0.request) })
             {
@@ -42,6 +42,8 @@ extension Simulator {
                 return
             }
             call(id, effect, provider, sealed)
+        case .lookUp(let id, let name, _):
+            lookUp(id, at: name)
         case .exchange(let loaded):
             exchange(loaded)
         case .purge(let target, let orders):
@@ -76,12 +78,12 @@ extension Simulator {
             )
         case .purge(let target, let orders):
             for order in orders { _ = purge(target, order) }
-        case .call, .fetchDue, .load, .verify, .reply, .changed, .announce, .report:
+        case .call, .lookUp, .fetchDue, .load, .verify, .reply, .changed, .announce, .report:
             break
         }
     }
 
-    private mutating func trouble(_ provider: ProviderName) -> Trouble? {
+    mutating func trouble(_ provider: ProviderName) -> Trouble? {
         if let end = faults.outages[provider], now < end { return .unreachable }
         guard chance(faults.troublePerMille) else { return nil }
         switch Int.random(in: 0..<4, using: &dice) {
@@ -124,7 +126,7 @@ extension Simulator {
             let answer =
                 trouble.map { CheckAnswer.trouble($0) } ?? (world.isLive(token) ? .live : .dead)
             turn([.answered(id, .confirmed(identity, credential, answer), provider, trouble)])
-        case .purge, .verify, .pauseProvider, .pauseTarget, .announce:
+        case .lookUp, .purge, .verify, .pauseProvider, .pauseTarget, .announce:
             world.violations.append("a call that is no provider effect")
         }
     }
@@ -161,6 +163,7 @@ extension Simulator {
         guard let row = store.requests[order.request] else { return .trouble(.unusable) }
         world.purgeCalls += 1
         let isAdmitted = row.request.revocations.allSatisfy { $0.verdict != nil }
+        checkLinks(row)
         if !isAdmitted { world.violations.append("purge before every verdict is durable") }
         for revocation in row.request.revocations where revocation.verdict?.isRevoked ?? false {
             if world.liveTokenCount(user: row.user, provider: revocation.provider) > 0 {

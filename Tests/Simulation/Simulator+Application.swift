@@ -94,7 +94,8 @@ extension Simulator {
             notBefore: now + grace,
             deadlineAt: now + .seconds(30 * 86_400),
             identities: store.snapshots(of: user),
-            targets: configuration.targets
+            targets: configuration.targets,
+            directory: configuration.directory
         )
         store.requests[id] = SimulatedStore.Row(request: request, user: user)
         if let key { store.idempotency[key] = id }

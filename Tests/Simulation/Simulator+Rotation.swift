@@ -109,7 +109,7 @@ extension RequestEffect {
         switch self {
         case .check(let identity, let credential), .confirm(let identity, let credential):
             (identity, credential)
-        case .revoke, .purge, .verify, .pauseProvider, .pauseTarget, .announce: nil
+        case .lookUp, .revoke, .purge, .verify, .pauseProvider, .pauseTarget, .announce: nil
         }
     }
 }

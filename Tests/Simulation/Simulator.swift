@@ -17,6 +17,8 @@ enum PlantedBug: String, CaseIterable {
     case blindVerification
     /// A rotated token is used before it is stored, and a crash forgets it.
     case unkeptRotation
+    /// A directory that cannot be reached is taken for one that knows of no link.
+    case skippedLookup
 }
 
 /// Drives ``EngineCore`` with a manual clock, a world with faults, and crashes between any two

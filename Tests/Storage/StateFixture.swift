@@ -113,18 +113,32 @@ final class StateFixture: Sendable {
 
     // MARK: Verbs
 
-    func accept(_ submissions: Submission...) async throws -> [SubmissionOutcome] {
+    func accept(
+        _ submissions: Submission...,
+        policy: IntakePolicy = StateFixture.policy
+    ) async throws -> [SubmissionOutcome] {
         try await database.accept(
             submissions,
-            policy: Self.policy,
+            policy: policy,
             now: Self.start,
             newID: { RequestID(Self.newID()) }
         )
     }
 
     /// Accepts one submission that must become a new request.
-    func open(_ user: String, _ kind: RequestKind = .deleteAccount) async throws -> LoadedRequest {
-        guard case .accepted(let loaded, _) = try await accept(Self.submission(user, kind))[0]
+    func open(
+        _ user: String,
+        _ kind: RequestKind = .deleteAccount,
+        directory: ProviderName? = nil
+    ) async throws -> LoadedRequest {
+        let policy = IntakePolicy(
+            gracePeriod: Self.policy.gracePeriod,
+            deadline: Self.policy.deadline,
+            targets: Self.policy.targets,
+            directory: directory
+        )
+        let submission = Self.submission(user, kind)
+        guard case .accepted(let loaded, _) = try await accept(submission, policy: policy)[0]
         else {
             throw StorageError(.sqlite, "accept", at: "test")
         }

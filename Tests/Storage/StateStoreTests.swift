@@ -23,7 +23,20 @@ struct StateStoreTests {
             onUnrevocable: .proceed,
             revocationDeadline: .seconds(600)
         )
-        return Surroundings(providers: [apple: policy, ProviderName("google"): policy])
+        var around = Surroundings(providers: [apple: policy, ProviderName("google"): policy])
+        around.directory = directory
+        return around
+    }
+
+    private static let directory = ProviderName("firebase")
+
+    private static func link(_ provider: String, isLocal: Bool = false) -> LinkedIdentity {
+        LinkedIdentity(
+            identity: IdentityID(StateFixture.newID()),
+            provider: ProviderName(provider),
+            isLocal: isLocal,
+            subjectHash: nil
+        )
     }
 
     private static let troubles: [Trouble] = [
@@ -42,6 +55,8 @@ struct StateStoreTests {
         let credential = revocation?.credentials.randomElement(using: &dice)
         var events: [RequestEvent] = [
             .due, .due, .due, .hold, .release, .retry, .retry,
+            .lookedUp(.trouble(trouble)),
+            .lookedUp(.found([link("apple"), link("x"), link("password", isLocal: true)])),
             .purged(target, .trouble(trouble)), .verified(target, .remaining(2)),
             .purged(
                 target,
@@ -83,7 +98,7 @@ struct StateStoreTests {
             _ = try await fixture.keep(StateFixture.credential("u", secret))
         }
         _ = try await fixture.keep(StateFixture.credential("u", "d", provider: "google"))
-        var request = try await fixture.open("u").request
+        var request = try await fixture.open("u", directory: Self.directory).request
         var dice = SeededGenerator(seed: seed)
         var now = StateFixture.start
         for _ in 0..<120 where !request.phase.isEnded {
@@ -409,6 +424,7 @@ extension Request {
     /// As it is on disk: nothing is under way after a restart.
     fileprivate func withoutBusy() -> Request {
         var stored = self
+        stored.lookup?.isBusy = false
         for index in stored.revocations.indices {
             stored.revocations[index].isBusy = false
             stored.revocations[index].isKeyMissing = false

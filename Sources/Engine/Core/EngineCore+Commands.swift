@@ -71,6 +71,7 @@ extension EngineCore {
         self.configuration = configuration
         around.providers = configuration.providers
         around.withoutIdentities = configuration.withoutIdentities
+        around.directory = configuration.directory
         massDeletionGuard.purgesMax = configuration.purgesPerHourMax
         adoptLanes()
         wake(.providerPaused, at: now)

@@ -74,6 +74,9 @@ extension EngineCore {
 
     private mutating func perform(_ effect: RequestEffect, of id: RequestID, at now: WallTime) {
         switch effect {
+        case .lookUp(let directory):
+            let call = ProviderLane.Call(request: id, effect: effect)
+            enqueueCall(call, to: directory, at: now)
         case .check(let identity, _), .revoke(let identity, _), .confirm(let identity, _):
             guard let run = window[id],
                 let revocation = run.loaded.request.revocations.first(where: {

@@ -28,6 +28,10 @@ extension EngineCore {
     /// Re-asked immediately before the call: still open, not held, credential still there.
     private mutating func begin(_ call: ProviderLane.Call, at provider: ProviderName, now: WallTime)
     {
+        if case .lookUp = call.effect, let run = window[call.request], mayPerform(run) {
+            actions.append(.lookUp(call.request, provider, run.loaded.user))
+            return
+        }
         guard let run = window[call.request], mayPerform(run), let id = credential(of: call.effect),
             let sealed = run.loaded.credentials[id]
         else {
@@ -96,9 +100,34 @@ extension EngineCore {
                 ticket: nil,
                 at: now
             )
-        case .purge, .verify, .pauseProvider, .pauseTarget, .announce:
+        case .lookUp, .purge, .verify, .pauseProvider, .pauseTarget, .announce:
             break
         }
+    }
+
+    /// Notes which of the vault's identities a directory's links cannot be: those of the same
+    /// provider whose credentials were issued to another subject.
+    func comparingSubjects(_ event: RequestEvent, of id: RequestID) -> RequestEvent {
+        guard case .lookedUp(.found(let links)) = event, let loaded = window[id]?.loaded else {
+            return event
+        }
+        return .lookedUp(
+            .found(
+                links.map { link in
+                    var link = link
+                    for revocation in loaded.request.revocations
+                    where revocation.provider == link.provider {
+                        let known = revocation.credentials.compactMap {
+                            loaded.credentials[$0.id]?.subject?.hash
+                        }
+                        if let hash = link.subjectHash, let first = known.first, first != hash {
+                            link.strangers.insert(revocation.identity)
+                        }
+                    }
+                    return link
+                }
+            )
+        )
     }
 
     private func mayPerform(_ run: Run) -> Bool {
@@ -109,7 +138,7 @@ extension EngineCore {
     private func credential(of effect: RequestEffect) -> CredentialID? {
         switch effect {
         case .check(_, let id), .revoke(_, let id), .confirm(_, let id): id
-        case .purge, .verify, .pauseProvider, .pauseTarget, .announce: nil
+        case .lookUp, .purge, .verify, .pauseProvider, .pauseTarget, .announce: nil
         }
     }
 
@@ -201,7 +230,7 @@ extension RequestEffect {
     fileprivate var identity: IdentityID? {
         switch self {
         case .check(let identity, _), .revoke(let identity, _), .confirm(let identity, _): identity
-        case .purge, .verify, .pauseProvider, .pauseTarget, .announce: nil
+        case .lookUp, .purge, .verify, .pauseProvider, .pauseTarget, .announce: nil
         }
     }
 }

@@ -100,6 +100,7 @@ package struct EngineCore: Sendable {
             isVaultOpen: isVaultOpen,
             withoutIdentities: configuration.withoutIdentities
         )
+        around.directory = configuration.directory
         massDeletionGuard = MassDeletionGuard(purgesMax: configuration.purgesPerHourMax)
         unfinishedWakes = pauses.unfinishedWakes
         dice = SeededGenerator(seed: seed)
@@ -210,7 +211,7 @@ package struct EngineCore: Sendable {
             commitEnded(news, at: now)
         case .answered(let id, let event, let provider, let trouble):
             providerAnswered(provider, isCode: false, trouble: trouble, at: now)
-            apply(event, to: id, ticket: nil, at: now)
+            apply(comparingSubjects(event, of: id), to: id, ticket: nil, at: now)
             if let identity = event.identity {
                 release(identity, of: id, at: provider, now: now)
             }

@@ -87,6 +87,8 @@ package enum EngineAction: Sendable {
     /// At most one commit is under way; the answer is ``EngineInput/committed(_:)``.
     case commit([StateChange])
     case call(RequestID, RequestEffect, ProviderName, SealedCredential)
+    /// Ask a directory; the answer is ``EngineInput/answered(_:_:_:_:)``.
+    case lookUp(RequestID, ProviderName, UserID)
     case exchange(LoadedExchange)
     case purge(TargetName, [PurgeOrder])
     case verify(TargetName, [PurgeOrder])
@@ -120,18 +122,22 @@ package struct EngineConfiguration: Sendable {
     package let withoutIdentities: WithoutIdentities
     /// The mass-deletion guard: purges begun in any hour.
     package let purgesPerHourMax: Int
+    /// Asked for a user's identities before anything is revoked; has a lane like a provider.
+    package let directory: ProviderName?
 
     package init(
         providers: [ProviderName: ProviderPolicy],
         lanes: [ProviderName: LaneLimits],
         targets: [TargetName],
         withoutIdentities: WithoutIdentities,
-        purgesPerHourMax: Int
+        purgesPerHourMax: Int,
+        directory: ProviderName? = nil
     ) {
         self.providers = providers
         self.lanes = lanes
         self.targets = targets
         self.withoutIdentities = withoutIdentities
         self.purgesPerHourMax = purgesPerHourMax
+        self.directory = directory
     }
 }

@@ -97,11 +97,19 @@ package struct IntakePolicy: Hashable, Sendable {
     package let deadline: Duration
     /// The targets of a `delete_account`, in the configured order.
     package let targets: [TargetName]
+    /// The directory that a `delete_account` asks first.
+    package let directory: ProviderName?
 
-    package init(gracePeriod: Duration, deadline: Duration, targets: [TargetName]) {
+    package init(
+        gracePeriod: Duration,
+        deadline: Duration,
+        targets: [TargetName],
+        directory: ProviderName? = nil
+    ) {
         self.gracePeriod = gracePeriod
         self.deadline = deadline
         self.targets = targets
+        self.directory = directory
     }
 }
 

@@ -32,13 +32,16 @@ package struct EnginePorts: Sendable {
 package struct EngineAdapters: Sendable {
     package let providers: [ProviderName: any IdentityProvider]
     package let targets: [TargetName: any PurgeTarget]
+    package let directory: (any IdentityDirectory)?
 
     package init(
         providers: [ProviderName: any IdentityProvider],
-        targets: [TargetName: any PurgeTarget]
+        targets: [TargetName: any PurgeTarget],
+        directory: (any IdentityDirectory)? = nil
     ) {
         self.providers = providers
         self.targets = targets
+        self.directory = directory
     }
 }
 
@@ -48,9 +51,9 @@ package struct EngineAdapters: Sendable {
 /// them all. It throws when the store's truth is unknown: the process must then exit and read it
 /// again.
 package final class DeletionEngine: Sendable {
-    private let ports: EnginePorts
+    let ports: EnginePorts
     private let core: Mutex<EngineCore>
-    private let adapters: Mutex<EngineAdapters>
+    let adapters: Mutex<EngineAdapters>
     private let mailbox = EngineMailbox()
     private let waiters = Mutex(Waiters())
     private let opener: CredentialOpener
@@ -190,6 +193,8 @@ extension DeletionEngine {
             }
         case .call(let id, let effect, let provider, let sealed):
             group.addTask { try await self.call(id, effect, provider, sealed) }
+        case .lookUp(let id, let name, let user):
+            group.addTask { await self.lookUp(id, at: name, user) }
         case .exchange(let loaded):
             group.addTask { await self.exchange(loaded) }
         case .purge(let target, let orders):
@@ -262,7 +267,7 @@ extension DeletionEngine {
                 .trouble($0)
             }
             post(.answered(id, .confirmed(identity, credential, answer), name, answer.trouble))
-        case .purge, .verify, .pauseProvider, .pauseTarget, .announce:
+        case .lookUp, .purge, .verify, .pauseProvider, .pauseTarget, .announce:
             preconditionFailure("only provider effects are calls")
         }
         try desk.check()

@@ -19,7 +19,7 @@ struct RequestRow {
         id, kind, user_id, user_hash, generation, grace_s, providers, reason, account_created_at,
         origin, origin_uid, origin_role, created_at, accepted_at, not_before, deadline_at,
         phase, park_reason, park_until, due_at, purge_started_at, ended_at, end_detail,
-        end_sequence, crash_count, is_held, revision, updated_at, is_without_identities
+        end_sequence, crash_count, is_held, revision, updated_at, is_without_identities, lookup
         """
 
     /// Reads a row without its revocations and purges.
@@ -51,6 +51,7 @@ struct RequestRow {
         request.crashCount = row.int(24)
         request.isHeld = row.bool(25)
         request.isWithoutIdentities = row.bool(28)
+        request.lookup = try LookupText.decode(row.textOrNil(29))
         user = row.textOrNil(2).flatMap { UserID($0) }
         userHash = row.blob(3)
         generation = row.int(4)
@@ -90,7 +91,7 @@ struct RequestRow {
         try database.all(
             """
             SELECT identity_id, provider, client_id, is_shared, credentials, verdict, attempts,
-              failures, retry_at, waiting_since, started_at, ended_at, last_trouble
+              failures, retry_at, waiting_since, started_at, ended_at, last_trouble, is_linked
             FROM revocations WHERE request_id = ? ORDER BY position
             """,
             .id(id.value)
@@ -113,6 +114,7 @@ struct RequestRow {
             revocation.startedAt = row.timeOrNil(10)
             revocation.endedAt = row.timeOrNil(11)
             revocation.lastTrouble = row.textOrNil(12)
+            revocation.isLinked = row.bool(13)
             return revocation
         }
     }

@@ -29,8 +29,8 @@ struct RequestWriter {
             INSERT INTO requests (id, kind, user_id, user_hash, slot, generation, grace_s,
               providers, reason, account_created_at, origin, origin_uid, origin_role, created_at,
               accepted_at, not_before, deadline_at, phase, due_at, lane, open_revocations,
-              is_held, spool_rows, updated_at, leaves)
-            VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)
+              is_held, spool_rows, updated_at, lookup, leaves)
+            VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)
             """,
             .id(request.id.value),
             .text(request.kind.rawValue),
@@ -56,6 +56,7 @@ struct RequestWriter {
             .bool(request.isHeld),
             .int(spoolRowCount),
             .time(request.acceptedAt),
+            .text(LookupText.encode(request.lookup)),
             .text(leaves.accept(loaded, of: submission, generation: generation))
         )
         for (position, revocation) in request.revocations.enumerated() {
@@ -94,7 +95,7 @@ struct RequestWriter {
             """
             UPDATE requests SET phase = ?, park_reason = ?, park_until = ?, due_at = ?,
               lane = ?, open_revocations = ?, purge_started_at = ?, crash_count = ?, is_held = ?,
-              is_without_identities = ?, is_active = ?,
+              is_without_identities = ?, is_active = ?, lookup = ?,
               revision = revision + ?, updated_at = ?, leaves = leaves || ?
             WHERE id = ? AND ended_at IS NULL
             """,
@@ -109,6 +110,7 @@ struct RequestWriter {
             .bool(now.isHeld),
             .bool(now.isWithoutIdentities),
             .bool(now.isBusy),
+            .text(LookupText.encode(now.lookup)),
             .bool(isVisible),
             .time(time),
             .text(change),
@@ -186,7 +188,7 @@ extension RequestWriter {
             """
             UPDATE requests SET phase = ?, park_reason = NULL, park_until = NULL, due_at = NULL,
               open_revocations = ?, purge_started_at = ?, crash_count = ?, is_held = ?,
-              is_without_identities = ?, is_active = 0,
+              is_without_identities = ?, is_active = 0, lookup = ?,
               revision = revision + 1, updated_at = ?, user_id = NULL, ended_at = ?, end_detail = ?,
               end_sequence = (SELECT completed + cancelled + 1 FROM totals), slot = id,
               leaves = leaves || ?
@@ -198,6 +200,7 @@ extension RequestWriter {
             .int(request.crashCount),
             .bool(request.isHeld),
             .bool(request.isWithoutIdentities),
+            .text(LookupText.encode(request.lookup)),
             .time(time),
             .time(endedAt),
             .text(request.endDetail),
@@ -293,8 +296,8 @@ extension RequestWriter {
             """
             INSERT INTO revocations (request_id, position, identity_id, provider, client_id,
               is_shared, credentials, verdict, attempts, failures, retry_at, waiting_since,
-              started_at, ended_at, last_trouble)
-            VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)
+              started_at, ended_at, last_trouble, is_linked)
+            VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)
             """,
             .id(id.value),
             .int(position),
@@ -310,7 +313,8 @@ extension RequestWriter {
             .time(revocation.waitingSince),
             .time(revocation.startedAt),
             .time(revocation.endedAt),
-            .text(revocation.lastTrouble)
+            .text(revocation.lastTrouble),
+            .bool(revocation.isLinked)
         )
     }
 
@@ -398,6 +402,7 @@ extension Request {
             || purgeStartedAt != other.purgeStartedAt || crashCount != other.crashCount
             || isHeld != other.isHeld || isWithoutIdentities != other.isWithoutIdentities
             || isBusy != other.isBusy
+            || LookupText.encode(lookup) != LookupText.encode(other.lookup)
     }
 }
 

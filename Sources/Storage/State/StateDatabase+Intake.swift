@@ -148,7 +148,8 @@ private struct Intake {
             deadlineAt: createdAt + policy.deadline,
             providerFilter: submission.options.providers,
             identities: known.map(\.snapshot),
-            targets: policy.targets
+            targets: policy.targets,
+            directory: policy.directory
         )
         request.isHeld = facts?.isHeld ?? false
         let loaded = LoadedRequest(

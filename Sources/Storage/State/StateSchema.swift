@@ -42,6 +42,14 @@ enum StateSchema {
         migrator.registerMigration("6 ledger") { database in
             try database.execute(sql: LedgerSchema.tables)
         }
+        migrator.registerMigration("7 directory") { database in
+            try database.execute(
+                sql: """
+                    ALTER TABLE requests ADD COLUMN lookup TEXT;
+                    ALTER TABLE revocations ADD COLUMN is_linked INTEGER NOT NULL DEFAULT 0;
+                    """
+            )
+        }
         return migrator
     }
 

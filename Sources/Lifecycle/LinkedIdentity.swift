@@ -1,0 +1,33 @@
+/// One identity of a user that a directory told.
+package struct LinkedIdentity: Hashable, Sendable {
+    /// Names it in this request; made when the answer came.
+    package let identity: IdentityID
+    /// The configured provider, or the directory's own word where none is configured.
+    package let provider: ProviderName
+    /// A password, a phone number, an anonymous account: there never was a token.
+    package let isLocal: Bool
+    /// Keyed hash of the provider's name for the user, where the directory tells it.
+    package let subjectHash: [UInt8]?
+    /// Identities of the same provider that the vault knows under another subject: they are not
+    /// this one.
+    package var strangers: Set<IdentityID> = []
+
+    package init(
+        identity: IdentityID,
+        provider: ProviderName,
+        isLocal: Bool,
+        subjectHash: [UInt8]?
+    ) {
+        self.identity = identity
+        self.provider = provider
+        self.isLocal = isLocal
+        self.subjectHash = subjectHash
+    }
+}
+
+/// What asking a directory for a user's identities brought.
+package enum LookupAnswer: Hashable, Sendable {
+    /// Empty for a user whom the directory does not know.
+    case found([LinkedIdentity])
+    case trouble(Trouble)
+}

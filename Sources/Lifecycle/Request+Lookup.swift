@@ -1,0 +1,93 @@
+extension Request {
+    /// Whether the directory was not asked to the end yet.
+    var isLookupOpen: Bool { lookup.map { !$0.isDone } ?? false }
+
+    /// Records what the directory said; a second answer changes nothing.
+    mutating func record(lookup answer: LookupAnswer, _ moment: inout Moment) -> [RequestEffect] {
+        guard isLookupOpen else { return [] }
+        switch answer {
+        case .trouble(let trouble):
+            return lookup?.record(trouble, &moment) ?? []
+        case .found(let links):
+            lookup?.end()
+            var effects: [RequestEffect] = []
+            for link in links where !isCovered(link) {
+                var revocation = Revocation(link)
+                if link.isLocal {
+                    revocation.verdict = .nothingToRevoke
+                    revocation.endedAt = moment.now
+                    effects.append(.announce(.verdict(link.provider, .nothingToRevoke)))
+                }
+                revocations.append(revocation)
+            }
+            return effects
+        }
+    }
+
+    /// Goes on without the directory, by an operator's word.
+    ///
+    /// A row in its name stays, so that the receipt says that links may be unknown.
+    mutating func abandonLookup(at now: WallTime) {
+        guard isLookupOpen, let directory = lookup?.directory else { return }
+        lookup?.end()
+        var revocation = Revocation(
+            LinkedIdentity(
+                identity: IdentityID(id.value),
+                provider: directory,
+                isLocal: false,
+                subjectHash: nil
+            )
+        )
+        revocation.abandon(at: now)
+        revocations.append(revocation)
+    }
+
+    /// Whether the vault has an identity that is this link, as far as anybody can tell.
+    private func isCovered(_ link: LinkedIdentity) -> Bool {
+        revocations.contains {
+            $0.provider == link.provider && !link.strangers.contains($0.identity)
+        }
+    }
+
+    /// What the stage `revoking` does before anything else.
+    mutating func settleLookup(
+        _ now: WallTime,
+        around: Surroundings,
+        into effects: inout [RequestEffect]
+    ) {
+        guard let work = lookup else { return }
+        var outlook = Outlook()
+        if work.isBusy {
+            outlook.isBusy = true
+        } else if around.directory != work.directory
+            || around.pausedProviders.contains(work.directory)
+        {
+            outlook.notePark(.providerPaused, until: nil)
+        } else if let retryAt = work.retryAt, retryAt > now {
+            outlook.noteWait(until: retryAt)
+        } else {
+            lookup?.begin()
+            outlook.isBusy = true
+            effects.append(.lookUp(work.directory))
+        }
+        adopt(outlook, stage: .revoking, now: now)
+    }
+
+    /// A link of which the vault has nothing goes with the credentials that came for its provider
+    /// since; without any it waits for them as its provider's policy says.
+    mutating func advanceLink(
+        at index: Int,
+        now: WallTime,
+        around: Surroundings
+    ) -> RevocationStep {
+        let provider = revocations[index].provider
+        let joined = revocations[(index + 1)...].filter { $0.provider == provider && !$0.isLinked }
+        guard let last = joined.last else {
+            return revocations[index].advanceWithoutVault(kind: kind, now: now, around: around)
+        }
+        guard joined.allSatisfy({ $0.verdict != nil }), let verdict = last.verdict else {
+            return .behind
+        }
+        return revocations[index].finish(verdict, at: now)
+    }
+}

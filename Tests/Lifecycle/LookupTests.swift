@@ -1,0 +1,172 @@
+import Testing
+
+@testable import Lifecycle
+
+@Suite("the lookup in a directory")
+struct LookupTests {
+    private static let directory = ProviderName("firebase")
+    private static let google = ProviderName("google")
+    private static let password = ProviderName("password")
+
+    private static func machine(
+        identities: [IdentitySnapshot] = [],
+        onUnrevocable: OnUnrevocable = .proceed
+    ) -> Machine {
+        var around = Sample.surroundings(onUnrevocable: onUnrevocable)
+        around.providers[google] = around.providers[Sample.apple]
+        around.directory = directory
+        var machine = Machine(identities: identities, around: around)
+        machine.request.lookup = LookupWork(directory: directory)
+        return machine
+    }
+
+    private static func link(
+        _ provider: ProviderName,
+        _ number: UInt64 = 50,
+        isLocal: Bool = false
+    ) -> LinkedIdentity {
+        LinkedIdentity(
+            identity: IdentityID(TimeOrderedID(high: number, low: number)),
+            provider: provider,
+            isLocal: isLocal,
+            subjectHash: nil
+        )
+    }
+
+    @Test("the directory is asked before anything is revoked, in its own lane")
+    func first() throws {
+        var machine = Self.machine(identities: [Sample.snapshot()])
+        #expect(machine.request.lane == Self.directory)
+        #expect(try machine.send(.due) == [.lookUp(Self.directory)])
+        #expect(machine.request.isBusy && machine.request.openRevocationCount == 2)
+        let effects = try machine.send(.lookedUp(.found([])))
+        #expect(effects == [.check(Sample.identity, Sample.token)])
+        #expect(machine.request.lane == Sample.apple)
+    }
+
+    @Test("an unknown user without identities is purged, and a password is nothing to revoke")
+    func nothing() throws {
+        var machine = Self.machine()
+        try machine.send(.due)
+        let effects = try machine.send(
+            .lookedUp(.found([Self.link(Self.password, isLocal: true)]))
+        )
+        #expect(effects.contains(.announce(.verdict(Self.password, .nothingToRevoke))))
+        #expect(effects.contains(.purge(Sample.database)))
+        #expect(machine.request.revocations.map(\.verdict) == [.nothingToRevoke])
+    }
+
+    @Test("a failure is retried later and never taken for an answer")
+    func retries() throws {
+        var machine = Self.machine()
+        try machine.send(.due)
+        #expect(try machine.send(.lookedUp(.trouble(.unusable))) == [])
+        #expect(machine.request.purgeStartedAt == nil)
+        #expect(machine.request.lookup?.lastTrouble == "unusable_answer")
+        #expect(machine.request.phase == .open(.revoking))
+        #expect(try machine.sendDue() == [.lookUp(Self.directory)])
+        #expect(machine.request.lookup?.attempts == 2)
+    }
+
+    @Test("a directory that refuses us is paused, and one that is not configured waits, too")
+    func paused() throws {
+        var machine = Self.machine()
+        try machine.send(.due)
+        let effects = try machine.send(.lookedUp(.trouble(.misconfigured)))
+        #expect(effects.contains(.pauseProvider(Self.directory)))
+        #expect(machine.request.phase.parkReason == .providerPaused)
+        machine.around.directory = nil
+        #expect(try machine.send(.due).isEmpty)
+        #expect(machine.request.phase.parkReason == .providerPaused)
+    }
+
+    @Test("a link that the vault has is that identity; a link to another subject is not")
+    func covered() throws {
+        var machine = Self.machine(identities: [Sample.snapshot()])
+        try machine.send(.due)
+        var stranger = Self.link(Sample.apple)
+        stranger.strangers = [Sample.identity]
+        try machine.send(.lookedUp(.found([Self.link(Sample.apple, 51), stranger])))
+        #expect(machine.request.revocations.map(\.isLinked) == [false, true])
+        try machine.send(.lookedUp(.found([Self.link(Self.google)])))
+        #expect(machine.request.revocations.count == 2)
+    }
+
+    @Test("a link without any credential waits for a sign-in and ends unrevoked at the deadline")
+    func unrevoked() throws {
+        var machine = Self.machine()
+        try machine.send(.due)
+        try machine.send(.lookedUp(.found([Self.link(Self.google)])))
+        #expect(machine.request.phase.parkReason == .needsReauthentication)
+        machine.pass(Sample.day * 7)
+        let effects = try machine.send(.due)
+        #expect(machine.request.revocations.map(\.verdict) == [.unrevoked])
+        #expect(effects.contains(.purge(Sample.database)))
+    }
+
+    @Test("under park such a link waits as long as it takes, and an operator ends it")
+    func park() throws {
+        var machine = Self.machine(onUnrevocable: .park)
+        try machine.send(.due)
+        try machine.send(.lookedUp(.found([Self.link(Self.google)])))
+        machine.pass(Sample.day * 3_000)
+        #expect(try machine.send(.due).isEmpty)
+        #expect(machine.request.phase.parkReason == .needsReauthentication)
+        try machine.send(.abandon)
+        #expect(machine.request.revocations.map(\.verdict) == [.abandoned])
+    }
+
+    @Test("a link to a provider that nobody configured is unrevoked at once")
+    func unconfigured() throws {
+        var machine = Self.machine()
+        try machine.send(.due)
+        try machine.send(.lookedUp(.found([Self.link(ProviderName("github.com"))])))
+        #expect(machine.request.revocations.map(\.verdict) == [.unrevoked])
+        #expect(machine.request.purgeStartedAt != nil)
+    }
+
+    @Test("a credential that comes for the link's provider revokes it, and the link ends with it")
+    func joined() throws {
+        var machine = Self.machine()
+        try machine.send(.due)
+        try machine.send(.lookedUp(.found([Self.link(Sample.apple)])))
+        try machine.send(.identityChanged(Sample.snapshot()))
+        #expect(machine.request.revocations.map(\.verdict) == [nil, nil])
+        try machine.answer(check: .live)
+        try machine.answer(revoke: .success)
+        let pending = machine.request.revocations[1].verdict == nil
+        if pending { try machine.send(.confirmed(Sample.identity, Sample.token, .dead)) }
+        let verdicts = machine.request.revocations.map(\.verdict)
+        #expect(verdicts[0] != nil && verdicts[0] == verdicts[1])
+        #expect(machine.request.purgeStartedAt != nil)
+    }
+
+    @Test("a postponed call is no attempt, and abandoning ends the lookup too")
+    func operations() throws {
+        var machine = Self.machine()
+        try machine.send(.due)
+        let later = machine.now + .seconds(30)
+        try machine.send(.postponed(.lookUp(Self.directory), until: later))
+        #expect(machine.request.lookup?.attempts == 0 && machine.request.dueAt == later)
+        try machine.send(.abandon)
+        #expect(machine.request.lookup?.isDone == true && machine.request.purgeStartedAt != nil)
+        #expect(machine.request.revocations.map(\.provider) == [Self.directory])
+        #expect(machine.request.revocations.map(\.verdict) == [.abandoned])
+    }
+
+    @Test("revoking alone asks no directory")
+    func revokeTokens() {
+        let request = Request(
+            id: RequestID(TimeOrderedID(high: 7, low: 7)),
+            kind: .revokeTokens,
+            createdAt: Sample.start,
+            acceptedAt: Sample.start,
+            notBefore: Sample.start,
+            deadlineAt: Sample.start,
+            identities: [],
+            targets: [],
+            directory: Self.directory
+        )
+        #expect(request.lookup == nil)
+    }
+}

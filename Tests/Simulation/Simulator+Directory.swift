@@ -1,0 +1,46 @@
+import Engine
+import Lifecycle
+
+/// What a directory would do, and what must hold because of it.
+extension Simulator {
+    mutating func lookUp(_ id: RequestID, at name: ProviderName) {
+        guard let row = store.requests[id] else { return }
+        var trouble = trouble(name)
+        if trouble == nil, chance(faults.lostAnswerPerMille) { trouble = .lost }
+        if let trouble, bug != .skippedLookup {
+            turn([.answered(id, .lookedUp(.trouble(trouble)), name, trouble)])
+            return
+        }
+        let linked = trouble == nil ? world.links[row.user] ?? [] : []
+        let links = linked.sorted().map { provider in
+            LinkedIdentity(
+                identity: IdentityID(TimeOrderedID(at: now, entropy: &dice)),
+                provider: provider,
+                isLocal: provider == password,
+                subjectHash: nil
+            )
+        }
+        turn([.answered(id, .lookedUp(.found(links)), name, nil)])
+    }
+
+    /// When a purge is let through, every link of the user has a verdict of its own.
+    mutating func checkLinks(_ row: SimulatedStore.Row) {
+        let isAbandoned = row.request.revocations.contains {
+            $0.provider == directory && $0.verdict == .abandoned
+        }
+        guard !isAbandoned else { return }
+        for provider in world.links[row.user] ?? [] {
+            let verdicts = row.request.revocations.filter { $0.provider == provider }
+                .compactMap(\.verdict)
+            if verdicts.isEmpty {
+                world.violations.append("purge before a link to \(provider) was found")
+            }
+            if provider == password, verdicts != [.nothingToRevoke] {
+                world.violations.append("a password was taken for a link")
+            }
+            if provider == unconfigured, verdicts != [.unrevoked] {
+                world.violations.append("a link that nobody can revoke was not called unrevoked")
+            }
+        }
+    }
+}
