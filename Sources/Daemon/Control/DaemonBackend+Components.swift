@@ -13,7 +13,7 @@ extension DaemonBackend {
         let pauses = try await attempt("providers") { try await parts.state.pauses() }
         let configuration = parts.shelf.current.configuration
         return WireList(
-            configuration.providers.map { health(of: $0, reason: pauses.providers[$0.name]) }
+            Self.lanes(of: configuration).map { health(of: $0, reason: pauses.providers[$0.name]) }
         )
     }
 
@@ -23,9 +23,8 @@ extension DaemonBackend {
         caller: Caller
     ) async throws(ControlProblem) -> WireHealth {
         let adapters = parts.shelf.current
-        guard let provider = adapters.configuration.providers.first(where: { $0.name == name }),
-            let adapter = adapters.providers[name]
-        else { throw ControlProblem(.unknownProvider) }
+        let lane = Self.lanes(of: adapters.configuration).first { $0.name == name }
+        guard let lane else { throw ControlProblem(.unknownProvider) }
         var trouble: Trouble?
         switch action {
         case .pause:
@@ -39,12 +38,17 @@ extension DaemonBackend {
             )
             parts.engine.post(.resume(name))
         case .check:
-            trouble = await adapter.diagnose()
+            trouble =
+                if let directory = adapters.directory, directory.name == name {
+                    await directory.diagnose()
+                } else {
+                    await adapters.providers[name]?.diagnose()
+                }
         }
         await parts.engine.probe()
         audit("\(action.rawValue)_provider", caller, ["provider": "\(name)"])
         let pauses = try await attempt("providers") { try await parts.state.pauses() }
-        var health = health(of: provider, reason: pauses.providers[name])
+        var health = health(of: lane, reason: pauses.providers[name])
         if let trouble {
             health.findings = [trouble.code]
             health.lastError = trouble.code
@@ -106,10 +110,21 @@ extension DaemonBackend {
         _ = try await attempt("pause") { try await parts.state.commit(changes) }
     }
 
-    private func health(of provider: ProviderConfiguration, reason: String?) -> WireHealth {
+    /// What has a lane of calls: every provider, and the directory.
+    private static func lanes(
+        of configuration: DaemonConfiguration
+    ) -> [(name: ProviderName, kind: String)] {
+        configuration.providers.map { (name: $0.name, kind: $0.kind.family.rawValue) }
+            + (configuration.directory.map { [(name: $0.name, kind: $0.kind.rawValue)] } ?? [])
+    }
+
+    private func health(
+        of provider: (name: ProviderName, kind: String),
+        reason: String?
+    ) -> WireHealth {
         var health = WireHealth(
             name: provider.name.rawValue,
-            kind: provider.kind.family.rawValue,
+            kind: provider.kind,
             state: .ready
         )
         guard let lane = parts.engine.inspect({ $0.laneHealth(provider.name) }) else {

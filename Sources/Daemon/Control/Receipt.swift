@@ -104,7 +104,7 @@ struct Receipt: Sendable {
         switch configuration.targets.first(where: { $0.name == target })?.kind {
         case .sqlite, .postgresql:
             tables(of: target).contains { $0.table == entry && $0.createdAt != nil }
-        case .files: true
+        case .files, .firebaseAuth: true
         case nil: false
         }
     }

@@ -1,4 +1,5 @@
 import Engine
+import HTTP
 import Lifecycle
 import Logging
 import NIOCore
@@ -12,13 +13,21 @@ struct Adapters: Sendable {
     let configuration: DaemonConfiguration
     /// To be shut down when the adapters are replaced.
     let providers: [ProviderName: any ConnectedProvider]
-    let targets: [TargetName: any PurgeTarget]
+    var targets: [TargetName: any PurgeTarget]
     /// What verifies the notifications of the providers that send any.
     var receivers: [ProviderName: any NotificationReceiver] = [:]
+    /// Asked for a user's identities first.
+    var directory: (any IdentityDirectory)?
+    /// What the directory and the targets call Google with; to be shut down like the providers.
+    var clients: [GoogleClient] = []
 
     /// What the engine calls.
     var forEngine: EngineAdapters {
-        EngineAdapters(providers: providers.mapValues { $0 }, targets: targets)
+        EngineAdapters(
+            providers: providers.mapValues { $0 },
+            targets: targets,
+            directory: directory
+        )
     }
 
     /// What the engine decides by.
@@ -37,12 +46,16 @@ struct Adapters: Sendable {
                 ratePerSecond: provider.ratePerSecond.map(Double.init)
             )
         }
+        if let directory = configuration.directory {
+            lanes[directory.name] = LaneLimits(concurrency: directory.concurrency)
+        }
         return EngineConfiguration(
             providers: policies,
             lanes: lanes,
             targets: configuration.targets.map(\.name),
             withoutIdentities: configuration.requests.withoutIdentities,
-            purgesPerHourMax: configuration.requests.maxDeletionsPerHour
+            purgesPerHourMax: configuration.requests.maxDeletionsPerHour,
+            directory: configuration.directory?.name
         )
     }
 
@@ -51,7 +64,8 @@ struct Adapters: Sendable {
         IntakePolicy(
             gracePeriod: configuration.requests.gracePeriod,
             deadline: configuration.requests.deadline,
-            targets: configuration.targets.map(\.name)
+            targets: configuration.targets.map(\.name),
+            directory: configuration.directory?.name
         )
     }
 
@@ -59,6 +73,7 @@ struct Adapters: Sendable {
     func shutDown() async {
         for provider in providers.values { await provider.shutdown() }
         for receiver in receivers.values { await receiver.shutdown() }
+        for client in clients { await client.shutdown() }
     }
 }
 
@@ -107,15 +122,41 @@ struct AdapterFactory: Sendable {
                 problems.append("\(error)")
             }
         }
+        var adapters = Adapters(
+            configuration: configuration,
+            providers: providers,
+            targets: [:],
+            receivers: receivers
+        )
         guard problems.isEmpty else {
-            for provider in providers.values { await provider.shutdown() }
-            for receiver in receivers.values { await receiver.shutdown() }
+            await adapters.shutDown()
             throw DaemonError(.provider, problems)
         }
-        var targets: [any PurgeTarget] = []
-        for target in configuration.targets {
+        do {
+            try await addStores(to: &adapters)
+        } catch {
+            await adapters.shutDown()
+            throw error
+        }
+        return adapters
+    }
+
+    /// Adds the directory and the targets.
+    private func addStores(to adapters: inout Adapters) async throws(DaemonError) {
+        if let directory = adapters.configuration.directory {
             do {
-                targets.append(try make(target))
+                let google = try await make(directory)
+                adapters.directory = google.made
+                adapters.clients.append(google.client)
+            } catch {
+                throw DaemonError(.provider, ["\(error)"])
+            }
+        }
+        for target in adapters.configuration.targets {
+            do {
+                adapters.targets[target.name] = try await make(target, noting: &adapters.clients)
+            } catch let error as DaemonError {
+                throw error
             } catch let error as PathPattern.Malformed {
                 throw DaemonError(
                     .target,
@@ -125,12 +166,6 @@ struct AdapterFactory: Sendable {
                 throw DaemonError(.target, ["cannot use target '\(target.name)': \(error)"])
             }
         }
-        return Adapters(
-            configuration: configuration,
-            providers: providers,
-            targets: Dictionary(targets.map { ($0.name, $0) }) { first, _ in first },
-            receivers: receivers
-        )
     }
 
     /// Makes what fetches notifications; read at start only.
@@ -181,17 +216,35 @@ struct AdapterFactory: Sendable {
             return nil
         }
         switch target.kind {
-        case .files, .sqlite: return try make(target, at: path)
-        case .postgresql: return nil
+        case .files, .sqlite: return try makeLocal(target, at: path)
+        case .postgresql, .firebaseAuth: return nil
         }
     }
 
-    /// `copy` is the path of a copy that is used in place of the store.
     private func make(
+        _ target: TargetConfiguration,
+        noting clients: inout [GoogleClient]
+    ) async throws -> any PurgeTarget {
+        switch target.kind {
+        case .firebaseAuth(let firebase):
+            let google = try await make(target, firebase)
+            clients.append(google.client)
+            return google.made
+        case .files, .sqlite, .postgresql:
+            return try makeLocal(target)
+        }
+    }
+
+    /// Makes a target that needs no client of Google's.
+    ///
+    /// `copy` is the path of a copy that is used in place of the store.
+    private func makeLocal(
         _ target: TargetConfiguration,
         at copy: String? = nil
     ) throws -> any PurgeTarget {
         switch target.kind {
+        case .firebaseAuth:
+            preconditionFailure("accounts are no local store")
         case .files(let files):
             var paths: [PathPattern] = []
             for path in files.paths { paths.append(try PathPattern(path)) }

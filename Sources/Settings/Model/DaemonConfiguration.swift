@@ -10,6 +10,8 @@ package struct DaemonConfiguration: Hashable, Sendable {
     package let journal: JournalConfiguration
     /// In the order of the file; names are unique.
     package let providers: [ProviderConfiguration]
+    /// Asked for a user's identities before anything is revoked.
+    package let directory: DirectoryConfiguration?
     /// In the order of the file, which is the order of purging; names are unique.
     package let targets: [TargetConfiguration]
     /// Every value by its key, defaults included; the effective configuration is written from it.
@@ -36,6 +38,17 @@ package struct DaemonConfiguration: Hashable, Sendable {
                     RequiredCredential(name: name, usedBy: "provider.\(provider.name).\(key)")
                 )
             }
+        }
+        if let directory, let name = directory.access.keyCredential {
+            required.append(
+                RequiredCredential(name: name, usedBy: "directory.\(directory.name).key_credential")
+            )
+        }
+        for target in targets {
+            guard let name = target.kind.access?.keyCredential else { continue }
+            required.append(
+                RequiredCredential(name: name, usedBy: "target.\(target.name).key_credential")
+            )
         }
         return required
     }

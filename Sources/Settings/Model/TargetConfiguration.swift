@@ -5,6 +5,7 @@ package import Lifecycle
 /// A new family is a case here, rows in the table, and a reader.
 package enum TargetFamily: String, Sendable, CaseIterable {
     case sqlite, files, postgresql
+    case firebaseAuth = "firebase-auth"
 }
 
 /// One `[[target]]` section.
@@ -20,6 +21,15 @@ package enum TargetKind: Hashable, Sendable {
     case sqlite(SQLiteTargetConfiguration)
     case files(FilesTargetConfiguration)
     case postgresql(PostgreSQLTargetConfiguration)
+    case firebaseAuth(FirebaseAuthTargetConfiguration)
+
+    /// How the store is reached, for those that are Google's.
+    package var access: GoogleAccess? {
+        switch self {
+        case .sqlite, .files, .postgresql: nil
+        case .firebaseAuth(let firebase): firebase.access
+        }
+    }
 
     /// The value of `kind`.
     package var family: TargetFamily {
@@ -27,6 +37,7 @@ package enum TargetKind: Hashable, Sendable {
         case .sqlite: .sqlite
         case .files: .files
         case .postgresql: .postgresql
+        case .firebaseAuth: .firebaseAuth
         }
     }
 }
@@ -37,6 +48,13 @@ package struct FilesTargetConfiguration: Hashable, Sendable {
     package let root: String
     /// Not empty; each below the root with `{user_id}` once.
     package let paths: [String]
+}
+
+/// What `kind = "firebase-auth"` has.
+package struct FirebaseAuthTargetConfiguration: Hashable, Sendable {
+    package let project: String
+    package let tenant: String?
+    package let access: GoogleAccess
 }
 
 /// What `kind = "sqlite"` has.
@@ -84,7 +102,7 @@ extension TargetKind {
         switch self {
         case .sqlite(let sqlite): sqlite.tables
         case .postgresql(let postgresql): postgresql.tables
-        case .files: []
+        case .files, .firebaseAuth: []
         }
     }
 }

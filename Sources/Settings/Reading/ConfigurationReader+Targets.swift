@@ -3,6 +3,7 @@ import Lifecycle
 extension ConfigurationReader {
     mutating func readTargets() -> [TargetConfiguration] {
         var targets: [TargetConfiguration] = []
+        var places: [SectionPlace] = []
         var pathLines: [String: Int] = [:]
         for (entries, place) in named(.target) {
             let family = Self.family(entries, among: TargetFamily.allCases.map(\.rawValue))
@@ -32,7 +33,9 @@ extension ConfigurationReader {
                         ? nil : section.duration("backups_kept")
                 )
             )
+            places.append(place)
         }
+        checkAccountsComeLast(targets, places)
         return targets
     }
 
@@ -64,20 +67,48 @@ extension ConfigurationReader {
                     tables: readTables(tables, of: place)
                 )
             )
-        case .files:
-            if tables != nil {
-                log.report(
-                    .contradiction,
-                    "table",
-                    in: place,
-                    "a target of files has no tables; give root and paths"
+        case .firebaseAuth:
+            refuseTables(tables, in: place, "a target of accounts has no tables")
+            return .firebaseAuth(
+                FirebaseAuthTargetConfiguration(
+                    project: section.text("project") ?? "",
+                    tenant: section.text("tenant"),
+                    access: googleAccess(section, at: place)
                 )
-            }
+            )
+        case .files:
+            refuseTables(tables, in: place, "a target of files has no tables; give root and paths")
             return .files(
                 FilesTargetConfiguration(
                     root: section.text("root") ?? "",
                     paths: section.texts("paths")
                 )
+            )
+        }
+    }
+
+    private mutating func refuseTables(
+        _ tables: TOMLNode?,
+        in place: SectionPlace,
+        _ cause: String
+    ) {
+        guard tables != nil else { return }
+        log.report(.contradiction, "table", in: place, cause)
+    }
+
+    /// Once the account is gone nobody can sign in to say whose the rest was.
+    private mutating func checkAccountsComeLast(
+        _ targets: [TargetConfiguration],
+        _ places: [SectionPlace]
+    ) {
+        let isAccount = targets.map { $0.kind.family == .firebaseAuth }
+        for index in targets.indices where isAccount[index] && isAccount[index...].contains(false) {
+            log.report(
+                .contradiction,
+                "kind",
+                in: places[index],
+                value: targets[index].kind.family.rawValue,
+                "accounts are deleted last: put this target behind the others"
             )
         }
     }

@@ -26,6 +26,7 @@ struct ConfigurationReader {
         )
         let journal = JournalConfiguration(level: single(.journal).choice("level") ?? .info)
         let providers = readProviders(requests: requests)
+        let directory = readDirectory(providers: providers)
         let targets = readTargets()
         guard log.problems.isEmpty else { throw ConfigurationError(log.problems) }
         return DaemonConfiguration(
@@ -34,13 +35,14 @@ struct ConfigurationReader {
             server: server,
             journal: journal,
             providers: providers,
+            directory: directory,
             targets: targets,
             sections: sections
         )
     }
 
     private mutating func checkTopLevel() {
-        let known = ["requests", "vault", "server", "journal", "provider", "target"]
+        let known = ["requests", "vault", "server", "journal", "provider", "directory", "target"]
         for name in root.keys where !known.contains(name) {
             log.add(
                 .unknownKey,

@@ -5,6 +5,7 @@ package enum SettingScope: String, Sendable, CaseIterable {
     case server
     case journal
     case provider
+    case directory
     case target
     case table = "target.table"
     case column = "target.table.set.COLUMN"
@@ -13,7 +14,7 @@ package enum SettingScope: String, Sendable, CaseIterable {
     package var header: String {
         switch self {
         case .requests, .vault, .server, .journal: "[\(rawValue)]"
-        case .provider, .target, .table: "[[\(rawValue)]]"
+        case .provider, .directory, .target, .table: "[[\(rawValue)]]"
         case .column: "[\(rawValue)]"
         }
     }
@@ -22,14 +23,14 @@ package enum SettingScope: String, Sendable, CaseIterable {
     package var isSingle: Bool {
         switch self {
         case .requests, .vault, .server, .journal: true
-        case .provider, .target, .table, .column: false
+        case .provider, .directory, .target, .table, .column: false
         }
     }
 
     /// The most sections of this scope below one parent, so that a reload stays quick.
     var countMax: Int {
         switch self {
-        case .requests, .vault, .server, .journal: 1
+        case .requests, .vault, .server, .journal, .directory: 1
         case .provider: 64
         case .target: 256
         case .table: 1024
@@ -40,7 +41,7 @@ package enum SettingScope: String, Sendable, CaseIterable {
     /// Names of sections that a section of this scope may contain.
     var children: [String] {
         switch self {
-        case .requests, .vault, .server, .journal, .provider, .column: []
+        case .requests, .vault, .server, .journal, .provider, .directory, .column: []
         case .target: ["table"]
         case .table: ["set"]
         }
@@ -54,6 +55,8 @@ package enum SettingScope: String, Sendable, CaseIterable {
         case .server: "The two control sockets. Where they are is decided by the socket units."
         case .journal: "What goes to the journal."
         case .provider: "One identity provider; repeat the section for each."
+        case .directory:
+            "The system that holds users' accounts and knows where they are linked; one at most."
         case .target: "One store of user data; purged in the order of the file."
         case .table: "One table of the target above; repeat the section for each."
         case .column: "What happens to one column of the table above (action = \"anonymize\" only)."

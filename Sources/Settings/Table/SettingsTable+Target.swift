@@ -1,5 +1,5 @@
 extension SettingsTable {
-    static let target: [Setting] = store + postgresql + table + column
+    static let target: [Setting] = store + postgresql + firebaseAuth + table + column
 
     private static let store: [Setting] = [
         Setting(
@@ -17,7 +17,8 @@ extension SettingsTable {
             """
             The family of the store: "sqlite" is a SQLite database on this machine, "files" is a \
             folder on it in which users' files are found by name, "postgresql" is a database of a \
-            PostgreSQL server, 12 or later.
+            PostgreSQL server, 12 or later, "firebase-auth" are the accounts of Firebase \
+            Authentication or Identity Platform, deleted after everything else.
             """
         ).atRestart(),
         Setting(

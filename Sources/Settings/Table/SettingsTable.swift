@@ -5,7 +5,7 @@ import Lifecycle
 /// In the order of the example file and the man page. A key that is in no row stops the start.
 package enum SettingsTable {
     /// Every setting there is.
-    package static let all: [Setting] = general + provider + target
+    package static let all: [Setting] = general + provider + directory + target
 
     /// Returns the settings of one kind of section, in documentation order.
     package static func settings(in scope: SettingScope) -> [Setting] {

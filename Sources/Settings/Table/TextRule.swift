@@ -14,6 +14,8 @@ package enum TextRule: String, Hashable, Sendable, CaseIterable {
     /// Where a user's files are below a root.
     case userPath = "path with {user_id}"
     case url = "URL"
+    /// A project, tenant, bucket or database of Google Cloud.
+    case cloudName = "Google Cloud name"
     /// A URL without a path.
     case origin = "URL of a host"
     /// A version of a web API.
@@ -44,6 +46,8 @@ package enum TextRule: String, Hashable, Sendable, CaseIterable {
             "a path below the root with {user_id} once, no wildcard beside it, and no '.', '..' or"
                 + " empty names"
         case .url: "https://HOST[:PORT][/PATH] without user, query or fragment"
+        case .cloudName:
+            "1 to 222 characters A-Z, a-z, 0-9, '.', '_', ':', '(', ')' or '-', not '.' first"
         case .origin: "https://HOST[:PORT] without user, path, query or fragment"
         case .apiVersion: "'v' and two numbers with a dot between, such as v25.0"
         case .tenant: "common, organizations, consumers, a GUID or a domain"
@@ -83,6 +87,12 @@ package enum TextRule: String, Hashable, Sendable, CaseIterable {
             return Self.isUserPath(text)
         case .url:
             return EndpointURL(text) != nil
+        case .cloudName:
+            return (1...222).contains(bytes.count) && bytes.first != 0x2e
+                && bytes.allSatisfy {
+                    Self.isLower($0) || Self.isUpper($0) || Self.isDigit($0)
+                        || [0x28, 0x29, 0x2d, 0x2e, 0x3a, 0x5f].contains($0)
+                }
         case .origin:
             return EndpointURL(text)?.path.isEmpty == true
         case .apiVersion:

@@ -1,0 +1,118 @@
+package import Engine
+package import HTTP
+package import Lifecycle
+
+/// The accounts of Firebase Authentication or Identity Platform: sessions are ended, then the
+/// account is deleted.
+///
+/// It has to be the last target: while the account is there its owner can still sign in and say
+/// what is missing.
+package struct FirebaseAuthTarget: PurgeTarget {
+    /// Id tokens that were handed out live for an hour, whatever becomes of the account ("Manage
+    /// User Sessions", firebase.google.com).
+    static let tokenLifetime = Duration.seconds(3_600)
+    /// The name of the one row on the receipt.
+    static let row = "accounts"
+
+    package let name: TargetName
+
+    private let accounts: IdentityToolkit
+    private let now: @Sendable () -> WallTime
+
+    /// Prepares the target.
+    ///
+    /// - Parameters:
+    ///   - name: The configured name.
+    ///   - accounts: Where the accounts are.
+    ///   - now: The clock.
+    package init(
+        name: TargetName,
+        accounts: IdentityToolkit,
+        now: @escaping @Sendable () -> WallTime
+    ) {
+        self.name = name
+        self.accounts = accounts
+        self.now = now
+    }
+
+    /// Looks each account up, ends its sessions and deletes it.
+    package func purge(_ orders: [PurgeOrder]) async -> [PurgeAnswer] {
+        await OrderPool.map(orders) { await purge($0) }
+    }
+
+    /// Looks each account up again.
+    package func verify(_ orders: [PurgeOrder]) async -> [VerifyAnswer] {
+        await OrderPool.map(orders) { order in
+            switch await accounts.find(order.user) {
+            case .none: .clean
+            case .account(let account): Self.isNewer(account, than: order) ? .clean : .remaining(1)
+            case .trouble(let trouble): .trouble(trouble)
+            }
+        }
+    }
+
+    /// Tells whether there is an account.
+    package func plan(_ order: PurgeOrder) async -> PlanAnswer {
+        switch await accounts.find(order.user) {
+        case .none:
+            return .items([PlanItem(name: Self.row, action: .delete, count: 0)])
+        case .account(let account):
+            let isNewer = Self.isNewer(account, than: order)
+            return .items([
+                PlanItem(
+                    name: Self.row,
+                    action: .delete,
+                    count: isNewer ? 0 : 1,
+                    fencedCount: isNewer ? 1 : 0
+                )
+            ])
+        case .trouble(let trouble):
+            return .trouble(trouble)
+        }
+    }
+
+    /// Looks up an account that cannot be.
+    package func diagnose() async -> [String] {
+        guard let trouble = await accounts.diagnose() else { return [] }
+        return [GoogleTrouble.sentence(trouble, "the accounts of the project")]
+    }
+
+    private func purge(_ order: PurgeOrder) async -> PurgeAnswer {
+        switch await accounts.find(order.user) {
+        case .trouble(let trouble): return .trouble(trouble)
+        case .none: return .done(Self.counts(deleted: 0))
+        case .account(let account):
+            guard !Self.isNewer(account, than: order) else {
+                return .done(Self.counts(deleted: 0, fenced: 1))
+            }
+        }
+        let time = now()
+        if case .trouble(let trouble) = await accounts.endSessions(of: order.user, before: time) {
+            return .trouble(trouble)
+        }
+        switch await accounts.delete(order.user) {
+        case .trouble(let trouble):
+            return .trouble(trouble)
+        case .none, .done:
+            var counts = Self.counts(deleted: 1)
+            counts.note(
+                PurgeCounts.Lingering(
+                    text: "id tokens of Firebase that were handed out before",
+                    until: time + Self.tokenLifetime
+                )
+            )
+            return .done(counts)
+        }
+    }
+
+    /// An account of a later life of the same id.
+    private static func isNewer(_ account: FirebaseAccount, than order: PurgeOrder) -> Bool {
+        account.createdAt.map { $0 > order.fence } ?? false
+    }
+
+    private static func counts(deleted: Int, fenced: Int = 0) -> PurgeCounts {
+        PurgeCounts(entries: [
+            .init(name: row, action: "delete", rowCount: deleted, fencedCount: fenced)
+        ])
+    }
+}

@@ -1,0 +1,135 @@
+import Engine
+import HTTP
+import Lifecycle
+import Sandbox
+import Testing
+
+@testable import Targets
+
+@Suite("accounts of Firebase as a target")
+struct FirebaseAuthTargetTests {
+    static func target(
+        _ bench: GoogleBench,
+        project: String = "example-project"
+    ) throws
+        -> FirebaseAuthTarget
+    {
+        FirebaseAuthTarget(
+            name: TargetName("accounts"),
+            accounts: try IdentityToolkit(
+                IdentityToolkit.Place(
+                    baseURL: bench.sandbox.baseURL + "/cloud/identitytoolkit",
+                    project: project
+                ),
+                client: bench.client,
+                settings: bench.settings
+            ),
+            now: { GoogleBench.now }
+        )
+    }
+
+    @Test("many users go in one call, and nobody else's account is touched")
+    func manyUsers() async throws {
+        try await GoogleBench.with { bench in
+            for index in 0..<40 { bench.sandbox.add(CloudAccount("u\(index)")) }
+            let target = try Self.target(bench)
+            let orders = try (0..<39).map { try GoogleBench.order("u\($0)") }
+            let answers = await target.purge(orders)
+            #expect(answers.count == 39)
+            for answer in answers {
+                guard case .done(let counts) = answer else {
+                    Issue.record("not done")
+                    continue
+                }
+                #expect(counts.entries.map(\.rowCount) == [1])
+                #expect(counts.lingering.first?.until == GoogleBench.now + .seconds(3_600))
+            }
+            #expect(await target.verify(orders) == orders.map { _ in .clean })
+            #expect(bench.sandbox.account("u38") == nil)
+            #expect(bench.sandbox.account("u39")?.validSinceSeconds == 0)
+        }
+    }
+
+    @Test("purging again, or a user who never was, is done with a count of zero")
+    func idempotent() async throws {
+        try await GoogleBench.with { bench in
+            let target = try Self.target(bench)
+            let order = try GoogleBench.order("u1")
+            guard case .done(let counts) = await target.purge([order])[0] else {
+                Issue.record("not done")
+                return
+            }
+            #expect(counts.entries.map(\.rowCount) == [0])
+            #expect(counts.lingering.isEmpty)
+        }
+    }
+
+    @Test("an account of a later life is left alone, counted and no reason to start over")
+    func fence() async throws {
+        try await GoogleBench.with { bench in
+            let later = GoogleBench.now.unixMilliseconds + 1
+            bench.sandbox.add(CloudAccount("u1", createdAtMilliseconds: later))
+            let target = try Self.target(bench)
+            let order = try GoogleBench.order("u1")
+            guard case .done(let counts) = await target.purge([order])[0] else {
+                Issue.record("not done")
+                return
+            }
+            #expect(counts.entries.map(\.fencedCount) == [1])
+            #expect(await target.verify([order]) == [.clean])
+            #expect(bench.sandbox.account("u1") != nil)
+        }
+    }
+
+    @Test("an account that is still there is remaining, and a plan counts it")
+    func remaining() async throws {
+        try await GoogleBench.with { bench in
+            bench.sandbox.add(CloudAccount("u1"))
+            let target = try Self.target(bench)
+            let order = try GoogleBench.order("u1")
+            #expect(await target.verify([order]) == [.remaining(1)])
+            #expect(
+                await target.plan(order)
+                    == .items([PlanItem(name: "accounts", action: .delete, count: 1)])
+            )
+            #expect(bench.sandbox.account("u1") != nil)
+        }
+    }
+
+    @Test(
+        "whatever fails on the way, trying again finishes",
+        arguments: 1...12 as ClosedRange<UInt64>
+    )
+    func resumes(seed: UInt64) async throws {
+        try await GoogleBench.with { bench in
+            bench.sandbox.add(CloudAccount("u1"))
+            let target = try Self.target(bench)
+            let order = try GoogleBench.order("u1")
+            let kinds: [FaultKind] = [
+                .reset, .unavailable, .serverError, .html, .truncated, .responseLost,
+            ]
+            bench.sandbox.inject(
+                FaultPlan(rate: 0.5, kinds: kinds, endpoints: [.data], seed: seed)
+            )
+            var tries = 0
+            while tries < 100 {
+                tries += 1
+                if case .done = await target.purge([order])[0] { break }
+            }
+            #expect(tries < 100)
+            bench.sandbox.inject(.none)
+            #expect(bench.sandbox.account("u1") == nil)
+            #expect(await target.verify([order]) == [.clean])
+        }
+    }
+
+    @Test("a diagnosis is empty, or one sentence that says what to check")
+    func diagnosis() async throws {
+        try await GoogleBench.with { bench in
+            let target = try Self.target(bench)
+            #expect(await target.diagnose().isEmpty)
+            let sentences = try await Self.target(bench, project: "foreign").diagnose()
+            #expect(sentences.count == 1 && sentences[0].contains("the role of the account"))
+        }
+    }
+}
