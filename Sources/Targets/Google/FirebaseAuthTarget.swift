@@ -77,6 +77,12 @@ package struct FirebaseAuthTarget: PurgeTarget {
         return [GoogleTrouble.sentence(trouble, "the accounts of the project")]
     }
 
+    /// Only a refusal: an outage at Google must not keep the service from starting.
+    package func misfits() async -> [String] {
+        guard let trouble = await accounts.diagnose(), trouble == .misconfigured else { return [] }
+        return [GoogleTrouble.sentence(trouble, "the accounts of the project")]
+    }
+
     private func purge(_ order: PurgeOrder) async -> PurgeAnswer {
         switch await accounts.find(order.user) {
         case .trouble(let trouble): return .trouble(trouble)

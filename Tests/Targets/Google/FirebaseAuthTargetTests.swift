@@ -130,6 +130,21 @@ struct FirebaseAuthTargetTests {
             #expect(await target.diagnose().isEmpty)
             let sentences = try await Self.target(bench, project: "foreign").diagnose()
             #expect(sentences.count == 1 && sentences[0].contains("the role of the account"))
+            let foreign = try Self.target(bench, project: "foreign")
+            #expect(await foreign.misfits() == sentences)
+        }
+    }
+
+    @Test(
+        "an outage is told by a diagnosis and keeps no service from starting",
+        arguments: [FaultKind.serverError, .unavailable, .html, .reset]
+    )
+    func outage(kind: FaultKind) async throws {
+        try await GoogleBench.with { bench in
+            let target = try Self.target(bench)
+            bench.sandbox.inject(kind, at: .data, count: 2)
+            #expect(await target.diagnose().count == 1)
+            #expect(await target.misfits().isEmpty)
         }
     }
 }
