@@ -13,3 +13,4 @@
 #include <openssl/ui.h>
 #include <openssl/core_names.h>
 #include <openssl/params.h>
+#include <openssl/provider.h>

@@ -295,6 +295,8 @@ extension Revocation {
         if isProven, traits.revokesWholeGrant || !steps.contains(.accepted) { return .proven }
         if steps.contains(.accepted) { return .accepted }
         if steps.contains(.gone) { return .alreadyGone }
+        // A token that was rotated away unheard lives on while everything stored is refused.
+        guard !credentials.contains(where: \.isUnreadableToken) else { return nil }
         return steps.contains(.dead) ? .tokenDead : nil
     }
 }

@@ -57,6 +57,14 @@ extension RunningSandbox {
         try families.commands(of: provider).grants(user: user)
     }
 
+    /// The users who have a token at a provider that nothing but its age may have ended: what a
+    /// test of revocations is judged by.
+    ///
+    /// - Throws: ``SandboxError`` for Apple, where a token stands and falls with the grant.
+    package func usersWithTokens(at provider: SandboxProvider) throws -> Set<String> {
+        try families.commands(of: provider).usersWithTokens()
+    }
+
     /// Registers a client with a provider, or replaces it.
     ///
     /// - Throws: ``SandboxError`` for Apple, or when a key cannot be read.

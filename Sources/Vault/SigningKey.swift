@@ -1,21 +1,30 @@
 internal import COpenSSL
 package import Engine
 package import Lifecycle
+import Synchronization
 
 /// A private key that signs for a provider, held by libcrypto or by a token behind it.
 ///
 /// Loaded once through OSSL_STORE (ossl_store(7)), so that the key may be a PEM credential or live
-/// where a URI such as `pkcs11:` or `handle:` leads. Any number of threads may sign at once.
+/// where a URI such as `pkcs11:` or `handle:` leads. Any number of threads may sign at once; a
+/// token does one signature after the other.
 package struct SigningKey: MessageSigner {
     package let algorithm: SigningAlgorithm
     private let key: SharedObject
     /// Ready to sign, and only copied from; setting one up costs a third of a signature.
     private let prepared: SharedObject?
+    /// Held while a token signs: tpm2-openssl has one connection and no lock of its own.
+    private let turn: Turn?
+
+    private final class Turn: Sendable {
+        let held = Mutex<Void>(())
+    }
 
     /// Loads the content of a credential, such as Apple's `.p8` file.
     ///
     /// - Parameters:
-    ///   - pem: PKCS#8 PEM, not encrypted; secret.
+    ///   - pem: PKCS#8 PEM, not encrypted; or one line, the URI of a key, which may hold a PIN.
+    ///     Secret.
     ///   - credential: The credential's name, for the error.
     ///   - algorithm: What the key is for; its type and size must fit.
     /// - Throws: ``VaultSetupError`` when it is not exactly one private key of the right kind.
@@ -26,7 +35,11 @@ package struct SigningKey: MessageSigner {
     ) throws(VaultSetupError) {
         try self.init(
             Self.expecting(algorithm, at: credential) {
-                () throws(KeyStore.Failure) in try KeyStore(memory: pem).loadPrivateKey()
+                () throws(KeyStore.Failure) in
+                guard let uri = Self.uri(in: pem) else {
+                    return try KeyStore(memory: pem).loadPrivateKey()
+                }
+                return try KeyStore(uri: uri).loadPrivateKey()
             },
             algorithm,
             place: credential
@@ -62,7 +75,8 @@ package struct SigningKey: MessageSigner {
         }
         self.key = key
         self.algorithm = algorithm
-        prepared = Self.prepare(key, algorithm)
+        turn = Self.tokenProvider(of: key) == nil ? nil : Turn()
+        prepared = turn == nil ? Self.prepare(key, algorithm) : nil
         do throws(VaultError) {
             // A key that cannot sign shall stop the start, not the first request.
             _ = try sign([])
@@ -77,7 +91,8 @@ package struct SigningKey: MessageSigner {
     ///   long as the modulus (RFC 7518 §3.3 and §3.5).
     /// - Throws: ``Engine/VaultError`` of kind `library` when libcrypto or the token fails.
     package func sign(_ message: [UInt8]) throws(VaultError) -> [UInt8] {
-        guard let signature = digestSign(message) else {
+        let made = turn.map { $0.held.withLock { _ in digestSign(message) } } ?? digestSign(message)
+        guard let signature = made else {
             ERR_clear_error()
             throw VaultError(kind: .library)
         }
@@ -94,6 +109,8 @@ extension SigningKey {
     /// 16,384-bit RSA, the largest that libcrypto takes for verifying; more room than any key
     /// needs.
     private static let signatureByteCountMax = 2_048
+    /// Longer than any PKCS#11 URI (RFC 7512) that names a key by all that it has.
+    private static let uriByteCountMax = 4_096
     /// The bytes of one coordinate of P-256.
     private static let coordinateByteCount: Int32 = 32
     /// NIST SP 800-57 part 1, table 2: less than 112 bits of security below.
@@ -119,6 +136,7 @@ extension SigningKey {
         _ algorithm: SigningAlgorithm
     ) -> SharedObject? {
         var parameters: OpaquePointer?
+        let properties = tokenProvider(of: key).map { "?provider=\($0)" } ?? ""
         guard
             let context = unsafe SharedObject(
                 EVP_MD_CTX_new(),
@@ -129,13 +147,37 @@ extension SigningKey {
                 &parameters,
                 "SHA256",
                 nil,
-                nil,
+                // Else libcrypto's own implementation gets the public half of a token's key.
+                properties,
                 key.pointer,
                 nil
             ) == 1,
             unsafe algorithm != .ps256 || setPSS(parameters)
         else { return nil }
         return context
+    }
+
+    /// The OpenSSL provider that holds the key, unless that is libcrypto itself (OSSL_PROVIDER(3)).
+    private static func tokenProvider(of key: SharedObject) -> String? {
+        guard let provider = unsafe EVP_PKEY_get0_provider(key.pointer),
+            let name = unsafe OSSL_PROVIDER_get0_name(provider)
+        else { return nil }
+        let text = unsafe String(cString: name)
+        return ["default", "fips", "base", "legacy"].contains(text) ? nil : text
+    }
+
+    /// The one line of a credential that is a URI (RFC 3986 §3.1) and no PEM.
+    private static func uri(in credential: Secret) -> String? {
+        let text = credential.withBytes { bytes -> String? in
+            guard bytes.count <= uriByteCountMax else { return nil }
+            return String(validating: bytes, as: UTF8.self)
+        }
+        guard var line = text?[...] else { return nil }
+        while let last = line.last, last.isNewline { line.removeLast() }
+        guard !line.contains(where: \.isNewline),
+            line.prefixMatch(of: /[A-Za-z][A-Za-z0-9+.-]*:/) != nil
+        else { return nil }
+        return String(line)
     }
 
     /// - Returns: The signature as libcrypto writes it (for ECDSA in DER).

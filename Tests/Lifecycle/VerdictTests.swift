@@ -104,6 +104,24 @@ struct VerdictTests {
         }
     }
 
+    @Test func `beside a dead token one that may live on keeps the verdict open`() throws {
+        for wholeGrant in [true, false] {
+            let lost = Sample.credential(.unusable, id: Sample.secondToken)
+            var machine = Machine(
+                identities: [
+                    Sample.snapshot([Sample.credential(.dead, kind: .accessToken), lost])
+                ],
+                around: Sample.surroundings(
+                    Sample.traits(revokesWholeGrant: wholeGrant),
+                    onUnrevocable: .park
+                )
+            )
+            try machine.send(.due)
+            #expect(machine.verdict == nil)
+            #expect(machine.request.phase.parkReason == .needsReauthentication)
+        }
+    }
+
     @Test func `a token behind a broken seal is cut with the whole grant`() throws {
         let broken = Sample.credential(.unusable, id: Sample.secondToken)
         var machine = Machine(identities: [

@@ -71,6 +71,30 @@ struct SigningKeyTests {
         #expect(try pair.accepts(signer.sign([7]), for: [7], isJoined: true))
     }
 
+    @Test("a credential may hold the URI of a key in the place of the key")
+    func uriInCredential() throws {
+        let directory = try TemporaryDirectory()
+        let pair = try TestKey(.p256)
+        try directory.write("key.p8", Array(pair.privatePEM().utf8))
+        for end in ["", "\n", "\r\n"] {
+            let signer = try SigningKey(
+                pem: Secret("file:\(directory.path)/key.p8\(end)"),
+                credential: "key",
+                algorithm: .es256
+            )
+            #expect(try pair.accepts(signer.sign([7]), for: [7], isJoined: true))
+        }
+        let error = #expect(throws: VaultSetupError.self) {
+            try SigningKey(
+                pem: Secret("pkcs11:token=x?pin-value=1234"),
+                credential: "key",
+                algorithm: .es256
+            )
+        }
+        // A PIN is secret, and so is where the key is: the credential's name says enough.
+        #expect(error.map { "\($0)".contains("pkcs11") || "\($0)".contains("1234") } == false)
+    }
+
     @Test("a URI that leads nowhere is an error that leaves out the query")
     func badURI() {
         let uris = ["file:/nonexistent/key.p8", "pkcs11:token=x?pin-value=1234", "nonsense:", ""]

@@ -12,6 +12,9 @@ struct BoundedTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
     var count: Int { values.count }
 
+    /// Every value, in no order.
+    var all: some Sequence<Value> { values.values }
+
     /// Finds a value, or changes one that is there; entries are added by ``insert(_:for:)``.
     subscript(_ key: Key) -> Value? {
         values[key]

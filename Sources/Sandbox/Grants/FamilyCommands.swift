@@ -20,6 +20,9 @@ protocol FamilyCommands: Sendable {
     /// The authorizations of one user, or of all.
     func grants(user: String?) -> [SandboxGrant]
 
+    /// The users who have a token that nothing but its age may have ended.
+    func usersWithTokens() -> Set<String>
+
     /// Makes a new key sign id tokens and notifications.
     func rotateKeys(withdrawingOld: Bool) throws -> [String]
 }

@@ -185,6 +185,14 @@ struct GrantBook: Sendable {
         return now < token.expiresSeconds ?? .max ? .live : .expired
     }
 
+    /// The users who have a token that nothing but its age may have ended.
+    var usersWithTokens: Set<String> {
+        Set(
+            tokens.all.filter { standing($0, now: $0.issuedSeconds) == .live }
+                .map(\.ticket.grant.user)
+        )
+    }
+
     /// Puts the end of a token further off, as providers do with tokens that are used.
     mutating func extend(_ digest: TokenDigest, until expiresSeconds: Int64) {
         guard var token = tokens[digest] else { return }

@@ -235,6 +235,8 @@ extension GrantFamily {
         return try happen(order, to: key, client: client)
     }
 
+    func usersWithTokens() -> Set<String> { desk.read { $0.book.usersWithTokens } }
+
     func grants(user: String?) -> [SandboxGrant] {
         desk.read { $0.book.grants }
             .filter { user == nil || $0.key.user == user }

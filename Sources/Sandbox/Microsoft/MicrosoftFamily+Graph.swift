@@ -82,11 +82,10 @@ extension MicrosoftFamily {
         case .listPrincipals:
             let clientID = try Self.filter(call)["appId"] ?? token.clientID
             guard clients[clientID] != nil else { return (Self.list([]), .checked) }
-            let principal: JSON = [
-                "id": .text(MicrosoftIDs.servicePrincipal(of: clientID, in: tenant.id)),
-                "appId": .text(clientID),
-            ]
-            return (Self.list([principal]), .checked)
+            return (Self.list([Self.principal(of: clientID, in: tenant)]), .checked)
+        case .principal(let clientID):
+            guard clients[clientID] != nil else { throw .graphNotFound }
+            return (.json(Self.principal(of: clientID, in: tenant)), .checked)
         case .token, .keys, .discovery:
             throw .graphNotFound
         }
@@ -98,14 +97,15 @@ extension MicrosoftFamily {
         case .revokeSessions: ["User.RevokeSessions.All"]
         case .deleteGrant: ["DelegatedPermissionGrant.ReadWrite.All", "Directory.ReadWrite.All"]
         case .deleteAssignment: ["AppRoleAssignment.ReadWrite.All"]
-        case .listGrants, .listAssignments, .listPrincipals, .profile, .token, .keys, .discovery:
+        case .listGrants, .listAssignments, .listPrincipals, .principal, .profile, .token, .keys,
+            .discovery:
             ["Directory.Read.All", "Directory.ReadWrite.All"]
         }
     }
 
     // MARK: - Permission grants
 
-    /// Filtered by `clientId`, `principalId`, both or nothing; deleted ones stay for the lag.
+    /// Filtered by `clientId`, `principalId` and `consentType`; deleted ones stay for the lag.
     private func listGrants(
         _ call: ProviderCall,
         in tenant: MicrosoftConfiguration.Tenant,
@@ -136,8 +136,9 @@ extension MicrosoftFamily {
                 Self.grant(ids.grantID, ids.servicePrincipal, tenant.id, principalID: ids.objectID)
             )
         }
-        if let clientID = filter["clientId"] {
-            rows = rows.filter { $0.member("clientId") == .text(clientID) }
+        for name in ["clientId", "consentType"] {
+            guard let value = filter[name] else { continue }
+            rows = rows.filter { $0.member(name) == .text(value) }
         }
         return Self.list(rows)
     }
@@ -163,6 +164,16 @@ extension MicrosoftFamily {
         else { throw .graphNotFound }
         state.tenants[index].hasTenantWideGrant = false
         return ProviderReply(status: 204)
+    }
+
+    private static func principal(
+        of clientID: String,
+        in tenant: MicrosoftConfiguration.Tenant
+    ) -> JSON {
+        [
+            "id": .text(MicrosoftIDs.servicePrincipal(of: clientID, in: tenant.id)),
+            "appId": .text(clientID),
+        ]
     }
 
     private static func grant(
@@ -224,7 +235,9 @@ extension MicrosoftFamily {
         var filter: [String: String] = [:]
         for clause in text.split(separator: " and ") {
             guard
-                let match = clause.wholeMatch(of: /(clientId|principalId|appId) eq '([^']*)'/)
+                let match = clause.wholeMatch(
+                    of: /(clientId|principalId|consentType|appId) eq '([^']*)'/
+                )
             else { throw .graphBadFilter }
             filter[String(match.1)] = String(match.2)
         }

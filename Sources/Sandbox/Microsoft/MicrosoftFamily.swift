@@ -14,6 +14,7 @@ final class MicrosoftFamily: GrantFamily {
         case listAssignments(user: String)
         case deleteAssignment(id: String)
         case listPrincipals
+        case principal(clientID: String)
         case profile(user: String)
     }
 
@@ -67,8 +68,15 @@ final class MicrosoftFamily: GrantFamily {
         case ("DELETE", "servicePrincipals", 4) where parts[2] == "appRoleAssignedTo":
             .deleteAssignment(id: parts[3])
         case ("GET", "servicePrincipals", 1): .listPrincipals
+        case ("GET", let name?, 1): Self.principalKey(name).map { .principal(clientID: $0) }
         default: nil
         }
+    }
+
+    /// The client of `servicePrincipals(appId='…')`, the alternate key ("Get servicePrincipal").
+    private static func principalKey(_ part: String) -> String? {
+        FormBody.decoded(Array(part.utf8)[...])
+            .wholeMatch(of: /servicePrincipals\(appId='([^']*)'\)/).map { String($0.1) }
     }
 
     func endpoint(method: String, path: String) -> SandboxEndpoint? {
@@ -78,7 +86,7 @@ final class MicrosoftFamily: GrantFamily {
             case .keys: .keys
             case .discovery: .discovery
             case .revokeSessions, .deleteGrant, .deleteAssignment: .revoke
-            case .listGrants, .listAssignments, .listPrincipals, .profile: .check
+            case .listGrants, .listAssignments, .listPrincipals, .principal, .profile: .check
             }
         }
     }

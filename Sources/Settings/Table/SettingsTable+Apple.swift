@@ -25,7 +25,10 @@ extension SettingsTable {
             "private_key_credential",
             .text(.credential),
             .required(example: .text("apple-key.p8")),
-            "The credential that holds the private key, the .p8 file as Apple gave it out."
+            """
+            The credential that holds the private key, the .p8 file as Apple gave it out, or one \
+            line with the URI of a key in a TPM or HSM (docs/guides/keys-in-hardware.md).
+            """
         ).only("apple").secret().atRestart(),
         Setting(
             .provider,

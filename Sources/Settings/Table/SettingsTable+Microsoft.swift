@@ -29,7 +29,8 @@ extension SettingsTable {
             .text(.credential),
             .optional(example: .text("microsoft-key.pem")),
             """
-            The credential that holds the private key of the certificate, RSA in PKCS#8 PEM. \
+            The credential that holds the private key of the certificate, RSA in PKCS#8 PEM, or \
+            one line with the URI of a key in a TPM or HSM (docs/guides/keys-in-hardware.md). \
             Needs certificate_sha256.
             """
         ).only("microsoft").secret().atRestart(),

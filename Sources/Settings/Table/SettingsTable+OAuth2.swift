@@ -87,7 +87,10 @@ extension SettingsTable {
             "private_key_credential",
             .text(.credential),
             .optional(example: .text("sso-key.pem")),
-            "The credential that holds the private key of private_key_jwt, PKCS#8 PEM."
+            """
+            The credential that holds the private key of private_key_jwt, PKCS#8 PEM, or one line \
+            with the URI of a key in a TPM or HSM (docs/guides/keys-in-hardware.md).
+            """
         ).only("oauth2").secret().atRestart(),
         Setting(
             .provider,

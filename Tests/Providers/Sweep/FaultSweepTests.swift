@@ -1,0 +1,132 @@
+import Engine
+import FoundationEssentials
+import Lifecycle
+import Sandbox
+import Testing
+
+@testable import Providers
+
+/// Every kind of fault × every provider: real providers, real state machine, the stand-ins' own
+/// state as the judge.
+///
+/// `make fault-sweep` runs 1,000 seeds of each; `SWEEP_SEEDS=17...17` replays one.
+@Suite("fault sweep")
+struct FaultSweepTests {
+    /// A slice, since a suite is to be quick.
+    static let usual: ClosedRange<UInt64> = 1...8
+
+    static var seeds: ClosedRange<UInt64> {
+        let text = ProcessInfo.processInfo.environment["SWEEP_SEEDS"] ?? ""
+        let bounds = text.split(separator: ".", omittingEmptySubsequences: true)
+            .compactMap { UInt64($0) }
+        guard let first = bounds.first, let last = bounds.last, first <= last else { return usual }
+        return first...last
+    }
+
+    @Test("no fault of any kind at any provider makes a false verdict")
+    func noFalseVerdict() async throws {
+        let cells = try await Self.sweep(SweptProvider.allCases, FaultKind.allCases, Self.seeds)
+        for cell in cells {
+            print("sweep: \(cell.line)")
+            #expect(
+                cell.violations.isEmpty,
+                "\(cell.provider.rawValue) × \(cell.kind.rawValue): \(cell.violations.prefix(3))"
+            )
+        }
+        let lives = cells.reduce(0) { $0 + $1.lives }
+        let faults = cells.reduce(0) { $0 + $1.faults }
+        print("sweep: \(cells.count) pairs, \(lives) lives, \(faults) faults")
+        // Nothing is shown by calls that did not fail, or by lives that came to nothing.
+        #expect(cells.allSatisfy { $0.faults > 0 })
+        #expect(
+            cells.allSatisfy { cell in
+                ["proven", "accepted"].contains { cell.verdicts[$0] ?? 0 > 0 }
+            }
+        )
+    }
+
+    @Test("a 503 that is taken for success turns the sweep red")
+    func believesUnavailable() async throws {
+        let cells = try await Self.sweep([.facebook, .blind], [.unavailable], 1...60) {
+            Gullible($0, { $0.isThrottled }, .success)
+        }
+        #expect(cells.allSatisfy { !$0.violations.isEmpty })
+    }
+
+    @Test("a page that is taken for a refused token turns the sweep red")
+    func believesPage() async throws {
+        let cells = try await Self.sweep([.introspection, .xOAuth2], [.html], 1...60) {
+            Gullible($0, { $0 == .unusable }, .alreadyInvalid)
+        }
+        #expect(cells.allSatisfy { !$0.violations.isEmpty })
+    }
+
+    static func sweep(
+        _ providers: [SweptProvider],
+        _ kinds: [FaultKind],
+        _ seeds: ClosedRange<UInt64>,
+        plant: @escaping @Sendable (any IdentityProvider) -> any IdentityProvider = { $0 }
+    ) async throws -> [FaultSweep.Cell] {
+        let pairs = providers.flatMap { provider in kinds.map { (provider, $0) } }
+        return try await withThrowingTaskGroup(of: (Int, FaultSweep.Cell).self) { group in
+            var next = pairs.indices.makeIterator()
+            var cells: [Int: FaultSweep.Cell] = [:]
+            func add() {
+                guard let index = next.next() else { return }
+                let (provider, kind) = pairs[index]
+                group.addTask {
+                    let sweep = FaultSweep(provider: provider, seeds: seeds, plant: plant)
+                    return (index, try await sweep.run(kind))
+                }
+            }
+            // More than there are cores, since some kinds only wait.
+            for _ in 0..<6 { add() }
+            for try await (index, cell) in group {
+                cells[index] = cell
+                add()
+            }
+            return cells.sorted { $0.key < $1.key }.map(\.value)
+        }
+    }
+}
+
+/// Believes one kind of trouble at a revocation.
+private struct Gullible: IdentityProvider {
+    let inner: any IdentityProvider
+    let isBelieved: @Sendable (Trouble) -> Bool
+    let belief: RevokeAnswer
+
+    init(
+        _ inner: any IdentityProvider,
+        _ isBelieved: @escaping @Sendable (Trouble) -> Bool,
+        _ belief: RevokeAnswer
+    ) {
+        self.inner = inner
+        self.isBelieved = isBelieved
+        self.belief = belief
+    }
+
+    var name: ProviderName { inner.name }
+    var traits: ProviderTraits { inner.traits }
+
+    func exchange(_ code: OpenCredential) async -> ExchangeAnswer { await inner.exchange(code) }
+    func check(_ credential: OpenCredential) async -> CheckAnswer { await inner.check(credential) }
+
+    func revoke(_ credential: OpenCredential) async -> RevokeAnswer {
+        let answer = await inner.revoke(credential)
+        if case .trouble(let trouble) = answer, isBelieved(trouble) { return belief }
+        return answer
+    }
+
+    func verify(_ signIn: SignIn) async throws(SignInError) -> VerifiedSignIn {
+        try await inner.verify(signIn)
+    }
+
+    func diagnose() async -> Trouble? { await inner.diagnose() }
+}
+
+extension Trouble {
+    fileprivate var isThrottled: Bool {
+        if case .throttled = self { true } else { false }
+    }
+}

@@ -1,0 +1,267 @@
+import Engine
+import Lifecycle
+import Sandbox
+import Vault
+
+@testable import HTTP
+@testable import Providers
+
+/// Where a provider of a test is.
+struct ProviderPlace: Sendable {
+    let base: @Sendable (SandboxProvider) -> String
+    let caFile: String?
+    let appleKey: String
+    var timeout = Duration.seconds(5)
+    var endpointHosts: [String] = []
+
+    /// A whole stand-in.
+    init(_ sandbox: RunningSandbox, timeout: Duration) {
+        base = { sandbox.baseURL(of: $0) }
+        caFile = sandbox.authorityFile
+        appleKey = sandbox.appleKeyPEM
+        self.timeout = timeout
+    }
+
+    /// One server for everything.
+    init(server: String, caFile: String?) {
+        base = { _ in server }
+        self.caFile = caFile
+        appleKey = Fixtures.serverKey
+    }
+}
+
+/// A family as the sweep meets it: which stand-in, how it is configured, what its users hold.
+enum SweptProvider: String, CaseIterable, Sendable {
+    case apple, google, facebook, microsoft, command
+    case facebookLimited = "facebook limited"
+    case gitHubApp = "github app"
+    case gitHubOAuth = "github oauth"
+    case xOAuth2 = "x oauth2"
+    case xOAuth1 = "x oauth1"
+    /// RFC 7662 before and after, at a server that rotates.
+    case introspection = "oauth2 introspection"
+    /// The refresh grant before and after, at a server that rotates and punishes reuse.
+    case refresh = "oauth2 refresh"
+    /// RFC 7009 alone, which says yes to everything.
+    case blind = "oauth2 alone"
+
+    /// The stand-in; the program of `command` is its own.
+    var sandbox: SandboxProvider? {
+        switch self {
+        case .apple: .apple
+        case .google: .google
+        case .facebook, .facebookLimited: .facebook
+        case .microsoft: .microsoft
+        case .gitHubApp, .gitHubOAuth: .github
+        case .xOAuth2, .xOAuth1: .x
+        case .introspection, .refresh, .blind: .oauth2
+        case .command: nil
+        }
+    }
+
+    /// Whether a revocation is about the user's whole authorization and not about single tokens.
+    var endsGrants: Bool {
+        switch self {
+        case .apple, .google, .facebook, .facebookLimited, .microsoft, .gitHubApp, .gitHubOAuth:
+            true
+        case .xOAuth2, .xOAuth1, .introspection, .refresh, .blind, .command: false
+        }
+    }
+
+    var realm: String? {
+        switch self {
+        case .facebookLimited: "limited"
+        case .xOAuth1: "oauth1"
+        default: nil
+        }
+    }
+
+    /// As the stand-in registers it.
+    var clientID: String {
+        switch self {
+        case .apple: AppleHarness.clientID
+        case .google: "1234567890-web.apps.googleusercontent.com"
+        case .facebook, .facebookLimited: "1234567890123456"
+        case .microsoft: "11111111-2222-4333-8444-555555555555"
+        case .gitHubApp: "Iv23liSandboxGitHub"
+        case .gitHubOAuth: "Ov23liSandboxOAuthApp"
+        case .xOAuth2: "x-client"
+        case .xOAuth1: "x-consumer"
+        case .introspection, .refresh, .blind, .command: "app"
+        }
+    }
+
+    static let name = ProviderName("swept")
+
+    /// The provider as the daemon would make it.
+    func make(
+        _ place: ProviderPlace,
+        now: @escaping @Sendable () -> WallTime
+    ) throws -> any ConnectedProvider {
+        var http = RemoteSettings(name: Self.name, caFile: place.caFile)
+        http.timeoutTotal = place.timeout
+        switch self {
+        case .apple: return try makeApple(place, http, now)
+        case .facebook, .facebookLimited: return try makeFacebook(place, http, now)
+        case .microsoft: return try makeMicrosoft(place, http, now)
+        case .gitHubApp, .gitHubOAuth: return try makeGitHub(place, http, now)
+        case .xOAuth2, .xOAuth1: return try makeX(place, http, now)
+        case .google, .introspection, .refresh, .blind:
+            return try makeOAuth2(place, http, now)
+        case .command: preconditionFailure("has no stand-in")
+        }
+    }
+}
+
+// MARK: - Families
+
+extension SweptProvider {
+    private typealias Now = @Sendable () -> WallTime
+
+    private func makeApple(
+        _ place: ProviderPlace,
+        _ http: RemoteSettings,
+        _ now: @escaping Now
+    ) throws -> any ConnectedProvider {
+        var settings = AppleHarness.settings(place.base(.apple))
+        settings.http = http
+        let key = try SigningKey(
+            pem: Secret(place.appleKey),
+            credential: "test",
+            algorithm: .es256
+        )
+        return try AppleProvider(
+            settings,
+            signer: key,
+            eventLoopGroup: FamilyHarness.group,
+            now: now,
+            logger: FamilyHarness.logger
+        )
+    }
+
+    private func makeFacebook(
+        _ place: ProviderPlace,
+        _ http: RemoteSettings,
+        _ now: @escaping Now
+    ) throws -> any ConnectedProvider {
+        var settings = FacebookSettings(
+            name: Self.name,
+            appID: clientID,
+            appSecret: Secret("facebook-app-secret")
+        )
+        settings.http = http
+        settings.graphBaseURL = place.base(.facebook)
+        settings.limitedBaseURL = settings.graphBaseURL
+        settings.uninstallBaseURL = settings.graphBaseURL
+        return try FacebookProvider(
+            settings,
+            eventLoopGroup: FamilyHarness.group,
+            now: now,
+            logger: FamilyHarness.logger
+        )
+    }
+
+    private func makeMicrosoft(
+        _ place: ProviderPlace,
+        _ http: RemoteSettings,
+        _ now: @escaping Now
+    ) throws -> any ConnectedProvider {
+        var settings = MicrosoftSettings(
+            name: Self.name,
+            clientID: clientID,
+            tenant: "common",
+            proof: .secret(Secret("microsoft-secret"))
+        )
+        settings.graphTenants = ["c0c0c0c0-0000-4000-8000-000000000001"]
+        settings.http = http
+        settings.loginBaseURL = place.base(.microsoft)
+        settings.graphBaseURL = settings.loginBaseURL
+        return try MicrosoftProvider(
+            settings,
+            eventLoopGroup: FamilyHarness.group,
+            now: now,
+            logger: FamilyHarness.logger
+        )
+    }
+
+    private func makeGitHub(
+        _ place: ProviderPlace,
+        _ http: RemoteSettings,
+        _ now: @escaping Now
+    ) throws -> any ConnectedProvider {
+        var settings = GitHubSettings(
+            name: Self.name,
+            clientID: clientID,
+            clientSecret: Secret(self == .gitHubApp ? "github-app-secret" : "github-secret")
+        )
+        settings.http = http
+        settings.apiBaseURL = place.base(.github)
+        settings.loginBaseURL = settings.apiBaseURL
+        return try GitHubProvider(
+            settings,
+            eventLoopGroup: FamilyHarness.group,
+            now: now,
+            logger: FamilyHarness.logger
+        )
+    }
+
+    private func makeX(
+        _ place: ProviderPlace,
+        _ http: RemoteSettings,
+        _ now: @escaping Now
+    ) throws -> any ConnectedProvider {
+        var settings = XSettings(
+            name: Self.name,
+            clientID: clientID,
+            authorization: self == .xOAuth1
+                ? .oauth1(consumerSecret: Secret("x-consumer-secret"))
+                : .oauth2(clientSecret: Secret("x-secret"))
+        )
+        settings.http = http
+        settings.baseURL = place.base(.x)
+        return try XProvider(
+            settings,
+            eventLoopGroup: FamilyHarness.group,
+            now: now,
+            logger: FamilyHarness.logger
+        )
+    }
+
+    private func makeOAuth2(
+        _ place: ProviderPlace,
+        _ http: RemoteSettings,
+        _ now: @escaping Now
+    ) throws -> any ConnectedProvider {
+        let secret = Secret(self == .google ? "google-secret" : "app-secret")
+        var settings = OAuth2ProviderSettings(
+            name: Self.name,
+            profile: self == .google ? .google : .standard,
+            clients: [
+                OAuth2Client(
+                    id: clientID,
+                    authentication: self == .google ? .post(secret) : .basic(secret)
+                )
+            ]
+        )
+        settings.http = http
+        switch self {
+        case .google:
+            let base = place.base(.google)
+            settings.tokenURL = base + "/token"
+            settings.revocationURL = base + "/revoke"
+        case .introspection: settings.check = .introspection
+        case .refresh:
+            settings.check = .refresh
+            settings.rotatesRefreshTokens = true
+        default: settings.check = OAuth2Check.none
+        }
+        settings.endpointHosts = place.endpointHosts
+        if self != .google { settings.issuer = place.base(.oauth2) }
+        return try OAuth2Provider(
+            settings,
+            eventLoopGroup: FamilyHarness.group,
+            now: now,
+            logger: FamilyHarness.logger
+        )
+    }
+}
