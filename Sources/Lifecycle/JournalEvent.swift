@@ -22,6 +22,7 @@ package enum JournalEvent: String, Sendable, CaseIterable {
     case credentialNotSealed
     case codeExpired
     case subjectMismatch
+    case tokensExpiring
     case keyRotationStarted
     case keyRotationFinished
     case keyRotationStopped
@@ -104,7 +105,8 @@ extension JournalEvent {
         case .uncleanStop, .journalOverflow, .intakePaused, .requestRejected, .requestParked,
             .requestAbandoned, .notRevoked, .deadlineNear, .guardOverridden, .breakerOpened,
             .notificationReported, .notificationRefused, .notificationPollFailed,
-            .subjectMismatch, .spoolForeignObjects, .spoolUnreadableRows, .spoolReplaced,
+            .subjectMismatch, .tokensExpiring, .spoolForeignObjects, .spoolUnreadableRows,
+            .spoolReplaced,
             .spoolInWAL, .rollbackAccepted:
             .warning
         case .configurationRefused, .vaultSealed, .codeExpired, .requestQuarantined,
@@ -134,6 +136,7 @@ extension JournalEvent {
         case .credentialNotSealed: "credential not sealed"
         case .codeExpired: "authorization code expired in our hands"
         case .subjectMismatch: "authorization code of another subject"
+        case .tokensExpiring: "tokens about to expire"
         case .keyRotationStarted: "key rotation started"
         case .keyRotationFinished: "key rotation finished"
         case .keyRotationStopped: "key rotation stopped"
@@ -200,6 +203,7 @@ extension JournalEvent {
         case .credentialNotSealed: "945fa09bfc2941df8537d91aceab341c"
         case .codeExpired: "1cf6adc6735a48e780b5329c681eac21"
         case .subjectMismatch: "1a0765be27d04eeeaa17bc15f5ff7014"
+        case .tokensExpiring: "0f6c2f1d9c664b0d9f0e5b1a7d3c84e2"
         case .keyRotationStarted: "7dd907f2c30f4333b3dbf3918f9a017f"
         case .keyRotationFinished: "721c912f502a4c5aba7c679458788507"
         case .keyRotationStopped: "6e589a30b82f4516aeb130cd8b17c2bf"

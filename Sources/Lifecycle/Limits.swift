@@ -39,4 +39,15 @@ package enum Limits {
     package static let breakerPauseMax = Duration.seconds(300)
     /// Slots of each provider that only authorization codes may use.
     package static let codeSlots = 4
+    /// Pause between two pages of the search for tokens that die unused, and between two looks at
+    /// what is due: a hundred thousand are gone through in minutes, beside everything else.
+    package static let renewalLookPause = Duration.seconds(1)
+    /// Renewals of one provider that one look brings; with the pause above, their highest rate.
+    package static let renewalsPerLook = 4
+    /// Between two searches for new tokens and dying ones: clocks of weeks need no more.
+    package static let renewalTendPeriod = Duration.seconds(86_400)
+    /// First pause after a refresh that brought no answer; doubles up to ``renewalRetryMax``.
+    package static let renewalRetryMin = Duration.seconds(3600)
+    /// Longest such pause: the last fifth of a token's life has room for several.
+    package static let renewalRetryMax = Duration.seconds(86_400)
 }

@@ -20,6 +20,8 @@ package struct ProviderTraits: Hashable, Sendable {
     /// Whether a refresh brings a new refresh token and uses the old one up: then an answer that
     /// nobody heard leaves the stored token in doubt, and only a check right before counts.
     package let rotatesRefreshTokens: Bool
+    /// When a token dies unused; `nil` where no end is documented.
+    package let tokenClock: TokenClock?
     /// Where a user can cut the link by hand; shown on receipts.
     package let userActionURL: String
     package let userActionText: String
@@ -34,6 +36,7 @@ package struct ProviderTraits: Hashable, Sendable {
         hasNoRevocationAPI: Bool = false,
         usesIDTokens: Bool = false,
         rotatesRefreshTokens: Bool = false,
+        tokenClock: TokenClock? = nil,
         userActionURL: String,
         userActionText: String
     ) {
@@ -46,6 +49,7 @@ package struct ProviderTraits: Hashable, Sendable {
         self.hasNoRevocationAPI = hasNoRevocationAPI
         self.usesIDTokens = usesIDTokens
         self.rotatesRefreshTokens = rotatesRefreshTokens
+        self.tokenClock = tokenClock
         self.userActionURL = userActionURL
         self.userActionText = userActionText
     }
@@ -71,9 +75,16 @@ package struct ProviderPolicy: Hashable, Sendable {
     package let onUnrevocable: OnUnrevocable
     /// How long an identity waits for a fresh sign-in under `proceed`.
     package let revocationDeadline: Duration
+    /// What is done against tokens that die unused; `nil` where none does.
+    package let keepAlive: KeepAlivePolicy?
 
-    package init(traits: ProviderTraits, onUnrevocable: OnUnrevocable, revocationDeadline: Duration)
-    {
+    package init(
+        traits: ProviderTraits,
+        onUnrevocable: OnUnrevocable,
+        revocationDeadline: Duration,
+        keepAlive: KeepAlivePolicy? = nil
+    ) {
+        self.keepAlive = keepAlive
         self.traits = traits
         self.onUnrevocable = onUnrevocable
         self.revocationDeadline = revocationDeadline

@@ -21,6 +21,10 @@ extension Revocation {
                 credentials[index].lastRefreshAt,
                 credential.lastRefreshAt
             )
+            // A refresh that keeps it alive was not heard of.
+            if credential.isInDoubt, !credentials[index].step.isFinal {
+                credentials[index].isInDoubt = true
+            }
             if credentials[index].step == .codePending { credentials[index].step = credential.step }
         }
         if isNews {

@@ -35,6 +35,12 @@ private final class CommitStore: StateStore {
 
     func openRequests(_ ids: [RequestID]) async throws -> [LoadedRequest] { throw Broken() }
 
+    func dueRenewals(
+        of providers: [ProviderName],
+        at now: WallTime,
+        limit: Int
+    ) async throws -> DueRenewals { throw Broken() }
+
     func openExchanges(limit: Int) async throws -> [LoadedExchange] { throw Broken() }
 
     func pauses() async throws -> StoredPauses { throw Broken() }

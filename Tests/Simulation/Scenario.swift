@@ -12,6 +12,8 @@ let directory = ProviderName("directory")
 let password = ProviderName("password")
 /// Linked by some, configured by nobody.
 let unconfigured = ProviderName("github.com")
+/// Lets tokens die that nobody uses for half a year.
+let idling = ProviderName("idling")
 let database = TargetName("app-db")
 let files = TargetName("files")
 
@@ -27,7 +29,8 @@ struct Scenario: Sendable, CustomTestStringConvertible {
 
     static func configuration(
         onUnrevocable: OnUnrevocable = .proceed,
-        purgesPerHourMax: Int = 1000
+        purgesPerHourMax: Int = 1000,
+        hasClocks: Bool = false
     ) -> EngineConfiguration {
         let traits = ProviderTraits(
             canCheckRefreshToken: true,
@@ -43,30 +46,68 @@ struct Scenario: Sendable, CustomTestStringConvertible {
             onUnrevocable: onUnrevocable,
             revocationDeadline: .seconds(7 * 86_400)
         )
-        let rotatingPolicy = ProviderPolicy(
-            traits: ProviderTraits(
-                canCheckRefreshToken: true,
-                refreshInterval: .seconds(60),
-                livenessLifetime: .seconds(300),
-                revokesWholeGrant: true,
-                invalidTokenProvesGone: false,
-                rotatesRefreshTokens: true,
-                userActionURL: "",
-                userActionText: ""
-            ),
-            onUnrevocable: onUnrevocable,
-            revocationDeadline: .seconds(7 * 86_400)
-        )
+        // A clock so short that lives meet renewals.
+        let day = hasClocks ? Duration.seconds(86_400) : nil
+        let rotatingPolicy = clocked(day, onUnrevocable, mayRotate: true)
+        let idlingPolicy = clocked(day.map { $0 * 180 }, onUnrevocable, mayRotate: false)
         let limits = LaneLimits(concurrency: 8)
         return EngineConfiguration(
-            providers: [apple: policy, other: policy, rotating: rotatingPolicy],
-            lanes: [apple: limits, other: limits, rotating: limits, directory: limits],
+            providers: [
+                apple: policy, other: policy, rotating: rotatingPolicy, idling: idlingPolicy,
+            ],
+            lanes: [
+                apple: limits, other: limits, rotating: limits, idling: limits, directory: limits,
+            ],
             targets: [database, files],
             withoutIdentities: .proceed,
             purgesPerHourMax: purgesPerHourMax,
             directory: directory
         )
     }
+
+    private static func clocked(
+        _ lifetime: Duration?,
+        _ onUnrevocable: OnUnrevocable,
+        mayRotate: Bool
+    ) -> ProviderPolicy {
+        let traits = ProviderTraits(
+            canCheckRefreshToken: true,
+            refreshInterval: .seconds(60),
+            livenessLifetime: .seconds(300),
+            revokesWholeGrant: true,
+            invalidTokenProvesGone: false,
+            rotatesRefreshTokens: mayRotate,
+            tokenClock: lifetime.map { TokenClock($0) },
+            userActionURL: "",
+            userActionText: ""
+        )
+        return ProviderPolicy(
+            traits: traits,
+            onUnrevocable: onUnrevocable,
+            revocationDeadline: .seconds(7 * 86_400),
+            keepAlive: KeepAlivePolicy(
+                traits: traits,
+                isWanted: true,
+                warnBefore: .seconds(14 * 86_400)
+            )
+        )
+    }
+
+    /// Nobody asks for anything for ten months, far longer than an unused token lives.
+    static let tenMonthsIdle = Scenario(
+        name: "an identity that is idle for ten months is revoked all the same",
+        prepare: { sim in
+            sim.world.idleLives[idling] = .seconds(180 * 86_400)
+            sim.world.idleLives[rotating] = .seconds(2 * 86_400)
+            sim.storeToken(user: 1, provider: idling)
+            sim.storeToken(user: 2, provider: rotating)
+            sim.at(.seconds(300 * 86_400)) { sim in
+                for user in 1...2 { sim.submit(.deleteAccount, user: user) }
+            }
+        },
+        ends: [.completed],
+        span: .seconds(320 * 86_400)
+    )
 
     static let all: [Scenario] = [
         Scenario(

@@ -22,6 +22,12 @@ struct SimulatedStore {
     var exchanges: [CredentialID: CodeExchange] = [:]
     /// The secret of each credential; the name of a token or code in the world.
     var secrets: [CredentialID: String] = [:]
+    /// What each was stored with, before anything rotated.
+    var firstSecrets: [CredentialID: String] = [:]
+    var storedAt: [CredentialID: WallTime] = [:]
+    var renewals: [CredentialID: Renewal] = [:]
+    /// When a refresh began that may use the token up.
+    var refreshBegunAt: [CredentialID: WallTime] = [:]
     var pauses = StoredPauses()
     var idempotency: [String: RequestID] = [:]
     var purgeTimes: [WallTime] = []
@@ -30,10 +36,13 @@ struct SimulatedStore {
     static let wakePageMax = 2
     private var lastCredential: Int64 = 0
 
-    mutating func newCredential(secret: String) -> CredentialID {
+    mutating func newCredential(secret: String, at now: WallTime) -> CredentialID {
         lastCredential += 1
-        secrets[CredentialID(rowID: lastCredential)] = secret
-        return CredentialID(rowID: lastCredential)
+        let id = CredentialID(rowID: lastCredential)
+        secrets[id] = secret
+        firstSecrets[id] = secret
+        storedAt[id] = now
+        return id
     }
 
     /// Counts a crash of our own against what was being worked on.
@@ -77,8 +86,18 @@ struct SimulatedStore {
             provider: identity.provider,
             clientID: "client",
             isShared: false,
-            credentials: identity.credentials
+            credentials: identity.credentials.map { work in
+                var work = work
+                if let begunAt = refreshBegunAt[work.id] {
+                    work.isInDoubt = begunAt > work.lastLiveAt ?? .distantPast
+                }
+                return work
+            }
         )
+    }
+
+    func identity(of credential: CredentialID) -> IdentityID? {
+        identities.values.first { $0.credentials.contains { $0.id == credential } }?.id
     }
 
     func news(of id: IdentityID) -> IdentityNews? {
@@ -122,15 +141,15 @@ struct SimulatedStore {
         return result
     }
 
-    func sealed(_ id: CredentialID) -> SealedCredential {
+    func sealed(_ id: CredentialID, secret: String? = nil) -> SealedCredential {
         SealedCredential(
             id: id,
             kind: .refreshToken,
-            provider: ProviderName("apple"),
+            provider: identity(of: id).flatMap { identities[$0]?.provider } ?? apple,
             clientID: "client",
             userHash: [],
             rowNonce: [],
-            sealedSecret: Array((secrets[id] ?? "").utf8),
+            sealedSecret: Array((secret ?? secrets[id] ?? "").utf8),
             sealedCodeVerifier: nil,
             redirectURI: nil,
             fingerprint: [],
@@ -180,16 +199,24 @@ struct SimulatedStore {
             exchanges[exchange.credential] = nil
             setStep(of: exchange, .unusable)
             for token in tokens {
-                let id = newCredential(secret: String(decoding: token.sealedSecret, as: UTF8.self))
+                let secret = String(decoding: token.sealedSecret, as: UTF8.self)
+                let id = newCredential(secret: secret, at: time)
                 identities[exchange.identity]?.credentials.append(
                     CredentialWork(id: id, kind: token.kind, step: .stored, lastLiveAt: time)
                 )
             }
             noteNews(of: exchange.identity, at: time)
             return news(of: exchange.identity).map { .identity($0) }
-        case .rotate(let credential, let token, _):
+        case .rotate(let credential, let token, let time):
             guard secrets[credential] != nil else { return nil }
             secrets[credential] = String(decoding: token.sealedSecret, as: UTF8.self)
+            noteLive(credential, at: time)
+        case .tendRenewals(let policies, let time):
+            return tend(policies, at: time)
+        case .beginRenewal(let id, let policy, let time):
+            return .renewalBegun(id, begin(id, policy, at: time))
+        case .endRenewal(let ended, let time):
+            return .renewalEnded(ended.credential, end(ended, at: time))
         case .pauseProvider(let name, let reason, _):
             pauses.providers[name] = reason
         case .resumeProvider(let name):

@@ -14,6 +14,8 @@ struct SimulatedWorld {
         var successor: String?
         /// Whether it came of a refresh, not of a sign-in.
         var isRotated = false
+        /// When it was last used, or made.
+        var usedAt: WallTime
     }
 
     /// One authorization code at a provider.
@@ -28,6 +30,10 @@ struct SimulatedWorld {
     var tokens: [String: Token] = [:]
     /// Where each user's account at the directory is linked, password and the like included.
     var links: [Int: Set<ProviderName>] = [:]
+    var now = Simulator.start
+    /// How long an unused token lives, where it does not live for ever.
+    var idleLives: [ProviderName: Duration] = [:]
+    var refreshCalls = 0
     var codes: [String: Code] = [:]
     /// Rows of each user, per target.
     var rows: [TargetName: [Int: Int]] = [:]
@@ -42,7 +48,7 @@ struct SimulatedWorld {
     mutating func issueToken(user: Int, provider: ProviderName) -> String {
         tokenCount += 1
         let name = "token-\(tokenCount)"
-        tokens[name] = Token(user: user, provider: provider, isLive: true)
+        tokens[name] = Token(user: user, provider: provider, isLive: true, usedAt: now)
         return name
     }
 
@@ -78,6 +84,26 @@ struct SimulatedWorld {
         tokens[name]?.successor = successor
         tokens[successor]?.isRotated = true
         return successor
+    }
+
+    /// Tells whether the token is live, which counts as use.
+    mutating func use(_ name: String) -> Bool {
+        refreshCalls += 1
+        guard isLive(name) else { return false }
+        tokens[name]?.usedAt = now
+        return true
+    }
+
+    /// Time passes: tokens that nobody used die.
+    mutating func reach(_ time: WallTime) {
+        now = max(now, time)
+        guard !idleLives.isEmpty else { return }
+        for (name, token) in tokens where token.isLive {
+            guard let life = idleLives[token.provider], now.since(token.usedAt) > life else {
+                continue
+            }
+            tokens[name]?.isLive = false
+        }
     }
 
     /// Cuts the whole grant, as Apple does; success for garbage too (RFC 7009 §2.2).

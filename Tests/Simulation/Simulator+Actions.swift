@@ -7,9 +7,9 @@ extension Simulator {
         switch action {
         case .commit:
             schedule(.perform(action), after: latency(faults.commitLatencyMaxMs))
-        case .fetchDue, .load:
+        case .fetchDue, .load, .findRenewals:
             schedule(.perform(action), after: latency(2))
-        case .call, .lookUp, .exchange, .purge, .verify:
+        case .call, .lookUp, .exchange, .renew, .purge, .verify:
             if case .purge(_, let orders) = action,
                 orders.contains(where: { held.contains($0.request) })
             {
@@ -22,6 +22,8 @@ extension Simulator {
             store.requests[request.id]?.mirror = request.phase.wireState
         case .announce(let id, let announcement):
             announcements.append((id, announcement))
+        case .report(.tokensExpiring(let name, _)):
+            warnings.append(name)
         case .report:
             break
         }
@@ -30,7 +32,7 @@ extension Simulator {
     mutating func perform(_ action: EngineAction) {
         switch action {
         case .commit(let changes):
-            turn([.committed(store.commit(changes))])
+            turn([.committed(commit(changes))])
         case .fetchDue(let read, let limit, let excluded, let closed):
             let due = store.due(at: now, limit: limit, excluding: excluded, closedLanes: closed)
             turn([.fetched(read, due, limit: limit)])
@@ -44,6 +46,10 @@ extension Simulator {
             call(id, effect, provider, sealed)
         case .lookUp(let id, let name, _):
             lookUp(id, at: name)
+        case .findRenewals(let providers, let limit):
+            turn([.renewalsFound(store.dueRenewals(of: providers, at: now, limit: limit))])
+        case .renew(let sealed):
+            renew(sealed)
         case .exchange(let loaded):
             exchange(loaded)
         case .purge(let target, let orders):
@@ -65,7 +71,14 @@ extension Simulator {
     mutating func performInWorldOnly(_ action: EngineAction) {
         switch action {
         case .commit(let changes):
-            _ = store.commit(changes)
+            _ = commit(changes)
+        case .renew(let sealed):
+            let name = String(decoding: sealed.sealedSecret, as: UTF8.self)
+            guard sealed.provider == rotating else {
+                _ = world.use(name)
+                return
+            }
+            if let token = world.refresh(name) { world.unheard.insert(token) }
         case .call(_, .revoke, _, let sealed):
             world.revoke(String(decoding: sealed.sealedSecret, as: UTF8.self))
         case .call(_, _, rotating, let sealed):
@@ -78,7 +91,8 @@ extension Simulator {
             )
         case .purge(let target, let orders):
             for order in orders { _ = purge(target, order) }
-        case .call, .lookUp, .fetchDue, .load, .verify, .reply, .changed, .announce, .report:
+        case .call, .lookUp, .fetchDue, .load, .findRenewals, .verify, .reply, .changed,
+            .announce, .report:
             break
         }
     }
@@ -104,8 +118,16 @@ extension Simulator {
         var trouble = trouble(provider)
         let isLost = trouble == nil && chance(faults.lostAnswerPerMille)
         if isLost { trouble = .lost }
-        if provider == rotating, effect.isRefresh {
-            refresh(id, effect, token, trouble)
+        if provider == rotating, let (identity, credential) = effect.refreshed {
+            refresh(credential, token, trouble) { answer in
+                let event: RequestEvent =
+                    if case .confirm = effect {
+                        .confirmed(identity, credential, answer)
+                    } else {
+                        .checked(identity, credential, answer)
+                    }
+                return .answered(id, event, provider, trouble)
+            }
             return
         }
         switch effect {
@@ -129,6 +151,38 @@ extension Simulator {
         case .lookUp, .purge, .verify, .pauseProvider, .pauseTarget, .announce:
             world.violations.append("a call that is no provider effect")
         }
+    }
+
+    private mutating func commit(_ changes: [StateChange]) -> [ChangeNews?] {
+        var changes = changes
+        if bug == .forgottenRenewal {
+            for index in changes.indices {
+                guard case .tendRenewals(_, let time) = changes[index] else { continue }
+                changes[index] = .tendRenewals([:], at: time)
+            }
+        }
+        let news = store.commit(changes)
+        guard bug == .staleRenewal else { return news }
+        return news.map { item in
+            guard case .renewalBegun(let id, .some)? = item, let first = store.firstSecrets[id]
+            else { return item }
+            return .renewalBegun(id, store.sealed(id, secret: first))
+        }
+    }
+
+    private mutating func renew(_ sealed: SealedCredential) {
+        let token = String(decoding: sealed.sealedSecret, as: UTF8.self)
+        let id = sealed.id
+        renewed.append((sealed.provider, now))
+        var trouble = trouble(sealed.provider)
+        let isLost = trouble == nil && chance(faults.lostAnswerPerMille)
+        if isLost { trouble = .lost }
+        if sealed.provider == rotating {
+            refresh(id, token, trouble) { .renewed(id, $0) }
+            return
+        }
+        let isLive = trouble == nil || isLost ? world.use(token) : false
+        turn([.renewed(id, trouble.map { .trouble($0) } ?? (isLive ? .live : .dead))])
     }
 
     private mutating func exchange(_ loaded: LoadedExchange) {

@@ -12,7 +12,7 @@ extension Simulator {
             provider: provider,
             bornAt: now - codeAge
         )
-        let credential = store.newCredential(secret: name)
+        let credential = store.newCredential(secret: name, at: now)
         let identity = identity(of: user, at: provider)
         store.identities[identity]?.credentials.append(
             CredentialWork(id: credential, kind: .authorizationCode, step: .codePending)
@@ -37,7 +37,7 @@ extension Simulator {
         let token = world.issueToken(user: user, provider: provider)
         world.tokens[token]?.isLive = isLive
         let identity = identity(of: user, at: provider)
-        let credential = store.newCredential(secret: token)
+        let credential = store.newCredential(secret: token, at: now)
         store.identities[identity]?.credentials.append(
             CredentialWork(id: credential, kind: .refreshToken, step: .stored)
         )

@@ -5,49 +5,44 @@ import Lifecycle
 extension Simulator {
     /// Refreshes; the answer waits until the new token is durable.
     mutating func refresh(
-        _ id: RequestID,
-        _ effect: RequestEffect,
+        _ credential: CredentialID,
         _ token: String,
-        _ trouble: Trouble?
+        _ trouble: Trouble?,
+        _ answer: (CheckAnswer) -> EngineInput
     ) {
-        guard let (identity, credential) = effect.refreshed else { return }
         if let trouble {
             let mayHaveActed = trouble == .lost || trouble == .unusable && Bool.random(using: &dice)
             if mayHaveActed, let rotated = world.refresh(token) { world.unheard.insert(rotated) }
-            answer(id, effect, .trouble(trouble), trouble)
+            turn([answer(.trouble(trouble))])
             return
         }
         guard let rotated = world.refresh(token) else {
-            answer(id, effect, .dead, nil)
+            turn([answer(.dead)])
             return
         }
-        let kept = Keep(
-            request: id,
-            effect: effect,
-            provider: rotating,
-            identity: identity,
-            credential: credential,
-            token: rotated
-        )
         if bug == .unkeptRotation {
-            answer(id, effect, .live, nil)
+            turn([answer(.live)])
             return
         }
+        let kept = Keep(credential: credential, token: rotated, answer: answer(.live))
         schedule(.keep(kept), after: latency(faults.commitLatencyMaxMs))
     }
 
     /// The commit of the new token; a boundary like that of every action.
     mutating func keep(_ kept: Keep) {
         actionCount += 1
+        if case .renewed = kept.answer { renewalActions.append(actionCount) }
         if crashAtAction == actionCount || chance(faults.crashPerMille) {
             leave(kept)
             crash()
             return
         }
         commit(kept)
-        store.noteNews(of: kept.identity, at: now)
-        if let news = store.news(of: kept.identity) { turn([.news(news)]) }
-        answer(kept.request, kept.effect, .live, nil)
+        if let identity = store.identity(of: kept.credential) {
+            store.noteNews(of: identity, at: now)
+            if let news = store.news(of: identity) { turn([.news(news)]) }
+        }
+        turn([kept.answer])
     }
 
     /// The process dies: the commit happened or not, and if not, the token is lost.
@@ -70,22 +65,6 @@ extension Simulator {
         _ = store.commit([.rotate(kept.credential, token, at: now)])
     }
 
-    private mutating func answer(
-        _ id: RequestID,
-        _ effect: RequestEffect,
-        _ answer: CheckAnswer,
-        _ trouble: Trouble?
-    ) {
-        guard let (identity, credential) = effect.refreshed else { return }
-        let event: RequestEvent
-        if case .confirm = effect {
-            event = .confirmed(identity, credential, answer)
-        } else {
-            event = .checked(identity, credential, answer)
-        }
-        turn([.answered(id, event, rotating, trouble)])
-    }
-
     /// Every live token is stored, on its way into the store, or was lost where that cannot be
     /// helped.
     mutating func checkRotation() {
@@ -102,14 +81,29 @@ extension Simulator {
 }
 
 extension RequestEffect {
-    var isRefresh: Bool { refreshed != nil }
-
     /// Whose token a check or a confirmation refreshes.
     var refreshed: (IdentityID, CredentialID)? {
         switch self {
         case .check(let identity, let credential), .confirm(let identity, let credential):
             (identity, credential)
         case .lookUp, .revoke, .purge, .verify, .pauseProvider, .pauseTarget, .announce: nil
+        }
+    }
+}
+
+extension EngineAction {
+    /// Whether it is a step of keeping a token alive.
+    var isRenewal: Bool {
+        switch self {
+        case .renew: true
+        case .commit(let changes):
+            changes.contains {
+                switch $0 {
+                case .beginRenewal, .endRenewal: true
+                default: false
+                }
+            }
+        default: false
         }
     }
 }

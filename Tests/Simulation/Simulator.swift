@@ -19,6 +19,10 @@ enum PlantedBug: String, CaseIterable {
     case unkeptRotation
     /// A directory that cannot be reached is taken for one that knows of no link.
     case skippedLookup
+    /// A token is kept alive with the copy of a former look, though it was rotated since.
+    case staleRenewal
+    /// Nothing is ever enrolled for keeping alive.
+    case forgottenRenewal
 }
 
 /// Drives ``EngineCore`` with a manual clock, a world with faults, and crashes between any two
@@ -44,12 +48,9 @@ struct Simulator {
 
     /// A rotated token on its way into the store, and the answer that waits for that.
     struct Keep {
-        let request: RequestID
-        let effect: RequestEffect
-        let provider: ProviderName
-        let identity: IdentityID
         let credential: CredentialID
         let token: String
+        let answer: EngineInput
     }
 
     enum Occurrence {
@@ -77,6 +78,11 @@ struct Simulator {
     var crashAtAction: Int?
     var actionCount = 0
     var crashCount = 0
+    /// The numbers of the actions that keep tokens alive.
+    var renewalActions: [Int] = []
+    var renewed: [(provider: ProviderName, at: WallTime)] = []
+    /// Providers whose tokens were told to die soon.
+    var warnings: [ProviderName] = []
     /// Poison: this request crashes the process when it is worked on.
     var poison: RequestID?
 
@@ -149,9 +155,11 @@ struct Simulator {
         }
         if steps >= stepsMax { world.violations.append("no end after \(stepsMax) steps") }
         now = max(now, end)
+        world.reach(now)
     }
 
     private mutating func occur(_ occurrence: Occurrence) {
+        world.reach(now)
         switch occurrence {
         case .input(let input): turn([input])
         case .script(let body): body(&self)
@@ -170,6 +178,7 @@ struct Simulator {
         for action in core.takeActions(at: now) {
             actionCount += 1
             if isTracing { print(now.rfc3339, "action", action) }
+            if action.isRenewal { renewalActions.append(actionCount) }
             if crashAtAction == actionCount || chance(faults.crashPerMille) {
                 crash(during: action)
                 return

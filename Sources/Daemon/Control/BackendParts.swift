@@ -19,6 +19,7 @@ struct BackendParts: Sendable {
     let intake: IntakeDesk
     let notifications: NotificationDesk
     let hub: EventHub
+    var tokens = TokenTally()
     let mint: IdentifierMint
     let now: @Sendable () -> WallTime
     let startedAt: WallTime

@@ -70,6 +70,7 @@ extension DaemonBackend {
         for (reason, count) in counts.byParkReason { status.parked[reason.rawValue] = count }
         status.oldestOpenAt = counts.oldestAcceptedAt
         status.alarms = alarms(status) + (await ledgerAlarms)
+        if try await !expiringTokens().isEmpty { status.alarms.append("tokens_expiring") }
         return status
     }
 
@@ -98,6 +99,11 @@ extension DaemonBackend {
             spool: parts.spoolHealth(),
             hasSealTrouble: parts.credentials.troubles.isAny,
             notifications: parts.notifications.tally.counts,
+            tokens: TokenMetrics(
+                expiring: try await expiringTokens(),
+                renewals: parts.tokens.renewals,
+                rotations: parts.tokens.rotations
+            ),
             ledgerEntryCount: parts.state.ledgerSize,
             ledgerCoveredCount: await parts.ledger.last?.checkpoint.size ?? 0,
             isLedgerSound: await parts.ledger.health == .sound
@@ -106,6 +112,10 @@ extension DaemonBackend {
 
     private func counts() async throws(ControlProblem) -> RequestCounts {
         try await attempt("status") { try await parts.state.requestCounts() }
+    }
+
+    private func expiringTokens() async throws(ControlProblem) -> [ProviderName: Int] {
+        try await attempt("status") { try await parts.state.expiringTokens() }
     }
 
     private func guardState(_ counts: RequestCounts) -> WireGuard {

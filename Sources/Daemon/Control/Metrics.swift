@@ -19,6 +19,7 @@ struct Metrics: Sendable {
     let spool: SpoolHealth
     let hasSealTrouble: Bool
     let notifications: [NotificationTally.Key: Int]
+    let tokens: TokenMetrics
     let ledgerEntryCount: Int
     let ledgerCoveredCount: Int
     let isLedgerSound: Bool
@@ -35,7 +36,7 @@ struct Metrics: Sendable {
         ]
         lines +=
             service + ledgerFamilies + spoolFamilies + requests + providerFamilies + targetFamilies
-        lines += notificationFamily
+        lines += notificationFamily + tokenFamilies
         lines.append("# EOF")
         return lines.joined(separator: "\n") + "\n"
     }
@@ -157,6 +158,35 @@ struct Metrics: Sendable {
         }
     }
 
+    private var tokenFamilies: [String] {
+        let names = providers.keys.sorted()
+        return gauge("tokens_expiring", "Stored tokens that will soon die unused, or did.") {
+            names.map { ([("provider", $0.rawValue)], Int64(tokens.expiring[$0] ?? 0)) }
+        }
+            + family(
+                "token_renewals",
+                "counter",
+                "_total",
+                "Refreshes since the start that keep tokens alive, by how they ended."
+            ) {
+                names.flatMap { name in
+                    RenewalResult.allCases.map { result -> Sample in
+                        let key = TokenTally.Renewal(provider: name, result: result)
+                        let labels = [("provider", name.rawValue), ("result", result.rawValue)]
+                        return (labels, Int64(tokens.renewals[key] ?? 0))
+                    }
+                }
+            }
+            + family(
+                "token_rotations",
+                "counter",
+                "_total",
+                "Rotated refresh tokens that were stored since the start."
+            ) {
+                names.map { ([("provider", $0.rawValue)], Int64(tokens.rotations[$0] ?? 0)) }
+            }
+    }
+
     private var targetFamilies: [String] {
         let sorted = targets.sorted { $0.key < $1.key }
         func samples(_ value: (TargetHealth) -> Int) -> [Sample] {
@@ -191,6 +221,13 @@ struct Metrics: Sendable {
                 return "expunged_\(name)\(suffix)\(braces) \(sample.value)"
             }
     }
+}
+
+/// The stored tokens of one moment.
+struct TokenMetrics: Sendable {
+    let expiring: [ProviderName: Int]
+    let renewals: [TokenTally.Renewal: Int]
+    let rotations: [ProviderName: Int]
 }
 
 extension LaneHealth.Breaker {

@@ -10,6 +10,7 @@ struct Reporter: EngineObserver {
     let now: @Sendable () -> WallTime
     /// Called when a request changed, so that its spool row is mirrored.
     let nudgeMirror: @Sendable () -> Void
+    var tokens = TokenTally()
 
     func changed(_ request: Request) {
         nudgeMirror()
@@ -98,6 +99,12 @@ struct Reporter: EngineObserver {
             logger.note(.subjectMismatch, ["provider": "\(name)"])
         case .codeLost(let name, let phase):
             logger.note(.codeExpired, ["provider": "\(name)", "detail": "\(phase.rawValue)"])
+        case .tokenRotated(let name):
+            tokens.countRotation(at: name)
+        case .tokenRenewed(let name, let result):
+            tokens.countRenewal(at: name, result)
+        case .tokensExpiring(let name, let count):
+            logger.note(.tokensExpiring, ["provider": "\(name)", "count": "\(count)"])
         }
     }
 }

@@ -39,7 +39,13 @@ struct Adapters: Sendable {
             policies[provider.name] = ProviderPolicy(
                 traits: adapter.traits,
                 onUnrevocable: provider.onUnrevocable,
-                revocationDeadline: provider.revocationDeadline
+                revocationDeadline: provider.revocationDeadline,
+                keepAlive: KeepAlivePolicy(
+                    traits: adapter.traits,
+                    lifetime: provider.tokenLifetime,
+                    isWanted: provider.keepsTokensAlive,
+                    warnBefore: provider.expiryWarning
+                )
             )
             lanes[provider.name] = LaneLimits(
                 concurrency: provider.concurrency,

@@ -103,7 +103,8 @@ struct DaemonBuilder: Sendable {
         let hub = EventHub()
         let mint = IdentifierMint(now: now)
         let mirror = Nudge()
-        let engine = try await makeEngine(base, hub, mint, mirror, isOwnCrash: isOwnCrash)
+        let reporter = makeReporter(base, hub, mirror)
+        let engine = try await makeEngine(base, reporter, mint, isOwnCrash: isOwnCrash)
         let credentials = CredentialDesk(
             state: base.state,
             vault: base.vault,
@@ -137,6 +138,7 @@ struct DaemonBuilder: Sendable {
                 intake: intake,
                 notifications: notifications,
                 hub: hub,
+                tokens: reporter.tokens,
                 mint: mint,
                 now: now,
                 startedAt: now(),
@@ -190,6 +192,15 @@ struct DaemonBuilder: Sendable {
             makeCopy: { name, path in
                 try base.factory.makeCopy(of: name, at: path, base.shelf.current.configuration)
             }
+        )
+    }
+
+    private func makeReporter(_ base: Base, _ hub: EventHub, _ mirror: Nudge) -> Reporter {
+        Reporter(
+            logger: logger,
+            hub: hub,
+            now: { base.clock.now() },
+            nudgeMirror: { mirror.fire() }
         )
     }
 
@@ -291,9 +302,8 @@ struct DaemonBuilder: Sendable {
 
     private func makeEngine(
         _ base: Base,
-        _ hub: EventHub,
+        _ reporter: Reporter,
         _ mint: IdentifierMint,
-        _ mirror: Nudge,
         isOwnCrash: Bool
     ) async throws -> DeletionEngine {
         let now = base.clock.now()
@@ -312,12 +322,6 @@ struct DaemonBuilder: Sendable {
             allowance: recovery.allowance,
             exchanges: recovery.exchanges,
             at: now
-        )
-        let reporter = Reporter(
-            logger: logger,
-            hub: hub,
-            now: { base.clock.now() },
-            nudgeMirror: { mirror.fire() }
         )
         return DeletionEngine(
             core: core,

@@ -29,8 +29,7 @@ extension EngineCore {
         case .timer:
             retryCodes(at: now)
         case .admitted, .fetched, .loaded, .codes, .committed, .answered, .targetAnswered,
-            .exchanged,
-            .news:
+            .exchanged, .news, .renewalsFound, .renewed:
             break
         }
     }
@@ -50,6 +49,7 @@ extension EngineCore {
         guard around.pausedProviders.remove(name) != nil else { return }
         looseChanges.append(.resumeProvider(name))
         nextBatch.reports.append(.providerResumed(name))
+        renewals.lookAt = now
         wake(.providerPaused, at: now)
     }
 
@@ -74,6 +74,7 @@ extension EngineCore {
         around.directory = configuration.directory
         massDeletionGuard.purgesMax = configuration.purgesPerHourMax
         adoptLanes()
+        adoptRenewals()
         wake(.providerPaused, at: now)
         wake(.needsReauthentication, at: now)
     }

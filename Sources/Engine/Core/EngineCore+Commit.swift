@@ -5,6 +5,7 @@ extension EngineCore {
     mutating func finishStep(at now: WallTime) {
         fillLanes(at: now)
         fillTargets(at: now)
+        fillRenewals(at: now)
         beginCommit(at: now)
         runNextSuspect()
         fetchIfUseful(at: now)
@@ -69,6 +70,8 @@ extension EngineCore {
             spread(identityNews, at: now)
         case .wakeGoesOn(let reason, let id):
             continueWake(reason, after: id, at: now)
+        case .renewalsTended, .renewalBegun, .renewalEnded:
+            learnOfRenewal(news, at: now)
         }
     }
 

@@ -40,8 +40,8 @@ extension EngineCore {
             return
         }
         if let identity = call.effect.identity {
-            let owner = identityOwners[identity] ?? call.request
-            guard owner == call.request else {
+            let owner = identityOwners[identity] ?? .request(call.request)
+            guard owner == .request(call.request) else {
                 lanes[provider]?.gaveUp(isCode: false, at: now)
                 callsBehind[identity, default: []].append(call)
                 return
@@ -59,7 +59,7 @@ extension EngineCore {
         at provider: ProviderName,
         now: WallTime
     ) {
-        guard identityOwners[identity] == id else { return }
+        guard identityOwners[identity] == .request(id) else { return }
         let revocation = window[id]?.loaded.request.revocations.first { $0.identity == identity }
         guard !(revocation?.isBusy ?? false) else { return }
         identityOwners[identity] = nil

@@ -22,6 +22,12 @@ package struct EngineCore: Sendable {
         var lane: ProviderName?
     }
 
+    /// Whose calls an identity's token is for.
+    enum IdentityOwner: Hashable, Sendable {
+        case request(RequestID)
+        case renewal
+    }
+
     /// What the commit under way covers.
     struct Batch: Sendable {
         var requests:
@@ -48,8 +54,9 @@ package struct EngineCore: Sendable {
     var dirty: [RequestID] = []
     /// Whose calls an identity's token is for, from the first to the last of a row: a refresh may
     /// rotate it, so nobody else's call comes between.
-    var identityOwners: [IdentityID: RequestID] = [:]
+    var identityOwners: [IdentityID: IdentityOwner] = [:]
     var callsBehind: [IdentityID: [ProviderLane.Call]] = [:]
+    var renewals = RenewalBook()
     var exchanges: [CredentialID: LoadedExchange] = [:]
     var exchangeRetries: [CredentialID: WallTime] = [:]
     /// Changes that belong to no request: exchanges and pauses.
@@ -105,6 +112,7 @@ package struct EngineCore: Sendable {
         unfinishedWakes = pauses.unfinishedWakes
         dice = SeededGenerator(seed: seed)
         adoptLanes()
+        adoptRenewals()
     }
 
     /// Lets nothing be revoked or purged until ``EngineInput/restraintLifted``; before the start.
@@ -169,6 +177,7 @@ package struct EngineCore: Sendable {
                 times.append(opensAt)
             }
         }
+        times += renewalTimes(after: now)
         if let nextDueAt, !isFetching, mayFetch, hasRoom { times.append(nextDueAt) }
         return times.min()
     }
@@ -222,6 +231,10 @@ package struct EngineCore: Sendable {
             exchangeAnswered(id, result, at: now)
         case .news(let news):
             spread(news, at: now)
+        case .renewalsFound(let due):
+            found(due, at: now)
+        case .renewed(let id, let answer):
+            renewed(id, answer, at: now)
         case .operate, .pause, .resume, .pauseTarget, .resumeTarget, .reconfigured, .guardOverride,
             .intakePaused, .restraintLifted, .probe, .timer:
             command(input, at: now)

@@ -55,6 +55,10 @@ package enum EngineInput: Sendable {
     case answered(RequestID, RequestEvent, ProviderName, Trouble?)
     case targetAnswered(TargetName, [(RequestID, RequestEvent)])
     case exchanged(CredentialID, ExchangeResult)
+    /// The answer to ``EngineAction/findRenewals(_:limit:)``.
+    case renewalsFound(DueRenewals)
+    /// The answer to ``EngineAction/renew(_:)``.
+    case renewed(CredentialID, CheckAnswer)
     case operate(RequestID, RequestEvent, Ticket)
     /// The vault learned something outside the lane: a credential arrived or was forgotten.
     case news(IdentityNews)
@@ -90,6 +94,9 @@ package enum EngineAction: Sendable {
     /// Ask a directory; the answer is ``EngineInput/answered(_:_:_:_:)``.
     case lookUp(RequestID, ProviderName, UserID)
     case exchange(LoadedExchange)
+    case findRenewals([ProviderName], limit: Int)
+    /// Refreshes a token that would die unused.
+    case renew(SealedCredential)
     case purge(TargetName, [PurgeOrder])
     case verify(TargetName, [PurgeOrder])
     case reply(Ticket, OperationOutcome)
@@ -112,6 +119,11 @@ package enum EngineReport: Hashable, Sendable {
     case subjectMismatch(ProviderName)
     /// An authorization code died before it could be exchanged.
     case codeLost(ProviderName, CodeExchange.Phase)
+    /// A rotated refresh token is durable.
+    case tokenRotated(ProviderName)
+    case tokenRenewed(ProviderName, RenewalResult)
+    /// Stored tokens will soon die unused.
+    case tokensExpiring(ProviderName, count: Int)
 }
 
 /// What the operator configured, as far as the engine cares.

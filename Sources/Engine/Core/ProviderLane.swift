@@ -40,6 +40,7 @@ struct ProviderLane: Sendable {
     private(set) var breaker = Breaker.closed(failures: 0)
     private(set) var callsUnderWay = 0
     private(set) var codesUnderWay = 0
+    private(set) var renewalsUnderWay = 0
     private(set) var calls = Deque<Call>()
     private(set) var codes = Deque<CredentialID>()
     /// Calls and exchanges that were let through so far.
@@ -94,6 +95,33 @@ struct ProviderLane: Sendable {
         probeIfOpen()
         return calls.popFirst()
     }
+
+    /// Takes the slot of a renewal, which is beside those of calls and codes.
+    ///
+    /// Only while nothing else waits, and one at a time: renewals come last.
+    mutating func beginRenewal(at now: WallTime) -> Bool {
+        guard isIdle, mayPass(at: now), takeToken(at: now) else { return false }
+        renewalsUnderWay += 1
+        begunCount += 1
+        probeIfOpen()
+        return true
+    }
+
+    /// Turns the slot into one of a call, which ``finished(isCode:trouble:at:)`` or
+    /// ``gaveUp(isCode:at:)`` gives back.
+    mutating func renewalEnded() {
+        renewalsUnderWay -= 1
+        callsUnderWay += 1
+    }
+
+    /// When the rate lets a renewal pass that waits for nothing else.
+    func renewalChance(_ now: WallTime) -> WallTime? {
+        guard isIdle, mayPass(at: now) else { return nil }
+        let chance = tokenAt(now)
+        return chance > now ? chance : nil
+    }
+
+    private var isIdle: Bool { renewalsUnderWay == 0 && calls.isEmpty && codes.isEmpty }
 
     /// Takes every queued call, because the breaker opened or the provider was paused.
     mutating func takeAllCalls() -> [Call] {
@@ -167,7 +195,8 @@ struct ProviderLane: Sendable {
         return pause
     }
 
-    private func mayPass(at now: WallTime) -> Bool {
+    /// Whether the breaker lets anything through.
+    func mayPass(at now: WallTime) -> Bool {
         switch breaker {
         case .closed: true
         case .open(let until, _): now >= until

@@ -159,6 +159,11 @@ package protocol IdentityProvider: Sendable {
     /// Asks whether a token is live, where `traits` says that may be asked.
     func check(_ credential: OpenCredential) async -> CheckAnswer
 
+    /// Refreshes a token so that it does not die unused, and tells whether it is live.
+    ///
+    /// Where a check is a refresh, that is all there is to it.
+    func renew(_ credential: OpenCredential) async -> CheckAnswer
+
     /// Asks for revocation. Idempotent.
     func revoke(_ credential: OpenCredential) async -> RevokeAnswer
 
@@ -171,4 +176,11 @@ package protocol IdentityProvider: Sendable {
     ///
     /// - Returns: `nil` when all is well.
     func diagnose() async -> Trouble?
+}
+
+extension IdentityProvider {
+    /// Checks: for most families a check is a refresh.
+    package func renew(_ credential: OpenCredential) async -> CheckAnswer {
+        await check(credential)
+    }
 }

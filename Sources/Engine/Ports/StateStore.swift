@@ -138,6 +138,12 @@ package enum StateChange: Sendable {
     /// A refresh token that the provider rotated: the new one takes the place of the old one in
     /// the same credential (live at `at`); nothing when the credential is gone.
     case rotate(CredentialID, SealedToken, at: WallTime)
+    /// Enrols new tokens whose clock runs, and finds those that will die soon: one page.
+    case tendRenewals([ProviderName: KeepAlivePolicy], at: WallTime)
+    /// The intent to refresh a token that would die unused; nothing when it is not due any more.
+    case beginRenewal(CredentialID, KeepAlivePolicy, at: WallTime)
+    /// What that refresh brought.
+    case endRenewal(EndedRenewal, at: WallTime)
     case pauseProvider(ProviderName, reason: String, at: WallTime)
     case resumeProvider(ProviderName)
     case pauseTarget(TargetName, reason: String, at: WallTime)
@@ -154,6 +160,12 @@ package enum ChangeNews: Sendable {
     case identity(IdentityNews)
     /// The page was full: the wake goes on behind this request.
     case wakeGoesOn(ParkReason, after: RequestID)
+    /// Tokens that were found dying, and whether there is another page.
+    case renewalsTended(expiring: [ProviderName: Int], goesOn: Bool)
+    /// The token as it is now; `nil` when it is not to be refreshed.
+    case renewalBegun(CredentialID, SealedCredential?)
+    /// With the identity's news where the token is in doubt now.
+    case renewalEnded(CredentialID, IdentityNews?)
 }
 
 /// What storing tokens made known about an identity.
@@ -244,6 +256,20 @@ package protocol StateStore: Sendable {
 
     /// Exchanges that are not final, oldest code first.
     func openExchanges(limit: Int) async throws -> [LoadedExchange]
+
+    /// Tokens whose time to be refreshed has come.
+    ///
+    /// - Parameters:
+    ///   - providers: Whose.
+    ///   - now: Tokens due after it are left.
+    ///   - limit: The most of each provider.
+    /// - Returns: The tokens, and when the next one of these providers becomes due.
+    /// - Throws: The store's error; nothing is known then.
+    func dueRenewals(
+        of providers: [ProviderName],
+        at now: WallTime,
+        limit: Int
+    ) async throws -> DueRenewals
 
     func pauses() async throws -> StoredPauses
 

@@ -197,6 +197,17 @@ extension DeletionEngine {
             group.addTask { await self.lookUp(id, at: name, user) }
         case .exchange(let loaded):
             group.addTask { await self.exchange(loaded) }
+        case .findRenewals(let providers, let limit):
+            group.addTask {
+                let due = try await self.ports.store.dueRenewals(
+                    of: providers,
+                    at: self.ports.clock.now(),
+                    limit: limit
+                )
+                self.post(.renewalsFound(due))
+            }
+        case .renew(let sealed):
+            group.addTask { try await self.renew(sealed) }
         case .purge(let target, let orders):
             group.addTask { await self.purge(target, orders) }
         case .verify(let target, let orders):
@@ -288,6 +299,18 @@ extension DeletionEngine {
         } catch {
             return failed(error.trouble)
         }
+    }
+
+    private func renew(_ sealed: SealedCredential) async throws {
+        let provider = adapters.withLock { $0.providers[sealed.provider] }
+        let desk = RotationDesk(ports, opener, of: sealed) { self.post(.news($0)) }
+        let answer = await ask(provider, sealed, desk.keeper) {
+            await $0.renew($1)
+        } failed: {
+            .trouble($0)
+        }
+        post(.renewed(sealed.id, answer))
+        try desk.check()
     }
 
     private func exchange(_ loaded: LoadedExchange) async {

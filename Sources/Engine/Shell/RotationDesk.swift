@@ -44,6 +44,7 @@ final class RotationDesk: Sendable {
             )
             guard let news = try await commit(change) else { return false }
             tell(news)
+            ports.observer.reported(.tokenRotated(sealed.provider))
             return true
         } catch is VaultError {
             return false

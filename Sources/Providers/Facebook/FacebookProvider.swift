@@ -269,6 +269,13 @@ extension FacebookProvider {
         revokesWholeGrant: true,
         invalidTokenProvesGone: false,
         usesIDTokens: true,
+        // A long-lived token; the app's own token revokes where the user's id is known.
+        tokenClock: TokenClock(
+            .seconds(60 * 86_400),
+            kind: .accessToken,
+            isRenewable: false,
+            isMootWithSubject: true
+        ),
         userActionURL: "https://www.facebook.com/settings?tab=applications",
         userActionText:
             "Open Settings & privacy, Settings, Apps and websites on Facebook, choose the app and "

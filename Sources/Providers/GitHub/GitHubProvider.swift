@@ -247,6 +247,8 @@ extension GitHubProvider {
         revokesWholeGrant: true,
         invalidTokenProvesGone: false,
         rotatesRefreshTokens: true,
+        // Six months, anew with each refresh ("Refreshing user access tokens").
+        tokenClock: TokenClock(.seconds(180 * 86_400)),
         userActionURL: "https://github.com/settings/applications",
         userActionText:
             "Open Settings, Applications on GitHub, look under Authorized OAuth Apps and "

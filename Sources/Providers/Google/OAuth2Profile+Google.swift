@@ -1,4 +1,5 @@
 import HTTP
+import Lifecycle
 
 extension OAuth2Profile {
     /// Google.
@@ -28,6 +29,8 @@ extension OAuth2Profile {
         // Google gives out no new refresh token for a refresh.
         check: .refresh,
         revokesWholeGrant: true,
+        // Six months without use ("Using OAuth 2.0 to Access Google APIs").
+        tokenClock: TokenClock(.seconds(180 * 86_400)),
         userActionURL: "https://myaccount.google.com/connections",
         userActionText: "Open your Google Account, Data & privacy, Third-party apps & services, "
             + "choose the app and delete its connections."

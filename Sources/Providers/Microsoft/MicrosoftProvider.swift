@@ -272,6 +272,9 @@ extension MicrosoftProvider {
             invalidTokenProvesGone: false,
             hasNoRevocationAPI: !hasGraph || isPersonal,
             usesIDTokens: true,
+            // "Refresh tokens": 90 days, and each use brings a new one. Using one does not end it,
+            // so nothing is in doubt after an answer that was lost.
+            tokenClock: TokenClock(.seconds(90 * 86_400)),
             userActionURL: isPersonal
                 ? "https://account.live.com/consent/Manage" : "https://myapps.microsoft.com",
             userActionText:

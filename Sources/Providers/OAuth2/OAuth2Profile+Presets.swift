@@ -32,6 +32,8 @@ extension OAuth2Profile {
         tokenURL: "https://www.linkedin.com/oauth/v2/accessToken",
         revocationURL: "https://www.linkedin.com/oauth/v2/revoke",
         prefersPost: true,
+        // A year from the sign-in; no refresh puts that off ("Refresh Tokens with OAuth 2.0").
+        tokenClock: TokenClock(.seconds(365 * 86_400), isRenewable: false),
         userActionURL:
             "https://www.linkedin.com/mypreferences/d/data-sharing-for-permitted-services"
     )
@@ -107,6 +109,7 @@ extension OAuth2Profile {
         ),
         // Only the token of the last refresh is taken ("Extending the expiration …").
         rotatesRefreshTokens: true,
+        tokenClock: TokenClock(.seconds(90 * 86_400)),
         userActionURL: "https://marketplace.zoom.us/user/installed"
     )
 
@@ -210,6 +213,7 @@ extension OAuth2Profile {
         revokesWholeGrant: true,
         // In the last month of its two a refresh brings a new one and ends the old.
         rotatesRefreshTokens: true,
+        tokenClock: TokenClock(.seconds(60 * 86_400)),
         userActionURL: "https://apps.kakao.com/connected/app/list"
     )
 

@@ -23,6 +23,8 @@ package struct OAuth2Profile: Sendable {
     var revokesWholeGrant = false
     /// Whether the documentation says that a refresh uses the refresh token up.
     var rotatesRefreshTokens = false
+    /// When a stored token dies unused, where that is documented.
+    var tokenClock: TokenClock?
     var hasNoRevocationAPI = false
     var userActionURL: String?
     var userActionText =

@@ -109,9 +109,18 @@ package final class OAuth2Provider: ConnectedProvider {
         switch (check, credential.kind) {
         case (.introspection, .refreshToken), (.introspection, .accessToken):
             return await introspect(credential)
-        case (.refresh, .refreshToken): return await checkByRefresh(credential)
+        case (.refresh, .refreshToken):
+            return await checkByRefresh(credential) { await giveUp($0, of: credential.clientID) }
         default: return .trouble(.unusable)
         }
+    }
+
+    /// Uses a refresh token so that it does not die unused, however it is checked.
+    ///
+    /// A new one that cannot be kept is lost, and nothing is revoked for that: nobody asked for it.
+    package func renew(_ credential: OpenCredential) async -> CheckAnswer {
+        guard credential.kind == .refreshToken else { return .trouble(.unusable) }
+        return await checkByRefresh(credential) { _ in .trouble(.lost) }
     }
 
     /// Verifies a fresh sign-in against the issuer's keys.
@@ -222,7 +231,10 @@ extension OAuth2Provider {
     /// A new refresh token is made durable before anything is said. Where it cannot be kept it is
     /// in nobody's hands: it is revoked at once, and the provider paused until the operator sets
     /// another `check`.
-    private func checkByRefresh(_ credential: OpenCredential) async -> CheckAnswer {
+    private func checkByRefresh(
+        _ credential: OpenCredential,
+        unkept: (Secret) async -> CheckAnswer
+    ) async -> CheckAnswer {
         let reading = await refresh(credential)
         switch reading.meaning {
         case .honoured:
@@ -230,18 +242,17 @@ extension OAuth2Provider {
                 !rotated.isEqual(to: credential.secret)
             else { return .live }
             if let keeper = credential.keeper, await keeper.keep(rotated) { return .live }
-            _ = await revoke(
-                OpenCredential(
-                    kind: .refreshToken,
-                    clientID: credential.clientID,
-                    secret: rotated
-                )
-            )
-            return .trouble(.misconfigured)
+            return await unkept(rotated)
         case .refused: return .dead
         case .unclear: return .trouble(.unusable)
         case .trouble(let trouble): return .trouble(trouble)
         }
+    }
+
+    /// Revokes a token that is in nobody's hands.
+    private func giveUp(_ token: Secret, of clientID: String) async -> CheckAnswer {
+        _ = await revoke(OpenCredential(kind: .refreshToken, clientID: clientID, secret: token))
+        return .trouble(.misconfigured)
     }
 
     func refresh(_ credential: OpenCredential) async -> ReplyReading {
@@ -276,6 +287,7 @@ extension OAuth2Provider {
             hasNoRevocationAPI: settings.profile.hasNoRevocationAPI,
             rotatesRefreshTokens: settings.rotatesRefreshTokens
                 ?? settings.profile.rotatesRefreshTokens,
+            tokenClock: settings.profile.tokenClock,
             userActionURL: settings.userActionURL ?? settings.profile.userActionURL
                 ?? settings.issuer ?? "",
             userActionText: settings.profile.userActionText

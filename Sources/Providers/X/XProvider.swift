@@ -226,6 +226,7 @@ extension XProvider {
         revokesWholeGrant: false,
         invalidTokenProvesGone: false,
         rotatesRefreshTokens: true,
+        tokenClock: TokenClock(.seconds(180 * 86_400)),
         userActionURL: "https://x.com/settings/connected_apps",
         userActionText:
             "Open Settings and privacy, Security and account access, Apps and sessions, Connected "

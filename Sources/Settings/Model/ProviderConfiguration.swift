@@ -22,6 +22,11 @@ package struct ProviderConfiguration: Hashable, Sendable {
     package let clientIDs: [String]
     package let onUnrevocable: OnUnrevocable
     package let revocationDeadline: Duration
+    /// Whether tokens are refreshed before they die unused.
+    package let keepsTokensAlive: Bool
+    /// How long an unused refresh token lives; `nil`: as documented.
+    package let tokenLifetime: Duration?
+    package let expiryWarning: Duration
     /// Calls at once.
     package let concurrency: Int
     /// `nil`: not limited.

@@ -44,6 +44,11 @@ extension ConfigurationReader {
             clientIDs: section.texts("client_ids"),
             onUnrevocable: section.choice("on_unrevocable") ?? .park,
             revocationDeadline: section.duration("revocation_deadline"),
+            keepsTokensAlive: section.flag("keep_alive"),
+            tokenLifetime: section.values["token_lifetime"].map { _ in
+                section.duration("token_lifetime")
+            },
+            expiryWarning: section.duration("expiry_warning"),
             concurrency: section.count("concurrency") ?? 1,
             ratePerSecond: section.count("rate_per_second"),
             connection: ConnectionConfiguration(

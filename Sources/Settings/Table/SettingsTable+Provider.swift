@@ -69,6 +69,37 @@ extension SettingsTable {
         ),
         Setting(
             .provider,
+            "keep_alive",
+            .boolean,
+            .defaultsTo(.boolean(true)),
+            """
+            Whether stored refresh tokens that die unused are refreshed in time, each once in \
+            three fifths of its life or later. Where the provider says no end and token_lifetime \
+            is not given there is nothing to do.
+            """
+        ),
+        Setting(
+            .provider,
+            "token_lifetime",
+            .duration(.days(7) ... .days(3650)),
+            .optional(example: .duration(.days(180))),
+            """
+            How long a refresh token lives without use. Unless given: as the provider documents \
+            it (see docs/providers), or without end. A refresh counts as use.
+            """
+        ),
+        Setting(
+            .provider,
+            "expiry_warning",
+            .duration(.days(1) ... .days(365)),
+            .defaultsTo(.duration(.days(14))),
+            """
+            How long before a stored token dies unused the journal warns of it, at most a fifth \
+            of its life; one that is refreshed in time is not warned about.
+            """
+        ),
+        Setting(
+            .provider,
             "concurrency",
             .count(1...1024, unit: "calls"),
             .defaultsTo(.count(64)),

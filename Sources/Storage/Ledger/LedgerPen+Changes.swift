@@ -28,7 +28,7 @@ extension LedgerPen {
                 )
             )
         case .save, .saveExchange, .storeTokens, .rotate, .resumeProvider, .resumeTarget, .wake,
-            .useGuardOverride:
+            .useGuardOverride, .tendRenewals, .beginRenewal, .endRenewal:
             break
         }
     }

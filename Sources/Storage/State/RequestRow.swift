@@ -179,6 +179,7 @@ extension Request {
             guard let work = known.credentials.first(where: { $0.id == credential.id }) else {
                 return true
             }
+            if credential.isInDoubt, !work.isInDoubt, !work.step.isFinal { return true }
             return work.step == .codePending && credential.step != .codePending
         }
     }

@@ -129,6 +129,15 @@ extension StateDatabase: StateStore {
         case .rotate(let credential, let token, let time):
             let rotation = TokenRotation(database: database)
             return try rotation.replace(credential, by: token, at: time).map { .identity($0) }
+        case .tendRenewals(let policies, let time):
+            let (expiring, goesOn) = try RenewalWriter(database: database).tend(policies, at: time)
+            return .renewalsTended(expiring: expiring, goesOn: goesOn)
+        case .beginRenewal(let id, let policy, let time):
+            let token = try RenewalWriter(database: database).begin(id, policy, at: time)
+            return .renewalBegun(id, token)
+        case .endRenewal(let ended, let time):
+            let news = try RenewalWriter(database: database).end(ended, at: time)
+            return .renewalEnded(ended.credential, news)
         case .pauseProvider(let name, let reason, let time):
             try pause("provider", name.rawValue, reason, time, database)
         case .pauseTarget(let name, let reason, let time):

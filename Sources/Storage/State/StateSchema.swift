@@ -50,6 +50,9 @@ enum StateSchema {
                     """
             )
         }
+        migrator.registerMigration("8 renewals") { database in
+            try database.execute(sql: renewals)
+        }
         return migrator
     }
 
@@ -286,6 +289,25 @@ enum StateSchema {
           PRIMARY KEY (subject_hash, identity_id)
         ) STRICT, WITHOUT ROWID;
         CREATE INDEX erased_links_age ON erased_links (ended_at);
+        """
+
+    /// Tokens that die unused; docs/ARCHITECTURE.md, "Keeping tokens alive".
+    ///
+    /// `refresh_begun_at` is set while a refresh that may use the token up is under way, and after
+    /// one that nobody heard of, until a live answer is newer.
+    private static let renewals = """
+        ALTER TABLE credentials ADD COLUMN refresh_begun_at INTEGER;
+        CREATE TABLE renewals (
+          credential_id INTEGER PRIMARY KEY REFERENCES credentials (id) ON DELETE CASCADE,
+          provider      TEXT NOT NULL,
+          due_at        INTEGER,
+          warn_at       INTEGER,
+          warned_at     INTEGER,
+          failures      INTEGER NOT NULL DEFAULT 0
+        ) STRICT;
+        CREATE INDEX renewals_due ON renewals (provider, due_at) WHERE due_at IS NOT NULL;
+        CREATE INDEX renewals_warn ON renewals (provider, warn_at) WHERE warn_at IS NOT NULL;
+        CREATE INDEX renewals_warned ON renewals (provider) WHERE warned_at IS NOT NULL;
         """
 
     /// `totals` counts ended requests, `scrubs` says until which of them our own files are clean.

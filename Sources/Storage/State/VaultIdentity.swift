@@ -15,7 +15,8 @@ struct VaultIdentity {
         SELECT i.id, i.provider, i.client_id, i.subject_hash, u.wrapped_key, u.key_id,
           c.id, c.kind, c.row_nonce, c.sealed_secret, c.sealed_code_verifier, c.redirect_uri,
           c.fingerprint, c.last_live_at, c.last_refresh_at, c.code_phase, i.subject_nonce,
-          i.sealed_subject, i.link_cut_at, c.created_at
+          i.sealed_subject, i.link_cut_at, c.created_at,
+          ifnull(c.refresh_begun_at > ifnull(c.last_live_at, 0), 0)
         FROM users u JOIN identities i ON i.owner = u.id
           LEFT JOIN credentials c ON c.identity_id = i.id
         """
@@ -138,6 +139,7 @@ extension VaultIdentity {
                 id: id,
                 kind: kind,
                 step: Self.step(kind, code),
+                isInDoubt: row.bool(20),
                 lastLiveAt: row.timeOrNil(13),
                 lastRefreshAt: row.timeOrNil(14)
             )

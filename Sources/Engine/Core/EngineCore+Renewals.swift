@@ -1,0 +1,216 @@
+import Lifecycle
+
+/// Keeping tokens alive: the lowest lane.
+///
+/// ```
+/// tended daily ──▶ due ──▶ intent (durable) ──▶ refresh ──▶ outcome (durable)
+///   enrols, warns            owns the identity from here to the end
+/// ```
+///
+/// A renewal begins only while nothing else waits for its provider, one at a time, in a slot of its
+/// own: it never takes a deletion's. What it needs is read in the commit of its intent, when the
+/// identity is its own already, so no token is sent that somebody else has rotated away.
+struct RenewalBook: Sendable {
+    /// What to keep alive, and how.
+    var policies: [ProviderName: KeepAlivePolicy] = [:]
+    /// Due and not begun, by provider.
+    var queued: [ProviderName: [DueRenewal]] = [:]
+    /// From the intent to the commit of the outcome.
+    var open: [CredentialID: Open] = [:]
+    /// When the store enrols new tokens and looks for dying ones; `nil` while it does.
+    var tendAt: WallTime? = .distantPast
+    /// When due tokens are looked for; `nil` when there is nothing to look for, or while that is
+    /// under way.
+    var lookAt: WallTime?
+
+    /// A renewal that was begun.
+    struct Open: Sendable {
+        let due: DueRenewal
+        let begunAt: WallTime
+    }
+}
+
+extension EngineCore {
+    /// A state that may be an old copy must refresh nothing: its tokens may be used up.
+    private var mayRenew: Bool { around.isVaultOpen && !around.isRestrained && mayFetch }
+
+    /// Begins what may begin; before the commit of the step.
+    mutating func fillRenewals(at now: WallTime) {
+        guard !renewals.policies.isEmpty else { return }
+        if let tendAt = renewals.tendAt, tendAt <= now {
+            renewals.tendAt = nil
+            looseChanges.append(.tendRenewals(renewals.policies, at: now))
+        }
+        guard mayRenew else { return }
+        for name in laneOrder where !(renewals.queued[name] ?? []).isEmpty {
+            beginRenewals(at: name, now)
+        }
+        guard let lookAt = renewals.lookAt, lookAt <= now, renewals.queued.isEmpty else { return }
+        let names = laneOrder.filter { name in
+            (renewals.policies[name]?.isKeptAlive ?? false) && isOpen(name, at: now)
+        }
+        renewals.lookAt = names.isEmpty ? reopening(after: now) : nil
+        guard !names.isEmpty else { return }
+        actions.append(.findRenewals(names, limit: Limits.renewalsPerLook))
+    }
+
+    private func isOpen(_ name: ProviderName, at now: WallTime) -> Bool {
+        !around.pausedProviders.contains(name) && lanes[name]?.mayPass(at: now) ?? false
+    }
+
+    /// When the first provider that is left alone now may be asked again; a renewal can be the
+    /// probe.
+    private func reopening(after now: WallTime) -> WallTime? {
+        let times = renewals.policies.keys.compactMap { lanes[$0]?.opensAt }
+        return times.filter { $0 > now }.min()
+    }
+
+    private mutating func beginRenewals(
+        at name: ProviderName,
+        _ now: WallTime
+    ) {
+        guard let policy = renewals.policies[name], policy.isKeptAlive, isOpen(name, at: now)
+        else {
+            renewals.queued[name] = nil
+            return
+        }
+        while let due = renewals.queued[name]?.first {
+            guard identityOwners[due.identity] == nil, renewals.open[due.credential] == nil else {
+                // Whoever has it may refresh it; the next look tells.
+                dropFirst(name)
+                continue
+            }
+            guard lanes[name]?.beginRenewal(at: now) ?? false else { return }
+            dropFirst(name)
+            identityOwners[due.identity] = .renewal
+            renewals.open[due.credential] = RenewalBook.Open(due: due, begunAt: now)
+            looseChanges.append(.beginRenewal(due.credential, policy, at: now))
+        }
+    }
+
+    private mutating func dropFirst(_ name: ProviderName) {
+        renewals.queued[name]?.removeFirst()
+        if renewals.queued[name]?.isEmpty ?? false { renewals.queued[name] = nil }
+    }
+
+    /// When renewals want the core to be woken.
+    func renewalTimes(after now: WallTime) -> [WallTime] {
+        guard !renewals.policies.isEmpty else { return [] }
+        let lookAt = mayRenew && renewals.queued.isEmpty ? renewals.lookAt : nil
+        let paces =
+            mayRenew ? renewals.queued.keys.compactMap { lanes[$0]?.renewalChance(now) } : []
+        return [renewals.tendAt, lookAt].compactMap(\.self) + paces
+    }
+
+    /// Takes over what is configured, and looks at once.
+    mutating func adoptRenewals() {
+        renewals.policies = configuration.providers.compactMapValues(\.keepAlive)
+        renewals.tendAt = renewals.tendAt.map { _ in .distantPast }
+    }
+
+    /// Takes in what a look found.
+    mutating func found(_ due: DueRenewals, at now: WallTime) {
+        for renewal in due.renewals where renewals.open[renewal.credential] == nil {
+            renewals.queued[renewal.provider, default: []].append(renewal)
+        }
+        // What is due and cannot begin must not be looked for in a loop.
+        let soonest = now + Limits.renewalLookPause
+        let next = due.renewals.isEmpty ? due.nextDueAt : soonest
+        renewals.lookAt = [next, reopening(after: now)].compactMap(\.self).min().map {
+            max($0, soonest)
+        }
+    }
+
+    /// Takes in what a renewal's commit made known.
+    mutating func learnOfRenewal(_ news: ChangeNews, at now: WallTime) {
+        switch news {
+        case .renewalsTended(let expiring, let goesOn):
+            let pause = goesOn ? Limits.renewalLookPause : Limits.renewalTendPeriod
+            renewals.tendAt = now + pause
+            renewals.lookAt = now
+            for (name, count) in expiring.sorted(by: { $0.key < $1.key }) {
+                actions.append(.report(.tokensExpiring(name, count: count)))
+            }
+        case .renewalBegun(let id, let sealed):
+            guard let open = renewals.open[id] else { return }
+            if let sealed {
+                actions.append(.renew(sealed))
+            } else {
+                lanes[open.due.provider]?.renewalEnded()
+                lanes[open.due.provider]?.gaveUp(isCode: false, at: now)
+                endRenewal(id, at: now)
+            }
+        case .renewalEnded(let id, let identityNews):
+            if let identityNews { spread(identityNews, at: now) }
+            endRenewal(id, at: now)
+        case .identity, .wakeGoesOn:
+            break
+        }
+    }
+
+    /// The identity is anybody's again.
+    private mutating func endRenewal(_ id: CredentialID, at now: WallTime) {
+        guard let due = renewals.open.removeValue(forKey: id)?.due else { return }
+        guard identityOwners[due.identity] == .renewal else { return }
+        identityOwners[due.identity] = nil
+        for call in callsBehind.removeValue(forKey: due.identity) ?? [] {
+            enqueueCall(call, to: due.provider, at: now)
+        }
+    }
+
+    /// Records what a refresh brought.
+    mutating func renewed(_ id: CredentialID, _ answer: CheckAnswer, at now: WallTime) {
+        guard let open = renewals.open[id] else { return }
+        let name = open.due.provider
+        var trouble: Trouble?
+        if case .trouble(let kind) = answer { trouble = kind }
+        lanes[name]?.renewalEnded()
+        providerAnswered(name, isCode: false, trouble: trouble, at: now)
+        if trouble == .misconfigured {
+            pause(name, reason: Trouble.misconfigured.code, at: now)
+        }
+        let outcome = outcome(of: answer, for: open, at: now)
+        let result: RenewalResult =
+            switch outcome {
+            case .kept: .kept
+            case .refused: .refused
+            case .failed, .unreadable: .failed
+            }
+        nextBatch.reports.append(.tokenRenewed(name, result))
+        looseChanges.append(
+            .endRenewal(
+                EndedRenewal(credential: id, begunAt: open.begunAt, outcome: outcome),
+                at: now
+            )
+        )
+    }
+
+    private func outcome(
+        of answer: CheckAnswer,
+        for open: RenewalBook.Open,
+        at now: WallTime
+    ) -> EndedRenewal.Outcome {
+        let id = open.due.credential
+        guard let policy = renewals.policies[open.due.provider] else {
+            return .failed(retryAt: now + Limits.renewalRetryMax, isInDoubt: false)
+        }
+        func failed(isInDoubt: Bool) -> EndedRenewal.Outcome {
+            let retryAt = policy.retryTime(failures: open.due.failures + 1, after: now, id)
+            return .failed(retryAt: retryAt, isInDoubt: isInDoubt && policy.mayRotate)
+        }
+        switch answer {
+        case .live:
+            return .kept(
+                dueAt: policy.renewalTime(usedAt: now, id),
+                warnAt: policy.warningTime(usedAt: now, expiresAt: nil)
+            )
+        case .dead: return .refused
+        case .unknown: return failed(isInDoubt: true)
+        case .trouble(.sealBroken): return .unreadable
+        case .trouble(.lost), .trouble(.unusable): return failed(isInDoubt: true)
+        case .trouble(.vaultSealed), .trouble(.misconfigured), .trouble(.throttled),
+            .trouble(.unreachable):
+            return failed(isInDoubt: false)
+        }
+    }
+}

@@ -1,0 +1,64 @@
+package import Lifecycle
+
+/// A stored token whose time to be refreshed has come.
+package struct DueRenewal: Hashable, Sendable {
+    package let credential: CredentialID
+    package let identity: IdentityID
+    package let provider: ProviderName
+    /// Consecutive refreshes that brought no answer.
+    package let failures: Int
+
+    package init(
+        credential: CredentialID,
+        identity: IdentityID,
+        provider: ProviderName,
+        failures: Int
+    ) {
+        self.credential = credential
+        self.identity = identity
+        self.provider = provider
+        self.failures = failures
+    }
+}
+
+/// One look at the tokens that are to be refreshed.
+package struct DueRenewals: Sendable {
+    package let renewals: [DueRenewal]
+    /// When the next one becomes due that was not due yet; `nil` when there is none.
+    package let nextDueAt: WallTime?
+
+    package init(renewals: [DueRenewal], nextDueAt: WallTime?) {
+        self.renewals = renewals
+        self.nextDueAt = nextDueAt
+    }
+}
+
+/// How the refresh of a stored token ended.
+package struct EndedRenewal: Hashable, Sendable {
+    /// What is known now.
+    package enum Outcome: Hashable, Sendable {
+        /// Live; looked at again at `dueAt`.
+        case kept(dueAt: WallTime, warnAt: WallTime)
+        /// The provider refuses it for good.
+        case refused
+        /// Nothing is known; whether the token may have been used up.
+        case failed(retryAt: WallTime, isInDoubt: Bool)
+        /// It cannot be opened.
+        case unreadable
+    }
+
+    package let credential: CredentialID
+    package let begunAt: WallTime
+    package let outcome: Outcome
+
+    package init(credential: CredentialID, begunAt: WallTime, outcome: Outcome) {
+        self.credential = credential
+        self.begunAt = begunAt
+        self.outcome = outcome
+    }
+}
+
+/// How a refresh that keeps a token alive ended, for those who count.
+package enum RenewalResult: String, Sendable, CaseIterable {
+    case kept, refused, failed
+}

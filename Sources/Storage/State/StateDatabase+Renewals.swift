@@ -1,0 +1,67 @@
+package import Engine
+import GRDB
+package import Lifecycle
+
+extension StateDatabase {
+    /// Tokens whose time to be refreshed has come; each provider is a range of the index.
+    ///
+    /// - Throws: ``StorageError``, or `CancellationError` in a cancelled task.
+    package func dueRenewals(
+        of providers: [ProviderName],
+        at now: WallTime,
+        limit: Int
+    ) async throws -> DueRenewals {
+        try await read { database in
+            var due: [DueRenewal] = []
+            var nextDueAt: WallTime?
+            for name in providers {
+                due += try database.all(
+                    """
+                    SELECT w.credential_id, c.identity_id, w.failures
+                    FROM renewals w INDEXED BY renewals_due
+                      JOIN credentials c ON c.id = w.credential_id
+                    WHERE w.provider = ? AND w.due_at IS NOT NULL AND w.due_at <= ?
+                    ORDER BY w.due_at LIMIT ?
+                    """,
+                    .text(name.rawValue),
+                    .time(now),
+                    .int(limit)
+                ) { row in
+                    DueRenewal(
+                        credential: CredentialID(rowID: Int64(row.int(0))),
+                        identity: try row.identityID(1),
+                        provider: name,
+                        failures: row.int(2)
+                    )
+                }
+                let next =
+                    try database.first(
+                        """
+                        SELECT min(due_at) FROM renewals INDEXED BY renewals_due
+                        WHERE provider = ? AND due_at IS NOT NULL AND due_at > ?
+                        """,
+                        .text(name.rawValue),
+                        .time(now)
+                    ) { $0.timeOrNil(0) } ?? nil
+                if let next { nextDueAt = min(nextDueAt ?? next, next) }
+            }
+            return DueRenewals(renewals: due, nextDueAt: nextDueAt)
+        }
+    }
+
+    /// Stored tokens that were told about and neither renewed nor refused since, by provider.
+    ///
+    /// - Throws: ``StorageError``, or `CancellationError` in a cancelled task.
+    package func expiringTokens() async throws -> [ProviderName: Int] {
+        try await read { database in
+            var counts: [ProviderName: Int] = [:]
+            try database.each(
+                """
+                SELECT provider, count(*) FROM renewals INDEXED BY renewals_warned
+                WHERE warned_at IS NOT NULL GROUP BY provider
+                """
+            ) { counts[ProviderName($0.text(0))] = $0.int(1) }
+            return counts
+        }
+    }
+}
