@@ -88,18 +88,19 @@ let libraries: [Target] = [
         "HTTP",
         ["Engine", "Lifecycle", .asyncHTTPClient, .nioCore, .nioHTTP1, .nioSSL, .logging]
     ),
+    library("Programs", ["HTTP", "Engine", "Lifecycle", "CLinux", .subprocess]),
     library(
         "Providers",
         [
-            "HTTP", "Engine", "Lifecycle", .crypto, .jwtKit, .nioCore, .nioHTTP1, .logging,
-            .subprocess,
+            "HTTP", "Programs", "Engine", "Lifecycle", .crypto, .jwtKit, .nioCore, .nioHTTP1,
+            .logging,
         ]
     ),
     library(
         "Targets",
         [
-            "HTTP", "Engine", "Lifecycle", "CLinux", "CPostgres", "CSQLiteGuard", .crypto, .grdb,
-            .grdbSQLite, .nioCore, .nioHTTP1, .logging,
+            "HTTP", "Programs", "Engine", "Lifecycle", "CLinux", "CPostgres", "CSQLiteGuard",
+            .crypto, .grdb, .grdbSQLite, .nioCore, .nioHTTP1, .nioPosix, .nioSSL, .logging,
         ]
     ),
     library("Settings", ["Lifecycle", .tomlKit]),
@@ -116,7 +117,8 @@ let libraries: [Target] = [
     library(
         "Daemon",
         [
-            "Lifecycle", "Engine", "Ledger", "Storage", "Vault", "HTTP", "Providers", "Targets",
+            "Lifecycle", "Engine", "Ledger", "Storage", "Vault", "HTTP", "Programs", "Providers",
+            "Targets",
             "Settings",
             "Systemd", "Control", "ControlServer", "CLinux", "CExecutor", .logging,
             .serviceLifecycle, .unixSignals,
@@ -175,8 +177,8 @@ let suites: [Target] = [
     tests(
         "Targets",
         [
-            "Targets", "HTTP", "Sandbox", "Engine", "Lifecycle", "CSQLiteGuard", .grdb,
-            .grdbSQLite, .nioPosix, .logging,
+            "Targets", "HTTP", "Programs", "Sandbox", "Engine", "Lifecycle", "CSQLiteGuard", .grdb,
+            .grdbSQLite, .nioCore, .nioPosix, .logging,
         ]
     ),
     tests("Settings", ["Settings", "Lifecycle"]),

@@ -238,3 +238,11 @@ struct clinux_directory_entry clinux_directory_entry_at(const void *entry) {
     read.name = bytes + 19;
     return read;
 }
+
+int clinux_limit_memory(pid_t pid, uint64_t memory_max) {
+    const struct rlimit none = {0, 0};
+    const struct rlimit memory = {memory_max, memory_max};
+    if (prlimit(pid, RLIMIT_CORE, &none, NULL) != 0) return -errno;
+    if (prlimit(pid, RLIMIT_DATA, &memory, NULL) != 0) return -errno;
+    return 0;
+}

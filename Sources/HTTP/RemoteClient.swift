@@ -2,7 +2,6 @@ import AsyncHTTPClient
 import Lifecycle
 package import Logging
 package import NIOCore
-import NIOSSL
 
 /// The one way to a provider or a store: https to the hosts of its endpoints, and nothing else.
 ///
@@ -20,6 +19,10 @@ package final class RemoteClient: Sendable {
     private let timeoutTotal: TimeAmount
     private let answerMax: Int
     private let logger: Logger
+    private let peers: PeerRule
+
+    /// Whether a connection was given up because of its address, before anything was sent.
+    package var didRefusePeer: Bool { peers.didRefuse }
 
     /// Prepares the client; no connection is made yet.
     ///
@@ -37,8 +40,9 @@ package final class RemoteClient: Sendable {
         timeoutTotal = TimeAmount(settings.timeoutTotal)
         answerMax = settings.answerMax
         self.logger = logger
+        peers = PeerRule(allowsPrivate: settings.allowsPrivateAddresses)
         var configuration = HTTPClient.Configuration()
-        configuration.tlsConfiguration = try Self.tls(settings)
+        configuration.tlsConfiguration = try settings.tlsConfiguration()
         configuration.redirectConfiguration = .disallow
         configuration.proxy = nil
         configuration.decompression = .disabled
@@ -51,7 +55,12 @@ package final class RemoteClient: Sendable {
         configuration.tracing.tracer = nil
         // The engine has a backoff and a breaker; a second, hidden one would only hide the outage.
         configuration.connectionPool.retryConnectionEstablishment = false
-        configuration.http1_1ConnectionDebugInitializer = { CoalescedFlush.add(to: $0) }
+        configuration.http1_1ConnectionDebugInitializer = { [peers] channel in
+            guard peers.permits(channel.remoteAddress) else {
+                return channel.eventLoop.makeFailedFuture(PeerRule.Refused())
+            }
+            return CoalescedFlush.add(to: channel)
+        }
         // One loop for calls and connections. Across loops a call's head and body are sent in turns
         // of the loop; an answer that comes between them (a refusal) and a close right after it
         // crash async-http-client 1.37: it releases a connection that its pool has forgotten.
@@ -94,25 +103,6 @@ package final class RemoteClient: Sendable {
         } catch {
             logger.debug("cannot close connections, ignoring")
         }
-    }
-
-    private static func tls(
-        _ settings: RemoteSettings
-    ) throws(SetupError) -> TLSConfiguration {
-        var tls = TLSConfiguration.makeClientConfiguration()
-        tls.minimumTLSVersion = .tlsv12
-        tls.certificateVerification = .fullVerification
-        guard let caFile = settings.caFile else { return tls }
-        do {
-            let roots = try NIOSSLCertificate.fromPEMFile(caFile)
-            guard !roots.isEmpty else {
-                throw SetupError(kind: .unreadableCAFile, owner: settings.owner)
-            }
-            tls.trustRoots = .certificates(roots)
-        } catch {
-            throw SetupError(kind: .unreadableCAFile, owner: settings.owner)
-        }
-        return tls
     }
 }
 

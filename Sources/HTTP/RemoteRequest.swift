@@ -20,6 +20,8 @@ package struct RemoteRequest: Sendable, CustomStringConvertible, CustomDebugStri
     package var authorization: Authorization?
     /// Only where a vendor documents no other place: a query is what servers log.
     package var query: FormBody?
+    /// Beside the endpoint's own; nothing in them comes from outside.
+    package var headers: [(name: String, value: String)] = []
     private let values: [Secret]
 
     /// A call of an endpoint without placeholders.
@@ -63,6 +65,7 @@ package struct RemoteRequest: Sendable, CustomStringConvertible, CustomDebugStri
             request.headers.replaceOrAdd(name: "Content-Type", value: "application/json")
             request.body = call.body(json.bytes)
         }
+        for (name, value) in headers { request.headers.replaceOrAdd(name: name, value: value) }
         if let authorization {
             request.headers.replaceOrAdd(name: "Authorization", value: authorization.text)
         }

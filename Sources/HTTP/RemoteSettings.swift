@@ -9,6 +9,8 @@ package struct RemoteSettings: Sendable {
     package let owner: RemoteOwner
     /// Permits `http://` for a loopback host, and for no other.
     package var allowsPlainLoopback: Bool
+    /// Permits connections to private, link-local and loopback addresses (RFC 6890).
+    package var allowsPrivateAddresses = true
     /// PEM file of the only roots to trust; `nil` trusts the system's.
     package var caFile: String?
     /// The most calls at a time; the connection pool is as large.

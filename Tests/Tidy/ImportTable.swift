@@ -12,7 +12,7 @@ enum ImportTable {
 
     private static let network: Set = ["NIOCore", "NIOPosix", "NIOHTTP1"]
     private static let adapters: Set = [
-        "Storage", "Vault", "HTTP", "Providers", "Targets", "Settings", "Systemd", "ControlServer",
+        "Storage", "Vault", "HTTP", "Programs", "Providers", "Targets", "Settings", "Systemd", "ControlServer",
     ]
 
     static let sources: [String: Set<String>] = [
@@ -27,13 +27,17 @@ enum ImportTable {
         "HTTP": [
             "Engine", "Lifecycle", "AsyncHTTPClient", "NIOCore", "NIOHTTP1", "NIOSSL", "Logging",
         ],
+        "Programs": [
+            "HTTP", "Engine", "Lifecycle", "CLinux", "Subprocess", "SystemPackage",
+        ],
         "Providers": [
-            "HTTP", "Engine", "Lifecycle", "Crypto", "JWTKit", "NIOCore", "NIOHTTP1", "Logging",
-            "Subprocess", "SystemPackage",
+            "HTTP", "Programs", "Engine", "Lifecycle", "Crypto", "JWTKit", "NIOCore", "NIOHTTP1",
+            "Logging",
         ],
         "Targets": [
-            "HTTP", "Engine", "Lifecycle", "CLinux", "CPostgres", "CSQLiteGuard", "Crypto",
-            "Dispatch", "GRDB", "GRDBSQLite", "NIOCore", "NIOHTTP1", "Logging",
+            "HTTP", "Programs", "Engine", "Lifecycle", "CLinux", "CPostgres", "CSQLiteGuard",
+            "Crypto", "Dispatch", "GRDB", "GRDBSQLite", "NIOCore", "NIOHTTP1", "NIOPosix", "NIOSSL",
+            "Logging",
         ],
         "Settings": ["Lifecycle", "TOMLKit"],
         "Systemd": ["Lifecycle", "CSystemd", "CLinux", "Logging"],

@@ -53,6 +53,10 @@ int clinux_thread_start(const char *name, void (*body)(void *context), void *con
 // the main thread, with a descriptor that stays open until the end.
 int clinux_install_crash_marker(int fd);
 
+// The most private memory of a process and of what it starts (RLIMIT_DATA, which counts private
+// writable mappings since Linux 4.7), and no core file (prlimit(2)). -ESRCH once it has ended.
+int clinux_limit_memory(pid_t pid, uint64_t memory_max);
+
 // Opens what `path` names below the directory `at`, never anything else (openat2(2)): no step out
 // of `at`, no symbolic link, no magic link and no other mount on the way. O_CLOEXEC is added.
 // -ELOOP for a link, -EXDEV for a step out or a mount, -ENOSYS before Linux 5.6.

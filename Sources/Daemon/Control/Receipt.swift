@@ -104,7 +104,9 @@ struct Receipt: Sendable {
         switch configuration.targets.first(where: { $0.name == target })?.kind {
         case .sqlite, .postgresql:
             tables(of: target).contains { $0.table == entry && $0.createdAt != nil }
-        case .files, .firebaseAuth: true
+        // A program or a service is told the fence and leaves newer data alone.
+        case .files, .firebaseAuth, .command, .webhook: true
+        case .redis: false
         case nil: false
         }
     }

@@ -80,6 +80,7 @@ struct Adapters: Sendable {
         for provider in providers.values { await provider.shutdown() }
         for receiver in receivers.values { await receiver.shutdown() }
         for client in clients { await client.shutdown() }
+        for target in targets.values { await target.shutdown() }
     }
 }
 
@@ -268,6 +269,9 @@ struct AdapterFactory: Sendable {
             return SQLiteTarget(plan: plan, hasher: hasher, clock: .system(wall: now))
         case .postgresql(let postgresql):
             return try make(postgresql, named: target.name)
+        case .redis(let redis): return try makeRedis(redis, named: target.name)
+        case .command(let command): return try makeCommand(command, named: target.name)
+        case .webhook(let webhook): return try makeWebhook(webhook, named: target.name)
         }
     }
 }

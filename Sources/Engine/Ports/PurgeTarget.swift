@@ -53,6 +53,9 @@ package protocol PurgeTarget: Sendable {
 
     /// Looks through the live schema (or bucket, folder) for what looks like user data.
     func coverage() async -> CoverageAnswer
+
+    /// Lets go of what is held between calls; nothing is asked after it.
+    func shutdown() async
 }
 
 extension PurgeTarget {
@@ -69,4 +72,7 @@ extension PurgeTarget {
 
     /// Cannot tell.
     package func coverage() async -> CoverageAnswer { .unknown }
+
+    /// Nothing is held.
+    package func shutdown() async {}
 }

@@ -1,27 +1,18 @@
 package import Engine
-import Glibc
 package import HTTP
 package import Lifecycle
-import Subprocess
-import SystemPackage
+import Programs
 
 /// A provider that a configured program speaks to: one JSON request on its standard input, one
 /// JSON answer on its standard output.
 ///
-/// The contract is docs/providers/command.md. No secret is in the arguments or the environment,
-/// where other processes could read it (proc(5)); both are the same for every call. What the
-/// program writes to standard error is discarded, since it may quote a token.
+/// The contract is docs/providers/command.md; how it is run, ``Programs/ProgramRunner``.
 package final class CommandProvider: ConnectedProvider {
-    /// Bytes of an answer; tokens are 8 KiB at most, and there are three of them.
-    static let outputMax = 65_536
-    /// From SIGTERM to SIGKILL once the time is up.
-    static let killDelay = Duration.seconds(2)
-
     package let name: ProviderName
     package let traits: ProviderTraits
 
     private let settings: CommandSettings
-    private let clock: any EngineClock
+    private let runner: ProgramRunner
 
     /// Prepares the provider; the program is started for each call, and not before.
     ///
@@ -31,14 +22,17 @@ package final class CommandProvider: ConnectedProvider {
     /// - Throws: ``SetupError`` when the program's path is not absolute.
     package init(_ settings: CommandSettings, clock: any EngineClock) throws(SetupError) {
         name = settings.name
-        guard settings.program.hasPrefix("/"), !settings.clientIDs.isEmpty else {
+        let runner = ProgramRunner(
+            program: settings.program,
+            arguments: settings.arguments,
+            timeout: settings.timeout,
+            clock: clock
+        )
+        guard let runner, !settings.clientIDs.isEmpty else {
             throw SetupError(kind: .malformedClient, provider: settings.name.rawValue)
         }
         self.settings = settings
-        self.clock = clock
-        // A program that ends before it has read its input must not end the daemon (signal(7)).
-        // systemd ignores the signal for its services; other ways to start may not.
-        _ = signal(SIGPIPE, SIG_IGN)
+        self.runner = runner
         traits = ProviderTraits(
             canCheckRefreshToken: settings.canCheck,
             refreshInterval: .seconds(86_400),
@@ -89,7 +83,7 @@ package final class CommandProvider: ConnectedProvider {
     package func diagnose() async -> Trouble? {
         var request = JSONBody()
         begin(&request, "diagnose")
-        switch await run(request) {
+        switch await runner.run(request) {
         case .answer(let json): return CommandAnswers.diagnose(json)
         case .trouble(let trouble): return trouble
         }
@@ -101,7 +95,7 @@ package final class CommandProvider: ConnectedProvider {
         request.add("provider", name.rawValue)
     }
 
-    private func ask(_ operation: String, _ credential: OpenCredential) async -> CommandOutcome {
+    private func ask(_ operation: String, _ credential: OpenCredential) async -> ObjectReply {
         guard settings.clientIDs.contains(credential.clientID) else {
             return .trouble(.misconfigured)
         }
@@ -113,75 +107,6 @@ package final class CommandProvider: ConnectedProvider {
         if let subject = credential.subject { request.add("subject", subject) }
         if let redirectURI = credential.redirectURI { request.add("redirect_uri", redirectURI) }
         if let verifier = credential.codeVerifier { request.add("code_verifier", verifier) }
-        return await run(request)
-    }
-
-    /// Runs the program once, until it ends or its time is up.
-    private func run(_ request: JSONBody) async -> CommandOutcome {
-        let deadline = clock.now() + settings.timeout
-        let clock = clock
-        return await withTaskGroup(of: CommandOutcome?.self) { group in
-            group.addTask { await self.start(request) }
-            group.addTask {
-                do {
-                    try await clock.sleep(until: deadline)
-                } catch {
-                    return nil
-                }
-                return .trouble(.lost)
-            }
-            // Cancelling the other child tears the program down, and the group waits for that.
-            defer { group.cancelAll() }
-            while let outcome = await group.next() {
-                if let outcome { return outcome }
-            }
-            return .trouble(.lost)
-        }
-    }
-
-    private func start(_ request: JSONBody) async -> CommandOutcome {
-        guard !Task.isCancelled else { return .trouble(.unreachable) }
-        do {
-            let result = try await Subprocess.run(
-                .path(FilePath(settings.program)),
-                arguments: Arguments(settings.arguments),
-                environment: .custom(["PATH": "/usr/local/bin:/usr/bin:/bin", "LANG": "C.UTF-8"]),
-                workingDirectory: FilePath("/"),
-                platformOptions: Self.options,
-                input: .inputWriter,
-                output: .bytes(limit: Self.outputMax),
-                error: .discarded
-            ) { execution in
-                // Written here and not given as input: swift-subprocess 1.0.2 traps when it cannot
-                // write an input to a program that has ended.
-                do {
-                    _ = try await execution.standardInputWriter.write(request.bytes)
-                } catch {
-                    // A program that does not read its input may answer all the same.
-                    return
-                }
-            }
-            guard case .exited(let status) = result.terminationStatus else {
-                return .trouble(.lost)
-            }
-            return CommandOutcome(status: status, output: result.standardOutput)
-        } catch let error as SubprocessError
-            where [.executableNotFound, .spawnFailed].contains(error.code)
-        {
-            return .trouble(.misconfigured)
-        } catch {
-            // Too much output, a closed input, a cancelled run: the program may have acted.
-            return .trouble(.lost)
-        }
-    }
-
-    /// A session of its own, so that what the program started ends with it.
-    private static var options: PlatformOptions {
-        var options = PlatformOptions()
-        options.createSession = true
-        options.teardownSequence = [
-            .gracefulShutDown(toProcessGroup: true, allowedDurationToNextStep: killDelay)
-        ]
-        return options
+        return await runner.run(request)
     }
 }

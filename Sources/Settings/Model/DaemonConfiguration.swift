@@ -50,6 +50,13 @@ package struct DaemonConfiguration: Hashable, Sendable {
                 RequiredCredential(name: name, usedBy: "target.\(target.name).key_credential")
             )
         }
+        for target in targets {
+            for (name, key) in target.kind.credentials {
+                required.append(
+                    RequiredCredential(name: name, usedBy: "target.\(target.name).\(key)")
+                )
+            }
+        }
         return required
     }
 

@@ -4,7 +4,7 @@ package import Lifecycle
 ///
 /// A new family is a case here, rows in the table, and a reader.
 package enum TargetFamily: String, Sendable, CaseIterable {
-    case sqlite, files, postgresql
+    case sqlite, files, postgresql, redis, command, webhook
     case firebaseAuth = "firebase-auth"
 }
 
@@ -21,12 +21,15 @@ package enum TargetKind: Hashable, Sendable {
     case sqlite(SQLiteTargetConfiguration)
     case files(FilesTargetConfiguration)
     case postgresql(PostgreSQLTargetConfiguration)
+    case redis(RedisTargetConfiguration)
+    case command(CommandTargetConfiguration)
+    case webhook(WebhookTargetConfiguration)
     case firebaseAuth(FirebaseAuthTargetConfiguration)
 
     /// How the store is reached, for those that are Google's.
     package var access: GoogleAccess? {
         switch self {
-        case .sqlite, .files, .postgresql: nil
+        case .sqlite, .files, .postgresql, .redis, .command, .webhook: nil
         case .firebaseAuth(let firebase): firebase.access
         }
     }
@@ -38,6 +41,9 @@ package enum TargetKind: Hashable, Sendable {
         case .files: .files
         case .postgresql: .postgresql
         case .firebaseAuth: .firebaseAuth
+        case .redis: .redis
+        case .command: .command
+        case .webhook: .webhook
         }
     }
 }
@@ -102,7 +108,7 @@ extension TargetKind {
         switch self {
         case .sqlite(let sqlite): sqlite.tables
         case .postgresql(let postgresql): postgresql.tables
-        case .files, .firebaseAuth: []
+        case .files, .firebaseAuth, .redis, .command, .webhook: []
         }
     }
 }

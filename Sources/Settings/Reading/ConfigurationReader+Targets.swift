@@ -76,6 +76,15 @@ extension ConfigurationReader {
                     access: googleAccess(section, at: place)
                 )
             )
+        case .redis:
+            refuseTables(tables, in: place, "a target of Redis has no tables; give keys or members")
+            return .redis(redisTarget(section, at: place))
+        case .command:
+            refuseTables(tables, in: place, "the program knows its store; it has no tables here")
+            return .command(commandTarget(section))
+        case .webhook:
+            refuseTables(tables, in: place, "the service knows its store; it has no tables here")
+            return .webhook(webhookTarget(section, at: place))
         case .files:
             refuseTables(tables, in: place, "a target of files has no tables; give root and paths")
             return .files(

@@ -1,5 +1,6 @@
 extension SettingsTable {
-    static let target: [Setting] = store + postgresql + firebaseAuth + table + column
+    static let target: [Setting] =
+        store + postgresql + redisTarget + delegatedTargets + firebaseAuth + table + column
 
     private static let store: [Setting] = [
         Setting(
@@ -17,8 +18,10 @@ extension SettingsTable {
             """
             The family of the store: "sqlite" is a SQLite database on this machine, "files" is a \
             folder on it in which users' files are found by name, "postgresql" is a database of a \
-            PostgreSQL server, 12 or later, "firebase-auth" are the accounts of Firebase \
-            Authentication or Identity Platform, deleted after everything else.
+            PostgreSQL server, 12 or later, "redis" is a Redis server, "command" is a program of \
+            your own and "webhook" a service of your own that deal with some other store, \
+            "firebase-auth" are the accounts of Firebase Authentication or Identity Platform, \
+            deleted after everything else.
             """
         ).atRestart(),
         Setting(

@@ -13,6 +13,8 @@ package enum TextRule: String, Hashable, Sendable, CaseIterable {
     case path = "absolute path"
     /// Where a user's files are below a root.
     case userPath = "path with {user_id}"
+    /// A name of Redis in which the user id stands.
+    case userKey = "name with {user_id}"
     case url = "URL"
     /// A project, tenant, bucket or database of Google Cloud.
     case cloudName = "Google Cloud name"
@@ -45,6 +47,8 @@ package enum TextRule: String, Hashable, Sendable, CaseIterable {
         case .userPath:
             "a path below the root with {user_id} once, no wildcard beside it, and no '.', '..' or"
                 + " empty names"
+        case .userKey:
+            "1 to 512 bytes with {user_id} once, no '*' beside it, and no control characters"
         case .url: "https://HOST[:PORT][/PATH] without user, query or fragment"
         case .cloudName:
             "1 to 222 characters A-Z, a-z, 0-9, '.', '_', ':', '(', ')' or '-', not '.' first"
@@ -85,6 +89,10 @@ package enum TextRule: String, Hashable, Sendable, CaseIterable {
                 && !text.split(separator: "/").contains("..")
         case .userPath:
             return Self.isUserPath(text)
+        case .userKey:
+            let parts = text.split(separator: "{user_id}", omittingEmptySubsequences: false)
+            return bytes.count <= 512 && Self.isPrintable(text) && parts.count == 2
+                && parts[0].last != "*" && parts[1].first != "*"
         case .url:
             return EndpointURL(text) != nil
         case .cloudName:

@@ -1,0 +1,153 @@
+import CLinux
+package import Engine
+import Glibc
+package import HTTP
+import Lifecycle
+import Subprocess
+import SystemPackage
+
+/// Runs a configured program: one JSON request on its standard input, one JSON answer on its
+/// standard output.
+///
+/// No shell. No secret and no personal data is in the arguments or the environment, where other
+/// processes could read it (proc(5)); both are the same for every run. What the program writes to
+/// standard error is discarded, since it may quote what it was sent.
+package struct ProgramRunner: Sendable {
+    /// Bytes of an answer; tokens are 8 KiB at most, and there are three of them.
+    package static let outputMax = 65_536
+    /// From SIGTERM to SIGKILL once the time is up.
+    static let killDelay = Duration.seconds(2)
+
+    private struct Unbounded: Error {}
+
+    private let program: String
+    private let arguments: [String]
+    private let timeout: Duration
+    private let memoryMax: Int?
+    private let clock: any EngineClock
+
+    /// Prepares the runs; `nil` when the path is not absolute.
+    ///
+    /// - Parameters:
+    ///   - program: Absolute path.
+    ///   - arguments: Readable by every process.
+    ///   - timeout: The whole life of one run.
+    ///   - memoryMax: Bytes of private memory of each process of a run (`RLIMIT_DATA`,
+    ///     getrlimit(2)); `nil` for the limits of the service alone.
+    ///   - clock: Bounds each run.
+    package init?(
+        program: String,
+        arguments: [String],
+        timeout: Duration,
+        memoryMax: Int? = nil,
+        clock: any EngineClock
+    ) {
+        guard program.hasPrefix("/") else { return nil }
+        self.program = program
+        self.arguments = arguments
+        self.timeout = timeout
+        self.memoryMax = memoryMax
+        self.clock = clock
+        // A program that ends before it has read its input must not end the daemon (signal(7)).
+        // systemd ignores the signal for its services; other ways to start may not.
+        _ = signal(SIGPIPE, SIG_IGN)
+    }
+
+    /// Runs the program once, until it ends or its time is up.
+    package func run(_ request: JSONBody) async -> ObjectReply {
+        let deadline = clock.now() + timeout
+        return await withTaskGroup(of: ObjectReply?.self) { group in
+            group.addTask { await self.start(request) }
+            group.addTask { [clock] in
+                do {
+                    try await clock.sleep(until: deadline)
+                } catch {
+                    return nil
+                }
+                return .trouble(.lost)
+            }
+            // Cancelling the other child tears the program down, and the group waits for that.
+            defer { group.cancelAll() }
+            while let outcome = await group.next() {
+                if let outcome { return outcome }
+            }
+            return .trouble(.lost)
+        }
+    }
+
+    private func start(_ request: JSONBody) async -> ObjectReply {
+        guard !Task.isCancelled else { return .trouble(.unreachable) }
+        do {
+            let result = try await Subprocess.run(
+                .path(FilePath(program)),
+                arguments: Arguments(arguments),
+                environment: .custom(["PATH": "/usr/local/bin:/usr/bin:/bin", "LANG": "C.UTF-8"]),
+                workingDirectory: FilePath("/"),
+                platformOptions: Self.options,
+                input: .inputWriter,
+                output: .bytes(limit: Self.outputMax),
+                error: .discarded
+            ) { [memoryMax] execution in
+                // Before the request is there, so that nothing is worked on without the limit.
+                if let memoryMax {
+                    let process = execution.processIdentifier.value
+                    let status = clinux_limit_memory(process, UInt64(memoryMax))
+                    guard status == 0 || status == -ESRCH else { throw Unbounded() }
+                }
+                // Written here and not given as input: swift-subprocess 1.0.2 traps when it cannot
+                // write an input to a program that has ended.
+                do {
+                    _ = try await execution.standardInputWriter.write(request.bytes)
+                } catch {
+                    // A program that does not read its input may answer all the same.
+                    return
+                }
+            }
+            guard case .exited(let status) = result.terminationStatus else {
+                return .trouble(.lost)
+            }
+            return ObjectReply(status: status, output: result.standardOutput)
+        } catch let error as SubprocessError
+            where [.executableNotFound, .spawnFailed].contains(error.code)
+        {
+            return .trouble(.misconfigured)
+        } catch is Unbounded {
+            return .trouble(.misconfigured)
+        } catch {
+            // Too much output, a closed input, a cancelled run: the program may have acted.
+            return .trouble(.lost)
+        }
+    }
+
+    /// A session of its own, so that what the program started ends with it.
+    private static var options: PlatformOptions {
+        var options = PlatformOptions()
+        options.createSession = true
+        options.teardownSequence = [
+            .gracefulShutDown(toProcessGroup: true, allowedDurationToNextStep: killDelay)
+        ]
+        return options
+    }
+}
+
+extension ObjectReply {
+    /// Classifies an exit status and an output; docs/providers/command.md is the contract.
+    ///
+    /// Only the two statuses of sysexits.h(3) that a program gives on purpose are believed; after
+    /// any other it may have acted.
+    init(status: Int32?, output: [UInt8]) {
+        switch status {
+        case 0:
+            guard let json = JSONValue(output), case .object = json else {
+                self = .trouble(.unusable)
+                return
+            }
+            self = .answer(json)
+        // EX_UNAVAILABLE: the program promises that nothing was sent.
+        case 69: self = .trouble(.unreachable)
+        // EX_CONFIG.
+        case 78: self = .trouble(.misconfigured)
+        default: self = .trouble(.lost)
+        }
+    }
+}

@@ -1,0 +1,54 @@
+/// What `kind = "redis"` has.
+package struct RedisTargetConfiguration: Hashable, Sendable {
+    /// Where the server listens; `socket` or `address`.
+    package enum Place: Hashable, Sendable {
+        case socket(String)
+        case host(String, port: Int, isPlain: Bool)
+    }
+
+    package let place: Place
+    /// `nil` for the system's authorities.
+    package let caFile: String?
+    package let username: String?
+    package let passwordCredential: String?
+    package let database: Int
+    /// Each with `{user_id}` once; empty only where there are members.
+    package let keys: [String]
+    /// Members, each with `{user_id}` once, by the key that holds them.
+    package let members: [String: String]
+    package let timeout: Duration
+}
+
+/// What `kind = "command"` has.
+package struct CommandTargetConfiguration: Hashable, Sendable {
+    /// Absolute.
+    package let program: String
+    package let arguments: [String]
+    package let timeout: Duration
+    /// Bytes.
+    package let memoryMax: Int
+}
+
+/// What `kind = "webhook"` has.
+package struct WebhookTargetConfiguration: Hashable, Sendable {
+    package let url: String
+    package let secretCredential: String
+    /// `nil` for the system's authorities.
+    package let caFile: String?
+    package let allowsPrivateAddresses: Bool
+    package let timeout: Duration
+}
+
+extension TargetKind {
+    /// Names of credentials that the target needs, each with the key that names it.
+    package var credentials: [(name: String, key: String)] {
+        switch self {
+        case .sqlite, .files, .command, .firebaseAuth: []
+        case .postgresql(let postgresql):
+            [(postgresql.conninfoCredential, "conninfo_credential")]
+        case .redis(let redis):
+            redis.passwordCredential.map { [($0, "password_credential")] } ?? []
+        case .webhook(let webhook): [(webhook.secretCredential, "secret_credential")]
+        }
+    }
+}

@@ -1,0 +1,52 @@
+import Engine
+package import HTTP
+package import Lifecycle
+
+/// What a program or service of the operator's own is asked; docs/guides/command-target.md is the
+/// contract.
+package struct DelegatedQuestion: Sendable {
+    /// The member `operation`.
+    package enum Operation: String, Sendable, CaseIterable {
+        case purge, verify, plan, diagnose
+    }
+
+    package let operation: Operation
+    /// The same for every try of the same work.
+    package let idempotencyKey: String
+    package let body: JSONBody
+
+    /// - Parameters:
+    ///   - operation: What to do.
+    ///   - target: The section's name.
+    ///   - order: Whose data, and the fence; `nil` for a diagnosis.
+    init(_ operation: Operation, of target: String, _ order: PurgeOrder?) {
+        self.operation = operation
+        var body = JSONBody()
+        body.add("version", 1)
+        body.add("operation", operation.rawValue)
+        body.add("target", target)
+        if let order {
+            body.add("request_id", order.request.description)
+            body.add("user_id", order.user.exposeText())
+            body.add("created_before", order.fence.rfc3339)
+        }
+        self.body = body
+        let work = order.map { $0.request.description } ?? "expunged"
+        idempotencyKey = "\(work).\(target).\(operation.rawValue)"
+    }
+}
+
+/// What carries a question to the operator's own program or service and brings the answer.
+package protocol PurgeDelegate: Sendable {
+    /// How many questions may be under way.
+    var concurrency: Int { get }
+
+    /// Asks; bounded in time by itself.
+    func ask(_ question: DelegatedQuestion) async -> ObjectReply
+
+    /// What to do about a trouble that a diagnosis met, in one sentence.
+    func advice(_ trouble: Trouble) -> String
+
+    /// Lets go of what is held between calls.
+    func shutdown() async
+}

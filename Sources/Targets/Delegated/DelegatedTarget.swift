@@ -1,0 +1,132 @@
+package import Engine
+import HTTP
+package import Lifecycle
+import Synchronization
+
+/// A store that only a program or a service of the operator's own can reach.
+///
+/// It is asked once per user and operation, with the same idempotency key at every try. When it
+/// says that it is overloaded, gone or set up wrongly, the rest of the call is not asked at all.
+package struct DelegatedTarget: PurgeTarget {
+    package let name: TargetName
+    private let delegate: any PurgeDelegate
+
+    /// - Parameter delegate: Carries the questions.
+    package init(name: TargetName, delegate: any PurgeDelegate) {
+        self.name = name
+        self.delegate = delegate
+    }
+
+    /// Has each user's data removed.
+    package func purge(_ orders: [PurgeOrder]) async -> [PurgeAnswer] {
+        await ask(.purge, orders).map { user, reply in
+            switch reply {
+            case .answer(let json): DelegatedAnswers(user: user).purge(json)
+            case .trouble(let trouble): .trouble(trouble)
+            }
+        }
+    }
+
+    /// Asks anew what is left; how, is the operator's to choose.
+    package func verify(_ orders: [PurgeOrder]) async -> [VerifyAnswer] {
+        await ask(.verify, orders).map { user, reply in
+            switch reply {
+            case .answer(let json): DelegatedAnswers(user: user).verify(json)
+            case .trouble(let trouble): .trouble(trouble)
+            }
+        }
+    }
+
+    /// Asks what a purge would do; not every program can tell.
+    package func plan(_ order: PurgeOrder) async -> PlanAnswer {
+        switch await delegate.ask(DelegatedQuestion(.plan, of: name.rawValue, order)) {
+        case .answer(let json): DelegatedAnswers(user: order.user).plan(json)
+        case .trouble(let trouble): .trouble(trouble)
+        }
+    }
+
+    /// What the program or service says about itself, or why it says nothing.
+    package func diagnose() async -> [String] {
+        let (problems, trouble) = await diagnosis()
+        return problems + (trouble.map { [delegate.advice($0)] } ?? [])
+    }
+
+    /// Without what an outage explains.
+    package func misfits() async -> [String] {
+        let (problems, trouble) = await diagnosis()
+        return problems + (trouble == .misconfigured ? [delegate.advice(.misconfigured)] : [])
+    }
+
+    /// Closes the connections of a service.
+    package func shutdown() async { await delegate.shutdown() }
+
+    private func diagnosis() async -> (problems: [String], trouble: Trouble?) {
+        switch await delegate.ask(DelegatedQuestion(.diagnose, of: name.rawValue, nil)) {
+        case .answer(let json): DelegatedAnswers(user: nil).diagnose(json)
+        case .trouble(let trouble): ([], trouble)
+        }
+    }
+
+    /// Asks for every order, a few at a time.
+    private func ask(
+        _ operation: DelegatedQuestion.Operation,
+        _ orders: [PurgeOrder]
+    ) async -> [(UserID, ObjectReply)] {
+        let halt = Halt()
+        return await withTaskGroup(of: (Int, ObjectReply).self) { group in
+            var replies: [ObjectReply] = orders.map { _ in .trouble(.lost) }
+            var next = 0
+            func start() {
+                guard next < orders.count else { return }
+                let index = next
+                let question = DelegatedQuestion(operation, of: name.rawValue, orders[index])
+                next += 1
+                group.addTask { [delegate] in
+                    if let trouble = halt.trouble { return (index, .trouble(trouble)) }
+                    let reply = await delegate.ask(question)
+                    halt.note(reply)
+                    return (index, reply)
+                }
+            }
+            for _ in 0..<max(1, delegate.concurrency) { start() }
+            while let (index, reply) = await group.next() {
+                replies[index] = reply
+                start()
+            }
+            return zip(orders, replies).map { ($0.user, $1) }
+        }
+    }
+
+    /// What keeps the rest of a call from being asked.
+    private final class Halt: Sendable {
+        private let state = Mutex<Trouble?>(nil)
+
+        var trouble: Trouble? { state.withLock { $0 } }
+
+        func note(_ reply: ObjectReply) {
+            guard let trouble = reply.halt else { return }
+            state.withLock { $0 = $0 ?? trouble }
+        }
+    }
+}
+
+extension ObjectReply {
+    /// The trouble that every further question would meet; one user's own troubles are none.
+    ///
+    /// "Working" is one user's: its purge goes on.
+    fileprivate var halt: Trouble? {
+        switch self {
+        case .answer(let json):
+            guard json["outcome"]?.string != "working" else { return nil }
+            return Self.halt(Trouble(ofObject: json))
+        case .trouble(let trouble): return Self.halt(trouble)
+        }
+    }
+
+    private static func halt(_ trouble: Trouble) -> Trouble? {
+        switch trouble {
+        case .unreachable, .throttled, .misconfigured: trouble
+        case .lost, .unusable, .sealBroken, .vaultSealed: nil
+        }
+    }
+}

@@ -1,0 +1,46 @@
+import Crypto
+import FoundationEssentials
+import HTTP
+package import Lifecycle
+
+/// Signs messages as Standard Webhooks has it: HMAC-SHA-256 over id, time and body
+/// (github.com/standard-webhooks/standard-webhooks, spec/standard-webhooks.md).
+package struct WebhookSignature: Sendable {
+    /// Bytes of a key that the specification allows.
+    package static let keyBytes = 24...64
+
+    private let key: Secret
+
+    /// Reads a key: base64, with or without the prefix `whsec_`; `nil` for anything else.
+    ///
+    /// - Parameter text: One line; blanks around it are left out.
+    package init?(_ text: Secret) {
+        var line = text.exposeText()[...]
+        while let last = line.last, last.isWhitespace { line.removeLast() }
+        if line.hasPrefix("whsec_") { line.removeFirst(6) }
+        guard let data = Data(base64Encoded: String(line)), Self.keyBytes.contains(data.count)
+        else { return nil }
+        key = Secret(Array(data))
+    }
+
+    /// The headers that a message travels with.
+    ///
+    /// - Parameters:
+    ///   - id: The same for every try.
+    ///   - time: When it is sent; receivers refuse old messages.
+    ///   - body: Exactly the bytes that are sent.
+    func headers(id: String, time: WallTime, body: [UInt8]) -> [(name: String, value: String)] {
+        let seconds = String(time.unixMilliseconds / 1000)
+        let message = Array("\(id).\(seconds).".utf8) + body
+        let code = key.withBytes { bytes in
+            HMAC<SHA256>.authenticationCode(for: message, using: SymmetricKey(data: bytes))
+        }
+        let signature = String(decoding: Base64.encode(Array(code)), as: UTF8.self)
+        return [
+            (name: "webhook-id", value: id),
+            (name: "webhook-timestamp", value: seconds),
+            (name: "webhook-signature", value: "v1,\(signature)"),
+            (name: "Idempotency-Key", value: id),
+        ]
+    }
+}

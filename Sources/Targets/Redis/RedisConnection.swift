@@ -1,0 +1,148 @@
+import HTTP
+import Lifecycle
+import NIOCore
+import NIOPosix
+import NIOSSL
+
+/// One connection to a Redis server; batches of commands go out at once and are answered in order.
+struct RedisConnection: Sendable {
+    private let channel: any Channel
+    private let plan: RedisTargetPlan
+
+    /// Connects, proves who we are, and selects the database.
+    ///
+    /// - Throws: ``RedisError``.
+    static func open(
+        _ plan: RedisTargetPlan,
+        on group: any EventLoopGroup
+    ) async throws(RedisError) -> RedisConnection {
+        let tls = try context(plan)
+        let bootstrap = ClientBootstrap(group: group)
+            .connectTimeout(.milliseconds(RedisLimits.connect.milliseconds))
+            .channelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    let pipeline = channel.pipeline.syncOperations
+                    if let tls, case .host(let host, _, _) = plan.address {
+                        try pipeline.addHandler(
+                            try NIOSSLClientHandler(
+                                context: tls,
+                                serverHostname: isAddress(host) ? nil : host
+                            )
+                        )
+                    }
+                    try pipeline.addHandler(
+                        ByteToMessageHandler(RESPDecoder())
+                    )
+                    try pipeline.addHandler(RedisReplies())
+                }
+            }
+        let channel: any Channel
+        do {
+            switch plan.address {
+            case .socket(let path):
+                channel = try await bootstrap.connect(unixDomainSocketPath: path).get()
+            case .host(let host, let port, _):
+                channel = try await bootstrap.connect(host: host, port: port).get()
+            }
+        } catch {
+            throw RedisError(.unreachable, target: plan.name)
+        }
+        let connection = RedisConnection(channel: channel, plan: plan)
+        do throws(RedisError) {
+            try await connection.greet()
+        } catch {
+            await connection.close()
+            // TLS fails only when something is sent; nothing but a greeting was.
+            throw error.kind == .lost ? RedisError(.unreachable, target: plan.name) : error
+        }
+        return connection
+    }
+
+    /// Sends commands and waits for a reply to each; error replies are among them.
+    ///
+    /// - Throws: ``RedisError`` of kind `lost` after which the connection is of no use.
+    func send(_ commands: [[[UInt8]]]) async throws(RedisError) -> [RESPValue] {
+        guard !commands.isEmpty else { return [] }
+        var bytes = channel.allocator.buffer(capacity: commands.count * 64)
+        for command in commands {
+            bytes.writeString("*\(command.count)\r\n")
+            for word in command {
+                bytes.writeString("$\(word.count)\r\n")
+                bytes.writeBytes(word)
+                bytes.writeString("\r\n")
+            }
+        }
+        let loop = channel.eventLoop
+        let promise = loop.makePromise(of: [RESPValue].self)
+        let deadline = loop.scheduleTask(in: .milliseconds(plan.timeout.milliseconds)) { [channel] in
+            channel.close(promise: nil)
+        }
+        defer { deadline.cancel() }
+        let batch = RedisBatch(bytes: bytes, count: commands.count, promise: promise)
+        channel.writeAndFlush(batch).whenFailure { _ in promise.fail(RedisReplies.Ended()) }
+        do {
+            return try await withTaskCancellationHandler {
+                try await promise.futureResult.get()
+            } onCancel: { [channel] in
+                channel.close(promise: nil)
+            }
+        } catch {
+            throw RedisError(.lost, target: plan.name)
+        }
+    }
+
+    /// Sends one command.
+    ///
+    /// - Throws: ``RedisError``, also for an error reply.
+    func ask(_ words: String...) async throws(RedisError) -> RESPValue {
+        try checked(try await send([words.map { Array($0.utf8) }]))[0]
+    }
+
+    /// The replies, unless one of them is an error.
+    ///
+    /// - Throws: ``RedisError`` for the first error reply.
+    func checked(_ replies: [RESPValue]) throws(RedisError) -> [RESPValue] {
+        for case .error(let code) in replies { throw RedisError(code: code, target: plan.name) }
+        return replies
+    }
+
+    /// Ends the connection.
+    func close() async {
+        do {
+            try await channel.close().get()
+        } catch {
+            // It had ended before.
+            return
+        }
+    }
+
+    private func greet() async throws(RedisError) {
+        var commands: [[[UInt8]]] = []
+        if let password = plan.password {
+            let user = plan.username.map { [Array($0.utf8)] } ?? []
+            commands.append([Array("AUTH".utf8)] + user + [password.withBytes { Array($0) }])
+        }
+        commands.append([Array("SELECT".utf8), Array("\(plan.database)".utf8)])
+        _ = try checked(try await send(commands))
+    }
+
+    private static func context(_ plan: RedisTargetPlan) throws(RedisError) -> NIOSSLContext? {
+        guard case .host(_, _, isPlain: false) = plan.address else { return nil }
+        do {
+            var settings = RemoteSettings(owner: .target(plan.name))
+            settings.caFile = plan.caFile
+            return try NIOSSLContext(configuration: try settings.tlsConfiguration())
+        } catch {
+            throw RedisError(.unusableFile, target: plan.name)
+        }
+    }
+
+    private static func isAddress(_ host: String) -> Bool {
+        do {
+            _ = try SocketAddress(ipAddress: host, port: 0)
+            return true
+        } catch {
+            return false
+        }
+    }
+}

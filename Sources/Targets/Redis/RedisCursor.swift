@@ -1,0 +1,71 @@
+import Lifecycle
+
+/// Goes through keys or members with `SCAN` and its kin, a step at a time, resting between steps.
+///
+/// What is there from the first step to the last is seen; some of it twice
+/// (redis.io/docs/latest/commands/scan).
+struct RedisCursor {
+    /// Steps made so far.
+    private(set) var stepCount = 0
+
+    private let connection: RedisConnection
+    private let clock: TargetClock
+    private let target: TargetName
+    private let command: [[UInt8]]
+    private let options: [[UInt8]]
+    /// Members come with a value or score behind each.
+    private let isPaired: Bool
+    private var cursor = Array("0".utf8)
+    private var lastStep = Duration.zero
+
+    /// - Parameters:
+    ///   - command: `SCAN`, or one of its kin with its key.
+    ///   - match: What the server should select; `nil` for everything.
+    init(
+        _ command: [[UInt8]],
+        match: [UInt8]?,
+        isPaired: Bool = false,
+        for sweep: RedisSweep
+    ) {
+        self.command = command
+        self.isPaired = isPaired
+        connection = sweep.connection
+        clock = sweep.clock
+        target = sweep.plan.name
+        options =
+            (match.map { [Array("MATCH".utf8), $0] } ?? [])
+            + [Array("COUNT".utf8), Array("\(RedisLimits.scanCount)".utf8)]
+    }
+
+    /// The names of the next step, perhaps none; `nil` once all were seen.
+    ///
+    /// - Throws: ``RedisError``, also when the task was cancelled.
+    mutating func next() async throws(RedisError) -> [[UInt8]]? {
+        guard stepCount == 0 || cursor != Array("0".utf8) else { return nil }
+        guard stepCount < RedisLimits.sweepSteps else {
+            throw RedisError(.unusable, target: target)
+        }
+        if stepCount > 0 { try await rest() }
+        stepCount += 1
+        let start = clock.uptime()
+        let reply = try connection.checked(
+            try await connection.send([command + [cursor] + options])
+        )[0]
+        lastStep = clock.uptime() - start
+        guard case .array(let parts) = reply, parts.count == 2, let next = parts[0].bytes,
+            let names = parts[1].list
+        else { throw RedisError(.unusable, target: target) }
+        cursor = next
+        guard isPaired else { return names }
+        return stride(from: 0, to: names.count, by: 2).map { names[$0] }
+    }
+
+    /// As long as the step took: the application has the server for at least half of the time.
+    private func rest() async throws(RedisError) {
+        do {
+            try await clock.rest(min(lastStep, RedisLimits.restMax))
+        } catch {
+            throw RedisError(.lost, target: target)
+        }
+    }
+}

@@ -1,0 +1,18 @@
+/// What `INFO` tells about a server; empty where the user may not ask.
+struct RedisInfo {
+    private var fields: [Substring: Substring] = [:]
+
+    /// Asks the server.
+    ///
+    /// - Throws: ``RedisError`` when the connection fails, not when the answer is refused.
+    init(_ connection: RedisConnection) async throws(RedisError) {
+        let reply = try await connection.send([[Array("INFO".utf8)]])[0]
+        guard let bytes = reply.bytes else { return }
+        for line in String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isNewline) {
+            let parts = line.split(separator: ":", maxSplits: 1)
+            if parts.count == 2 { fields[parts[0]] = parts[1] }
+        }
+    }
+
+    subscript(name: Substring) -> String? { fields[name].map(String.init) }
+}

@@ -1,0 +1,24 @@
+/// Bounds of a Redis target, each with its reason.
+package enum RedisLimits {
+    /// Name resolution, connect and TLS; far above any round trip.
+    package static let connect = Duration.seconds(5)
+    /// One batch of commands; each takes milliseconds unless the server is stuck.
+    package static let reply = Duration.seconds(10)
+    /// Keys looked at by one `SCAN`, during which the server serves nobody else: about 1 ms.
+    static let scanCount = 1000
+    /// Commands in one batch, and names in one of them; `UNLINK` frees memory in a thread of the
+    /// server, so 500 names take less than a millisecond.
+    static let batch = 500
+    /// The longest rest between two steps.
+    static let restMax = Duration.milliseconds(50)
+    /// Steps of a plan's count, a million keys looked at.
+    static let planSteps = 1000
+    /// Steps of one pass; ten billion keys. A server that never ends its cursor is broken.
+    static let sweepSteps = 10_000_000
+    /// Keys looked at for the coverage; a sample.
+    static let coverageSteps = 20
+    /// Names of key families that are told; more of them are probably named after users.
+    static let coverageNames = 20
+    /// How long replicas may take to follow before the receipt says that they did not, in ms.
+    static let replicaWait = 1000
+}

@@ -1,0 +1,118 @@
+import Lifecycle
+
+/// A name of Redis in which the user id stands as one component: `session:{user_id}:*`.
+///
+/// A wildcard never touches the user id: `session:{user_id}*` would take the keys of user `12` for
+/// user `1`. What parts the id from a wildcard is a separator, and an id that holds it is no
+/// component: `1:2` in the pattern above would be user `1`'s.
+package struct UserPattern: Hashable, Sendable, CustomStringConvertible {
+    /// What is wrong with a text that is no pattern; words that follow "it must".
+    package struct Malformed: Error, Hashable, Sendable {
+        package let requirement: String
+    }
+
+    /// Names of Redis longer than this are no layout of user data that we know of.
+    static let byteCountMax = 512
+
+    package let description: String
+    private let before: NameGlob
+    private let after: NameGlob
+
+    /// Reads a pattern.
+    ///
+    /// - Throws: ``Malformed`` for anything that could reach another user.
+    package init(_ text: String) throws(Malformed) {
+        let parts = text.split(separator: "{user_id}", omittingEmptySubsequences: false)
+        guard parts.count == 2 else {
+            throw Malformed(requirement: "contain {user_id} exactly once")
+        }
+        guard text.utf8.count <= Self.byteCountMax,
+            text.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7f })
+        else {
+            throw Malformed(
+                requirement: "have at most \(Self.byteCountMax) bytes, no control characters"
+            )
+        }
+        before = NameGlob(String(parts[0]))
+        after = NameGlob(String(parts[1]))
+        description = text
+        let isParted = [before.separatorAtEnd, after.separatorAtStart].allSatisfy {
+            $0.map(Self.isSeparator) ?? true
+        }
+        guard isParted, before.endsBeforeWildcard, after.startsBeforeWildcard else {
+            throw Malformed(
+                requirement: "have a separator such as ':' between {user_id} and a wildcard"
+            )
+        }
+    }
+
+    private static func isSeparator(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "*"), 0x80...0xff:
+            false
+        default: true
+        }
+    }
+
+    /// The names of one user; `nil` when the id holds a separator.
+    func names(of user: UserID) -> NameGlob? { names(of: Array(user.exposeText().utf8)[...]) }
+
+    private func names(of user: ArraySlice<UInt8>) -> NameGlob? {
+        let separators = [before.separatorAtEnd, after.separatorAtStart].compactMap { $0 }
+        guard !user.contains(where: separators.contains) else { return nil }
+        return NameGlob(
+            literals: before.literals.dropLast()
+                + [(before.literals.last ?? []) + user + (after.literals.first ?? [])]
+                + after.literals.dropFirst()
+        )
+    }
+
+    /// The names of all users.
+    var anyUser: NameGlob { NameGlob(literals: before.literals + after.literals) }
+
+    /// Whether a user has one name and no more.
+    var isExact: Bool { before.literals.count == 1 && after.literals.count == 1 }
+
+    /// The first of some users that a name belongs to.
+    ///
+    /// - Parameters:
+    ///   - name: A key or member as the server has it.
+    ///   - users: By the bytes of their ids.
+    func owner(of name: [UInt8], among users: [[UInt8]: Int]) -> Int? {
+        for start in starts(in: name) {
+            guard let end = end(in: name, from: start), start < end else { continue }
+            let id = Array(name[start..<end])
+            if let index = users[id], names(of: id[...])?.matches(name) == true { return index }
+        }
+        return nil
+    }
+
+    private func starts(in name: [UInt8]) -> [Int] {
+        guard let separator = before.separatorAtEnd else {
+            let literal = before.literals[0]
+            return name.starts(with: literal) ? [literal.count] : []
+        }
+        return name.indices.filter { name[$0] == separator }.map { $0 + 1 }
+    }
+
+    private func end(in name: [UInt8], from start: Int) -> Int? {
+        guard let separator = after.separatorAtStart else {
+            let literal = after.literals[0]
+            let end = name.count - literal.count
+            return end >= start && name.suffix(literal.count).elementsEqual(literal) ? end : nil
+        }
+        return name[start...].firstIndex(of: separator)
+    }
+}
+
+extension NameGlob {
+    private var hasWildcard: Bool { literals.count > 1 }
+
+    /// The character in front of a user id that follows; `nil` without a wildcard.
+    fileprivate var separatorAtEnd: UInt8? { hasWildcard ? literals.last?.last : nil }
+    /// The character behind a user id that comes before; `nil` without a wildcard.
+    fileprivate var separatorAtStart: UInt8? { hasWildcard ? literals.first?.first : nil }
+    fileprivate var endsBeforeWildcard: Bool { !hasWildcard || literals.last?.isEmpty == false }
+    fileprivate var startsBeforeWildcard: Bool { !hasWildcard || literals.first?.isEmpty == false }
+}

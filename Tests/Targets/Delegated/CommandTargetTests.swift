@@ -1,0 +1,161 @@
+import Engine
+import Foundation
+import HTTP
+import Lifecycle
+import Programs
+import Testing
+
+@testable import Targets
+
+/// Never strikes.
+private struct StillClock: EngineClock {
+    func now() -> WallTime { present }
+
+    func sleep(until time: WallTime) async throws {
+        let (stream, _) = AsyncStream.makeStream(of: Void.self)
+        for await _ in stream {}
+        throw CancellationError()
+    }
+}
+
+@Suite("A program of the operator's own")
+struct CommandTargetTests {
+    /// Keeps rows in a file of lines `USER NUMBER`; dies once in mid purge when FILE.die exists.
+    private static let store = #"""
+        read -r question
+        file=$1
+        user=$(printf %s "$question" | sed -n 's/.*"user_id":"\([^"]*\)".*/\1/p')
+        count=$(grep -c "^$user " "$file")
+        case $question in
+        *'"operation":"purge"'*)
+            if [ -e "$file.die" ]; then
+                rm "$file.die"; sed -i "0,/^$user /{/^$user /d}" "$file"; kill -9 $$
+            fi
+            sed -i "/^$user /d" "$file"
+            echo "{\"outcome\":\"purged\",\"entries\":[{\"name\":\"rows\",\"count\":$count}]}" ;;
+        *'"operation":"verify"'*)
+            if [ "$count" = 0 ]; then echo '{"outcome":"clean"}'
+            else echo "{\"outcome\":\"remaining\",\"count\":$count}"; fi ;;
+        *'"operation":"diagnose"'*) echo '{"outcome":"ok"}' ;;
+        *) echo '{"outcome":"unsupported"}' ;;
+        esac
+        """#
+
+    private static func target(
+        _ script: String,
+        _ arguments: [String] = [],
+        memoryMax: Int = 256 << 20
+    ) throws -> DelegatedTarget {
+        let runner = ProgramRunner(
+            program: "/bin/sh",
+            arguments: ["-c", script, "sh"] + arguments,
+            timeout: .seconds(60),
+            memoryMax: memoryMax,
+            clock: StillClock()
+        )
+        return DelegatedTarget(
+            name: TargetName("crm"),
+            delegate: CommandDelegate(try #require(runner))
+        )
+    }
+
+    private static func saying(_ answer: String) throws -> DelegatedTarget {
+        try target(#"cat >/dev/null; printf '%s' "$1""#, [answer])
+    }
+
+    @Test("a program that dies in mid purge is asked again; others' rows stay")
+    func killed() async throws {
+        let file = NSTemporaryDirectory() + "expunged-\(UUID().uuidString)"
+        let text = "ann 1\nbob 1\nann 2\nbob 2\nann 3\n"
+        try Data(text.utf8).write(to: URL(fileURLWithPath: file))
+        try Data().write(to: URL(fileURLWithPath: file + ".die"))
+        defer { _ = unsafe unlink(file) }
+        let target = try Self.target(Self.store, [file])
+        let order = try FilesFixture.order("ann")
+        #expect(await target.diagnose() == [])
+        #expect(await target.plan(order) == .unknown)
+        #expect(await target.verify([order]) == [.remaining(3)])
+        #expect(await target.purge([order]) == [.trouble(.lost)])
+        #expect(await target.verify([order]) == [.remaining(2)])
+        let entry = PurgeCounts.Entry(name: "rows", action: "delete", rowCount: 2)
+        #expect(await target.purge([order]) == [.done(PurgeCounts(entries: [entry]))])
+        #expect(await target.verify([order]) == [.clean])
+        #expect(try String(contentsOfFile: file, encoding: .utf8) == "bob 1\nbob 2\n")
+    }
+
+    @Test("a program gets no more memory than it may have")
+    func memory() async throws {
+        let script = #"""
+            cat >/dev/null
+            exec python3 -c 'x = bytearray(150 << 20); print("{\"outcome\":\"purged\"}")'
+            """#
+        let order = try FilesFixture.order("ann")
+        let ample = try Self.target(script, memoryMax: 400 << 20)
+        #expect(await ample.purge([order]) == [.done(PurgeCounts())])
+        let tight = try Self.target(script, memoryMax: 100 << 20)
+        #expect(await tight.purge([order]) == [.trouble(.lost)])
+    }
+
+    private static let answers: [(String, PurgeAnswer)] = [
+        (#"{"outcome":"purged"}"#, .done(PurgeCounts())),
+        (
+            #"{"outcome":"purged","entries":[{"name":"a","action":"keep","count":0,"#
+                + #""fenced_count":2}]}"#,
+            .done(
+                PurgeCounts(entries: [
+                    PurgeCounts.Entry(name: "a", action: "keep", rowCount: 0, fencedCount: 2)
+                ])
+            )
+        ),
+        (#"{"outcome":"purged","entries":[{"name":"a"}]}"#, .trouble(.unusable)),
+        (#"{"outcome":"purged","entries":[{"name":"a","count":-1}]}"#, .trouble(.unusable)),
+        (#"{"outcome":"purged","entries":[{"name":"a","count":1.5}]}"#, .trouble(.unusable)),
+        (#"{"outcome":"purged","entries":[{"name":"a","count":1e300}]}"#, .trouble(.unusable)),
+        (#"{"outcome":"purged","entries":[{"name":"x\ny","count":1}]}"#, .trouble(.unusable)),
+        (
+            #"{"outcome":"purged","entries":[{"name":"rows of ann-0123","count":1}]}"#,
+            .trouble(.unusable)
+        ),
+        (#"{"outcome":"purged","entries":{}}"#, .trouble(.unusable)),
+        (
+            #"{"outcome":"purged","lingering":[{"text":"x","until":"later"}]}"#,
+            .trouble(.unusable)
+        ),
+        (#"{"outcome":"clean"}"#, .trouble(.unusable)),
+        (
+            #"{"outcome":"working","retry_after_s":60}"#,
+            .trouble(.throttled(retryAfter: .seconds(60)))
+        ),
+        (#"{"outcome":"misconfigured"}"#, .trouble(.misconfigured)),
+        (#"{"outcome":"unknown"}"#, .trouble(.lost)),
+        ("purged", .trouble(.unusable)),
+    ]
+
+    @Test("only a well-formed answer is believed", arguments: answers)
+    func answer(_ text: String, _ answer: PurgeAnswer) async throws {
+        let order = try FilesFixture.order("ann-0123")
+        #expect(await (try Self.saying(text)).purge([order]) == [answer])
+    }
+
+    @Test(
+        "a count that is none is no proof of anything",
+        arguments: [
+            #"{"outcome":"remaining"}"#, #"{"outcome":"remaining","count":0}"#,
+            #"{"outcome":"purged"}"#, "{}",
+        ]
+    )
+    func verification(_ text: String) async throws {
+        let order = try FilesFixture.order("ann")
+        #expect(await (try Self.saying(text)).verify([order]) == [.trouble(.unusable)])
+    }
+
+    @Test("what a program says about itself is shown; a failed one is no misfit")
+    func diagnosis() async throws {
+        let told = try Self.saying(#"{"outcome":"problems","problems":["no key for the CRM"]}"#)
+        #expect(await told.misfits() == ["no key for the CRM"])
+        let failed = try Self.target("exit 1")
+        #expect(await failed.misfits() == [])
+        #expect(await failed.diagnose().count == 1)
+        #expect(await (try Self.target("exit 78")).misfits().count == 1)
+    }
+}
