@@ -1,4 +1,6 @@
+import FoundationEssentials
 import Glibc
+import Testing
 
 @testable import Settings
 
@@ -12,6 +14,15 @@ enum ProjectFiles {
 
     static func text(_ relative: String) throws -> String {
         String(decoding: try bytes(relative), as: UTF8.self)
+    }
+
+    /// Compares a file with what it should be; `UPDATE_GOLDEN=1` rewrites it.
+    static func expect(_ relative: String, is text: String) throws {
+        if ProcessInfo.processInfo.environment["UPDATE_GOLDEN"] == "1" {
+            try Data(text.utf8).write(to: URL(filePath: path(relative)))
+        }
+        let isCurrent = try Self.text(relative) == text
+        #expect(isCurrent, "\(relative) is stale: run again with UPDATE_GOLDEN=1")
     }
 
     /// The bytes, whoever owns the checkout.

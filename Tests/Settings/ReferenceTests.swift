@@ -6,7 +6,7 @@ import Testing
 struct ReferenceTests {
     @Test("the example file is the one that the table generates")
     func exampleFile() throws {
-        #expect(try ProjectFiles.text("Config/expunged.toml") == SettingsReference.exampleFile())
+        try ProjectFiles.expect("Config/expunged.toml", is: SettingsReference.exampleFile())
     }
 
     @Test("the example file with every key commented out gives the defaults of an empty file")
@@ -35,12 +35,18 @@ struct ReferenceTests {
 
     @Test("expunged.conf(5) has the entry of every setting, and no other")
     func manual() throws {
-        let page = try ProjectFiles.text("docs/man/expunged.conf.5")
-        for setting in SettingsTable.all {
-            #expect(page.contains(SettingsReference.manualEntry(setting)), "\(setting.key)")
+        let path = "docs/man/expunged.conf.5"
+        var page = try ProjectFiles.text(path)
+        for scope in SettingScope.allCases {
+            let heading = ".Ss \(scope.header)\n"
+            let section = try #require(page.firstRange(of: heading), "\(scope.header) has no section")
+            let list = page[section.upperBound...]
+            let start = try #require(list.firstRange(of: ".Bl -tag -width Ds\n")).upperBound
+            let end = try #require(list.firstRange(of: ".El\n")).lowerBound
+            let entries = SettingsTable.settings(in: scope).map(SettingsReference.manualEntry)
+            page.replaceSubrange(start..<end, with: entries.joined())
         }
-        let items = page.split(separator: "\n").filter { $0.hasPrefix(".It Cm ") }
-        #expect(items.map { String($0.dropFirst(7)) } == SettingsTable.all.map(\.key))
+        try ProjectFiles.expect(path, is: page)
     }
 
     @Test("keys are unique within a section and a kind, and written in lower case")
