@@ -13,6 +13,8 @@ package struct RemoteRequest: Sendable, CustomStringConvertible, CustomDebugStri
         case none
         case form(FormBody)
         case json(JSONBody)
+        /// Bytes whose type is among the headers.
+        case raw([UInt8])
     }
 
     package let endpoint: RemoteEndpoint
@@ -23,6 +25,7 @@ package struct RemoteRequest: Sendable, CustomStringConvertible, CustomDebugStri
     /// Beside the endpoint's own; nothing in them comes from outside.
     package var headers: [(name: String, value: String)] = []
     private let values: [Secret]
+    private var encodedSuffix: String?
 
     /// A call of an endpoint without placeholders.
     package init(_ endpoint: RemoteEndpoint, _ body: Body = .none) {
@@ -30,6 +33,19 @@ package struct RemoteRequest: Sendable, CustomStringConvertible, CustomDebugStri
         self.endpoint = endpoint
         self.body = body
         values = []
+    }
+
+    /// A call below an endpoint without placeholders.
+    ///
+    /// - Parameters:
+    ///   - endpoint: Where it goes.
+    ///   - encodedSuffix: Begins with a slash; path and query, percent-encoded by the caller, which
+    ///     has signed them as they are.
+    ///   - body: What goes along.
+    package init(_ endpoint: RemoteEndpoint, encodedSuffix: String, _ body: Body = .none) {
+        precondition(encodedSuffix.hasPrefix("/"), "a suffix must not change the host")
+        self.init(endpoint, body)
+        self.encodedSuffix = encodedSuffix
     }
 
     /// A call of an endpoint with placeholders; `nil` for a value that would change the path: an
@@ -64,6 +80,7 @@ package struct RemoteRequest: Sendable, CustomStringConvertible, CustomDebugStri
         case .json(let json):
             request.headers.replaceOrAdd(name: "Content-Type", value: "application/json")
             request.body = call.body(json.bytes)
+        case .raw(let bytes): request.body = call.body(bytes)
         }
         for (name, value) in headers { request.headers.replaceOrAdd(name: name, value: value) }
         if let authorization {
@@ -73,12 +90,13 @@ package struct RemoteRequest: Sendable, CustomStringConvertible, CustomDebugStri
     }
 
     private func target() -> HTTPClient.Request? {
-        if values.isEmpty && query == nil { return endpoint.prepared }
+        if values.isEmpty && query == nil && encodedSuffix == nil { return endpoint.prepared }
         var url = Array(endpoint.pieces[0].utf8)
         for (value, piece) in zip(values, endpoint.pieces.dropFirst()) {
             value.withBytes { PercentEncoding.append($0, to: &url) }
             url.append(contentsOf: piece.utf8)
         }
+        if let encodedSuffix { url.append(contentsOf: encodedSuffix.utf8) }
         if let query {
             url.append(UInt8(ascii: "?"))
             url.append(contentsOf: query.bytes)

@@ -12,7 +12,8 @@ enum ImportTable {
 
     private static let network: Set = ["NIOCore", "NIOPosix", "NIOHTTP1"]
     private static let adapters: Set = [
-        "Storage", "Vault", "HTTP", "Programs", "Providers", "Targets", "Settings", "Systemd", "ControlServer",
+        "Storage", "Vault", "HTTP", "Programs", "Providers", "Targets", "Settings", "Systemd",
+        "ControlServer",
     ]
 
     static let sources: [String: Set<String>] = [

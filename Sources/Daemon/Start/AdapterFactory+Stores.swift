@@ -97,6 +97,45 @@ extension AdapterFactory {
         )
     }
 
+    /// A bucket.
+    ///
+    /// - Throws: ``DaemonError`` for a template that could reach another user, or what the directory
+    ///   throws for keys that cannot be read.
+    func makeS3(_ s3: S3TargetConfiguration, named name: TargetName) throws -> any PurgeTarget {
+        let templates: [KeyTemplate]
+        do {
+            templates =
+                try s3.prefixes.map { try KeyTemplate($0, isPrefix: true) }
+                + s3.objects.map { try KeyTemplate($0, isPrefix: false) }
+        } catch let error as KeyTemplate.Malformed {
+            throw DaemonError(
+                .target,
+                ["cannot use target '\(name)': each prefix must \(error.requirement)"]
+            )
+        }
+        let keys = S3Signer.Keys(
+            accessKeyID: s3.accessKeyID,
+            secretKey: try line(s3.secretKeyCredential, of: name),
+            sessionToken: try s3.sessionTokenCredential.map { try line($0, of: name) }
+        )
+        var plan = S3TargetPlan(
+            name: name,
+            bucket: s3.bucket,
+            endpoint: s3.endpoint,
+            isPathStyle: s3.urlStyle == .path,
+            signer: S3Signer(keys: keys, region: s3.region),
+            templates: templates
+        )
+        plan.remote.caFile = s3.caFile
+        plan.remote.timeoutTotal = s3.timeout
+        return try S3Target(
+            plan: plan,
+            on: eventLoopGroup,
+            clock: .system(wall: now),
+            logger: logger
+        )
+    }
+
     /// Reads a secret of one line, whose end an editor may have added.
     ///
     /// - Throws: ``DaemonError`` without a directory, or what it throws.

@@ -272,6 +272,7 @@ struct AdapterFactory: Sendable {
         case .redis(let redis): return try makeRedis(redis, named: target.name)
         case .command(let command): return try makeCommand(command, named: target.name)
         case .webhook(let webhook): return try makeWebhook(webhook, named: target.name)
+        case .s3(let s3): return try makeS3(s3, named: target.name)
         }
     }
 }

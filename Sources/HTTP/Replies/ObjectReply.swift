@@ -23,7 +23,9 @@ extension Trouble {
 }
 
 extension JSONValue {
-    /// A number of seconds; `nil` for anything else. A year bounds nonsense.
+    /// A number of seconds; `nil` for anything else.
+    ///
+    /// A year bounds nonsense.
     package var seconds: Duration? {
         number.flatMap { (0...31_536_000).contains($0) ? .seconds(Int64($0)) : nil }
     }

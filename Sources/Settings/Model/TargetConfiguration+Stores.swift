@@ -39,6 +39,30 @@ package struct WebhookTargetConfiguration: Hashable, Sendable {
     package let timeout: Duration
 }
 
+/// What `kind = "s3"` has.
+package struct S3TargetConfiguration: Hashable, Sendable {
+    package let bucket: String
+    /// Without the bucket.
+    package let endpoint: String
+    package let region: String
+    package let urlStyle: URLStyleSetting
+    /// `nil` for the system's authorities.
+    package let caFile: String?
+    package let accessKeyID: String
+    package let secretKeyCredential: String
+    package let sessionTokenCredential: String?
+    /// Each with `{user_id}` once; with the whole keys not empty.
+    package let prefixes: [String]
+    package let objects: [String]
+    package let timeout: Duration
+}
+
+/// Where the name of a bucket stands in a URL; `target.url_style`.
+package enum URLStyleSetting: String, Sendable, CaseIterable {
+    case virtualHost = "virtual-host"
+    case path
+}
+
 extension TargetKind {
     /// Names of credentials that the target needs, each with the key that names it.
     package var credentials: [(name: String, key: String)] {
@@ -49,6 +73,9 @@ extension TargetKind {
         case .redis(let redis):
             redis.passwordCredential.map { [($0, "password_credential")] } ?? []
         case .webhook(let webhook): [(webhook.secretCredential, "secret_credential")]
+        case .s3(let s3):
+            [(s3.secretKeyCredential, "secret_key_credential")]
+                + (s3.sessionTokenCredential.map { [($0, "session_token_credential")] } ?? [])
         }
     }
 }

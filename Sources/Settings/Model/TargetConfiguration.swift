@@ -4,7 +4,7 @@ package import Lifecycle
 ///
 /// A new family is a case here, rows in the table, and a reader.
 package enum TargetFamily: String, Sendable, CaseIterable {
-    case sqlite, files, postgresql, redis, command, webhook
+    case sqlite, files, postgresql, redis, command, webhook, s3
     case firebaseAuth = "firebase-auth"
 }
 
@@ -24,12 +24,13 @@ package enum TargetKind: Hashable, Sendable {
     case redis(RedisTargetConfiguration)
     case command(CommandTargetConfiguration)
     case webhook(WebhookTargetConfiguration)
+    case s3(S3TargetConfiguration)
     case firebaseAuth(FirebaseAuthTargetConfiguration)
 
     /// How the store is reached, for those that are Google's.
     package var access: GoogleAccess? {
         switch self {
-        case .sqlite, .files, .postgresql, .redis, .command, .webhook: nil
+        case .sqlite, .files, .postgresql, .redis, .command, .webhook, .s3: nil
         case .firebaseAuth(let firebase): firebase.access
         }
     }
@@ -44,6 +45,7 @@ package enum TargetKind: Hashable, Sendable {
         case .redis: .redis
         case .command: .command
         case .webhook: .webhook
+        case .s3: .s3
         }
     }
 }
@@ -108,7 +110,7 @@ extension TargetKind {
         switch self {
         case .sqlite(let sqlite): sqlite.tables
         case .postgresql(let postgresql): postgresql.tables
-        case .files, .firebaseAuth, .redis, .command, .webhook: []
+        case .files, .firebaseAuth, .redis, .command, .webhook, .s3: []
         }
     }
 }

@@ -89,4 +89,36 @@ extension ConfigurationReader {
             timeout: section.duration("timeout")
         )
     }
+
+    mutating func s3Target(
+        _ section: SettingsSection,
+        at place: SectionPlace
+    ) -> S3TargetConfiguration {
+        let prefixes = section.texts("prefixes")
+        let objects = section.texts("objects")
+        if prefixes.isEmpty && objects.isEmpty {
+            log.report(
+                .missingKey,
+                "prefixes",
+                in: place,
+                "a bucket needs prefixes or objects, such as prefixes = [\"users/{user_id}/\"]"
+            )
+        }
+        if let url = section.text("endpoint").flatMap(EndpointURL.init), !url.isEncrypted {
+            log.report(.malformed, "endpoint", in: place, "user ids travel over https only")
+        }
+        return S3TargetConfiguration(
+            bucket: section.text("bucket") ?? "",
+            endpoint: section.text("endpoint") ?? "",
+            region: section.text("region") ?? "",
+            urlStyle: section.choice("url_style") ?? .virtualHost,
+            caFile: section.text("ca_file"),
+            accessKeyID: section.text("access_key_id") ?? "",
+            secretKeyCredential: section.text("secret_key_credential") ?? "",
+            sessionTokenCredential: section.text("session_token_credential"),
+            prefixes: prefixes,
+            objects: objects,
+            timeout: section.duration("timeout")
+        )
+    }
 }

@@ -85,6 +85,9 @@ extension ConfigurationReader {
         case .webhook:
             refuseTables(tables, in: place, "the service knows its store; it has no tables here")
             return .webhook(webhookTarget(section, at: place))
+        case .s3:
+            refuseTables(tables, in: place, "a bucket has no tables; give prefixes or objects")
+            return .s3(s3Target(section, at: place))
         case .files:
             refuseTables(tables, in: place, "a target of files has no tables; give root and paths")
             return .files(

@@ -15,6 +15,9 @@ package enum TextRule: String, Hashable, Sendable, CaseIterable {
     case userPath = "path with {user_id}"
     /// A name of Redis in which the user id stands.
     case userKey = "name with {user_id}"
+    /// A prefix or key of S3 in which the user id stands.
+    case userObject = "key with {user_id}"
+    case bucket = "bucket name"
     case url = "URL"
     /// A project, tenant, bucket or database of Google Cloud.
     case cloudName = "Google Cloud name"
@@ -49,6 +52,8 @@ package enum TextRule: String, Hashable, Sendable, CaseIterable {
                 + " empty names"
         case .userKey:
             "1 to 512 bytes with {user_id} once, no '*' beside it, and no control characters"
+        case .userObject: "1 to 1024 bytes with {user_id} once and no control characters"
+        case .bucket: "3 to 63 characters a-z, 0-9, '.' or '-', the first a letter or digit"
         case .url: "https://HOST[:PORT][/PATH] without user, query or fragment"
         case .cloudName:
             "1 to 222 characters A-Z, a-z, 0-9, '.', '_', ':', '(', ')' or '-', not '.' first"
@@ -93,6 +98,15 @@ package enum TextRule: String, Hashable, Sendable, CaseIterable {
             let parts = text.split(separator: "{user_id}", omittingEmptySubsequences: false)
             return bytes.count <= 512 && Self.isPrintable(text) && parts.count == 2
                 && parts[0].last != "*" && parts[1].first != "*"
+        case .userObject:
+            return bytes.count <= 1024 && Self.isPrintable(text)
+                && text.split(separator: "{user_id}", omittingEmptySubsequences: false).count == 2
+        case .bucket:
+            return (3...63).contains(bytes.count)
+                && bytes.first.map { Self.isLower($0) || Self.isDigit($0) } == true
+                && bytes.allSatisfy {
+                    Self.isLower($0) || Self.isDigit($0) || [0x2d, 0x2e].contains($0)
+                }
         case .url:
             return EndpointURL(text) != nil
         case .cloudName:

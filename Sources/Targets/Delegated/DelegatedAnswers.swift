@@ -26,7 +26,8 @@ struct DelegatedAnswers {
         }
         var counts = PurgeCounts()
         for item in items {
-            guard let name = self.text(item["name"], max: Self.nameMax), let action = self.action(item),
+            guard let name = self.text(item["name"], max: Self.nameMax),
+                let action = self.action(item),
                 let count = self.count(item["count"]),
                 let fenced = self.count(item["fenced_count"], else: 0)
             else { return .trouble(.unusable) }
@@ -70,7 +71,8 @@ struct DelegatedAnswers {
         guard let entries = list(json["entries"]) else { return .trouble(.unusable) }
         var items: [PlanItem] = []
         for entry in entries {
-            guard let name = self.text(entry["name"], max: Self.nameMax), let action = self.action(entry),
+            guard let name = self.text(entry["name"], max: Self.nameMax),
+                let action = self.action(entry),
                 let count = self.count(entry["count"]),
                 let fenced = self.count(entry["fenced_count"], else: 0)
             else { return .trouble(.unusable) }

@@ -11,7 +11,7 @@ package struct DelegatedTarget: PurgeTarget {
     package let name: TargetName
     private let delegate: any PurgeDelegate
 
-    /// - Parameter delegate: Carries the questions.
+    /// Has a delegate carry the questions.
     package init(name: TargetName, delegate: any PurgeDelegate) {
         self.name = name
         self.delegate = delegate

@@ -29,6 +29,7 @@ package struct WebhookSignature: Sendable {
     ///   - id: The same for every try.
     ///   - time: When it is sent; receivers refuse old messages.
     ///   - body: Exactly the bytes that are sent.
+    /// - Returns: In the order of the specification.
     func headers(id: String, time: WallTime, body: [UInt8]) -> [(name: String, value: String)] {
         let seconds = String(time.unixMilliseconds / 1000)
         let message = Array("\(id).\(seconds).".utf8) + body

@@ -74,7 +74,8 @@ struct RedisConnection: Sendable {
         }
         let loop = channel.eventLoop
         let promise = loop.makePromise(of: [RESPValue].self)
-        let deadline = loop.scheduleTask(in: .milliseconds(plan.timeout.milliseconds)) { [channel] in
+        let deadline = loop.scheduleTask(in: .milliseconds(plan.timeout.milliseconds)) {
+            [channel] in
             channel.close(promise: nil)
         }
         defer { deadline.cancel() }

@@ -18,9 +18,8 @@ struct RedisCursor {
     private var cursor = Array("0".utf8)
     private var lastStep = Duration.zero
 
-    /// - Parameters:
-    ///   - command: `SCAN`, or one of its kin with its key.
-    ///   - match: What the server should select; `nil` for everything.
+    /// Begins with `SCAN`, or one of its kin with its key; the server selects by `match`, or
+    /// everything.
     init(
         _ command: [[UInt8]],
         match: [UInt8]?,

@@ -13,7 +13,9 @@ package enum RedisLimits {
     static let restMax = Duration.milliseconds(50)
     /// Steps of a plan's count, a million keys looked at.
     static let planSteps = 1000
-    /// Steps of one pass; ten billion keys. A server that never ends its cursor is broken.
+    /// Steps of one pass; ten billion keys.
+    ///
+    /// A server that never ends its cursor is broken.
     static let sweepSteps = 10_000_000
     /// Keys looked at for the coverage; a sample.
     static let coverageSteps = 20

@@ -22,7 +22,7 @@ struct RedisSweep {
     /// Rules whose counting stopped at the bound.
     private(set) var cut: Set<Int> = []
 
-    /// - Parameter users: Each fits every pattern of the plan.
+    /// Prepares a pass for users who fit every pattern of the plan.
     init(
         _ plan: RedisTargetPlan,
         _ purpose: Purpose,
@@ -156,7 +156,8 @@ struct RedisSweep {
         }
     }
 
-    /// - Parameter isSelected: The configuration names the key itself: it must have members.
+    /// Deals with the members of some keys; one that `isSelected`, named by the configuration itself,
+    /// must have members.
     private mutating func sweep(
         _ member: UserPattern,
         in keys: [[UInt8]],

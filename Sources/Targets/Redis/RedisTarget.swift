@@ -184,7 +184,11 @@ package struct RedisTarget: PurgeTarget {
             )
         }
         if let replicas = info["connected_slaves"].flatMap(Int.init), replicas > 0 {
-            let reply = try await connection.ask("WAIT", "\(replicas)", "\(RedisLimits.replicaWait)")
+            let reply = try await connection.ask(
+                "WAIT",
+                "\(replicas)",
+                "\(RedisLimits.replicaWait)"
+            )
             if (reply.integer ?? 0) < replicas {
                 copies.append(
                     PurgeCounts.Lingering(text: "replicas of Redis that lag behind", until: nil)

@@ -79,6 +79,7 @@ package struct UserPattern: Hashable, Sendable, CustomStringConvertible {
     /// - Parameters:
     ///   - name: A key or member as the server has it.
     ///   - users: By the bytes of their ids.
+    /// - Returns: The number of the user; `nil` for nobody's name.
     func owner(of name: [UInt8], among users: [[UInt8]: Int]) -> Int? {
         for start in starts(in: name) {
             guard let end = end(in: name, from: start), start < end else { continue }

@@ -56,7 +56,9 @@ struct RedisTargetTests {
         #expect(try fixture.server.cli(database: 1, "ZCARD", "board") == ["6"])
     }
 
-    @Test("a connection that the server ends in mid purge is taken up again, others' data unchanged")
+    @Test(
+        "a connection that the server ends in mid purge is taken up again, others' data unchanged"
+    )
     func cut() async throws {
         let fixture = try RedisFixture(database: 2)
         let fill = """
@@ -122,8 +124,16 @@ struct RedisTargetTests {
     func permissions() async throws {
         let fixture = try RedisFixture(database: 4)
         try fixture.server.cli(
-            "ACL", "SETUSER", "eraser", "on", ">canary-pass-7c1e", "~user:*", "+unlink", "+exists",
-            "+select", "+scan"
+            "ACL",
+            "SETUSER",
+            "eraser",
+            "on",
+            ">canary-pass-7c1e",
+            "~user:*",
+            "+unlink",
+            "+exists",
+            "+select",
+            "+scan"
         )
         var plan = try fixture.plan(["user:{user_id}"])
         plan.username = "eraser"
@@ -186,6 +196,8 @@ struct RedisTargetTests {
         let answer = await target.purge([order])[0]
         try fixture.server.cli("CONFIG", "SET", "appendonly", "no")
         guard case .done(let counts) = answer else { return #expect(answer == .trouble(.lost)) }
-        #expect(counts.lingering.map(\.text) == ["append-only file of Redis, until its next rewrite"])
+        #expect(
+            counts.lingering.map(\.text) == ["append-only file of Redis, until its next rewrite"]
+        )
     }
 }

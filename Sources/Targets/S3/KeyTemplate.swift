@@ -1,0 +1,58 @@
+import Lifecycle
+
+/// Where a user's objects are: a prefix that ends behind the user id, such as `users/{user_id}/`,
+/// or one whole key, such as `avatars/{user_id}.png`.
+package struct KeyTemplate: Hashable, Sendable, CustomStringConvertible {
+    /// What is wrong with a text that is no template; words that follow "it must".
+    package struct Malformed: Error, Hashable, Sendable {
+        package let requirement: String
+    }
+
+    /// The longest key (docs.aws.amazon.com/AmazonS3/latest/userguide/object-keys.html).
+    static let byteCountMax = 1024
+
+    package let description: String
+    /// Whether it stands for every key that begins with it.
+    let isPrefix: Bool
+    private let before: String
+    private let after: String
+
+    /// Reads a template.
+    ///
+    /// - Throws: ``Malformed`` for anything that could reach another user: the prefix `users/{user_id}`
+    ///   would take the objects of user `12` for user `1`.
+    package init(_ text: String, isPrefix: Bool) throws(Malformed) {
+        let parts = text.split(separator: "{user_id}", omittingEmptySubsequences: false)
+        guard parts.count == 2, text.utf8.count <= Self.byteCountMax,
+            text.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7f })
+        else {
+            throw Malformed(requirement: "contain {user_id} exactly once and no control characters")
+        }
+        guard
+            !isPrefix || parts[1].first.map({ $0.isASCII && !$0.isLetter && !$0.isNumber }) == true
+        else {
+            throw Malformed(requirement: "have a separator such as '/' behind {user_id}")
+        }
+        description = text
+        self.isPrefix = isPrefix
+        before = String(parts[0])
+        after = String(parts[1])
+    }
+
+    /// The key or prefix of a user; `nil` for an id that holds the separator, whose objects could
+    /// not be told from another user's, and for one that no key can hold.
+    func key(of user: UserID) -> String? {
+        let id = user.exposeText()
+        if isPrefix, let separator = after.first, id.contains(separator) { return nil }
+        let key = before + id + after
+        return key.utf8.count <= Self.byteCountMax ? key : nil
+    }
+
+    /// What all users' keys begin with.
+    var root: String { before }
+
+    /// Whether a key that a listing brought is a user's, byte for byte.
+    func holds(_ key: String, of own: String) -> Bool {
+        isPrefix ? key.utf8.starts(with: own.utf8) : key.utf8.elementsEqual(own.utf8)
+    }
+}

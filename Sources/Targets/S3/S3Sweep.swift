@@ -1,0 +1,157 @@
+import Lifecycle
+
+/// Goes through what a bucket has of one user: removes it, or counts what is left.
+struct S3Sweep {
+    /// What was found by one template.
+    struct Tally: Sendable {
+        var versionCount = 0
+        var uploadCount = 0
+        /// Newer than the fence.
+        var fencedCount = 0
+        /// Counting stopped at a bound.
+        var isCut = false
+        var locks: Set<S3Bucket.Lock> = []
+    }
+
+    /// The longest rest between two pages.
+    static let restMax = Duration.seconds(1)
+    /// Pages of a plan's count, a hundred thousand versions; and of a verification that has found
+    /// something.
+    static let countedPages = 100
+    /// Pages of one walk, ten billion versions; a listing that goes on is broken.
+    static let pagesMax = 10_000_000
+
+    let bucket: S3Bucket
+    let clock: TargetClock
+    let fence: WallTime
+
+    // MARK: Removal
+
+    /// Deletes every version, delete marker and unfinished upload that is not newer than the fence.
+    ///
+    /// - Throws: ``S3Error``; what was deleted until then stays deleted.
+    func remove(_ template: KeyTemplate, _ own: String) async throws(S3Error) -> Tally {
+        var tally = Tally()
+        try await pages { place throws(S3Error) in
+            let page = try await bucket.versions(own, from: place)
+            let (due, fenced) = split(page.entries, template, own)
+            tally.fencedCount += fenced
+            guard !due.isEmpty else { return page.next }
+            let refused = try await bucket.delete(due)
+            for version in refused {
+                guard let lock = try await bucket.lock(of: version, at: clock.wall()) else {
+                    throw S3Error(.refused, target: bucket.target)
+                }
+                tally.locks.insert(lock)
+            }
+            tally.versionCount += due.count - refused.count
+            return page.next
+        }
+        try await pages { place throws(S3Error) in
+            let page = try await bucket.uploads(own, from: place)
+            for upload in page.entries where template.holds(upload.key, of: own) {
+                guard upload.begunAt <= fence else {
+                    tally.fencedCount += 1
+                    continue
+                }
+                try await bucket.abort(upload)
+                tally.uploadCount += 1
+            }
+            return page.next
+        }
+        return tally
+    }
+
+    // MARK: Counting
+
+    /// Counts for a plan.
+    ///
+    /// - Throws: ``S3Error``.
+    func preview(_ template: KeyTemplate, _ own: String) async throws(S3Error) -> Tally {
+        var tally = Tally()
+        var pageCount = 0
+        try await pages { place throws(S3Error) in
+            let page = try await bucket.versions(own, from: place)
+            let (due, fenced) = split(page.entries, template, own)
+            tally.versionCount += due.count
+            tally.fencedCount += fenced
+            pageCount += 1
+            tally.isCut = pageCount == Self.countedPages && page.next != nil
+            return tally.isCut ? nil : page.next
+        }
+        let uploads = try await bucket.uploads(own)
+        tally.uploadCount = uploads.entries.filter { isDue($0, template, own) }.count
+        return tally
+    }
+
+    /// Counts what is left, by a wider listing of versions, by the listing of objects, and by that
+    /// of uploads; what a lock protects is not left but lingers.
+    ///
+    /// - Throws: ``S3Error``.
+    func remaining(_ template: KeyTemplate, _ own: String) async throws(S3Error) -> Int {
+        var left = 0
+        var lockedKeys: Set<String> = []
+        var pageCount = 0
+        let wider = String(own.dropLast())
+        try await pages { place throws(S3Error) in
+            let page = try await bucket.versions(wider, from: place)
+            for version in split(page.entries, template, own).due {
+                if try await bucket.lock(of: version, at: clock.wall()) == nil {
+                    left += 1
+                } else {
+                    lockedKeys.insert(version.key)
+                }
+            }
+            pageCount += 1
+            return left > 0 && pageCount >= Self.countedPages ? nil : page.next
+        }
+        try await pages { place throws(S3Error) in
+            guard left == 0 else { return nil }
+            let page = try await bucket.objects(own, from: place)
+            left +=
+                split(page.entries, template, own).due.filter { !lockedKeys.contains($0.key) }
+                .count
+            return page.next
+        }
+        try await pages { place throws(S3Error) in
+            let page = try await bucket.uploads(own, from: place)
+            left += page.entries.filter { isDue($0, template, own) }.count
+            return left > 0 ? nil : page.next
+        }
+        return left
+    }
+
+    // MARK: Pages
+
+    private func split(
+        _ versions: [S3Bucket.Version],
+        _ template: KeyTemplate,
+        _ own: String
+    ) -> (due: [S3Bucket.Version], fencedCount: Int) {
+        let found = versions.filter { template.holds($0.key, of: own) }
+        let due = found.filter { $0.modifiedAt <= fence }
+        return (due, found.count - due.count)
+    }
+
+    private func isDue(_ upload: S3Bucket.Upload, _ template: KeyTemplate, _ own: String) -> Bool {
+        template.holds(upload.key, of: own) && upload.begunAt <= fence
+    }
+
+    /// Works on one page after another, resting as long as each took, at most a second.
+    private func pages(
+        _ work: (S3Bucket.Query) async throws(S3Error) -> S3Bucket.Query?
+    ) async throws(S3Error) {
+        var place: S3Bucket.Query = []
+        for _ in 0..<Self.pagesMax {
+            let start = clock.uptime()
+            guard let next = try await work(place) else { return }
+            place = next
+            do {
+                try await clock.rest(min(clock.uptime() - start, Self.restMax))
+            } catch {
+                throw S3Error(.lost, target: bucket.target)
+            }
+        }
+        throw S3Error(.unusable, target: bucket.target)
+    }
+}

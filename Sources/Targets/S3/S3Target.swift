@@ -1,0 +1,188 @@
+package import Engine
+package import HTTP
+package import Lifecycle
+package import Logging
+package import NIOCore
+
+/// A bucket of Amazon S3 or of a server that speaks its protocol.
+///
+/// Every version, delete marker and unfinished upload of a user goes. An interrupted purge finds
+/// what is left when it is asked again.
+package struct S3Target: PurgeTarget {
+    package let name: TargetName
+    private let plan: S3TargetPlan
+    private let client: S3Client
+    private let clock: TargetClock
+
+    private var bucket: S3Bucket { S3Bucket(client: client, target: name, pageSize: plan.pageSize) }
+
+    /// Prepares the calls; no connection is made yet.
+    ///
+    /// - Parameters:
+    ///   - plan: The bucket and where users' objects are.
+    ///   - group: Runs the connections; owned by the caller.
+    ///   - clock: Paces the listings, dates the signatures.
+    ///   - logger: Gets one debug line when the shutdown was not clean.
+    /// - Throws: ``HTTP/SetupError`` for an endpoint or certificate file that cannot be used.
+    package init(
+        plan: S3TargetPlan,
+        on group: any EventLoopGroup,
+        clock: TargetClock,
+        logger: Logger
+    ) throws(SetupError) {
+        name = plan.name
+        self.plan = plan
+        self.clock = clock
+        client = try S3Client(plan, on: group, now: clock.wall, logger: logger)
+    }
+
+    /// Closes the connections.
+    package func shutdown() async { await client.shutdown() }
+
+    /// Deletes what is each user's; what a lock protects lingers.
+    package func purge(_ orders: [PurgeOrder]) async -> [PurgeAnswer] {
+        await answers(orders) { sweep, owned throws(S3Error) in
+            var counts = PurgeCounts()
+            for (template, own) in owned {
+                let tally = try await sweep.remove(template, own)
+                counts.entries += entries(template, tally)
+                for lock in tally.locks { counts.note(lingering(lock)) }
+            }
+            return .done(counts)
+        } trouble: {
+            .trouble($0)
+        }
+    }
+
+    /// Lists by other queries and counts what is there.
+    package func verify(_ orders: [PurgeOrder]) async -> [VerifyAnswer] {
+        await answers(orders) { sweep, owned throws(S3Error) in
+            var left = 0
+            for (template, own) in owned { left += try await sweep.remaining(template, own) }
+            return left == 0 ? .clean : .remaining(left)
+        } trouble: {
+            .trouble($0)
+        }
+    }
+
+    /// Counts what is one user's, a hundred thousand versions per rule at most.
+    package func plan(_ order: PurgeOrder) async -> PlanAnswer {
+        let found: [PlanAnswer] = await answers([order]) { sweep, owned throws(S3Error) in
+            var items: [PlanItem] = []
+            for (template, own) in owned {
+                let tally = try await sweep.preview(template, own)
+                items += entries(template, tally).map { entry in
+                    PlanItem(
+                        name: entry.name,
+                        action: .delete,
+                        count: entry.rowCount,
+                        isBounded: tally.isCut,
+                        fencedCount: entry.fencedCount
+                    )
+                }
+            }
+            return .items(items)
+        } trouble: {
+            .trouble($0)
+        }
+        return found[0]
+    }
+
+    /// Whether the bucket is there and permits what a purge needs.
+    package func diagnose() async -> [String] { await S3Diagnosis(plan, bucket).problems() }
+
+    /// Without what an outage explains.
+    package func misfits() async -> [String] {
+        await S3Diagnosis(plan, bucket).problems(withOutages: false)
+    }
+
+    /// Looks for folders of the bucket that no rule leads to.
+    package func coverage() async -> CoverageAnswer {
+        let folders: [String]
+        do throws(S3Error) {
+            folders = try await bucket.folders()
+        } catch {
+            return .trouble(error.trouble)
+        }
+        let strays = folders.filter { folder in
+            !plan.templates.contains { $0.root.hasPrefix(folder) || folder.hasPrefix($0.root) }
+        }
+        let configured = plan.templates.map {
+            CoverageFinding(name: $0.description, reason: "configured", isCovered: true)
+        }
+        guard strays.count <= PathCoverage.namesMax else {
+            let reason = "\(strays.count) folders or more, no rule leads there"
+            return .findings(
+                configured + [CoverageFinding(name: "*/", reason: reason, isCovered: false)]
+            )
+        }
+        return .findings(
+            configured
+                + strays.map {
+                    CoverageFinding(name: $0, reason: "no rule leads there", isCovered: false)
+                }
+        )
+    }
+
+    // MARK: Orders
+
+    /// Works on one user after another; once the bucket is gone, wrong or overloaded, no more.
+    private func answers<Answer: Sendable>(
+        _ orders: [PurgeOrder],
+        _ body: (S3Sweep, [(KeyTemplate, String)]) async throws(S3Error) -> Answer,
+        trouble: (Trouble) -> Answer
+    ) async -> [Answer] {
+        var answers: [Answer] = []
+        var halt: S3Error?
+        for order in orders {
+            let owned = plan.templates.compactMap { template in
+                template.key(of: order.user).map { (template, $0) }
+            }
+            guard owned.count == plan.templates.count else {
+                answers.append(trouble(.unusable))
+                continue
+            }
+            if let halt {
+                answers.append(trouble(halt.trouble))
+                continue
+            }
+            do throws(S3Error) {
+                let sweep = S3Sweep(bucket: bucket, clock: clock, fence: order.fence)
+                answers.append(try await body(sweep, owned))
+            } catch {
+                answers.append(trouble(error.trouble))
+                switch error.kind {
+                case .unreachable, .lost, .throttled, .refused: halt = error
+                case .absent, .unusable: break
+                }
+            }
+        }
+        return answers
+    }
+
+    private func entries(
+        _ template: KeyTemplate,
+        _ tally: S3Sweep.Tally
+    ) -> [PurgeCounts.Entry] {
+        [
+            PurgeCounts.Entry(
+                name: template.description,
+                action: "delete",
+                rowCount: tally.versionCount,
+                fencedCount: tally.fencedCount
+            ),
+            PurgeCounts.Entry(
+                name: "unfinished uploads of \(template)",
+                action: "delete",
+                rowCount: tally.uploadCount
+            ),
+        ]
+    }
+
+    private func lingering(_ lock: S3Bucket.Lock) -> PurgeCounts.Lingering {
+        PurgeCounts.Lingering(
+            text: "object versions under \(lock.kind.rawValue) lock in bucket '\(plan.bucket)'",
+            until: lock.until
+        )
+    }
+}

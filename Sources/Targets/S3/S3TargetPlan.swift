@@ -1,0 +1,37 @@
+package import HTTP
+package import Lifecycle
+
+/// A bucket and where a user's objects are in it.
+package struct S3TargetPlan: Sendable {
+    package let name: TargetName
+    package let bucket: String
+    /// `https://HOST[:PORT]`, without the bucket.
+    package let endpoint: String
+    /// Whether the bucket is the first name of the path, not of the host.
+    package let isPathStyle: Bool
+    package let signer: S3Signer
+    /// Not empty.
+    package let templates: [KeyTemplate]
+    package var remote: RemoteSettings
+    /// Entries of a listing, and of one DeleteObjects; the service allows no more.
+    var pageSize = 1000
+
+    package init(
+        name: TargetName,
+        bucket: String,
+        endpoint: String,
+        isPathStyle: Bool,
+        signer: S3Signer,
+        templates: [KeyTemplate]
+    ) {
+        self.name = name
+        self.bucket = bucket
+        self.endpoint = endpoint
+        self.isPathStyle = isPathStyle
+        self.signer = signer
+        self.templates = templates
+        remote = RemoteSettings(owner: .target(name), concurrency: 4)
+        // A page of a listing has 1,000 keys of up to 1,024 bytes, some of them escaped.
+        remote.answerMax = 8 << 20
+    }
+}

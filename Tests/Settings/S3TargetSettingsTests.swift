@@ -1,0 +1,49 @@
+import Testing
+
+@testable import Settings
+
+@Suite("Settings of a bucket of S3")
+struct S3TargetSettingsTests {
+    private static let section = """
+        [[target]]
+        name = "uploads"
+        kind = "s3"
+        bucket = "app-uploads"
+        region = "eu-central-1"
+        access_key_id = "AKIAIOSFODNN7EXAMPLE"
+        secret_key_credential = "s3-key"
+
+        """
+
+    @Test("bucket, keys and templates are read")
+    func reads() throws {
+        let configuration = try Sample.load(
+            Self.section + """
+                endpoint = "https://s3.example.com"
+                session_token_credential = "s3-token"
+                prefixes = ["users/{user_id}/"]
+
+                """
+        )
+        let kind = try #require(configuration.targets.first).kind
+        guard case .s3(let s3) = kind else { return #expect(kind.family == .s3) }
+        #expect(s3.urlStyle == .virtualHost)
+        #expect(s3.prefixes == ["users/{user_id}/"] && s3.objects.isEmpty)
+        #expect(kind.credentials.map(\.name) == ["s3-key", "s3-token"])
+    }
+
+    @Test(
+        "a bucket that is not said clearly stops the start",
+        arguments: [
+            "endpoint = \"https://s3.example.com\"",
+            "endpoint = \"http://s3.example.com\"\nprefixes = [\"u/{user_id}/\"]",
+            "endpoint = \"https://s3.example.com/x\"\nprefixes = [\"u/{user_id}/\"]",
+            "endpoint = \"https://s3.example.com\"\nprefixes = [\"u/\"]",
+            "endpoint = \"https://s3.example.com\"\nobjects = [\"{user_id}{user_id}\"]",
+            "prefixes = [\"u/{user_id}/\"]",
+        ]
+    )
+    func refused(text: String) {
+        #expect(throws: (any Error).self) { try Sample.load(Self.section + text + "\n") }
+    }
+}

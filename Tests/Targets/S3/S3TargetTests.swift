@@ -1,0 +1,219 @@
+import Engine
+import Lifecycle
+import Synchronization
+import Testing
+
+@testable import Targets
+
+@Suite("S3", .serialized)
+struct S3TargetTests {
+    private static func counts(_ answer: PurgeAnswer?) -> [Int]? {
+        guard case .done(let counts)? = answer else { return nil }
+        return counts.entries.map(\.rowCount)
+    }
+
+    @Test("versions, markers and unfinished uploads of one user go, nothing of another")
+    func purges() async throws {
+        let fixture = try S3Fixture()
+        for user in ["1", "12", "é &<\"+ä"] {
+            try fixture.put("users/\(user)/a/b.txt", "users/\(user)/a/b.txt", "pic/\(user).png")
+            let path = S3Client.encodedPath("\(fixture.bucket)/users/\(user)/a/b.txt")
+            try fixture.server.curl("DELETE", path)
+            let upload = S3Client.encodedPath("\(fixture.bucket)/users/\(user)/big")
+            try fixture.server.curl("POST", "\(upload)?uploads")
+        }
+        try fixture.put("users/1", "pic/1.png.bak")
+        let target = try fixture.target(prefixes: ["users/{user_id}/"], keys: ["pic/{user_id}.png"])
+        #expect(await target.diagnose() == [])
+        let orders = try ["1", "é &<\"+ä", "nobody"].map { try FilesFixture.order($0) }
+        #expect(await target.verify(orders) == [.remaining(5), .remaining(5), .clean])
+        guard case .items(let items) = await target.plan(orders[0]) else {
+            Issue.record("no plan")
+            return
+        }
+        #expect(items.map(\.count) == [3, 1, 1, 0])
+        let answers = await target.purge(orders)
+        #expect(answers.map(Self.counts) == [[3, 1, 1, 0], [3, 1, 1, 0], [0, 0, 0, 0]])
+        #expect(await target.verify(orders) == [.clean, .clean, .clean])
+        #expect(
+            try fixture.versions == [
+                "pic/1.png.bak", "pic/12.png", "users/1", "users/12/a/b.txt", "users/12/a/b.txt",
+                "users/12/a/b.txt",
+            ]
+        )
+        let uploads = try fixture.server.curl("GET", "\(fixture.bucket)?uploads")
+        #expect(uploads.contains("users/12/big") && !uploads.contains("users/1/big"))
+        await target.shutdown()
+    }
+
+    @Test("a bucket without versions")
+    func withoutVersions() async throws {
+        let fixture = try S3Fixture(versioned: false)
+        try fixture.put("u/ann/x", "u/bob/x")
+        let target = try fixture.target(prefixes: ["u/{user_id}/"])
+        let order = try FilesFixture.order("ann")
+        #expect(Self.counts(await target.purge([order])[0]) == [1, 0])
+        #expect(try fixture.versions == ["u/bob/x"])
+        await target.shutdown()
+    }
+
+    @Test("what is newer than the request stays and is reported")
+    func fence() async throws {
+        let fixture = try S3Fixture()
+        try fixture.put("u/ann/x")
+        let target = try fixture.target(prefixes: ["u/{user_id}/"])
+        let order = try FilesFixture.order("ann", fence: FilesFixture.now() + .seconds(-3600))
+        guard case .done(let counts) = await target.purge([order])[0] else {
+            Issue.record("not done")
+            return
+        }
+        #expect(counts.entries[0].rowCount == 0 && counts.entries[0].fencedCount == 1)
+        #expect(await target.verify([order]) == [.clean])
+        #expect(try fixture.versions == ["u/ann/x"])
+        await target.shutdown()
+    }
+
+    @Test("what a lock protects lingers with its date, the rest goes, and the purge ends")
+    func locks() async throws {
+        let fixture = try S3Fixture(isLocked: true)
+        let mode = "x-amz-object-lock-mode: "
+        let date = "x-amz-object-lock-retain-until-date: "
+        let hold = "x-amz-object-lock-legal-hold: ON"
+        try fixture.put("u/ann/a", headers: [mode + "COMPLIANCE", date + "2040-01-02T03:04:05Z"])
+        try fixture.put("u/ann/b", headers: [mode + "GOVERNANCE", date + "2041-01-02T03:04:05Z"])
+        try fixture.put("u/ann/c", headers: [hold])
+        try fixture.put("u/ann/d")
+        let target = try fixture.target(prefixes: ["u/{user_id}/"])
+        let order = try FilesFixture.order("ann")
+        guard case .done(let counts) = await target.purge([order])[0] else {
+            Issue.record("not done")
+            return
+        }
+        #expect(counts.entries[0].rowCount == 1)
+        let lingering: [String: String?] = Dictionary(counts.lingering.map { ($0.text, $0.until?.rfc3339) }) {
+            one,
+            _ in
+            one
+        }
+        func text(_ kind: String) -> String {
+            "object versions under \(kind) lock in bucket '\(fixture.bucket)'"
+        }
+        #expect(
+            lingering == [
+                text("compliance"): "2040-01-02T03:04:05.000Z",
+                text("governance"): "2041-01-02T03:04:05.000Z", text("legal hold"): nil,
+            ]
+        )
+        #expect(try fixture.versions == ["u/ann/a", "u/ann/b", "u/ann/c"])
+        #expect(await target.verify([order]) == [.clean])
+        await target.shutdown()
+    }
+
+    @Test("a purge that breaks off after any page is taken up again, others' data unchanged")
+    func cut() async throws {
+        let fixture = try S3Fixture()
+        for index in 0..<5 { try fixture.put("u/ann/\(index)", "u/bob/\(index)") }
+        let order = try FilesFixture.order("ann")
+        struct Stop: Error {}
+        var cutCount = 0
+        for step in 1...10 {
+            let rests = Mutex(0)
+            let target = try fixture.target(prefixes: ["u/{user_id}/"], pageSize: 1) { _ in
+                let count = rests.withLock { count in
+                    count += 1
+                    return count
+                }
+                if count == step { throw Stop() }
+            }
+            let answer = await target.purge([order])[0]
+            await target.shutdown()
+            guard answer == .trouble(.lost) else {
+                #expect(Self.counts(answer) != nil)
+                break
+            }
+            cutCount += 1
+        }
+        #expect(cutCount > 1)
+        let target = try fixture.target(prefixes: ["u/{user_id}/"])
+        #expect(await target.verify([order]) == [.clean])
+        #expect(try fixture.versions == (0..<5).map { "u/bob/\($0)" })
+        await target.shutdown()
+    }
+
+    @Test("an id that holds the separator is left for an operator, and so is one too long")
+    func oddIDs() async throws {
+        let fixture = try S3Fixture()
+        try fixture.put("u/a/b/x")
+        let target = try fixture.target(prefixes: ["u/{user_id}/"])
+        let answers = await target.purge([
+            try FilesFixture.order("a/b"), try FilesFixture.order(".."),
+        ])
+        #expect(answers[0] == .trouble(.unusable))
+        #expect(Self.counts(answers[1]) == [0, 0])
+        #expect(try fixture.versions == ["u/a/b/x"])
+        await target.shutdown()
+    }
+
+    @Test("a bucket that is not there, and a certificate of nobody, are told apart")
+    func troubles() async throws {
+        let fixture = try S3Fixture()
+        let order = try FilesFixture.order("ann")
+        let missing = try fixture.target(prefixes: ["u/{user_id}/"], bucket: "no-such-bucket")
+        #expect(await missing.purge([order]) == [.trouble(.misconfigured)])
+        #expect(await missing.misfits().count == 1)
+        let unknown = try fixture.target(prefixes: ["u/{user_id}/"], trusts: false)
+        #expect(await unknown.purge([order]) == [.trouble(.unreachable)])
+        #expect(await unknown.misfits() == [])
+        #expect(await unknown.diagnose().count == 1)
+        await missing.shutdown()
+        await unknown.shutdown()
+    }
+
+    @Test("folders that no rule leads to are found")
+    func coverage() async throws {
+        let fixture = try S3Fixture()
+        try fixture.put("u/ann/x", "logs/x", "root")
+        let target = try fixture.target(prefixes: ["u/{user_id}/"])
+        guard case .findings(let findings) = await target.coverage() else {
+            Issue.record("no findings")
+            return
+        }
+        #expect(findings.filter { !$0.isCovered }.map(\.name) == ["logs/", "*"])
+        await target.shutdown()
+    }
+}
+
+@Suite("Keys of S3 and its XML")
+struct S3TextTests {
+    @Test(
+        "a prefix that could reach another user is refused",
+        arguments: [
+            "", "users/", "users/{user_id}", "{user_id}a/", "{user_id}/{user_id}/", "{user_id}é/",
+        ]
+    )
+    func templates(text: String) {
+        #expect(throws: KeyTemplate.Malformed.self) { try KeyTemplate(text, isPrefix: true) }
+    }
+
+    @Test(
+        "XML that could mean two things is none",
+        arguments: [
+            "", "<a>", "<a></b>", "<a/><b/>", "<!DOCTYPE a><a/>", "<a>&x;</a>", "<a>&#xd800;</a>",
+            "<a>&amp</a>", "x<a/>", String(repeating: "<a>", count: 20),
+        ]
+    )
+    func malformed(text: String) {
+        #expect(XMLElement(Array(text.utf8)) == nil)
+    }
+
+    @Test("text and entities of XML are read, and written back")
+    func xml() throws {
+        let text =
+            "<?xml version=\"1.0\"?>\n<a x=\"1\"><b>1 &lt;&#38;&#x20AC;</b><c/><b>2</b></a>\n"
+        let root = try #require(XMLElement(Array(text.utf8)))
+        #expect(root.all("b").map(\.text) == ["1 <&€", "2"])
+        #expect(root["c"]?.text == "" && root["d"] == nil)
+        let odd = "a\u{1}&<>\"'\n"
+        #expect(XMLElement(Array("<a>\(odd.escapedForXML)</a>".utf8))?.text == odd)
+    }
+}
