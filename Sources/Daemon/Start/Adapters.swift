@@ -224,7 +224,7 @@ struct AdapterFactory: Sendable {
         }
         switch target.kind {
         case .files, .sqlite: return try makeLocal(target, at: path)
-        case .postgresql, .firebaseAuth, .redis, .command, .webhook: return nil
+        case .postgresql, .firebaseAuth, .redis, .s3, .command, .webhook: return nil
         }
     }
 
@@ -237,7 +237,7 @@ struct AdapterFactory: Sendable {
             let google = try await make(target, firebase)
             clients.append(google.client)
             return google.made
-        case .files, .sqlite, .postgresql, .redis, .command, .webhook:
+        case .files, .sqlite, .postgresql, .redis, .s3, .command, .webhook:
             return try makeLocal(target)
         }
     }
