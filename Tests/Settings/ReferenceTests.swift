@@ -39,7 +39,7 @@ struct ReferenceTests {
         var page = try ProjectFiles.text(path)
         for scope in SettingScope.allCases {
             let heading = ".Ss \(scope.header)\n"
-            let section = try #require(page.firstRange(of: heading), "\(scope.header) has no section")
+            let section = try #require(page.firstRange(of: heading), "no section \(heading)")
             let list = page[section.upperBound...]
             let start = try #require(list.firstRange(of: ".Bl -tag -width Ds\n")).upperBound
             let end = try #require(list.firstRange(of: ".El\n")).lowerBound

@@ -99,8 +99,8 @@ extension AdapterFactory {
 
     /// A bucket.
     ///
-    /// - Throws: ``DaemonError`` for a template that could reach another user, or what the directory
-    ///   throws for keys that cannot be read.
+    /// - Throws: ``DaemonError`` for a template that could reach another user, or what the
+    ///   directory throws for keys that cannot be read.
     func makeS3(_ s3: S3TargetConfiguration, named name: TargetName) throws -> any PurgeTarget {
         let templates: [KeyTemplate]
         do {

@@ -133,7 +133,7 @@ struct DelegatedAnswers {
         return text
     }
 
-    /// A short id may be a word of anything; one that is longer than a word is taken for the user's.
+    /// A short id may be a word of anything; a longer one is taken for the user's.
     private func namesUser(_ text: String) -> Bool {
         guard let id = user?.exposeText(), id.utf8.count >= 8 else { return false }
         return text.contains(id)

@@ -1,4 +1,5 @@
-/// A reply of Redis in version 2 of its protocol (redis.io/docs/latest/develop/reference/protocol-spec).
+/// A reply of Redis in version 2 of its protocol
+/// (redis.io/docs/latest/develop/reference/protocol-spec).
 ///
 /// Redacted, since keys hold user ids.
 enum RESPValue: Equatable, Sendable, CustomStringConvertible, CustomReflectable {

@@ -156,8 +156,8 @@ struct RedisSweep {
         }
     }
 
-    /// Deals with the members of some keys; one that `isSelected`, named by the configuration itself,
-    /// must have members.
+    /// Deals with the members of some keys; one that `isSelected`, named by the configuration
+    /// itself, must have members.
     private mutating func sweep(
         _ member: UserPattern,
         in keys: [[UInt8]],

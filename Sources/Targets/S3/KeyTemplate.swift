@@ -19,8 +19,8 @@ package struct KeyTemplate: Hashable, Sendable, CustomStringConvertible {
 
     /// Reads a template.
     ///
-    /// - Throws: ``Malformed`` for anything that could reach another user: the prefix `users/{user_id}`
-    ///   would take the objects of user `12` for user `1`.
+    /// - Throws: ``Malformed`` for anything that could reach another user: the prefix
+    ///   `users/{user_id}` would take the objects of user `12` for user `1`.
     package init(_ text: String, isPrefix: Bool) throws(Malformed) {
         let parts = text.split(separator: "{user_id}", omittingEmptySubsequences: false)
         guard parts.count == 2, text.utf8.count <= Self.byteCountMax,

@@ -3,24 +3,42 @@ import NIOHTTP1
 
 /// What can be asked of a bucket, in the words of its contents.
 struct S3Bucket: Sendable {
+    /// What a listing can go on behind.
+    protocol Listed: Hashable, Sendable {
+        var marker: Query { get }
+    }
+
     /// A version of an object, or a delete marker.
-    struct Version: Hashable, Sendable {
+    struct Version: Listed {
         let key: String
         let id: String
         let modifiedAt: WallTime
+
+        var marker: Query { [("key-marker", key), ("version-id-marker", id)] }
     }
 
     /// An upload that was begun and not finished.
-    struct Upload: Hashable, Sendable {
+    struct Upload: Listed {
         let key: String
         let id: String
         let begunAt: WallTime
+
+        var marker: Query { [("key-marker", key), ("upload-id-marker", id)] }
     }
 
     /// Some entries of a listing, and how it goes on; `nil` when it does not.
-    struct Page<Entry: Sendable>: Sendable {
+    struct Page<Entry: Listed>: Sendable {
         var entries: [Entry] = []
-        var next: [(name: String, value: String)]?
+        var next: Query?
+
+        /// How the listing goes on when only some of the page's entries stay.
+        ///
+        /// It goes on behind the last of them, or where the page began. The marker of a version
+        /// that is gone
+        /// makes some servers skip all that follows.
+        func next(behindLastOf staying: [Entry], _ place: Query) -> Query? {
+            next.map { _ in staying.last?.marker ?? place }
+        }
     }
 
     /// What keeps a version from being deleted.
@@ -155,11 +173,13 @@ struct S3Bucket: Sendable {
             case .absent: continue
             case .throttled: throw error(.throttled)
             case .refused:
-                let found = versions.first {
-                    $0.key == entry["Key"]?.text && $0.id == (entry["VersionId"]?.text ?? "null")
+                // Some servers leave the version out: then all of the key may be refused.
+                let id = entry["VersionId"]?.text
+                let found = versions.filter {
+                    $0.key == entry["Key"]?.text && (id == nil || $0.id == id)
                 }
-                guard let found else { throw error(.unusable) }
-                refused.append(found)
+                guard !found.isEmpty else { throw error(.unusable) }
+                refused += found
             case .unreachable, .lost, .unusable: throw error(.unusable)
             }
         }
@@ -186,9 +206,17 @@ struct S3Bucket: Sendable {
     func lock(of version: Version, at now: WallTime) async throws(S3Error) -> Lock? {
         let hold = try await detail("legal-hold", of: version)
         if hold?["Status"]?.text == "ON" { return Lock(kind: .legalHold, until: nil) }
-        guard let retention = try await detail("retention", of: version),
-            let mode = retention["Mode"]?.text, let until = retention["RetainUntilDate"]
-        else { return nil }
+        guard let retention = try await detail("retention", of: version) else { return nil }
+        return try lock(retention, at: now)
+    }
+
+    /// Reads an answer about retention; one that has ended protects nothing.
+    ///
+    /// - Throws: ``S3Error`` for a date that cannot be read.
+    func lock(_ retention: XMLElement, at now: WallTime) throws(S3Error) -> Lock? {
+        guard let mode = retention["Mode"]?.text, let until = retention["RetainUntilDate"] else {
+            return nil
+        }
         let end = try time(until)
         guard end > now else { return nil }
         return Lock(kind: mode == "GOVERNANCE" ? .governance : .compliance, until: end)

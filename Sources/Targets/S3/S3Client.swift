@@ -92,7 +92,8 @@ struct S3Client: Sendable {
             body: call.body
         )
         if !call.body.isEmpty {
-            // DeleteObjects wants one (docs.aws.amazon.com/AmazonS3/latest/API/API_DeleteObjects.html).
+            // DeleteObjects wants one
+            // (docs.aws.amazon.com/AmazonS3/latest/API/API_DeleteObjects.html).
             let digest = Base64.encode(Array(Insecure.MD5.hash(data: call.body)))
             message.headers = [
                 (name: "content-md5", value: String(decoding: digest, as: UTF8.self)),

@@ -29,11 +29,16 @@ struct S3Sweep {
 
     /// Deletes every version, delete marker and unfinished upload that is not newer than the fence.
     ///
-    /// - Throws: ``S3Error``; what was deleted until then stays deleted.
+    /// - Throws: ``S3Error``; what was deleted until then stays deleted. What was deleted and is
+    ///   still listed is an unusable answer.
     func remove(_ template: KeyTemplate, _ own: String) async throws(S3Error) -> Tally {
         var tally = Tally()
+        var removed: Set<S3Bucket.Version> = []
         try await pages { place throws(S3Error) in
             let page = try await bucket.versions(own, from: place)
+            guard removed.isDisjoint(with: page.entries) else {
+                throw S3Error(.unusable, target: bucket.target)
+            }
             let (due, fenced) = split(page.entries, template, own)
             tally.fencedCount += fenced
             guard !due.isEmpty else { return page.next }
@@ -44,20 +49,22 @@ struct S3Sweep {
                 }
                 tally.locks.insert(lock)
             }
-            tally.versionCount += due.count - refused.count
-            return page.next
+            removed = Set(due).subtracting(refused)
+            tally.versionCount += removed.count
+            return page.next(behindLastOf: page.entries.filter { !removed.contains($0) }, place)
         }
+        var aborted: Set<S3Bucket.Upload> = []
         try await pages { place throws(S3Error) in
             let page = try await bucket.uploads(own, from: place)
-            for upload in page.entries where template.holds(upload.key, of: own) {
-                guard upload.begunAt <= fence else {
-                    tally.fencedCount += 1
-                    continue
-                }
-                try await bucket.abort(upload)
-                tally.uploadCount += 1
+            guard aborted.isDisjoint(with: page.entries) else {
+                throw S3Error(.unusable, target: bucket.target)
             }
-            return page.next
+            let found = page.entries.filter { template.holds($0.key, of: own) }
+            aborted = Set(found.filter { $0.begunAt <= fence })
+            for upload in aborted { try await bucket.abort(upload) }
+            tally.fencedCount += found.count - aborted.count
+            tally.uploadCount += aborted.count
+            return page.next(behindLastOf: page.entries.filter { !aborted.contains($0) }, place)
         }
         return tally
     }

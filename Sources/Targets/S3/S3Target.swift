@@ -14,7 +14,7 @@ package struct S3Target: PurgeTarget {
     private let client: S3Client
     private let clock: TargetClock
 
-    private var bucket: S3Bucket { S3Bucket(client: client, target: name, pageSize: plan.pageSize) }
+    var bucket: S3Bucket { S3Bucket(client: client, target: name, pageSize: plan.pageSize) }
 
     /// Prepares the calls; no connection is made yet.
     ///
