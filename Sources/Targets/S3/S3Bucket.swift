@@ -34,8 +34,7 @@ struct S3Bucket: Sendable {
         /// How the listing goes on when only some of the page's entries stay.
         ///
         /// It goes on behind the last of them, or where the page began. The marker of a version
-        /// that is gone
-        /// makes some servers skip all that follows.
+        /// that is gone makes some servers skip all that follows.
         func next(behindLastOf staying: [Entry], _ place: Query) -> Query? {
             next.map { _ in staying.last?.marker ?? place }
         }
