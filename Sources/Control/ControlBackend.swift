@@ -14,7 +14,8 @@ package protocol ControlBackend: Sendable {
     ///   - caller: Who asks.
     /// - Returns: The request as it stands once it is durable.
     /// - Throws: ``ControlProblem`` with `already_open`, `idempotency_conflict`,
-    ///   `unknown_provider`, `malformed_option`, `intake_paused` or `unavailable`.
+    ///   `unknown_provider`, `malformed_option`, `intake_paused`, `fresh_sign_in_required` or
+    ///   `unavailable`; of the sign-in, what ``reauthorize(_:with:caller:)`` throws.
     func submit(
         _ submission: Submission,
         idempotencyKey: String?,

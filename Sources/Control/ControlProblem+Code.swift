@@ -25,6 +25,7 @@ extension ControlProblem {
         case missingSecret = "missing_secret"
         case notificationNotFound = "notification_not_found"
         case notificationsOff = "notifications_off"
+        case freshSignInRequired = "fresh_sign_in_required"
         case reauthorizationRefused = "reauthorization_refused"
         case requestNotFound = "request_not_found"
         case requestTimeout = "request_timeout"
@@ -53,7 +54,7 @@ extension ControlProblem {
                 .missingSecret, .unknownClientID, .unknownCredentialKind, .unknownField,
                 .unknownKind, .unknownOption, .clientIDRequired:
                 400
-            case .forbidden: 403
+            case .forbidden, .freshSignInRequired: 403
             case .identityNotFound, .notificationNotFound, .requestNotFound, .routeNotFound,
                 .unknownProvider,
                 .unknownTarget:
@@ -102,6 +103,7 @@ extension ControlProblem.Code {
         case .missingSecret: "the credential has no secret"
         case .notificationNotFound: "no notification has this code"
         case .notificationsOff: "no notifications are taken from this provider"
+        case .freshSignInRequired: "the user has to sign in again before a deletion"
         case .reauthorizationRefused: "the sign-in was not accepted"
         case .requestNotFound: "no such request"
         case .requestTimeout: "the request did not arrive in time"

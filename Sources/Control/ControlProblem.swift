@@ -51,6 +51,7 @@ extension ControlProblem {
         case .alreadyOpen: self.init(.alreadyOpen, detail)
         case .deletionInProgress: self.init(.deletionInProgress, detail)
         case .idempotencyConflict: self.init(.idempotencyConflict, detail)
+        case .freshSignInRequired: self.init(.freshSignInRequired, detail)
         }
     }
 

@@ -79,6 +79,8 @@ package enum RejectReason: String, Sendable, CaseIterable {
     case deletionInProgress = "deletion_in_progress"
     /// The idempotency key was used for a different request.
     case idempotencyConflict = "idempotency_conflict"
+    /// The user has not signed in lately, and a deletion needs that.
+    case freshSignInRequired = "fresh_sign_in_required"
 }
 
 /// Why a credential was not taken; the `detail` of a rejected credential.

@@ -8,92 +8,6 @@ import Vault
 @testable import Daemon
 
 @Suite("What the control API answers") struct BackendTests {
-    private func engine(
-        _ bench: Bench,
-        _ desk: CredentialDesk,
-        _ vault: SealedVault,
-        _ clock: AnchoredClock,
-        _ hub: EventHub
-    ) -> DeletionEngine {
-        DeletionEngine(
-            core: EngineCore(
-                configuration: desk.shelf.current.engineConfiguration,
-                pauses: StoredPauses(),
-                isVaultOpen: true,
-                seed: 1
-            ),
-            ports: EnginePorts(
-                store: bench.state,
-                vault: vault,
-                hasher: bench.hasher,
-                observer: Reporter(
-                    logger: bench.log.logger,
-                    hub: hub,
-                    now: { Bench.start },
-                    nudgeMirror: {}
-                ),
-                clock: clock,
-                makeRowNonce: { [] }
-            ),
-            adapters: desk.shelf.current.forEngine
-        )
-    }
-
-    private func backend(
-        _ bench: Bench,
-        spool: SpoolHealth = SpoolHealth()
-    ) throws -> DaemonBackend {
-        let vault = SealedVault(keyring: VaultKeyring(active: try Bench.key(1)))
-        let desk = try bench.desk(vault)
-        let clock = AnchoredClock()
-        let hub = EventHub()
-        let engine = engine(bench, desk, vault, clock, hub)
-        let intake = IntakeDesk(
-            state: bench.state,
-            hasher: bench.hasher,
-            shelf: desk.shelf,
-            credentials: desk,
-            logger: bench.log.logger
-        )
-        return DaemonBackend(
-            BackendParts(
-                state: bench.state,
-                engine: engine,
-                vault: vault,
-                rotation: KeyRotation(
-                    state: bench.state,
-                    vault: vault,
-                    clock: clock,
-                    logger: bench.log.logger
-                ),
-                ledger: try bench.keeper(clock),
-                replay: try bench.replay(desk.shelf, clock),
-                hasher: bench.hasher,
-                shelf: desk.shelf,
-                credentials: desk,
-                intake: intake,
-                notifications: NotificationDesk(
-                    state: bench.state,
-                    vault: vault,
-                    hasher: bench.hasher,
-                    shelf: desk.shelf,
-                    intake: intake,
-                    clock: clock,
-                    logger: bench.log.logger,
-                    post: { _ in }
-                ),
-                hub: hub,
-                mint: desk.mint,
-                now: { Bench.start },
-                startedAt: Bench.start,
-                version: "test",
-                logger: bench.log.logger,
-                spoolHealth: { spool },
-                reload: { () throws(ControlProblem) in throw ControlProblem(.internal) }
-            )
-        )
-    }
-
     private func ask(
         _ user: String,
         _ kind: RequestKind = .revokeTokens
@@ -108,7 +22,7 @@ import Vault
     @Test("an idempotency key belongs to one socket and one uid")
     func idempotency() async throws {
         let bench = try Bench()
-        let backend = try backend(bench)
+        let backend = try bench.backend()
         let application = Caller(role: .submit, uid: 1000)
         func id(_ user: String, _ caller: Caller) async throws -> RequestID {
             try await backend.submit(ask(user), idempotencyKey: "k", caller: caller).id
@@ -128,12 +42,12 @@ import Vault
     func spoolHealth() async throws {
         let bench = try Bench()
         let caller = Caller(role: .operator, uid: 0)
-        #expect(try await backend(bench).status(caller: caller).alarms.isEmpty)
+        #expect(try await bench.backend().status(caller: caller).alarms.isEmpty)
         var health = SpoolHealth()
         health.writeTrouble = .diskFull
         health.foreignCount = 2
         health.unreadableCount = 3
-        let ill = try backend(bench, spool: health)
+        let ill = try bench.backend(spool: health)
         #expect(
             try await ill.status(caller: caller).alarms
                 == ["spool_unwritable", "spool_foreign_objects", "spool_unreadable_rows"]

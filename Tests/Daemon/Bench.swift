@@ -2,6 +2,7 @@ import Engine
 import FoundationEssentials
 import Glibc
 import Lifecycle
+import Providers
 import Settings
 import Storage
 import Systemd
@@ -66,10 +67,14 @@ final class Bench: Sendable {
         Data(repeating: filler, count: 32).base64EncodedString()
     }
 
-    func desk(_ vault: SealedVault, more: String = "") throws -> CredentialDesk {
+    func desk(
+        _ vault: SealedVault,
+        more: String = "",
+        providers: [ProviderName: any ConnectedProvider] = [:]
+    ) throws -> CredentialDesk {
         let adapters = Adapters(
             configuration: try Self.configuration(more),
-            providers: [:],
+            providers: providers,
             targets: [:]
         )
         return CredentialDesk(

@@ -163,13 +163,13 @@ class Stage:
         with open(self.path("daemon.log"), errors="replace") as file:
             return file.read()
 
-    def http(self, method, path, body=None, key=None, timeout=10):
+    def http(self, method, path, body=None, key=None, timeout=10, role="control"):
         """(status, decoded body); raises one of GONE without an answer."""
         connection = http.client.HTTPConnection("localhost", timeout=timeout)
         connection.sock = socket.socket(socket.AF_UNIX)
         connection.sock.settimeout(timeout)
         try:
-            connection.sock.connect(self.path("runtime/control.sock"))
+            connection.sock.connect(self.path(f"runtime/{role}.sock"))
             headers = {"Content-Type": "application/json"}
             if key:
                 headers["Idempotency-Key"] = key

@@ -37,12 +37,25 @@ struct InputObject {
         try check(fields, unknown: .unknownField)
     }
 
-    /// Reads an object inside another one.
+    /// Reads the options of a request.
     init(options members: [JSONValue.Member], fields: [WireField]) throws(ControlProblem) {
         self.members = members
         prefix = "options."
         malformed = .malformedOption
         try check(fields, unknown: .unknownOption)
+    }
+
+    /// Reads any other object inside another one.
+    init(
+        members: [JSONValue.Member],
+        of parent: String,
+        malformed: ControlProblem.Code,
+        fields: [WireField]
+    ) throws(ControlProblem) {
+        self.members = members
+        prefix = parent + "."
+        self.malformed = malformed
+        try check(fields, unknown: .unknownField)
     }
 
     private func check(_ fields: [WireField], unknown: ControlProblem.Code) throws(ControlProblem) {

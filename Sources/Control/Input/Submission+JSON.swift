@@ -5,6 +5,7 @@ extension Submission: WireObject {
         .required("kind", .choice(RequestKind.allCases.map(\.rawValue)), "What is asked for."),
         .required("user_id", .text, "1 to 255 bytes, without control characters."),
         .optional("options", .object("RequestOptions"), "Never secrets."),
+        .optional("sign_in", .object("SignInInput"), "For `require_fresh_sign_in`."),
     ]
 
     /// Reads a body.
@@ -29,6 +30,11 @@ extension Submission: WireObject {
         case .object(let members)?: options = try RequestOptions(members: members, kind: kind)
         default: throw object.problem("options", "must be an object")
         }
+        switch object.value("sign_in") {
+        case nil: break
+        case .object(let members)?: signIn = try SignInInput(members: members)
+        default: throw object.problem("sign_in", "must be an object")
+        }
     }
 
     /// The body that ``init(body:)`` reads.
@@ -39,6 +45,10 @@ extension Submission: WireObject {
             writer.member("user_id", user.exposeText())
             writer.name("options")
             options.write(to: &writer)
+            if let signIn {
+                writer.name("sign_in")
+                signIn.write(to: &writer)
+            }
         }
         return writer.bytes
     }

@@ -159,7 +159,8 @@ extension OpenAPIDocument {
     /// Every documented object, sorted by name.
     package static let types: [any WireObject.Type] = [
         ControlProblem.Detail.self, CredentialInput.self, ReasonInput.self, ReauthorizeInput.self,
-        RequestOptions.self, Submission.self, WireEvent.self, WireGuard.self, WireHealth.self,
+        RequestOptions.self, SignInInput.self, Submission.self, WireEvent.self, WireGuard.self,
+        WireHealth.self,
         WireIdentity.self, WireKeyRotation.self, WireLedger.self, WireLedgerEntries.self,
         WireLedgerFinding.self, WireList<WireHealth>.self,
         WireList<WireIdentity>.self, WireList<WireRequest>.self, WireNotification.self,

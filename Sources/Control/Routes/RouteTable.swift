@@ -231,9 +231,10 @@ package enum RouteTable {
             answer: .object(WireRequest.self),
             successStatus: 202,
             problems: [
-                .alreadyOpen, .idempotencyConflict, .intakePaused, .malformedIdempotencyKey,
-                .malformedOption, .malformedUserID, .missingField, .unknownKind, .unknownOption,
-                .unknownProvider,
+                .alreadyOpen, .clientIDRequired, .freshSignInRequired, .idempotencyConflict,
+                .intakePaused, .malformedIDToken, .malformedIdempotencyKey, .malformedOption,
+                .malformedUserID, .missingField, .reauthorizationRefused, .subjectMismatch,
+                .unavailable, .unknownClientID, .unknownKind, .unknownOption, .unknownProvider,
             ]
         ),
         row(

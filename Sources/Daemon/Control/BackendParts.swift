@@ -17,6 +17,7 @@ struct BackendParts: Sendable {
     let shelf: AdapterShelf
     let credentials: CredentialDesk
     let intake: IntakeDesk
+    var signIns: SignInDesk { intake.signIns }
     let notifications: NotificationDesk
     let hub: EventHub
     var tokens = TokenTally()

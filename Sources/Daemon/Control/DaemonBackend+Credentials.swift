@@ -55,7 +55,7 @@ extension DaemonBackend {
         }
     }
 
-    private func verify(
+    func verify(
         _ signIn: SignIn,
         at provider: ProviderName
     ) async throws(ControlProblem) -> VerifiedSignIn {
@@ -77,7 +77,7 @@ extension DaemonBackend {
         }
     }
 
-    private static func refused(_ cause: String) -> ControlProblem {
+    static func refused(_ cause: String) -> ControlProblem {
         ControlProblem(
             .reauthorizationRefused,
             errors: [.init(field: "id_token", message: cause)]
@@ -104,7 +104,12 @@ extension DaemonBackend {
         let clientID = try clientID(input.clientID ?? onlyClientID, at: input.provider)
         guard parts.vault.isOpen else { throw ControlProblem(.vaultSealed) }
         let identity = waiting.first { $0.clientID == clientID }?.identity
-        let (idToken, verified) = try await proveSignIn(input, clientID, identity)
+        let (idToken, verified) = try await proveSignIn(
+            input,
+            clientID,
+            identity,
+            of: record.userHash
+        )
         var offer = CredentialOffer(
             user: user,
             userHash: record.userHash,
@@ -126,7 +131,8 @@ extension DaemonBackend {
     private func proveSignIn(
         _ input: ReauthorizeInput,
         _ clientID: String,
-        _ identity: IdentityID?
+        _ identity: IdentityID?,
+        of userHash: [UInt8]
     ) async throws(ControlProblem) -> (Secret, VerifiedSignIn) {
         guard let idToken = input.idToken else {
             throw Self.missing("id_token")
@@ -143,10 +149,16 @@ extension DaemonBackend {
             {
                 throw ControlProblem(.subjectMismatch)
             }
-            return try await parts.state.recordSignIn(
-                fingerprint: verified.fingerprint,
-                expiresAt: verified.expiresAt
-            )
+            switch try await parts.signIns.record(verified, at: input.provider, of: userHash) {
+            case .recorded: return true
+            case .usedBefore: return false
+            case .subjectUnknown, .otherSubject:
+                // Good for this request, whose own identity was compared; no proof of the user.
+                return try await parts.state.recordSignIn(
+                    fingerprint: verified.fingerprint,
+                    expiresAt: verified.expiresAt
+                )
+            }
         }
         guard isNew else { throw Self.refused("id_token_used_before") }
         return (idToken, verified)

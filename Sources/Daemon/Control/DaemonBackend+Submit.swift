@@ -1,6 +1,7 @@
 import Control
 import Engine
 import Lifecycle
+import Storage
 
 extension DaemonBackend {
     func submit(
@@ -19,6 +20,15 @@ extension DaemonBackend {
         accepted.options = SubmissionOptions(submission.options)
         if let idempotencyKey {
             accepted.idempotency = idempotency(idempotencyKey, of: accepted, caller)
+        }
+        accepted.isSignInWaived = caller.role == .operator
+        if let signIn = submission.signIn {
+            let isReplay = try await proveSignIn(signIn, of: accepted.userHash)
+            // The answer to the first try was lost, or somebody tries again what was heard.
+            if isReplay, let known = try await idempotent(accepted) {
+                return try await show(known, caller: caller)
+            }
+            guard !isReplay else { throw Self.refused("id_token_used_before") }
         }
         let ask = accepted
         let outcomes = try await attempt("submit") { try await parts.intake.accept([ask]) }
@@ -39,6 +49,35 @@ extension DaemonBackend {
         case nil:
             throw ControlProblem(.internal)
         }
+    }
+
+    /// - Returns: Whether the id token was used before.
+    private func proveSignIn(
+        _ input: SignInInput,
+        of userHash: [UInt8]
+    ) async throws(ControlProblem) -> Bool {
+        let clientID = try clientID(input.clientID, at: input.provider)
+        let verified = try await verify(
+            SignIn(clientID: clientID, idToken: input.idToken, rawNonce: input.rawNonce),
+            at: input.provider
+        )
+        let outcome = try await attempt("submit") {
+            try await parts.signIns.record(verified, at: input.provider, of: userHash)
+        }
+        switch outcome {
+        case .recorded: return false
+        case .usedBefore: return true
+        case .subjectUnknown: throw Self.refused("subject_unknown")
+        case .otherSubject: throw ControlProblem(.subjectMismatch)
+        }
+    }
+
+    /// The request that the same submission became before.
+    private func idempotent(
+        _ submission: Engine.Submission
+    ) async throws(ControlProblem) -> RequestID? {
+        guard let key = submission.idempotency else { return nil }
+        return try await attempt("submit") { try await parts.state.request(of: key) }
     }
 
     private func idempotency(

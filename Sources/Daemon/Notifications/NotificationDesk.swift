@@ -237,6 +237,7 @@ extension NotificationDesk {
             createdAt: notice.receivedAt,
             origin: .control(uid: notice.uid, role: notice.role)
         )
+        submission.isSignInWaived = true
         submission.idempotency = IdempotencyKey(
             scope: "notification",
             keyHash: notice.keyHash,

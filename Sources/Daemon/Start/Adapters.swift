@@ -71,7 +71,8 @@ struct Adapters: Sendable {
             gracePeriod: configuration.requests.gracePeriod,
             deadline: configuration.requests.deadline,
             targets: configuration.targets.map(\.name),
-            directory: configuration.directory?.name
+            directory: configuration.directory?.name,
+            signInAgeMax: configuration.requests.signInAgeMax
         )
     }
 

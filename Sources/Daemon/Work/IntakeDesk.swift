@@ -11,6 +11,7 @@ final class IntakeDesk: SpoolIntake {
     private let hasher: any KeyedHasher
     private let shelf: AdapterShelf
     private let credentials: CredentialDesk
+    let signIns: SignInDesk
     private let mint: IdentifierMint
     private let now: @Sendable () -> WallTime
     private let logger: Logger
@@ -36,6 +37,7 @@ final class IntakeDesk: SpoolIntake {
         self.shelf = shelf
         self.credentials = credentials
         self.logger = logger
+        signIns = SignInDesk(state: state, hasher: hasher, shelf: shelf)
         mint = credentials.mint
         now = credentials.now
     }
@@ -121,8 +123,9 @@ final class IntakeDesk: SpoolIntake {
                 requests: batch.requests.map { _ in .postponed }
             )
         }
-        let sealed = try await storeCredentials(batch.credentials)
-        let outcomes = try await acceptSpooled(batch.requests)
+        let waiting = try await signIns.prove(batch.credentials, now: now())
+        let sealed = try await storeCredentials(batch.credentials, butNotOf: waiting)
+        let outcomes = try await acceptSpooled(batch.requests, butNotOf: waiting)
         if !batch.refused.isEmpty {
             try await state.refuse(batch.refused, now: now())
             for refused in batch.refused {
@@ -130,6 +133,29 @@ final class IntakeDesk: SpoolIntake {
             }
         }
         return SpoolReceipts(credentials: sealed, requests: outcomes)
+    }
+
+    private func acceptSpooled(
+        _ requests: [Submission],
+        butNotOf waiting: Set<[UInt8]>
+    ) async throws -> [SpoolRequestReceipt] {
+        let taken = requests.filter { !waiting.contains($0.userHash) }
+        var receipts = try await acceptSpooled(taken).makeIterator()
+        return requests.map {
+            waiting.contains($0.userHash) ? .postponed : receipts.next() ?? .postponed
+        }
+    }
+
+    // An id token that could not be judged must stay readable.
+    private func storeCredentials(
+        _ rows: [SpoolCredential],
+        butNotOf waiting: Set<[UInt8]>
+    ) async throws -> [SpoolCredentialReceipt] {
+        func waits(_ row: SpoolCredential) -> Bool {
+            row.kind == .idToken && waiting.contains(row.userHash)
+        }
+        var receipts = try await storeCredentials(rows.filter { !waits($0) }).makeIterator()
+        return rows.map { waits($0) ? .postponed : receipts.next() ?? .postponed }
     }
 
     private func acceptSpooled(_ requests: [Submission]) async throws -> [SpoolRequestReceipt] {

@@ -98,11 +98,21 @@ package struct VerifiedSignIn: Sendable {
     package let subject: Secret
     package let issuedAt: WallTime
     package let expiresAt: WallTime
+    /// When the user really signed in (`auth_time`, OpenID Connect Core §2), else `issuedAt`: a
+    /// token of this minute may come of a session of last week.
+    package let authenticatedAt: WallTime
     /// Identifies this token for replay detection: SHA-256 of the compact form.
     package let fingerprint: [UInt8]
 
-    package init(subject: Secret, issuedAt: WallTime, expiresAt: WallTime, fingerprint: [UInt8]) {
+    package init(
+        subject: Secret,
+        issuedAt: WallTime,
+        expiresAt: WallTime,
+        authenticatedAt: WallTime,
+        fingerprint: [UInt8]
+    ) {
         self.subject = subject
+        self.authenticatedAt = authenticatedAt
         self.issuedAt = issuedAt
         self.expiresAt = expiresAt
         self.fingerprint = fingerprint

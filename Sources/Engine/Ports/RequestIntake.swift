@@ -72,6 +72,8 @@ package struct Submission: Sendable {
     package var options: SubmissionOptions
     package var idempotency: IdempotencyKey?
     package let origin: SubmissionOrigin
+    /// Whether a deletion needs no fresh sign-in: an operator asks, or the provider itself.
+    package var isSignInWaived = false
 
     package init(
         kind: RequestKind,
@@ -99,13 +101,18 @@ package struct IntakePolicy: Hashable, Sendable {
     package let targets: [TargetName]
     /// The directory that a `delete_account` asks first.
     package let directory: ProviderName?
+    /// How old the user's last proven sign-in may be for a new `delete_account`; `nil`: none is
+    /// needed.
+    package let signInAgeMax: Duration?
 
     package init(
         gracePeriod: Duration,
         deadline: Duration,
         targets: [TargetName],
-        directory: ProviderName? = nil
+        directory: ProviderName? = nil,
+        signInAgeMax: Duration? = nil
     ) {
+        self.signInAgeMax = signInAgeMax
         self.gracePeriod = gracePeriod
         self.deadline = deadline
         self.targets = targets

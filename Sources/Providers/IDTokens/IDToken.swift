@@ -48,6 +48,9 @@ struct IDToken: Sendable, CustomStringConvertible, CustomReflectable {
 
     var expiresAt: WallTime? { time("exp") }
 
+    /// When the user last really signed in (OpenID Connect Core §2).
+    var authenticatedAt: WallTime? { time("auth_time") }
+
     /// The time of the event that a security event token is about (RFC 8417 §2.2).
     var eventTime: WallTime? { time("toe") }
 

@@ -33,6 +33,7 @@ struct IDTokenRules: Sendable {
             subject: subject,
             issuedAt: issuedAt,
             expiresAt: expiresAt,
+            authenticatedAt: min(token.authenticatedAt ?? issuedAt, issuedAt),
             fingerprint: signIn.idToken.withBytes { SHA256Digest.hash($0) }
         )
     }

@@ -201,6 +201,7 @@ package final class MicrosoftProvider: ConnectedProvider {
             subject: user.subject,
             issuedAt: verified.issuedAt,
             expiresAt: verified.expiresAt,
+            authenticatedAt: verified.authenticatedAt,
             fingerprint: verified.fingerprint
         )
     }

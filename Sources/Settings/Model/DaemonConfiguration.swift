@@ -91,6 +91,8 @@ package struct RequestConfiguration: Hashable, Sendable {
     package let deadline: Duration
     package let maxDeletionsPerHour: Int
     package let withoutIdentities: WithoutIdentities
+    /// How old the last sign-in of a user may be for a deletion; `nil`: none is asked for.
+    package let signInAgeMax: Duration?
 }
 
 /// The `[vault]` section.

@@ -171,7 +171,10 @@ extension ConfigurationReader {
             gracePeriod: section.duration("grace_period"),
             deadline: section.duration("deadline"),
             maxDeletionsPerHour: section.count("max_deletions_per_hour") ?? 0,
-            withoutIdentities: section.choice("without_identities") ?? .park
+            withoutIdentities: section.choice("without_identities") ?? .park,
+            signInAgeMax: section.values["require_fresh_sign_in"].map { _ in
+                section.duration("require_fresh_sign_in")
+            }
         )
         let isComplete = section.values["grace_period"] != nil && section.values["deadline"] != nil
         if isComplete, requests.gracePeriod >= requests.deadline {

@@ -60,6 +60,18 @@ package enum SettingsTable {
             """
         ),
         Setting(
+            .requests,
+            "require_fresh_sign_in",
+            .duration(.seconds(60) ... .days(30)),
+            .optional(example: .duration(.seconds(900))),
+            """
+            Accept an account deletion only when the user has proven a sign-in no longer than \
+            this ago: by the sign_in of the request, by reauthorize, or by an id token with its \
+            raw_nonce in the spool's credentials. Its subject must be known already. Operators, \
+            and providers that tell of a deleted account, are not asked. Off unless given.
+            """
+        ),
+        Setting(
             .vault,
             "key_credential",
             .text(.credential),

@@ -32,14 +32,9 @@ extension StateDatabase: CredentialIntake {
     /// - Returns: `false` when it was used before.
     /// - Throws: ``StorageError``: nothing was recorded.
     package func recordSignIn(fingerprint: [UInt8], expiresAt: WallTime) async throws -> Bool {
-        let yesterday = now() - .seconds(86_400)
+        let now = now()
         return try await writer.perform { database in
-            try database.run("DELETE FROM sign_ins WHERE expires_at < ?", .time(yesterday))
-            return try database.run(
-                "INSERT OR IGNORE INTO sign_ins VALUES (?, ?)",
-                .blob(fingerprint),
-                .time(expiresAt)
-            ) > 0
+            try Self.use(fingerprint, until: expiresAt, at: now, database)
         }
     }
 }

@@ -35,6 +35,23 @@ extension StateDatabase: RequestIntake {
         }
     }
 
+    /// The request that was handed in under a key with the same body; `nil` when there is none.
+    ///
+    /// - Throws: ``StorageError``, or `CancellationError` in a cancelled task.
+    package func request(of key: IdempotencyKey) async throws -> RequestID? {
+        try await read { database in
+            try database.first(
+                """
+                SELECT request_id FROM idempotency
+                WHERE scope = ? AND key_hash = ? AND body_fingerprint = ?
+                """,
+                .text(key.scope),
+                .blob(key.keyHash),
+                .blob(key.bodyFingerprint)
+            ) { try $0.requestID(0) }
+        }
+    }
+
     /// Whether the spool ever held another row under this row's id: the file was recreated or
     /// restored.
     ///
@@ -101,9 +118,23 @@ private struct Intake {
                 return .same(twin.id)
             }
         }
+        guard try hasFreshSignIn(submission) else { return .rejected(.freshSignInRequired) }
         let absorbed = submission.kind == .deleteAccount ? open.map(\.id) : []
         for id in absorbed { try absorb(id) }
         return .accepted(try insert(submission), absorbing: absorbed)
+    }
+
+    /// Whether a new request may come of it: a deletion may need a sign-in of lately.
+    private func hasFreshSignIn(_ submission: Submission) throws -> Bool {
+        guard let ageMax = policy.signInAgeMax, submission.kind == .deleteAccount,
+            !submission.isSignInWaived
+        else { return true }
+        let signedInAt =
+            try database.first(
+                "SELECT signed_in_at FROM users WHERE user_hash = ?",
+                .blob(submission.userHash)
+            ) { $0.timeOrNil(0) } ?? nil
+        return signedInAt.map { now.since($0) <= ageMax } ?? false
     }
 
     private func openRequests(of userHash: [UInt8]) throws -> [OpenRequest] {

@@ -53,6 +53,10 @@ enum StateSchema {
         migrator.registerMigration("8 renewals") { database in
             try database.execute(sql: renewals)
         }
+        // When the user's last sign-in was, as far as one was proven with a known subject.
+        migrator.registerMigration("9 sign-ins of users") { database in
+            try database.execute(sql: "ALTER TABLE users ADD COLUMN signed_in_at INTEGER")
+        }
         return migrator
     }
 

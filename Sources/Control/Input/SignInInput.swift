@@ -1,0 +1,34 @@
+package import Lifecycle
+
+/// A sign-in that the user has just made, as proof that it is the user who asks.
+package struct SignInInput: Sendable, Hashable {
+    package var provider: ProviderName
+    package var clientID: String?
+    package var idToken: Secret
+    /// The nonce before it was hashed.
+    package var rawNonce: Secret
+
+    package init(
+        provider: ProviderName,
+        clientID: String? = nil,
+        idToken: Secret,
+        rawNonce: Secret
+    ) {
+        self.provider = provider
+        self.clientID = clientID
+        self.idToken = idToken
+        self.rawNonce = rawNonce
+    }
+
+    /// Compares the secrets in constant time.
+    package static func == (left: SignInInput, right: SignInInput) -> Bool {
+        left.provider == right.provider && left.clientID == right.clientID
+            && left.idToken.isEqual(to: right.idToken) && left.rawNonce.isEqual(to: right.rawNonce)
+    }
+
+    /// Leaves the secrets out.
+    package func hash(into hasher: inout Hasher) {
+        hasher.combine(provider)
+        hasher.combine(clientID)
+    }
+}

@@ -1,0 +1,97 @@
+import Control
+import Engine
+import Lifecycle
+import Providers
+import Storage
+import Vault
+
+@testable import Daemon
+
+extension Bench {
+    private func engine(
+        _ desk: CredentialDesk,
+        _ vault: SealedVault,
+        _ clock: AnchoredClock,
+        _ hub: EventHub
+    ) -> DeletionEngine {
+        DeletionEngine(
+            core: EngineCore(
+                configuration: desk.shelf.current.engineConfiguration,
+                pauses: StoredPauses(),
+                isVaultOpen: true,
+                seed: 1
+            ),
+            ports: EnginePorts(
+                store: state,
+                vault: vault,
+                hasher: hasher,
+                observer: Reporter(
+                    logger: log.logger,
+                    hub: hub,
+                    now: { Bench.start },
+                    nudgeMirror: {}
+                ),
+                clock: clock,
+                makeRowNonce: { [] }
+            ),
+            adapters: desk.shelf.current.forEngine
+        )
+    }
+
+    /// The control API over this bench, with an engine that does not run.
+    func backend(
+        spool: SpoolHealth = SpoolHealth(),
+        more: String = "",
+        providers: [ProviderName: any ConnectedProvider] = [:]
+    ) throws -> DaemonBackend {
+        let vault = SealedVault(keyring: VaultKeyring(active: try Bench.key(1)))
+        let desk = try desk(vault, more: more, providers: providers)
+        let clock = AnchoredClock()
+        let hub = EventHub()
+        let engine = self.engine(desk, vault, clock, hub)
+        let intake = IntakeDesk(
+            state: state,
+            hasher: hasher,
+            shelf: desk.shelf,
+            credentials: desk,
+            logger: log.logger
+        )
+        return DaemonBackend(
+            BackendParts(
+                state: state,
+                engine: engine,
+                vault: vault,
+                rotation: KeyRotation(
+                    state: state,
+                    vault: vault,
+                    clock: clock,
+                    logger: log.logger
+                ),
+                ledger: try keeper(clock),
+                replay: try replay(desk.shelf, clock),
+                hasher: hasher,
+                shelf: desk.shelf,
+                credentials: desk,
+                intake: intake,
+                notifications: NotificationDesk(
+                    state: state,
+                    vault: vault,
+                    hasher: hasher,
+                    shelf: desk.shelf,
+                    intake: intake,
+                    clock: clock,
+                    logger: log.logger,
+                    post: { _ in }
+                ),
+                hub: hub,
+                mint: desk.mint,
+                now: { Bench.start },
+                startedAt: Bench.start,
+                version: "test",
+                logger: log.logger,
+                spoolHealth: { spool },
+                reload: { () throws(ControlProblem) in throw ControlProblem(.internal) }
+            )
+        )
+    }
+}
