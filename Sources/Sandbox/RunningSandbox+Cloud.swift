@@ -17,6 +17,25 @@ extension RunningSandbox {
         families.cloud.state.withLock { $0.accounts[localID] }
     }
 
+    /// Makes a document of Firestore, or replaces it as a write would.
+    package func add(_ document: CloudDocument) {
+        families.cloud.state.withLock { state in
+            var document = document
+            document.writeCount = (state.documents[document.path]?.writeCount ?? -1) + 1
+            state.documents[document.path] = document
+        }
+    }
+
+    /// The paths of all documents of Firestore, sorted.
+    package var documents: [String] {
+        families.cloud.state.withLock { $0.documents.keys.sorted() }
+    }
+
+    /// Lets the next writes of Firestore fail, one by one, inside calls that succeed.
+    package func failWrites(_ count: Int) {
+        families.cloud.state.withLock { $0.failingWriteCount = count }
+    }
+
     /// Makes every access token of the service account invalid, as when its key is replaced.
     package func forgetServiceTokens() {
         families.cloud.state.withLock { $0.tokens.removeAll() }

@@ -77,7 +77,7 @@ extension AdapterFactory {
         }
     }
 
-    private var googleFactory: GoogleFactory {
+    var googleFactory: GoogleFactory {
         GoogleFactory(
             credentials: credentials,
             eventLoopGroup: eventLoopGroup,

@@ -225,7 +225,7 @@ struct AdapterFactory: Sendable {
         }
         switch target.kind {
         case .files, .sqlite: return try makeLocal(target, at: path)
-        case .postgresql, .firebaseAuth, .redis, .s3, .command, .webhook: return nil
+        case .postgresql, .redis, .s3, .firestore, .firebaseAuth, .command, .webhook: return nil
         }
     }
 
@@ -236,6 +236,10 @@ struct AdapterFactory: Sendable {
         switch target.kind {
         case .firebaseAuth(let firebase):
             let google = try await make(target, firebase)
+            clients.append(google.client)
+            return google.made
+        case .firestore(let firestore):
+            let google = try await make(firestore, named: target.name)
             clients.append(google.client)
             return google.made
         case .files, .sqlite, .postgresql, .redis, .s3, .command, .webhook:
@@ -251,8 +255,8 @@ struct AdapterFactory: Sendable {
         at copy: String? = nil
     ) throws -> any PurgeTarget {
         switch target.kind {
-        case .firebaseAuth:
-            preconditionFailure("accounts are no local store")
+        case .firestore, .firebaseAuth:
+            preconditionFailure("Google has no local store")
         case .files(let files):
             var paths: [PathPattern] = []
             for path in files.paths { paths.append(try PathPattern(path)) }

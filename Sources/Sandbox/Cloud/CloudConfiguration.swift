@@ -6,6 +6,14 @@ package struct CloudConfiguration: Sendable {
     package var clientEmail = "expunged@example-project.iam.gserviceaccount.com"
     /// Whether the token `owner` works, as with Firebase's emulators.
     package var acceptsOwner = true
+    /// The one database of Firestore.
+    package var database = "(default)"
+    /// Documents or names of a page at most, whatever is asked for.
+    package var pageMax = 300
+    /// Collections with an index for queries of any collection of that name; `nil` for all.
+    package var indexedGroups: Set<String>?
+    /// How long Firestore keeps earlier versions of documents.
+    package var versionRetentionSeconds: Int64 = 3600
 
     /// Makes the configuration of a project without accounts.
     package init() {}
@@ -33,6 +41,27 @@ package struct CloudAccount: Equatable, Sendable {
     package init(_ localID: String, links: [Link] = [], createdAtMilliseconds: Int64 = 0) {
         self.localID = localID
         self.links = links
+        self.createdAtMilliseconds = createdAtMilliseconds
+    }
+}
+
+/// One document of Firestore.
+package struct CloudDocument: Equatable, Sendable {
+    /// Collection and document in turn, with slashes between.
+    package var path: String
+    /// Text fields by their names.
+    package var fields: [String: String]
+    package var createdAtMilliseconds: Int64
+    /// Counts the writes; part of the time of the last one.
+    package var writeCount: Int64 = 0
+
+    package init(
+        _ path: String,
+        fields: [String: String] = [:],
+        createdAtMilliseconds: Int64 = 0
+    ) {
+        self.path = path
+        self.fields = fields
         self.createdAtMilliseconds = createdAtMilliseconds
     }
 }

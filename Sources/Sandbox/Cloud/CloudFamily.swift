@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Synchronization
 
-/// Plays what Firebase and Google Cloud offer to a service account: tokens and accounts.
+/// Plays what Firebase and Google Cloud offer to a service account: tokens, accounts and stores.
 ///
 /// Sources: developers.google.com, "Using OAuth 2.0 for Server to Server Applications";
 /// cloud.google.com, "Identity Toolkit API".
@@ -10,6 +10,10 @@ final class CloudFamily: ProviderFamily {
         var accounts: [String: CloudAccount] = [:]
         /// When each access token runs out, in Unix seconds.
         var tokens: [TokenDigest: Int64] = [:]
+        /// By path.
+        var documents: [String: CloudDocument] = [:]
+        /// Writes of Firestore that are answered ABORTED before one succeeds.
+        var failingWriteCount = 0
     }
 
     /// Why a call was refused, in Google's form.
@@ -93,6 +97,7 @@ final class CloudFamily: ProviderFamily {
         try authenticate(call)
         switch parts.first {
         case "identitytoolkit": return try answerAccounts(call, Array(parts.dropFirst()))
+        case "firestore": return try answerFirestore(call, Array(parts.dropFirst()))
         default: throw Refusal(404, "Not found", word: "NOT_FOUND")
         }
     }

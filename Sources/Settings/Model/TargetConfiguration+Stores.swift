@@ -57,6 +57,18 @@ package struct S3TargetConfiguration: Hashable, Sendable {
     package let timeout: Duration
 }
 
+/// What `kind = "firestore"` has.
+package struct FirestoreTargetConfiguration: Hashable, Sendable {
+    package let project: String
+    package let database: String
+    /// Each with `{user_id}` once; with the collections and groups not empty.
+    package let documents: [String]
+    package let collections: [String]
+    package let groups: [String]
+    package let includesSubcollections: Bool
+    package let access: GoogleAccess
+}
+
 /// Where the name of a bucket stands in a URL; `target.url_style`.
 package enum URLStyleSetting: String, Sendable, CaseIterable {
     case virtualHost = "virtual-host"
@@ -67,7 +79,7 @@ extension TargetKind {
     /// Names of credentials that the target needs, each with the key that names it.
     package var credentials: [(name: String, key: String)] {
         switch self {
-        case .sqlite, .files, .command, .firebaseAuth: []
+        case .sqlite, .files, .command, .firestore, .firebaseAuth: []
         case .postgresql(let postgresql):
             [(postgresql.conninfoCredential, "conninfo_credential")]
         case .redis(let redis):

@@ -4,7 +4,7 @@ package import Lifecycle
 ///
 /// A new family is a case here, rows in the table, and a reader.
 package enum TargetFamily: String, Sendable, CaseIterable {
-    case sqlite, files, postgresql, redis, command, webhook, s3
+    case sqlite, files, postgresql, redis, command, webhook, s3, firestore
     case firebaseAuth = "firebase-auth"
 }
 
@@ -25,12 +25,14 @@ package enum TargetKind: Hashable, Sendable {
     case command(CommandTargetConfiguration)
     case webhook(WebhookTargetConfiguration)
     case s3(S3TargetConfiguration)
+    case firestore(FirestoreTargetConfiguration)
     case firebaseAuth(FirebaseAuthTargetConfiguration)
 
     /// How the store is reached, for those that are Google's.
     package var access: GoogleAccess? {
         switch self {
         case .sqlite, .files, .postgresql, .redis, .command, .webhook, .s3: nil
+        case .firestore(let firestore): firestore.access
         case .firebaseAuth(let firebase): firebase.access
         }
     }
@@ -46,6 +48,7 @@ package enum TargetKind: Hashable, Sendable {
         case .command: .command
         case .webhook: .webhook
         case .s3: .s3
+        case .firestore: .firestore
         }
     }
 }
@@ -110,7 +113,7 @@ extension TargetKind {
         switch self {
         case .sqlite(let sqlite): sqlite.tables
         case .postgresql(let postgresql): postgresql.tables
-        case .files, .firebaseAuth, .redis, .command, .webhook, .s3: []
+        case .files, .redis, .command, .webhook, .s3, .firestore, .firebaseAuth: []
         }
     }
 }

@@ -12,9 +12,7 @@ struct S3Diagnosis {
 
     /// One sentence per problem; what waiting mends is one only `withOutages`.
     func problems(withOutages: Bool = true) async -> [String] {
-        // 128 random bits: no user has this id, and it holds no separator.
-        let digits = (0..<4).map { _ in String(UInt32.random(in: .min ... .max), radix: 16) }
-        guard let nobody = UserID(digits.joined()) else { return [] }
+        guard let nobody = NobodysID.make() else { return [] }
         var problems: [String] = []
         for template in plan.templates {
             guard let key = template.key(of: nobody) else { continue }

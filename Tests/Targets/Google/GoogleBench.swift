@@ -6,6 +6,8 @@ import NIOPosix
 import Sandbox
 import Testing
 
+@testable import Targets
+
 /// A stand-in for Google and a client that speaks to it, shut down afterwards.
 struct GoogleBench: Sendable {
     static let now = WallTime(unixMilliseconds: 1_800_000_000_000)
@@ -25,6 +27,7 @@ struct GoogleBench: Sendable {
         var settings = RemoteSettings(owner: .target(TargetName("cloud")))
         settings.caFile = sandbox.authorityFile
         settings.timeoutTotal = .seconds(5)
+        settings.answerMax = 1 << 20
         let remote = try RemoteClient(
             settings,
             eventLoopGroup: MultiThreadedEventLoopGroup.singleton,
@@ -44,6 +47,20 @@ struct GoogleBench: Sendable {
         }
         await client.shutdown()
         try await sandbox.shutdown()
+    }
+
+    /// The bench's time, with rests that a test can break.
+    static func clock(
+        _ rest: @escaping @Sendable (Duration) async throws -> Void = { _ in }
+    ) -> TargetClock {
+        let clock = ContinuousClock()
+        let start = clock.now
+        return TargetClock(
+            wall: { now },
+            uptime: { start.duration(to: clock.now) },
+            rest: rest,
+            entropy: { 0 }
+        )
     }
 
     static func order(_ user: String, fence: WallTime = now) throws -> PurgeOrder {

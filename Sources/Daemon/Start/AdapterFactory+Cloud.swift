@@ -1,0 +1,73 @@
+import Engine
+import HTTP
+import Lifecycle
+import Settings
+import Targets
+
+extension AdapterFactory {
+    /// A database of Firestore.
+    ///
+    /// - Throws: ``DaemonError`` for a path or query that is none, or what keeps the client from
+    ///   being set up.
+    func make(
+        _ firestore: FirestoreTargetConfiguration,
+        named name: TargetName
+    ) async throws -> GoogleMade<any PurgeTarget> {
+        let plan: FirestoreTargetPlan
+        do {
+            plan = FirestoreTargetPlan(
+                name: name,
+                baseURL: firestore.access.baseURL,
+                project: firestore.project,
+                database: firestore.database,
+                documents: try firestore.documents.map { try UserPath($0, in: .firestore) },
+                queries: try firestore.collections.map { try FieldQuery($0, isGroup: false) }
+                    + firestore.groups.map { try FieldQuery($0, isGroup: true) },
+                includesSubcollections: firestore.includesSubcollections
+            )
+        } catch let error as UserPath.Malformed {
+            throw malformed("documents", error.requirement, name)
+        } catch let error as FieldQuery.Malformed {
+            throw malformed("collections and groups", error.requirement, name)
+        }
+        return try await make(
+            firestore.access,
+            named: name,
+            scope: FirestoreTargetPlan.scope,
+            answerMax: FirestoreTargetPlan.answerMax
+        ) { client, settings in
+            try FirestoreTarget(
+                plan: plan,
+                client: client,
+                settings: settings,
+                clock: .system(wall: now)
+            )
+        }
+    }
+
+    /// Makes the client, and the target that it is for.
+    private func make(
+        _ access: GoogleAccess,
+        named name: TargetName,
+        scope: String,
+        answerMax: Int,
+        _ body: (GoogleClient, RemoteSettings) throws -> any PurgeTarget
+    ) async throws -> GoogleMade<any PurgeTarget> {
+        let google = try googleFactory.make(access, for: .target(name), scopes: [scope]) {
+            $0.answerMax = answerMax
+            // One user is worked on at a time.
+            $0.concurrency = 4
+        }
+        do {
+            return GoogleMade(made: try body(google.client, google.settings), client: google.client)
+        } catch {
+            await google.client.shutdown()
+            throw error
+        }
+    }
+
+    private func malformed(_ key: String, _ requirement: String, _ name: TargetName) -> DaemonError
+    {
+        DaemonError(.target, ["cannot use target '\(name)': each of \(key) must \(requirement)"])
+    }
+}

@@ -1,0 +1,203 @@
+import FoundationEssentials
+import Synchronization
+
+/// The documents of Firestore, over REST.
+///
+/// Traps: a document that is gone leaves what is below it; a listing of its collection shows it
+/// only when asked for missing ones; one write of a batch can fail inside a call that succeeds;
+/// pages are shorter than asked for, and their tokens are for reading only.
+extension CloudFamily {
+    private struct Listing: Decodable {
+        let pageSize: Int?
+        let pageToken: String?
+    }
+
+    private struct Batch: Decodable {
+        struct Write: Decodable {
+            struct Precondition: Decodable {
+                let updateTime: String?
+            }
+
+            let delete: String?
+            let currentDocument: Precondition?
+        }
+
+        let writes: [Write]
+    }
+
+    private struct Names: Decodable {
+        let documents: [String]
+    }
+
+    private var documentsPrefix: String {
+        "projects/\(configuration.project)/databases/\(configuration.database)/documents"
+    }
+
+    func answerFirestore(
+        _ call: ProviderCall,
+        _ parts: [String]
+    ) throws(Refusal) -> ProviderReply {
+        guard parts.count >= 5, parts[0] == "v1", parts[1] == "projects", parts[3] == "databases"
+        else { throw Refusal(404, "Not found") }
+        guard parts[2] == configuration.project else {
+            throw Refusal(403, "Missing or insufficient permissions.", word: "PERMISSION_DENIED")
+        }
+        // A colon that belongs to a name is encoded.
+        let last = parts[parts.count - 1].split(separator: ":", maxSplits: 1).map(String.init)
+        let names = (parts[4..<(parts.count - 1)] + [last[0]]).map {
+            FormBody.decoded(Array($0.utf8)[...])
+        }
+        guard names[0] == configuration.database else {
+            throw Refusal(404, "The database does not exist.", word: "NOT_FOUND")
+        }
+        guard names.count > 1 else {
+            return .json([
+                "name": "\(documentsPrefix)",
+                "versionRetentionPeriod": "\(configuration.versionRetentionSeconds)s",
+            ])
+        }
+        let path = Array(names[2...])
+        switch (call.method, last.count == 2 ? last[1] : "") {
+        case ("POST", "listCollectionIds"): return try listCollections(call, path)
+        case ("GET", "") where !path.count.isMultiple(of: 2):
+            return listDocuments(call, path)
+        case ("POST", "batchGet"): return try batchGet(call)
+        case ("POST", "batchWrite"): return try batchWrite(call)
+        case ("POST", "runQuery"): return .json(try runQuery(call, path))
+        case ("POST", "runAggregationQuery"): return .json(try runCount(call, path))
+        default: throw Refusal(404, "Not found")
+        }
+    }
+
+    // MARK: Listings
+
+    private func listCollections(
+        _ call: ProviderCall,
+        _ path: [String]
+    ) throws(Refusal) -> ProviderReply {
+        let listing = try read(Listing.self, call)
+        let names = state.withLock { state in
+            Set(below(path, state).map { $0[path.count] }).sorted(by: Self.precedes)
+        }
+        let (page, next) = page(names, listing.pageSize, behind: listing.pageToken)
+        return .json([
+            "collectionIds": page.isEmpty ? .absent : .list(page.map { .text($0) }),
+            "nextPageToken": .optional(next),
+        ])
+    }
+
+    private func listDocuments(_ call: ProviderCall, _ path: [String]) -> ProviderReply {
+        let showsMissing = call.query["showMissing"] == "true"
+        return state.withLock { state in
+            let all = Set(below(path, state).map { $0[path.count] })
+            let names = all.filter { name in
+                showsMissing || state.documents[(path + [name]).joined(separator: "/")] != nil
+            }
+            let size = call.query["pageSize"].flatMap { Int($0) }
+            let (page, next) = page(
+                names.sorted(by: Self.precedes),
+                size,
+                behind: call.query["pageToken"]
+            )
+            let documents = page.map { name -> JSON in
+                let path = (path + [name]).joined(separator: "/")
+                return state.documents[path].map(json) ?? ["name": "\(documentsPrefix)/\(path)"]
+            }
+            return .json([
+                "documents": documents.isEmpty ? .absent : .list(documents),
+                "nextPageToken": .optional(next),
+            ])
+        }
+    }
+
+    private func batchGet(_ call: ProviderCall) throws(Refusal) -> ProviderReply {
+        let names = try read(Names.self, call).documents
+        return state.withLock { state in
+            .json(
+                .list(
+                    names.map { name in
+                        guard let document = state.documents[relative(name)] else {
+                            return ["missing": .text(name)]
+                        }
+                        return ["found": json(document)]
+                    }
+                )
+            )
+        }
+    }
+
+    // MARK: Changes
+
+    /// firestore.proto, `BatchWrite`: no order, no document twice, a status for each.
+    private func batchWrite(_ call: ProviderCall) throws(Refusal) -> ProviderReply {
+        let writes = try read(Batch.self, call).writes
+        let names = writes.compactMap(\.delete)
+        guard names.count == writes.count, Set(names).count == names.count, names.count <= 500
+        else { throw Refusal(400, "Malformed batch.", word: "INVALID_ARGUMENT") }
+        return state.withLock { state in
+            let codes = writes.map { write -> Int64 in
+                let path = relative(write.delete ?? "")
+                if state.failingWriteCount > 0 {
+                    state.failingWriteCount -= 1
+                    return 10
+                }
+                if let time = write.currentDocument?.updateTime {
+                    guard let document = state.documents[path] else { return 5 }
+                    guard updateTime(document) == time else { return 9 }
+                }
+                state.documents[path] = nil
+                return 0
+            }
+            return .json([
+                "writeResults": .list(codes.map { _ in [:] }),
+                "status": .list(codes.map { $0 == 0 ? [:] : ["code": .integer($0)] }),
+            ])
+        }
+    }
+
+    // MARK: Names
+
+    /// The paths below a document or collection, or all of them.
+    func below(_ path: [String], _ state: State) -> [[String]] {
+        state.documents.keys.map { $0.split(separator: "/").map(String.init) }
+            .filter { $0.count > path.count && $0.starts(with: path) }
+    }
+
+    func json(_ document: CloudDocument) -> JSON {
+        [
+            "name": .text("\(documentsPrefix)/\(document.path)"), "fields": [:],
+            "createTime": .text(Self.time(document.createdAtMilliseconds)),
+            "updateTime": .text(updateTime(document)),
+        ]
+    }
+
+    func relative(_ name: String) -> String {
+        String(name.dropFirst(documentsPrefix.count + 1))
+    }
+
+    /// By their bytes.
+    static func precedes(_ left: String, _ right: String) -> Bool {
+        left.utf8.lexicographicallyPrecedes(right.utf8)
+    }
+
+    /// RFC 3339, exact to the millisecond, which a floating-point number is not.
+    static func time(_ milliseconds: Int64) -> String {
+        let date = Date(timeIntervalSince1970: Double(milliseconds / 1000))
+        let fraction = String(1000 + milliseconds % 1000).dropFirst()
+        return date.formatted(.iso8601).dropLast() + ".\(fraction)Z"
+    }
+
+    private func updateTime(_ document: CloudDocument) -> String {
+        Self.time(document.createdAtMilliseconds + document.writeCount)
+    }
+
+    private func page(
+        _ names: [String],
+        _ size: Int?,
+        behind token: String?
+    ) -> (page: [String], next: String?) {
+        let rest = names.drop { name in token.map { !Self.precedes($0, name) } ?? false }
+        let page = Array(rest.prefix(min(size ?? 100, configuration.pageMax)))
+        return (page, page.count < rest.count ? page.last : nil)
+    }
+}

@@ -1,0 +1,28 @@
+extension ConfigurationReader {
+    mutating func firestoreTarget(
+        _ section: SettingsSection,
+        at place: SectionPlace
+    ) -> FirestoreTargetConfiguration {
+        let documents = section.texts("documents")
+        let collections = section.texts("collections")
+        let groups = section.texts("groups")
+        if documents.isEmpty && collections.isEmpty && groups.isEmpty {
+            log.report(
+                .missingKey,
+                "documents",
+                in: place,
+                "a database needs documents, collections or groups, such as"
+                    + " documents = [\"users/{user_id}\"]"
+            )
+        }
+        return FirestoreTargetConfiguration(
+            project: section.text("project") ?? "",
+            database: section.text("database") ?? "",
+            documents: documents,
+            collections: collections,
+            groups: groups,
+            includesSubcollections: section.flag("subcollections"),
+            access: googleAccess(section, at: place)
+        )
+    }
+}

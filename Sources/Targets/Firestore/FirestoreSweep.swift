@@ -1,0 +1,247 @@
+import Lifecycle
+
+/// Goes through what a database has of one user: removes it, or counts what is left.
+struct FirestoreSweep {
+    typealias Document = FirestoreDatabase.Document
+
+    /// What was found by one rule.
+    struct Tally: Sendable {
+        var count = 0
+        /// Newer than the fence.
+        var fencedCount = 0
+        /// Counting stopped at a bound.
+        var isCut = false
+    }
+
+    /// Times that a failed write, or a page of documents that others keep changing, is tried again;
+    /// with rests of 100 ms and twice as long each time it is six seconds.
+    static let retriesMax = 6
+    static let retryRest = Duration.milliseconds(100)
+
+    let database: FirestoreDatabase
+    let walk: PageWalk
+    let ramp: WriteRamp
+    let batchSize: Int
+    let fence: WallTime
+
+    // MARK: Removal
+
+    /// Deletes what is below a document, then the document.
+    ///
+    /// - Throws: ``GoogleFailure``; what was deleted until then stays deleted.
+    func remove(_ path: [String]) async throws(GoogleFailure) -> Tally {
+        var tally = Tally()
+        try await removeDescendants(of: path, &tally)
+        try await removePages(&tally) { after throws(GoogleFailure) in
+            // One that is newer stays, and is not asked for again.
+            guard after == nil, let found = try await database.document(at: path) else { return [] }
+            return [found]
+        }
+        return tally
+    }
+
+    /// Deletes the documents that a query finds, each after what is below it: once a document is
+    /// gone, nothing leads to what it had below.
+    ///
+    /// - Throws: ``GoogleFailure``; what was deleted until then stays deleted.
+    func remove(
+        _ query: FieldQuery,
+        _ user: UserID,
+        withDescendants: Bool
+    ) async throws(GoogleFailure) -> Tally {
+        var tally = Tally()
+        var below = Tally()
+        try await removePages(&tally) { after throws(GoogleFailure) in
+            let page = try await database.matches(query, user, by: .equal, after: after)
+            for document in page where withDescendants && isDue(document) {
+                try await removeDescendants(of: document.path, &below)
+            }
+            return page
+        }
+        tally.count += below.count
+        tally.fencedCount += below.fencedCount
+        return tally
+    }
+
+    private func removeDescendants(
+        of path: [String],
+        _ tally: inout Tally
+    ) async throws(GoogleFailure) {
+        try await removePages(&tally) { after throws(GoogleFailure) in
+            try await database.descendants(of: path, after: after)
+        }
+    }
+
+    /// Deletes page after page; the next one begins behind the last document that stays.
+    private func removePages(
+        _ tally: inout Tally,
+        _ list: (String?) async throws(GoogleFailure) -> [Document]
+    ) async throws(GoogleFailure) {
+        var after: String?
+        var removed: Set<Document> = []
+        var stallCount = 0
+        try await walk.run { () throws(GoogleFailure) in
+            let page = try await list(after)
+            guard !page.isEmpty else { return false }
+            guard removed.isDisjoint(with: page) else { throw GoogleFailure(.unusable) }
+            let due = page.filter(isDue)
+            removed = try await delete(due)
+            tally.count += removed.count
+            for document in page where !removed.contains(document) {
+                // Changed since it was listed: it and what follows is looked at again.
+                if isDue(document) { break }
+                after = document.name
+                tally.fencedCount += 1
+            }
+            stallCount = removed.isEmpty && !due.isEmpty ? stallCount + 1 : 0
+            guard stallCount <= Self.retriesMax else {
+                throw GoogleFailure(.throttled(retryAfter: nil))
+            }
+            return true
+        }
+    }
+
+    /// - Returns: Those that are gone; the others have changed in the meantime.
+    private func delete(_ documents: [Document]) async throws(GoogleFailure) -> Set<Document> {
+        var gone: Set<Document> = []
+        var rest = documents[...]
+        while !rest.isEmpty {
+            var open = Array(rest.prefix(batchSize))
+            rest = rest.dropFirst(batchSize)
+            var tries = 0
+            while !open.isEmpty {
+                guard tries <= Self.retriesMax else {
+                    throw GoogleFailure(.throttled(retryAfter: nil))
+                }
+                if tries > 0 { try await walk.rest(Self.retryRest * (1 << (tries - 1))) }
+                tries += 1
+                try await walk.rest(ramp.reserve(open.count, at: walk.clock.uptime()))
+                let outcomes = try await database.delete(open)
+                let results = zip(open, outcomes)
+                gone.formUnion(results.filter { $0.1 == .gone }.map(\.0))
+                open = results.filter { $0.1 == .failed }.map(\.0)
+            }
+        }
+        return gone
+    }
+
+    // MARK: Counting
+
+    /// Counts a document and what is below it for a plan.
+    ///
+    /// - Throws: ``GoogleFailure``.
+    func preview(_ path: [String]) async throws(GoogleFailure) -> Tally {
+        var tally = Tally()
+        if let document = try await database.document(at: path) { note(document, &tally) }
+        try await countPages(&tally) { after throws(GoogleFailure) in
+            try await database.descendants(of: path, after: after)
+        }
+        return tally
+    }
+
+    /// Counts what a query finds for a plan.
+    ///
+    /// - Throws: ``GoogleFailure``.
+    func preview(
+        _ query: FieldQuery,
+        _ user: UserID,
+        withDescendants: Bool
+    ) async throws(GoogleFailure) -> Tally {
+        var tally = Tally()
+        var below = Tally()
+        try await countPages(&tally) { after throws(GoogleFailure) in
+            let page = try await database.matches(query, user, by: .equal, after: after)
+            for document in page where withDescendants && isDue(document) && !below.isCut {
+                try await countPages(&below) { after throws(GoogleFailure) in
+                    try await database.descendants(of: document.path, after: after)
+                }
+                below.isCut = below.count >= PageWalk.countedPages * database.pageSize
+            }
+            return page
+        }
+        tally.count += below.count
+        tally.fencedCount += below.fencedCount
+        tally.isCut = tally.isCut || below.isCut
+        return tally
+    }
+
+    /// Notes page after page; `isExhaustive` goes on beyond the bound until something due is found.
+    private func countPages(
+        _ tally: inout Tally,
+        isExhaustive: Bool = false,
+        _ list: (String?) async throws(GoogleFailure) -> [Document]
+    ) async throws(GoogleFailure) {
+        var after: String?
+        var pageCount = 0
+        try await walk.run { () throws(GoogleFailure) in
+            let page = try await list(after)
+            for document in page { note(document, &tally) }
+            after = page.last?.name
+            pageCount += 1
+            guard !page.isEmpty else { return false }
+            tally.isCut =
+                pageCount >= PageWalk.countedPages && !(isExhaustive && tally.count == 0)
+            return !tally.isCut
+        }
+    }
+
+    // MARK: Verification
+
+    private enum Place {
+        case document([String])
+        case collection([String], from: String)
+    }
+
+    /// Counts what is left of a document and below it by going down the listings of collections and
+    /// documents, those that are not there included; the purge asked by a query.
+    ///
+    /// - Throws: ``GoogleFailure``.
+    func remaining(_ path: [String]) async throws(GoogleFailure) -> Int {
+        var tally = Tally()
+        if let document = try await database.document(at: path) { note(document, &tally) }
+        var places = [Place.document(path)]
+        var pageCount = 0
+        try await walk.run { () throws(GoogleFailure) in
+            guard let place = places.popLast() else { return false }
+            switch place {
+            case .document(let path):
+                for name in try await database.collections(of: path) {
+                    places.append(.collection(path + [name], from: ""))
+                }
+            case .collection(let path, let token):
+                let page = try await database.documents(in: path, from: token)
+                if let next = page.next { places.append(.collection(path, from: next)) }
+                for document in page.documents {
+                    note(document, &tally)
+                    places.append(.document(document.path))
+                }
+            }
+            pageCount += 1
+            return tally.count == 0 || pageCount < PageWalk.countedPages
+        }
+        return tally.count
+    }
+
+    /// Counts what a query still finds, by another operator and by the server's own count.
+    ///
+    /// - Throws: ``GoogleFailure``.
+    func remaining(_ query: FieldQuery, _ user: UserID) async throws(GoogleFailure) -> Int {
+        let total = try await database.count(query, user)
+        var tally = Tally()
+        try await countPages(&tally, isExhaustive: true) { after throws(GoogleFailure) in
+            try await database.matches(query, user, by: .within, after: after)
+        }
+        // Listed by the count and by no page: left. A listing that was cut says nothing of them.
+        let unlisted = tally.isCut ? 0 : total - tally.count - tally.fencedCount
+        return tally.count + max(unlisted, 0)
+    }
+
+    private func isDue(_ document: Document) -> Bool {
+        document.createdAt.map { $0 <= fence } ?? false
+    }
+
+    private func note(_ document: Document, _ tally: inout Tally) {
+        guard document.createdAt != nil else { return }
+        if isDue(document) { tally.count += 1 } else { tally.fencedCount += 1 }
+    }
+}

@@ -1,0 +1,198 @@
+package import Engine
+package import HTTP
+package import Lifecycle
+
+/// A database of Firestore in native mode.
+///
+/// Documents go with everything below them; an interrupted purge finds what is left when it is
+/// asked again, since each document goes after what is below it.
+package struct FirestoreTarget: PurgeTarget {
+    /// The most that the database keeps earlier versions for, where it does not say how long
+    /// (firebase.google.com/docs/firestore/pitr).
+    static let versionRetentionMax = Duration.seconds(7 * 86_400)
+
+    package let name: TargetName
+    private let plan: FirestoreTargetPlan
+    private let database: FirestoreDatabase
+    private let clock: TargetClock
+    private let ramp = WriteRamp()
+
+    /// Prepares the calls; no connection is made yet.
+    ///
+    /// - Parameters:
+    ///   - plan: The database and where users' documents are.
+    ///   - client: Makes the calls; owned by the caller.
+    ///   - settings: What the client was made with.
+    ///   - clock: Paces reading and writing.
+    /// - Throws: ``HTTP/SetupError`` for a base URL that tokens must not go to.
+    package init(
+        plan: FirestoreTargetPlan,
+        client: GoogleClient,
+        settings: RemoteSettings,
+        clock: TargetClock
+    ) throws(SetupError) {
+        name = plan.name
+        self.plan = plan
+        self.clock = clock
+        database = try FirestoreDatabase(plan, client: client, settings: settings)
+    }
+
+    /// Deletes what is each user's; earlier versions linger.
+    package func purge(_ orders: [PurgeOrder]) async -> [PurgeAnswer] {
+        let retention = await versionRetention()
+        return await GoogleOrders.map(orders) { order throws(GoogleFailure) in
+            let sweep = sweep(order)
+            var counts = PurgeCounts()
+            for (path, names) in try owned(order) {
+                counts.entries.append(entry("\(path)", try await sweep.remove(names)))
+            }
+            for query in plan.queries {
+                let tally = try await sweep.remove(
+                    query,
+                    order.user,
+                    withDescendants: plan.includesSubcollections
+                )
+                counts.entries.append(entry("\(query)", tally))
+            }
+            counts.note(
+                PurgeCounts.Lingering(
+                    text: "earlier versions of documents in database '\(plan.database)'",
+                    until: clock.wall() + retention
+                )
+            )
+            return .done(counts)
+        } trouble: {
+            .trouble($0)
+        }
+    }
+
+    /// Goes through the listings and counts what is there.
+    package func verify(_ orders: [PurgeOrder]) async -> [VerifyAnswer] {
+        await GoogleOrders.map(orders) { order throws(GoogleFailure) in
+            let sweep = sweep(order)
+            var left = 0
+            for (_, names) in try owned(order) { left += try await sweep.remaining(names) }
+            for query in plan.queries { left += try await sweep.remaining(query, order.user) }
+            return left == 0 ? .clean : .remaining(left)
+        } trouble: {
+            .trouble($0)
+        }
+    }
+
+    /// Counts what is one user's, thirty thousand documents per rule at most.
+    package func plan(_ order: PurgeOrder) async -> PlanAnswer {
+        let found: [PlanAnswer] = await GoogleOrders.map([order]) { order throws(GoogleFailure) in
+            let sweep = sweep(order)
+            var items: [PlanItem] = []
+            for (path, names) in try owned(order) {
+                items.append(item("\(path)", try await sweep.preview(names)))
+            }
+            for query in plan.queries {
+                let tally = try await sweep.preview(
+                    query,
+                    order.user,
+                    withDescendants: plan.includesSubcollections
+                )
+                items.append(item("\(query)", tally))
+            }
+            return .items(items)
+        } trouble: {
+            .trouble($0)
+        }
+        return found[0]
+    }
+
+    /// Whether the database is there and permits what a purge needs.
+    package func diagnose() async -> [String] {
+        await FirestoreDiagnosis(plan, database).problems()
+    }
+
+    /// Only a refusal: an outage at Google must not keep the service from starting.
+    package func misfits() async -> [String] {
+        await FirestoreDiagnosis(plan, database).problems(withOutages: false)
+    }
+
+    /// Looks for collections at the root that no rule leads to.
+    package func coverage() async -> CoverageAnswer {
+        let names: [String]
+        do throws(GoogleFailure) {
+            names = try await database.collections(of: [])
+        } catch {
+            return .trouble(error.trouble)
+        }
+        let known = Set(
+            plan.documents.compactMap(\.root.first)
+                + plan.queries.map { $0.parent.first ?? $0.collection }
+        )
+        let rules = plan.documents.map(\.description) + plan.queries.map(\.description)
+        let strays = names.filter { !known.contains($0) }
+        let findings = rules.map {
+            CoverageFinding(name: $0, reason: "configured", isCovered: true)
+        }
+        // So many are probably named after users.
+        guard strays.count <= PathCoverage.namesMax else {
+            let reason = "\(strays.count) collections, no rule leads there"
+            return .findings(
+                findings + [CoverageFinding(name: "*", reason: reason, isCovered: false)]
+            )
+        }
+        return .findings(
+            findings
+                + strays.map {
+                    CoverageFinding(name: $0, reason: "no rule leads there", isCovered: false)
+                }
+        )
+    }
+
+    // MARK: Orders
+
+    /// How long earlier versions can be read; the longest when the account may not ask.
+    private func versionRetention() async -> Duration {
+        do throws(GoogleFailure) {
+            return try await database.versionRetention()
+        } catch {
+            return Self.versionRetentionMax
+        }
+    }
+
+    private func sweep(_ order: PurgeOrder) -> FirestoreSweep {
+        FirestoreSweep(
+            database: database,
+            walk: PageWalk(clock: clock),
+            ramp: ramp,
+            batchSize: plan.batchSize,
+            fence: order.fence
+        )
+    }
+
+    /// - Throws: ``GoogleFailure`` for an id that no document can have.
+    private func owned(
+        _ order: PurgeOrder
+    ) throws(GoogleFailure) -> [(path: UserPath, names: [String])] {
+        var owned: [(UserPath, [String])] = []
+        for path in plan.documents {
+            guard let names = path.names(of: order.user) else { throw GoogleFailure(.unusable) }
+            owned.append((path, names))
+        }
+        return owned
+    }
+
+    private func entry(_ name: String, _ tally: FirestoreSweep.Tally) -> PurgeCounts.Entry {
+        PurgeCounts.Entry(
+            name: name,
+            action: "delete",
+            rowCount: tally.count,
+            fencedCount: tally.fencedCount
+        )
+    }
+
+    private func item(_ name: String, _ tally: FirestoreSweep.Tally) -> PlanItem {
+        PlanItem(
+            name: name,
+            action: .delete,
+            count: tally.count,
+            isBounded: tally.isCut,
+            fencedCount: tally.fencedCount
+        )
+    }
+}

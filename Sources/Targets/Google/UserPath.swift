@@ -1,0 +1,80 @@
+import Lifecycle
+
+/// A path of names in which one holds the user id, such as `users/{user_id}`.
+package struct UserPath: Hashable, Sendable, CustomStringConvertible {
+    /// What is wrong with a text that is no path; words that follow "it must".
+    package struct Malformed: Error, Hashable, Sendable {
+        package let requirement: String
+    }
+
+    /// Whose rules the names follow.
+    package enum Store: Sendable {
+        /// Collections and documents in turn.
+        case firestore
+        case realtimeDatabase
+
+        /// firebase.google.com/docs/firestore/quotas, "Collections, documents, and fields";
+        /// firebase.google.com/docs/database/usage/limits, "Data tree".
+        func accepts(_ name: String) -> Bool {
+            let bytes = Array(name.utf8)
+            guard !bytes.isEmpty, !bytes.contains(UInt8(ascii: "/")) else { return false }
+            switch self {
+            case .firestore:
+                let isReserved = bytes.count >= 4 && name.hasPrefix("__") && name.hasSuffix("__")
+                return bytes.count <= 1500 && name != "." && name != ".." && !isReserved
+            case .realtimeDatabase:
+                return bytes.count <= 768
+                    && bytes.allSatisfy {
+                        $0 >= 0x20 && $0 != 0x7f && !Array(".$#[]".utf8).contains($0)
+                    }
+            }
+        }
+    }
+
+    package let description: String
+    /// What stands in front of the name with the user id.
+    let root: [String]
+    private let store: Store
+    private let before: String
+    private let after: String
+    private let rest: [String]
+
+    /// Reads a path.
+    ///
+    /// - Throws: ``Malformed``.
+    package init(_ text: String, in store: Store) throws(Malformed) {
+        let names = text.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+        let places = names.indices.filter { names[$0].contains("{user_id}") }
+        guard places.count == 1 else {
+            throw Malformed(requirement: "have one name that holds {user_id}")
+        }
+        let parts = names[places[0]].split(
+            separator: "{user_id}",
+            omittingEmptySubsequences: false
+        )
+        guard parts.count == 2 else {
+            throw Malformed(requirement: "hold {user_id} once")
+        }
+        guard names.allSatisfy({ store.accepts($0.replacing("{user_id}", with: "x")) }) else {
+            throw Malformed(requirement: "be names that the database accepts, with '/' between")
+        }
+        if case .firestore = store, !names.count.isMultiple(of: 2) {
+            throw Malformed(requirement: "lead to a document: collection, document, and so on")
+        }
+        description = text
+        self.store = store
+        root = Array(names[..<places[0]])
+        before = String(parts[0])
+        after = String(parts[1])
+        rest = Array(names[(places[0] + 1)...])
+    }
+
+    /// The names for one user; `nil` for an id that no name can hold, and for one that would name
+    /// another place.
+    func names(of user: UserID) -> [String]? {
+        let id = user.exposeText()
+        let name = before + id + after
+        guard !id.utf8.contains(UInt8(ascii: "/")), store.accepts(name) else { return nil }
+        return root + [name] + rest
+    }
+}

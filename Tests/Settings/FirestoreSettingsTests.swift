@@ -1,0 +1,46 @@
+import Testing
+
+@testable import Settings
+
+@Suite("Settings of a database of Firestore")
+struct FirestoreSettingsTests {
+    private static let section = """
+        [[target]]
+        name = "documents"
+        kind = "firestore"
+        project = "example-project"
+
+        """
+
+    @Test("project, database and rules are read")
+    func reads() throws {
+        let configuration = try Sample.load(
+            Self.section + """
+                key_credential = "service-account.json"
+                documents = ["users/{user_id}"]
+                groups = ["comments where author_id == {user_id}"]
+                subcollections = false
+
+                """
+        )
+        let kind = try #require(configuration.targets.first).kind
+        guard case .firestore(let firestore) = kind else {
+            return #expect(kind.family == .firestore)
+        }
+        #expect(firestore.database == "(default)" && !firestore.includesSubcollections)
+        #expect(firestore.documents == ["users/{user_id}"] && firestore.collections.isEmpty)
+        #expect(kind.access?.keyCredential == "service-account.json")
+    }
+
+    @Test(
+        "a database that is not said clearly stops the start",
+        arguments: [
+            "key_credential = \"k\"", "documents = [\"users/{user_id}\"]",
+            "key_credential = \"k\"\ndocuments = [\"users/\"]",
+            "key_credential = \"k\"\ngroups = [\"{user_id}{user_id}\"]",
+        ]
+    )
+    func refused(text: String) {
+        #expect(throws: (any Error).self) { try Sample.load(Self.section + text + "\n") }
+    }
+}
