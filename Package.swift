@@ -13,6 +13,13 @@ let settings: [SwiftSetting] = [
     .enableUpcomingFeature("InferIsolatedConformances"),
 ]
 
+/// Lifecycle, Engine and their simulation are optimized in a debug build too: ten thousand virtual
+/// lives within a minute.
+func settings(of target: String) -> [SwiftSetting] {
+    guard ["Lifecycle", "Engine", "SimulationTests"].contains(target) else { return settings }
+    return settings + [.unsafeFlags(["-O"], .when(configuration: .debug))]
+}
+
 extension Target.Dependency {
     static let argumentParser = Self.product(
         name: "ArgumentParser",
@@ -42,7 +49,7 @@ extension Target.Dependency {
 ///
 /// Its dependencies are the rows of the import table (Tests/Tidy holds it).
 func library(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
-    .target(name: name, dependencies: dependencies, swiftSettings: settings)
+    .target(name: name, dependencies: dependencies, swiftSettings: settings(of: name))
 }
 
 func program(
@@ -71,7 +78,7 @@ func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
         name: "\(name)Tests",
         dependencies: dependencies,
         path: "Tests/\(name)",
-        swiftSettings: settings
+        swiftSettings: settings(of: "\(name)Tests")
     )
 }
 
