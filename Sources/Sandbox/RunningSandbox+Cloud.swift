@@ -36,6 +36,17 @@ extension RunningSandbox {
         families.cloud.state.withLock { $0.failingWriteCount = count }
     }
 
+    /// Adds a generation of an object of Cloud Storage.
+    package func add(_ object: CloudObject) {
+        families.cloud.state.withLock { $0.objects.append(object) }
+    }
+
+    /// The objects of Cloud Storage that are not deleted, softly or for good, by name.
+    package var objects: [CloudObject] {
+        families.cloud.state.withLock { $0.objects }
+            .filter { $0.hardDeleteMilliseconds == nil }.sorted { $0.name < $1.name }
+    }
+
     /// Makes every access token of the service account invalid, as when its key is replaced.
     package func forgetServiceTokens() {
         families.cloud.state.withLock { $0.tokens.removeAll() }

@@ -105,7 +105,7 @@ struct Receipt: Sendable {
         case .sqlite, .postgresql:
             tables(of: target).contains { $0.table == entry && $0.createdAt != nil }
         // A program or a service is told the fence and leaves newer data alone.
-        case .files, .command, .webhook, .s3, .firestore, .firebaseAuth: true
+        case .files, .command, .webhook, .s3, .cloudStorage, .firestore, .firebaseAuth: true
         case .redis: false
         case nil: false
         }

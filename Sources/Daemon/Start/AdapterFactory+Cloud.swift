@@ -33,10 +33,45 @@ extension AdapterFactory {
         return try await make(
             firestore.access,
             named: name,
-            scope: FirestoreTargetPlan.scope,
+            scopes: [FirestoreTargetPlan.scope],
             answerMax: FirestoreTargetPlan.answerMax
         ) { client, settings in
             try FirestoreTarget(
+                plan: plan,
+                client: client,
+                settings: settings,
+                clock: .system(wall: now)
+            )
+        }
+    }
+
+    /// A bucket of Cloud Storage.
+    ///
+    /// - Throws: ``DaemonError`` for a template that could reach another user, or what keeps the
+    ///   client from being set up.
+    func make(
+        _ storage: CloudStorageTargetConfiguration,
+        named name: TargetName
+    ) async throws -> GoogleMade<any PurgeTarget> {
+        let plan: CloudStorageTargetPlan
+        do {
+            plan = CloudStorageTargetPlan(
+                name: name,
+                baseURL: storage.access.baseURL,
+                bucket: storage.bucket,
+                templates: try storage.prefixes.map { try KeyTemplate($0, isPrefix: true) }
+                    + storage.objects.map { try KeyTemplate($0, isPrefix: false) }
+            )
+        } catch let error as KeyTemplate.Malformed {
+            throw malformed("prefixes and objects", error.requirement, name)
+        }
+        return try await make(
+            storage.access,
+            named: name,
+            scopes: [CloudStorageTargetPlan.scope],
+            answerMax: CloudStorageTargetPlan.answerMax
+        ) { client, settings in
+            try CloudStorageTarget(
                 plan: plan,
                 client: client,
                 settings: settings,
@@ -49,14 +84,14 @@ extension AdapterFactory {
     private func make(
         _ access: GoogleAccess,
         named name: TargetName,
-        scope: String,
+        scopes: [String],
         answerMax: Int,
         _ body: (GoogleClient, RemoteSettings) throws -> any PurgeTarget
     ) async throws -> GoogleMade<any PurgeTarget> {
-        let google = try googleFactory.make(access, for: .target(name), scopes: [scope]) {
+        let google = try googleFactory.make(access, for: .target(name), scopes: scopes) {
             $0.answerMax = answerMax
-            // One user is worked on at a time.
-            $0.concurrency = 4
+            // One user is worked on at a time, eight objects of theirs at most.
+            $0.concurrency = 8
         }
         do {
             return GoogleMade(made: try body(google.client, google.settings), client: google.client)

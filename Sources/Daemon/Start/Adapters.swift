@@ -225,7 +225,8 @@ struct AdapterFactory: Sendable {
         }
         switch target.kind {
         case .files, .sqlite: return try makeLocal(target, at: path)
-        case .postgresql, .redis, .s3, .firestore, .firebaseAuth, .command, .webhook: return nil
+        case .postgresql, .redis, .s3, .cloudStorage, .firestore, .firebaseAuth, .command, .webhook:
+            return nil
         }
     }
 
@@ -236,6 +237,10 @@ struct AdapterFactory: Sendable {
         switch target.kind {
         case .firebaseAuth(let firebase):
             let google = try await make(target, firebase)
+            clients.append(google.client)
+            return google.made
+        case .cloudStorage(let storage):
+            let google = try await make(storage, named: target.name)
             clients.append(google.client)
             return google.made
         case .firestore(let firestore):
@@ -255,7 +260,7 @@ struct AdapterFactory: Sendable {
         at copy: String? = nil
     ) throws -> any PurgeTarget {
         switch target.kind {
-        case .firestore, .firebaseAuth:
+        case .cloudStorage, .firestore, .firebaseAuth:
             preconditionFailure("Google has no local store")
         case .files(let files):
             var paths: [PathPattern] = []

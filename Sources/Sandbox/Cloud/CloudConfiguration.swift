@@ -14,6 +14,12 @@ package struct CloudConfiguration: Sendable {
     package var indexedGroups: Set<String>?
     /// How long Firestore keeps earlier versions of documents.
     package var versionRetentionSeconds: Int64 = 3600
+    /// The one bucket of Cloud Storage.
+    package var bucket = "example-bucket"
+    /// How long the bucket keeps deleted objects; zero for not at all.
+    package var softDeletionSeconds: Int64 = 0
+    /// Whether the service account may read the bucket's settings.
+    package var mayReadBucket = true
 
     /// Makes the configuration of a project without accounts.
     package init() {}
@@ -62,6 +68,25 @@ package struct CloudDocument: Equatable, Sendable {
     ) {
         self.path = path
         self.fields = fields
+        self.createdAtMilliseconds = createdAtMilliseconds
+    }
+}
+
+/// One generation of an object of Cloud Storage.
+package struct CloudObject: Equatable, Sendable {
+    package var name: String
+    package var generation: Int64
+    package var createdAtMilliseconds: Int64
+    /// Whether it is the one that a reader gets.
+    package var isLive = true
+    package var isHeld = false
+    package var retainedUntilMilliseconds: Int64?
+    /// Set once it is deleted softly.
+    package var hardDeleteMilliseconds: Int64?
+
+    package init(_ name: String, generation: Int64 = 1, createdAtMilliseconds: Int64 = 0) {
+        self.name = name
+        self.generation = generation
         self.createdAtMilliseconds = createdAtMilliseconds
     }
 }

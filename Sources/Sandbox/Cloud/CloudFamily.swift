@@ -14,6 +14,8 @@ final class CloudFamily: ProviderFamily {
         var documents: [String: CloudDocument] = [:]
         /// Writes of Firestore that are answered ABORTED before one succeeds.
         var failingWriteCount = 0
+        /// Of Cloud Storage, the soft-deleted ones included.
+        var objects: [CloudObject] = []
     }
 
     /// Why a call was refused, in Google's form.
@@ -98,6 +100,7 @@ final class CloudFamily: ProviderFamily {
         switch parts.first {
         case "identitytoolkit": return try answerAccounts(call, Array(parts.dropFirst()))
         case "firestore": return try answerFirestore(call, Array(parts.dropFirst()))
+        case "storage": return try answerStorage(call, Array(parts.dropFirst()))
         default: throw Refusal(404, "Not found", word: "NOT_FOUND")
         }
     }

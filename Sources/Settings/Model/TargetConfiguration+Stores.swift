@@ -57,6 +57,15 @@ package struct S3TargetConfiguration: Hashable, Sendable {
     package let timeout: Duration
 }
 
+/// What `kind = "google-cloud-storage"` has.
+package struct CloudStorageTargetConfiguration: Hashable, Sendable {
+    package let bucket: String
+    /// Each with `{user_id}` once; with the whole names not empty.
+    package let prefixes: [String]
+    package let objects: [String]
+    package let access: GoogleAccess
+}
+
 /// What `kind = "firestore"` has.
 package struct FirestoreTargetConfiguration: Hashable, Sendable {
     package let project: String
@@ -79,7 +88,7 @@ extension TargetKind {
     /// Names of credentials that the target needs, each with the key that names it.
     package var credentials: [(name: String, key: String)] {
         switch self {
-        case .sqlite, .files, .command, .firestore, .firebaseAuth: []
+        case .sqlite, .files, .command, .cloudStorage, .firestore, .firebaseAuth: []
         case .postgresql(let postgresql):
             [(postgresql.conninfoCredential, "conninfo_credential")]
         case .redis(let redis):

@@ -5,6 +5,7 @@ package import Lifecycle
 /// A new family is a case here, rows in the table, and a reader.
 package enum TargetFamily: String, Sendable, CaseIterable {
     case sqlite, files, postgresql, redis, command, webhook, s3, firestore
+    case cloudStorage = "google-cloud-storage"
     case firebaseAuth = "firebase-auth"
 }
 
@@ -25,6 +26,7 @@ package enum TargetKind: Hashable, Sendable {
     case command(CommandTargetConfiguration)
     case webhook(WebhookTargetConfiguration)
     case s3(S3TargetConfiguration)
+    case cloudStorage(CloudStorageTargetConfiguration)
     case firestore(FirestoreTargetConfiguration)
     case firebaseAuth(FirebaseAuthTargetConfiguration)
 
@@ -32,6 +34,7 @@ package enum TargetKind: Hashable, Sendable {
     package var access: GoogleAccess? {
         switch self {
         case .sqlite, .files, .postgresql, .redis, .command, .webhook, .s3: nil
+        case .cloudStorage(let storage): storage.access
         case .firestore(let firestore): firestore.access
         case .firebaseAuth(let firebase): firebase.access
         }
@@ -48,6 +51,7 @@ package enum TargetKind: Hashable, Sendable {
         case .command: .command
         case .webhook: .webhook
         case .s3: .s3
+        case .cloudStorage: .cloudStorage
         case .firestore: .firestore
         }
     }
@@ -113,7 +117,9 @@ extension TargetKind {
         switch self {
         case .sqlite(let sqlite): sqlite.tables
         case .postgresql(let postgresql): postgresql.tables
-        case .files, .redis, .command, .webhook, .s3, .firestore, .firebaseAuth: []
+        case .files, .redis, .command, .webhook, .s3, .cloudStorage, .firestore,
+            .firebaseAuth:
+            []
         }
     }
 }

@@ -1,4 +1,26 @@
 extension ConfigurationReader {
+    mutating func cloudStorageTarget(
+        _ section: SettingsSection,
+        at place: SectionPlace
+    ) -> CloudStorageTargetConfiguration {
+        let prefixes = section.texts("prefixes")
+        let objects = section.texts("objects")
+        if prefixes.isEmpty && objects.isEmpty {
+            log.report(
+                .missingKey,
+                "prefixes",
+                in: place,
+                "a bucket needs prefixes or objects, such as prefixes = [\"users/{user_id}/\"]"
+            )
+        }
+        return CloudStorageTargetConfiguration(
+            bucket: section.text("bucket") ?? "",
+            prefixes: prefixes,
+            objects: objects,
+            access: googleAccess(section, at: place)
+        )
+    }
+
     mutating func firestoreTarget(
         _ section: SettingsSection,
         at place: SectionPlace

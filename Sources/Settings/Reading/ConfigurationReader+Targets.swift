@@ -88,6 +88,9 @@ extension ConfigurationReader {
         case .s3:
             refuseTables(tables, in: place, "a bucket has no tables; give prefixes or objects")
             return .s3(s3Target(section, at: place))
+        case .cloudStorage:
+            refuseTables(tables, in: place, "a bucket has no tables; give prefixes or objects")
+            return .cloudStorage(cloudStorageTarget(section, at: place))
         case .firestore:
             refuseTables(tables, in: place, "Firestore has no tables; give documents or groups")
             return .firestore(firestoreTarget(section, at: place))

@@ -1,7 +1,7 @@
 extension SettingsTable {
     static let target: [Setting] =
-        store + postgresql + redisTarget + delegatedTargets + s3Target + firestore
-        + firebaseAuth + table + column
+        store + postgresql + redisTarget + delegatedTargets + s3Target + cloudStorage
+        + firestore + firebaseAuth + table + column
 
     private static let store: [Setting] = [
         Setting(
@@ -22,6 +22,7 @@ extension SettingsTable {
             PostgreSQL server, 12 or later, "redis" is a Redis server, "command" is a program of \
             your own and "webhook" a service of your own that deal with some other store, \
             "s3" is a bucket of Amazon S3 or of a server that speaks its protocol, \
+            "google-cloud-storage" is a bucket of Google Cloud Storage, \
             "firestore" is a database of Firestore, \
             "firebase-auth" are the accounts of Firebase Authentication or Identity Platform, \
             deleted after everything else.

@@ -125,22 +125,12 @@ package struct FirestoreTarget: PurgeTarget {
                 + plan.queries.map { $0.parent.first ?? $0.collection }
         )
         let rules = plan.documents.map(\.description) + plan.queries.map(\.description)
-        let strays = names.filter { !known.contains($0) }
-        let findings = rules.map {
-            CoverageFinding(name: $0, reason: "configured", isCovered: true)
-        }
-        // So many are probably named after users.
-        guard strays.count <= PathCoverage.namesMax else {
-            let reason = "\(strays.count) collections, no rule leads there"
-            return .findings(
-                findings + [CoverageFinding(name: "*", reason: reason, isCovered: false)]
-            )
-        }
         return .findings(
-            findings
-                + strays.map {
-                    CoverageFinding(name: $0, reason: "no rule leads there", isCovered: false)
-                }
+            StrayNames.findings(
+                rules: rules,
+                strays: names.filter { !known.contains($0) },
+                kind: "collections"
+            )
         )
     }
 

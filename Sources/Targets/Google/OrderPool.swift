@@ -1,14 +1,13 @@
-import Engine
-
-/// Works on the orders of one call a few at a time, for stores that take one user per request.
+/// Works on the orders of one call a few at a time, for stores that take one user, or one object,
+/// per request.
 enum OrderPool {
     /// Enough to hide the latency of one request behind others, few enough for any quota.
     static let widthMax = 8
 
     /// - Returns: One answer per order, in their order.
-    static func map<Answer: Sendable>(
-        _ orders: [PurgeOrder],
-        _ body: @escaping @Sendable (PurgeOrder) async -> Answer
+    static func map<Order: Sendable, Answer: Sendable>(
+        _ orders: [Order],
+        _ body: @escaping @Sendable (Order) async -> Answer
     ) async -> [Answer] {
         await withTaskGroup(of: (Int, Answer).self) { group in
             var answers = [Answer?](repeating: nil, count: orders.count)

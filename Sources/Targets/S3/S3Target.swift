@@ -107,20 +107,12 @@ package struct S3Target: PurgeTarget {
         let strays = folders.filter { folder in
             !plan.templates.contains { $0.root.hasPrefix(folder) || folder.hasPrefix($0.root) }
         }
-        let configured = plan.templates.map {
-            CoverageFinding(name: $0.description, reason: "configured", isCovered: true)
-        }
-        guard strays.count <= PathCoverage.namesMax else {
-            let reason = "\(strays.count) folders or more, no rule leads there"
-            return .findings(
-                configured + [CoverageFinding(name: "*/", reason: reason, isCovered: false)]
-            )
-        }
         return .findings(
-            configured
-                + strays.map {
-                    CoverageFinding(name: $0, reason: "no rule leads there", isCovered: false)
-                }
+            StrayNames.findings(
+                rules: plan.templates.map(\.description),
+                strays: strays,
+                kind: "folders"
+            )
         )
     }
 

@@ -1,0 +1,123 @@
+import Synchronization
+
+/// The buckets of Cloud Storage, over JSON.
+///
+/// Traps: a deletion without a generation only makes the live object noncurrent; what is deleted
+/// stays softly where the bucket says so, and a second deletion is 404; holds and retention are 403
+/// with a reason; pages are shorter than asked for.
+extension CloudFamily {
+    func answerStorage(
+        _ call: ProviderCall,
+        _ parts: [String]
+    ) throws(Refusal) -> ProviderReply {
+        guard parts.count >= 4, parts[0...2] == ["storage", "v1", "b"] else {
+            throw Refusal(404, "Not Found")
+        }
+        // A slash inside a name is encoded.
+        let names = parts[3...].map { FormBody.decoded(Array($0.utf8)[...]) }
+        guard names[0] == configuration.bucket else {
+            throw Refusal(404, "The specified bucket does not exist.", reason: "notFound")
+        }
+        switch (call.method, names.count) {
+        case ("GET", 1):
+            guard configuration.mayReadBucket else {
+                throw Refusal(403, "No storage.buckets.get access.", reason: "forbidden")
+            }
+            let seconds = configuration.softDeletionSeconds
+            let policy: JSON = ["retentionDurationSeconds": .text("\(seconds)")]
+            return .json(["softDeletePolicy": seconds > 0 ? policy : .absent])
+        case ("GET", 2) where names[1] == "o": return listObjects(call)
+        case ("DELETE", 3) where names[1] == "o": return try deleteObject(call, names[2])
+        default: throw Refusal(404, "Not Found", reason: "notFound")
+        }
+    }
+
+    private func listObjects(_ call: ProviderCall) -> ProviderReply {
+        let query = call.query
+        let wantsSoft = query["softDeleted"] == "true"
+        let wantsAll = query["versions"] == "true"
+        var found = state.withLock { state in
+            state.objects.filter { object in
+                object.name.hasPrefix(query["prefix"] ?? "")
+                    && (query["startOffset"].map { !Self.precedes(object.name, $0) } ?? true)
+                    && (wantsSoft
+                        ? object.hardDeleteMilliseconds != nil
+                        : object.hardDeleteMilliseconds == nil && (wantsAll || object.isLive))
+            }
+        }
+        found.sort { left, right in
+            left.name == right.name
+                ? left.generation < right.generation : Self.precedes(left.name, right.name)
+        }
+        if query["delimiter"] == "/" {
+            let folders = Set(found.map(\.name).filter { $0.contains("/") }.map(Self.folder))
+            let objects = found.filter { !$0.name.contains("/") }
+            return .json([
+                "prefixes": .list(folders.sorted().map { .text($0) }),
+                "items": .list(objects.map(json)),
+            ])
+        }
+        // A token stands for the last entry, whether or not that is still there.
+        if let token = query["pageToken"] {
+            found = found.filter { Self.precedes(token, Self.token($0)) }
+        }
+        let size = min(query["maxResults"].flatMap { Int($0) } ?? 1000, configuration.pageMax)
+        let page = found.prefix(size)
+        return .json([
+            "kind": "storage#objects",
+            "items": page.isEmpty ? .absent : .list(page.map(json)),
+            "nextPageToken": .optional(page.count < found.count ? page.last.map(Self.token) : nil),
+        ])
+    }
+
+    private func deleteObject(
+        _ call: ProviderCall,
+        _ name: String
+    ) throws(Refusal) -> ProviderReply {
+        let generation = call.query["generation"].flatMap { Int64($0) }
+        let now = tools.clock.nowMilliseconds
+        let keptFor = configuration.softDeletionSeconds * 1000
+        let refusal = state.withLock { state -> Refusal? in
+            let place = state.objects.firstIndex { object in
+                object.name == name && object.hardDeleteMilliseconds == nil
+                    && (generation.map { $0 == object.generation } ?? object.isLive)
+            }
+            guard let place else { return Refusal(404, "No such object.", reason: "notFound") }
+            let object = state.objects[place]
+            if object.isHeld {
+                return Refusal(403, "Object is on hold.", reason: "objectUnderActiveHold")
+            }
+            if let end = object.retainedUntilMilliseconds, end > now {
+                return Refusal(403, "Retention.", reason: "retentionPolicyNotMet")
+            }
+            if generation == nil {
+                state.objects[place].isLive = false
+            } else if keptFor > 0 {
+                state.objects[place].hardDeleteMilliseconds = now + keptFor
+            } else {
+                state.objects.remove(at: place)
+            }
+            return nil
+        }
+        if let refusal { throw refusal }
+        return ProviderReply(status: 204)
+    }
+
+    private func json(_ object: CloudObject) -> JSON {
+        [
+            "name": .text(object.name), "generation": .text("\(object.generation)"),
+            "timeCreated": .text(Self.time(object.createdAtMilliseconds)),
+            "temporaryHold": object.isHeld ? true : .absent,
+            "retentionExpirationTime": .optional(object.retainedUntilMilliseconds.map(Self.time)),
+            "hardDeleteTime": .optional(object.hardDeleteMilliseconds.map(Self.time)),
+        ]
+    }
+
+    private static func token(_ object: CloudObject) -> String {
+        "\(object.name)\n\(1_000_000 + object.generation)"
+    }
+
+    private static func folder(_ name: String) -> String {
+        String(name.prefix { $0 != "/" }) + "/"
+    }
+}

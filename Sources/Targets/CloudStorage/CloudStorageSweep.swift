@@ -1,0 +1,114 @@
+import Lifecycle
+
+/// Goes through what a bucket has of one user: removes it, or counts what is left.
+struct CloudStorageSweep {
+    typealias Version = CloudBucket.Version
+
+    /// What was found by one template.
+    struct Tally: Sendable {
+        var count = 0
+        /// Newer than the fence.
+        var fencedCount = 0
+        /// Counting stopped at a bound.
+        var isCut = false
+        var locks: Set<CloudBucket.Lock> = []
+    }
+
+    let bucket: CloudBucket
+    let walk: PageWalk
+    let fence: WallTime
+
+    // MARK: Removal
+
+    /// Deletes every generation that is not newer than the fence.
+    ///
+    /// A page of which something was deleted is asked for again: it then begins at the same place,
+    /// behind entries that all stay, and only a page that stays as a whole leads to the next.
+    ///
+    /// - Throws: ``GoogleFailure``; what was deleted until then stays deleted. What was deleted and
+    ///   is still listed is an unusable answer.
+    func remove(_ template: KeyTemplate, _ own: String) async throws(GoogleFailure) -> Tally {
+        var tally = Tally()
+        var token: String?
+        var removed: Set<Version> = []
+        var refused: [Version: CloudBucket.Lock] = [:]
+        try await walk.run { () throws(GoogleFailure) in
+            let page = try await bucket.page(.generations(prefix: own), from: token)
+            guard removed.isDisjoint(with: page.versions) else { throw GoogleFailure(.unusable) }
+            let found = page.versions.filter { template.holds($0.name, of: own) }
+            let due = found.filter { isDue($0) && $0.lock == nil && refused[$0] == nil }
+            removed = []
+            let outcomes = await OrderPool.map(due) { await bucket.delete($0) }
+            for (version, outcome) in zip(due, outcomes) {
+                switch outcome {
+                case .gone: removed.insert(version)
+                case .locked(let lock): refused[version] = lock
+                case .trouble(let trouble): throw GoogleFailure(trouble)
+                }
+            }
+            tally.count += removed.count
+            guard removed.isEmpty else { return true }
+            tally.fencedCount += found.filter { !isDue($0) }.count
+            tally.locks.formUnion(
+                found.filter(isDue).compactMap { $0.lock ?? refused[$0] }
+            )
+            refused = [:]
+            token = page.next
+            return token != nil
+        }
+        return tally
+    }
+
+    // MARK: Counting
+
+    /// Counts for a plan.
+    ///
+    /// - Throws: ``GoogleFailure``.
+    func preview(_ template: KeyTemplate, _ own: String) async throws(GoogleFailure) -> Tally {
+        var tally = Tally()
+        var pageCount = 0
+        var token: String?
+        try await walk.run { () throws(GoogleFailure) in
+            let page = try await bucket.page(.generations(prefix: own), from: token)
+            let found = page.versions.filter { template.holds($0.name, of: own) }
+            tally.fencedCount += found.filter { !isDue($0) }.count
+            tally.count += found.filter { isDue($0) && $0.lock == nil }.count
+            tally.locks.formUnion(found.filter(isDue).compactMap(\.lock))
+            pageCount += 1
+            token = page.next
+            tally.isCut = pageCount == PageWalk.countedPages && token != nil
+            return token != nil && !tally.isCut
+        }
+        return tally
+    }
+
+    /// Counts what is left, by a listing of generations from the first name on instead of by
+    /// prefix, and by one of what is there now; what a lock protects is not left but lingers.
+    ///
+    /// - Throws: ``GoogleFailure``.
+    func remaining(_ template: KeyTemplate, _ own: String) async throws(GoogleFailure) -> Int {
+        var left: Set<Version> = []
+        for range in [CloudBucket.Range.generationsFrom(name: own), .live(prefix: own)] {
+            var pageCount = 0
+            var token: String?
+            try await walk.run { () throws(GoogleFailure) in
+                let page = try await bucket.page(range, from: token)
+                for version in page.versions where template.holds(version.name, of: own) {
+                    if isDue(version) && version.lock == nil { left.insert(version) }
+                }
+                pageCount += 1
+                token = page.next
+                // Names are in order: behind the user's come only others'.
+                let last = page.versions.last?.name
+                let isBehind = last.map {
+                    own.utf8.lexicographicallyPrecedes($0.utf8) && !$0.utf8.starts(with: own.utf8)
+                }
+                let isEnough = !left.isEmpty && pageCount >= PageWalk.countedPages
+                return token != nil && isBehind != true && !isEnough
+            }
+        }
+        return left.count
+    }
+
+    private func isDue(_ version: Version) -> Bool { version.createdAt <= fence }
+}

@@ -1,0 +1,197 @@
+package import Engine
+package import HTTP
+package import Lifecycle
+
+/// A bucket of Google Cloud Storage.
+///
+/// Every generation of a user's objects goes. An interrupted purge finds what is left when it is
+/// asked again.
+package struct CloudStorageTarget: PurgeTarget {
+    /// The address of an unfinished upload is good for a week
+    /// (cloud.google.com/storage/docs/resumable-uploads, "Session URIs").
+    static let uploadLifetime = Duration.seconds(7 * 86_400)
+
+    package let name: TargetName
+    private let plan: CloudStorageTargetPlan
+    private let bucket: CloudBucket
+    private let clock: TargetClock
+
+    /// Prepares the calls; no connection is made yet.
+    ///
+    /// - Parameters:
+    ///   - plan: The bucket and where users' objects are.
+    ///   - client: Makes the calls; owned by the caller.
+    ///   - settings: What the client was made with.
+    ///   - clock: Paces the listings.
+    /// - Throws: ``HTTP/SetupError`` for a base URL that tokens must not go to.
+    package init(
+        plan: CloudStorageTargetPlan,
+        client: GoogleClient,
+        settings: RemoteSettings,
+        clock: TargetClock
+    ) throws(SetupError) {
+        name = plan.name
+        self.plan = plan
+        self.clock = clock
+        bucket = try CloudBucket(plan, client: client, settings: settings, now: clock.wall)
+    }
+
+    /// Deletes what is each user's; what a lock protects, what is deleted softly and what is being
+    /// uploaded lingers.
+    package func purge(_ orders: [PurgeOrder]) async -> [PurgeAnswer] {
+        await GoogleOrders.map(orders) { order throws(GoogleFailure) in
+            let sweep = sweep(order)
+            let owned = try owned(order)
+            var counts = PurgeCounts()
+            for (template, own) in owned {
+                let tally = try await sweep.remove(template, own)
+                counts.entries.append(
+                    PurgeCounts.Entry(
+                        name: template.description,
+                        action: "delete",
+                        rowCount: tally.count,
+                        fencedCount: tally.fencedCount
+                    )
+                )
+                for lock in tally.locks { counts.note(lingering(lock)) }
+            }
+            if let copies = try await softDeleted(owned.map(\.own)) { counts.note(copies) }
+            counts.note(
+                PurgeCounts.Lingering(
+                    text: "unfinished uploads to bucket '\(plan.bucket)', if there are any: the"
+                        + " bucket does not list them",
+                    until: clock.wall() + Self.uploadLifetime
+                )
+            )
+            return .done(counts)
+        } trouble: {
+            .trouble($0)
+        }
+    }
+
+    /// Lists by other queries and counts what is there.
+    package func verify(_ orders: [PurgeOrder]) async -> [VerifyAnswer] {
+        await GoogleOrders.map(orders) { order throws(GoogleFailure) in
+            let sweep = sweep(order)
+            var left = 0
+            for (template, own) in try owned(order) {
+                left += try await sweep.remaining(template, own)
+            }
+            return left == 0 ? .clean : .remaining(left)
+        } trouble: {
+            .trouble($0)
+        }
+    }
+
+    /// Counts what is one user's, a hundred thousand generations per rule at most.
+    package func plan(_ order: PurgeOrder) async -> PlanAnswer {
+        let found: [PlanAnswer] = await GoogleOrders.map([order]) { order throws(GoogleFailure) in
+            let sweep = sweep(order)
+            var items: [PlanItem] = []
+            for (template, own) in try owned(order) {
+                let tally = try await sweep.preview(template, own)
+                items.append(
+                    PlanItem(
+                        name: template.description,
+                        action: .delete,
+                        count: tally.count,
+                        isBounded: tally.isCut,
+                        fencedCount: tally.fencedCount
+                    )
+                )
+            }
+            return .items(items)
+        } trouble: {
+            .trouble($0)
+        }
+        return found[0]
+    }
+
+    /// Whether the bucket is there and permits what a purge needs.
+    package func diagnose() async -> [String] {
+        let diagnosis = CloudStorageDiagnosis(plan, bucket)
+        return await diagnosis.problems() + diagnosis.gaps()
+    }
+
+    /// Only a refusal: an outage at Google must not keep the service from starting.
+    package func misfits() async -> [String] {
+        await CloudStorageDiagnosis(plan, bucket).problems(withOutages: false)
+    }
+
+    /// Looks for folders of the bucket that no rule leads to.
+    package func coverage() async -> CoverageAnswer {
+        let page: CloudBucket.Page
+        do throws(GoogleFailure) {
+            page = try await bucket.page(.root, from: nil)
+        } catch {
+            return .trouble(error.trouble)
+        }
+        let hasObjects = page.versions.contains { !$0.name.contains("/") }
+        let folders = page.folders + (hasObjects ? ["*"] : [])
+        let strays = folders.filter { folder in
+            !plan.templates.contains { $0.root.hasPrefix(folder) || folder.hasPrefix($0.root) }
+        }
+        return .findings(
+            StrayNames.findings(
+                rules: plan.templates.map(\.description),
+                strays: strays,
+                kind: "folders"
+            )
+        )
+    }
+
+    // MARK: Orders
+
+    private func sweep(_ order: PurgeOrder) -> CloudStorageSweep {
+        CloudStorageSweep(bucket: bucket, walk: PageWalk(clock: clock), fence: order.fence)
+    }
+
+    /// - Throws: ``GoogleFailure`` for an id whose objects could not be told from another's.
+    private func owned(
+        _ order: PurgeOrder
+    ) throws(GoogleFailure) -> [(template: KeyTemplate, own: String)] {
+        var owned: [(KeyTemplate, String)] = []
+        for template in plan.templates {
+            guard let own = template.key(of: order.user), own != ".", own != ".." else {
+                throw GoogleFailure(.unusable)
+            }
+            owned.append((template, own))
+        }
+        return owned
+    }
+
+    /// What the bucket keeps of what was deleted, now or before; `nil` when it keeps nothing.
+    ///
+    /// - Throws: ``GoogleFailure`` for what waiting mends: the date is worth another try.
+    private func softDeleted(
+        _ prefixes: [String]
+    ) async throws(GoogleFailure) -> PurgeCounts.Lingering? {
+        let text = "soft-deleted objects of bucket '\(plan.bucket)'"
+        let retention: Duration
+        do throws(GoogleFailure) {
+            retention = try await bucket.softDeletion()
+        } catch {
+            guard error.trouble == .misconfigured else { throw error }
+            return PurgeCounts.Lingering(text: text, until: nil)
+        }
+        guard retention > .zero else { return nil }
+        do throws(GoogleFailure) {
+            var end: WallTime?
+            for prefix in prefixes {
+                guard let found = try await bucket.softDeletionEnd(prefix) else { continue }
+                end = max(end ?? found, found)
+            }
+            return end.map { PurgeCounts.Lingering(text: text, until: $0) }
+        } catch {
+            guard error.trouble == .misconfigured else { throw error }
+            return PurgeCounts.Lingering(text: text, until: clock.wall() + retention)
+        }
+    }
+
+    private func lingering(_ lock: CloudBucket.Lock) -> PurgeCounts.Lingering {
+        PurgeCounts.Lingering(
+            text: "objects under \(lock.kind.rawValue) in bucket '\(plan.bucket)'",
+            until: lock.until
+        )
+    }
+}

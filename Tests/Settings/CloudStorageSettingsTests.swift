@@ -1,0 +1,42 @@
+import Testing
+
+@testable import Settings
+
+@Suite("Settings of a bucket of Cloud Storage")
+struct CloudStorageSettingsTests {
+    private static let section = """
+        [[target]]
+        name = "uploads"
+        kind = "google-cloud-storage"
+        bucket = "app-uploads"
+
+        """
+
+    @Test("bucket and templates are read")
+    func reads() throws {
+        let configuration = try Sample.load(
+            Self.section + """
+                key_credential = "service-account.json"
+                prefixes = ["users/{user_id}/"]
+
+                """
+        )
+        let kind = try #require(configuration.targets.first).kind
+        guard case .cloudStorage(let storage) = kind else {
+            return #expect(kind.family == .cloudStorage)
+        }
+        #expect(storage.bucket == "app-uploads")
+        #expect(storage.prefixes == ["users/{user_id}/"] && storage.objects.isEmpty)
+    }
+
+    @Test(
+        "a bucket that is not said clearly stops the start",
+        arguments: [
+            "key_credential = \"k\"", "prefixes = [\"u/{user_id}/\"]",
+            "key_credential = \"k\"\nprefixes = [\"u/\"]",
+        ]
+    )
+    func refused(text: String) {
+        #expect(throws: (any Error).self) { try Sample.load(Self.section + text + "\n") }
+    }
+}
