@@ -47,6 +47,16 @@ extension RunningSandbox {
             .filter { $0.hardDeleteMilliseconds == nil }.sorted { $0.name < $1.name }
     }
 
+    /// Puts a value into the Realtime Database.
+    package func add(value: Int64, at path: String...) {
+        families.cloud.state.withLock { $0.values[path] = value }
+    }
+
+    /// The places of all values of the Realtime Database, with slashes between the keys, sorted.
+    package var places: [String] {
+        families.cloud.state.withLock { $0.values.keys.map { $0.joined(separator: "/") } }.sorted()
+    }
+
     /// Makes every access token of the service account invalid, as when its key is replaced.
     package func forgetServiceTokens() {
         families.cloud.state.withLock { $0.tokens.removeAll() }

@@ -106,6 +106,7 @@ struct Receipt: Sendable {
             tables(of: target).contains { $0.table == entry && $0.createdAt != nil }
         // A program or a service is told the fence and leaves newer data alone.
         case .files, .command, .webhook, .s3, .cloudStorage, .firestore, .firebaseAuth: true
+        case .realtimeDatabase(let database): database.createdAtChild != nil
         case .redis: false
         case nil: false
         }

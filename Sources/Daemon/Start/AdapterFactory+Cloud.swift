@@ -80,6 +80,40 @@ extension AdapterFactory {
         }
     }
 
+    /// A Realtime Database.
+    ///
+    /// - Throws: ``DaemonError`` for a path that is none, or what keeps the client from being set
+    ///   up.
+    func make(
+        _ database: RealtimeDatabaseTargetConfiguration,
+        named name: TargetName
+    ) async throws -> GoogleMade<any PurgeTarget> {
+        let plan: RealtimeDatabaseTargetPlan
+        do {
+            plan = RealtimeDatabaseTargetPlan(
+                name: name,
+                baseURL: database.access.baseURL ?? database.url,
+                paths: try database.paths.map { try UserPath($0, in: .realtimeDatabase) },
+                createdAtChild: database.createdAtChild
+            )
+        } catch let error as UserPath.Malformed {
+            throw malformed("paths", error.requirement, name)
+        }
+        return try await make(
+            database.access,
+            named: name,
+            scopes: RealtimeDatabaseTargetPlan.scopes,
+            answerMax: RealtimeDatabaseTargetPlan.answerMax
+        ) { client, settings in
+            try RealtimeDatabaseTarget(
+                plan: plan,
+                client: client,
+                settings: settings,
+                clock: .system(wall: now)
+            )
+        }
+    }
+
     /// Makes the client, and the target that it is for.
     private func make(
         _ access: GoogleAccess,

@@ -225,7 +225,8 @@ struct AdapterFactory: Sendable {
         }
         switch target.kind {
         case .files, .sqlite: return try makeLocal(target, at: path)
-        case .postgresql, .redis, .s3, .cloudStorage, .firestore, .firebaseAuth, .command, .webhook:
+        case .postgresql, .redis, .s3, .cloudStorage, .firestore, .realtimeDatabase,
+            .firebaseAuth, .command, .webhook:
             return nil
         }
     }
@@ -241,6 +242,10 @@ struct AdapterFactory: Sendable {
             return google.made
         case .cloudStorage(let storage):
             let google = try await make(storage, named: target.name)
+            clients.append(google.client)
+            return google.made
+        case .realtimeDatabase(let database):
+            let google = try await make(database, named: target.name)
             clients.append(google.client)
             return google.made
         case .firestore(let firestore):
@@ -260,7 +265,7 @@ struct AdapterFactory: Sendable {
         at copy: String? = nil
     ) throws -> any PurgeTarget {
         switch target.kind {
-        case .cloudStorage, .firestore, .firebaseAuth:
+        case .cloudStorage, .firestore, .realtimeDatabase, .firebaseAuth:
             preconditionFailure("Google has no local store")
         case .files(let files):
             var paths: [PathPattern] = []

@@ -20,6 +20,10 @@ package struct CloudConfiguration: Sendable {
     package var softDeletionSeconds: Int64 = 0
     /// Whether the service account may read the bucket's settings.
     package var mayReadBucket = true
+    /// Values of the Realtime Database that one read or one tiny write may touch.
+    package var treeMax = 100
+    /// Whether the service account may use the Realtime Database.
+    package var mayUseDatabase = true
 
     /// Makes the configuration of a project without accounts.
     package init() {}

@@ -16,6 +16,8 @@ final class CloudFamily: ProviderFamily {
         var failingWriteCount = 0
         /// Of Cloud Storage, the soft-deleted ones included.
         var objects: [CloudObject] = []
+        /// Of the Realtime Database, by the keys that lead there.
+        var values: [[String]: Int64] = [:]
     }
 
     /// Why a call was refused, in Google's form.
@@ -100,6 +102,7 @@ final class CloudFamily: ProviderFamily {
         switch parts.first {
         case "identitytoolkit": return try answerAccounts(call, Array(parts.dropFirst()))
         case "firestore": return try answerFirestore(call, Array(parts.dropFirst()))
+        case "database": return try answerDatabase(call, Array(parts.dropFirst()))
         case "storage": return try answerStorage(call, Array(parts.dropFirst()))
         default: throw Refusal(404, "Not found", word: "NOT_FOUND")
         }

@@ -78,6 +78,17 @@ package struct FirestoreTargetConfiguration: Hashable, Sendable {
     package let access: GoogleAccess
 }
 
+/// What `kind = "realtime-database"` has.
+package struct RealtimeDatabaseTargetConfiguration: Hashable, Sendable {
+    /// Without a path.
+    package let url: String
+    /// Not empty; each with `{user_id}` once.
+    package let paths: [String]
+    /// `nil`: no fence, which the receipt says.
+    package let createdAtChild: String?
+    package let access: GoogleAccess
+}
+
 /// Where the name of a bucket stands in a URL; `target.url_style`.
 package enum URLStyleSetting: String, Sendable, CaseIterable {
     case virtualHost = "virtual-host"
@@ -88,7 +99,9 @@ extension TargetKind {
     /// Names of credentials that the target needs, each with the key that names it.
     package var credentials: [(name: String, key: String)] {
         switch self {
-        case .sqlite, .files, .command, .cloudStorage, .firestore, .firebaseAuth: []
+        case .sqlite, .files, .command, .cloudStorage, .firestore, .realtimeDatabase,
+            .firebaseAuth:
+            []
         case .postgresql(let postgresql):
             [(postgresql.conninfoCredential, "conninfo_credential")]
         case .redis(let redis):

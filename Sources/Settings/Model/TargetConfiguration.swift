@@ -6,6 +6,7 @@ package import Lifecycle
 package enum TargetFamily: String, Sendable, CaseIterable {
     case sqlite, files, postgresql, redis, command, webhook, s3, firestore
     case cloudStorage = "google-cloud-storage"
+    case realtimeDatabase = "realtime-database"
     case firebaseAuth = "firebase-auth"
 }
 
@@ -28,6 +29,7 @@ package enum TargetKind: Hashable, Sendable {
     case s3(S3TargetConfiguration)
     case cloudStorage(CloudStorageTargetConfiguration)
     case firestore(FirestoreTargetConfiguration)
+    case realtimeDatabase(RealtimeDatabaseTargetConfiguration)
     case firebaseAuth(FirebaseAuthTargetConfiguration)
 
     /// How the store is reached, for those that are Google's.
@@ -36,6 +38,7 @@ package enum TargetKind: Hashable, Sendable {
         case .sqlite, .files, .postgresql, .redis, .command, .webhook, .s3: nil
         case .cloudStorage(let storage): storage.access
         case .firestore(let firestore): firestore.access
+        case .realtimeDatabase(let database): database.access
         case .firebaseAuth(let firebase): firebase.access
         }
     }
@@ -53,6 +56,7 @@ package enum TargetKind: Hashable, Sendable {
         case .s3: .s3
         case .cloudStorage: .cloudStorage
         case .firestore: .firestore
+        case .realtimeDatabase: .realtimeDatabase
         }
     }
 }
@@ -118,7 +122,7 @@ extension TargetKind {
         case .sqlite(let sqlite): sqlite.tables
         case .postgresql(let postgresql): postgresql.tables
         case .files, .redis, .command, .webhook, .s3, .cloudStorage, .firestore,
-            .firebaseAuth:
+            .realtimeDatabase, .firebaseAuth:
             []
         }
     }

@@ -21,6 +21,18 @@ extension ConfigurationReader {
         )
     }
 
+    mutating func realtimeDatabaseTarget(
+        _ section: SettingsSection,
+        at place: SectionPlace
+    ) -> RealtimeDatabaseTargetConfiguration {
+        RealtimeDatabaseTargetConfiguration(
+            url: section.text("url") ?? "",
+            paths: section.texts("paths"),
+            createdAtChild: section.text("created_at_child"),
+            access: googleAccess(section, at: place)
+        )
+    }
+
     mutating func firestoreTarget(
         _ section: SettingsSection,
         at place: SectionPlace

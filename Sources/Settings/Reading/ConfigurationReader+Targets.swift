@@ -94,6 +94,9 @@ extension ConfigurationReader {
         case .firestore:
             refuseTables(tables, in: place, "Firestore has no tables; give documents or groups")
             return .firestore(firestoreTarget(section, at: place))
+        case .realtimeDatabase:
+            refuseTables(tables, in: place, "a Realtime Database has no tables; give paths")
+            return .realtimeDatabase(realtimeDatabaseTarget(section, at: place))
         case .files:
             refuseTables(tables, in: place, "a target of files has no tables; give root and paths")
             return .files(

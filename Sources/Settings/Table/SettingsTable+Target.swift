@@ -1,7 +1,7 @@
 extension SettingsTable {
     static let target: [Setting] =
         store + postgresql + redisTarget + delegatedTargets + s3Target + cloudStorage
-        + firestore + firebaseAuth + table + column
+        + firestore + realtimeDatabase + firebaseAuth + table + column
 
     private static let store: [Setting] = [
         Setting(
@@ -23,7 +23,8 @@ extension SettingsTable {
             your own and "webhook" a service of your own that deal with some other store, \
             "s3" is a bucket of Amazon S3 or of a server that speaks its protocol, \
             "google-cloud-storage" is a bucket of Google Cloud Storage, \
-            "firestore" is a database of Firestore, \
+            "firestore" is a database of Firestore, "realtime-database" is a Realtime Database of \
+            Firebase, \
             "firebase-auth" are the accounts of Firebase Authentication or Identity Platform, \
             deleted after everything else.
             """

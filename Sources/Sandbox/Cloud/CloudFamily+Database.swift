@@ -1,0 +1,70 @@
+import Synchronization
+
+/// The Realtime Database, over REST.
+///
+/// Traps: a write that is too much for its `writeSizeLimit` is refused as a whole, and so is a read
+/// of too much; what is not there is `null`; what is not permitted is 401.
+extension CloudFamily {
+    func answerDatabase(
+        _ call: ProviderCall,
+        _ parts: [String]
+    ) throws(Refusal) -> ProviderReply {
+        guard let last = parts.last, last.hasSuffix(".json") else {
+            throw Refusal(404, "append .json to your request URI")
+        }
+        let path = (parts.dropLast() + [String(last.dropLast(5))]).filter { !$0.isEmpty }
+            .map { FormBody.decoded(Array($0.utf8)[...]) }
+        guard configuration.mayUseDatabase else {
+            return .json(["error": "Permission denied"], status: 401)
+        }
+        switch call.method {
+        case "GET": return readTree(call, path)
+        case "DELETE": return deleteTrees([path], call)
+        case "PATCH":
+            let keys = try read([String: Int?].self, call).keys
+            return deleteTrees(keys.map { path + [$0] }, call)
+        default: throw Refusal(405, "Method not allowed")
+        }
+    }
+
+    private func readTree(_ call: ProviderCall, _ path: [String]) -> ProviderReply {
+        state.withLock { state in
+            if let value = state.values[path] { return .json(.integer(value)) }
+            let below = state.values.keys.filter { $0.count > path.count && $0.starts(with: path) }
+            guard !below.isEmpty else { return .json(.null) }
+            var keys = Set(below.map { $0[path.count] }).sorted(by: Self.precedes)
+            if let limit = call.query["limitToFirst"].flatMap({ Int($0) }) {
+                keys = Array(keys.prefix(limit))
+            }
+            let isShallow = call.query["shallow"] == "true"
+            let read = below.filter { keys.contains($0[path.count]) }.count
+            guard isShallow || read <= configuration.treeMax else {
+                return .json(["error": "Payload is too large"], status: 413)
+            }
+            // What is below the keys is left out in any case: nobody looks at it.
+            return .json(.object(keys.map { JSON.Member(name: $0, value: true) }))
+        }
+    }
+
+    private func deleteTrees(_ paths: [[String]], _ call: ProviderCall) -> ProviderReply {
+        state.withLock { state in
+            let doomed = state.values.keys.filter { place in
+                paths.contains { place.starts(with: $0) }
+            }
+            guard call.query["writeSizeLimit"] != "tiny" || doomed.count <= configuration.treeMax
+            else {
+                return .json(
+                    [
+                        "error": """
+                        Data to write exceeds the maximum size that can be modified with a single \
+                        request.
+                        """
+                    ],
+                    status: 400
+                )
+            }
+            for place in doomed { state.values[place] = nil }
+            return .json(.null)
+        }
+    }
+}

@@ -1,0 +1,168 @@
+package import Engine
+package import HTTP
+package import Lifecycle
+
+/// A Realtime Database of Firebase.
+///
+/// It knows no time of creation but one that the application writes; without that there is no
+/// fence. An interrupted purge finds what is left when it is asked again.
+package struct RealtimeDatabaseTarget: PurgeTarget {
+    /// What is at one path of one user.
+    private enum Found {
+        case nothing
+        case due
+        /// Newer than the request.
+        case newer
+    }
+
+    package let name: TargetName
+    private let plan: RealtimeDatabaseTargetPlan
+    private let tree: RealtimeTree
+    private let clock: TargetClock
+
+    /// Prepares the calls; no connection is made yet.
+    ///
+    /// - Parameters:
+    ///   - plan: The database and where users' data is.
+    ///   - client: Makes the calls; owned by the caller.
+    ///   - settings: What the client was made with.
+    ///   - clock: Paces the writes.
+    /// - Throws: ``HTTP/SetupError`` for a URL that tokens must not go to.
+    package init(
+        plan: RealtimeDatabaseTargetPlan,
+        client: GoogleClient,
+        settings: RemoteSettings,
+        clock: TargetClock
+    ) throws(SetupError) {
+        name = plan.name
+        self.plan = plan
+        self.clock = clock
+        tree = try RealtimeTree(plan, client: client, settings: settings)
+    }
+
+    /// Deletes what is at each user's paths; a path counts as one.
+    package func purge(_ orders: [PurgeOrder]) async -> [PurgeAnswer] {
+        await GoogleOrders.map(orders) { order throws(GoogleFailure) in
+            let sweep = RealtimeSweep(tree: tree, walk: PageWalk(clock: clock))
+            var counts = PurgeCounts()
+            for (path, names) in try owned(order) {
+                var entry = PurgeCounts.Entry(name: "\(path)", action: "delete", rowCount: 0)
+                if try await isNewer(names, than: order.fence) {
+                    entry.fencedCount = 1
+                } else if try await sweep.remove(names) {
+                    entry.rowCount = 1
+                }
+                counts.entries.append(entry)
+            }
+            return .done(counts)
+        } trouble: {
+            .trouble($0)
+        }
+    }
+
+    /// Reads in other ways what is there.
+    package func verify(_ orders: [PurgeOrder]) async -> [VerifyAnswer] {
+        await GoogleOrders.map(orders) { order throws(GoogleFailure) in
+            let sweep = RealtimeSweep(tree: tree, walk: PageWalk(clock: clock))
+            var left = 0
+            for (_, names) in try owned(order) {
+                guard try await !isNewer(names, than: order.fence) else { continue }
+                left += try await sweep.remaining(names)
+            }
+            return left == 0 ? .clean : .remaining(left)
+        } trouble: {
+            .trouble($0)
+        }
+    }
+
+    /// Tells at which paths there is something.
+    package func plan(_ order: PurgeOrder) async -> PlanAnswer {
+        let found: [PlanAnswer] = await GoogleOrders.map([order]) { order throws(GoogleFailure) in
+            var items: [PlanItem] = []
+            for (path, names) in try owned(order) {
+                let isNewer = try await isNewer(names, than: order.fence)
+                let content = try await tree.firstKeys(at: names)
+                let count = RealtimeSweep.count(content) > 0 ? 1 : 0
+                items.append(
+                    PlanItem(
+                        name: "\(path)",
+                        action: .delete,
+                        count: isNewer ? 0 : count,
+                        fencedCount: isNewer ? count : 0
+                    )
+                )
+            }
+            return .items(items)
+        } trouble: {
+            .trouble($0)
+        }
+        return found[0]
+    }
+
+    /// Whether the database is there and permits what a purge needs.
+    package func diagnose() async -> [String] { await problems(withOutages: true) }
+
+    /// Only a refusal: an outage at Google must not keep the service from starting.
+    package func misfits() async -> [String] { await problems(withOutages: false) }
+
+    /// Looks for keys at the root that no rule leads to.
+    package func coverage() async -> CoverageAnswer {
+        let content: RealtimeTree.Content
+        do throws(GoogleFailure) {
+            content = try await tree.firstKeys(at: [])
+        } catch {
+            return .trouble(error.trouble)
+        }
+        guard case .keys(let keys) = content else { return .findings([]) }
+        let known = Set(plan.paths.compactMap(\.root.first))
+        let isAtRoot = plan.paths.contains { $0.root.isEmpty }
+        return .findings(
+            StrayNames.findings(
+                rules: plan.paths.map(\.description),
+                strays: isAtRoot ? [] : keys.filter { !known.contains($0) },
+                kind: "keys"
+            )
+        )
+    }
+
+    /// Tries what a purge does at a place that nobody has.
+    private func problems(withOutages: Bool) async -> [String] {
+        guard let nobody = NobodysID.make() else { return [] }
+        do throws(GoogleFailure) {
+            for path in plan.paths {
+                guard let names = path.names(of: nobody) else { continue }
+                _ = try await tree.keys(at: names)
+                _ = try await tree.firstChild(at: names)
+                _ = try await tree.delete(names)
+            }
+            return []
+        } catch {
+            guard withOutages || error.trouble == .misconfigured else { return [] }
+            return [GoogleTrouble.sentence(error.trouble, "the database")]
+        }
+    }
+
+    /// - Throws: ``GoogleFailure`` for an id that no key can be.
+    private func owned(
+        _ order: PurgeOrder
+    ) throws(GoogleFailure) -> [(path: UserPath, names: [String])] {
+        var owned: [(UserPath, [String])] = []
+        for path in plan.paths {
+            guard let names = path.names(of: order.user) else { throw GoogleFailure(.unusable) }
+            owned.append((path, names))
+        }
+        return owned
+    }
+
+    /// Whether the application wrote the data of a path after the request.
+    private func isNewer(
+        _ names: [String],
+        than fence: WallTime
+    ) async throws(GoogleFailure) -> Bool {
+        guard let child = plan.createdAtChild,
+            case .value(let number?) = try await tree.keys(at: names + [child]),
+            let time = Int64(exactly: number.rounded(.down))
+        else { return false }
+        return WallTime(unixMilliseconds: time) > fence
+    }
+}

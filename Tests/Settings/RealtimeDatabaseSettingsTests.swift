@@ -1,0 +1,44 @@
+import Testing
+
+@testable import Settings
+
+@Suite("Settings of a Realtime Database")
+struct RealtimeDatabaseSettingsTests {
+    private static let section = """
+        [[target]]
+        name = "tree"
+        kind = "realtime-database"
+        key_credential = "service-account.json"
+
+        """
+
+    @Test("URL, paths and the time are read")
+    func reads() throws {
+        let configuration = try Sample.load(
+            Self.section + """
+                url = "https://example.firebaseio.com"
+                paths = ["users/{user_id}"]
+                created_at_child = "created"
+
+                """
+        )
+        let kind = try #require(configuration.targets.first).kind
+        guard case .realtimeDatabase(let database) = kind else {
+            return #expect(kind.family == .realtimeDatabase)
+        }
+        #expect(database.url == "https://example.firebaseio.com")
+        #expect(database.paths == ["users/{user_id}"] && database.createdAtChild == "created")
+    }
+
+    @Test(
+        "a database that is not said clearly stops the start",
+        arguments: [
+            "url = \"https://example.firebaseio.com\"", "paths = [\"users/{user_id}\"]",
+            "url = \"https://example.firebaseio.com/x\"\npaths = [\"users/{user_id}\"]",
+            "url = \"https://example.firebaseio.com\"\npaths = [\"users\"]",
+        ]
+    )
+    func refused(text: String) {
+        #expect(throws: (any Error).self) { try Sample.load(Self.section + text + "\n") }
+    }
+}

@@ -1,0 +1,214 @@
+import Engine
+import HTTP
+import Lifecycle
+import Sandbox
+import Synchronization
+import Testing
+
+@testable import Targets
+
+@Suite("Realtime Database")
+struct RealtimeDatabaseTargetTests {
+    static func target(
+        _ bench: GoogleBench,
+        paths: [String] = ["users/{user_id}"],
+        createdAtChild: String? = nil,
+        pageSize: Int = 1000,
+        rest: @escaping @Sendable (Duration) async throws -> Void = { _ in }
+    ) throws -> RealtimeDatabaseTarget {
+        var plan = RealtimeDatabaseTargetPlan(
+            name: TargetName("tree"),
+            baseURL: bench.sandbox.baseURL + "/cloud/database",
+            paths: try paths.map { try UserPath($0, in: .realtimeDatabase) },
+            createdAtChild: createdAtChild
+        )
+        plan.pageSize = pageSize
+        return try RealtimeDatabaseTarget(
+            plan: plan,
+            client: bench.client,
+            settings: bench.settings,
+            clock: GoogleBench.clock(rest)
+        )
+    }
+
+    private static func counts(_ answer: PurgeAnswer?) -> [Int]? {
+        guard case .done(let counts)? = answer else { return nil }
+        return counts.entries.map(\.rowCount)
+    }
+
+    @Test("what is at one user's paths goes, nothing of another")
+    func purges() async throws {
+        try await GoogleBench.with { bench in
+            for user in ["1", "12", "é &\"?%+ä"] {
+                bench.sandbox.add(value: 1, at: "users", user, "a", "b")
+                bench.sandbox.add(value: 1, at: "names", user + "-x")
+            }
+            let target = try Self.target(bench, paths: ["users/{user_id}", "names/{user_id}-x"])
+            #expect(await target.diagnose() == [])
+            let orders = try ["1", "é &\"?%+ä", "nobody"].map { try GoogleBench.order($0) }
+            #expect(await target.verify(orders) == [.remaining(2), .remaining(2), .clean])
+            guard case .items(let items) = await target.plan(orders[0]) else {
+                Issue.record("no plan")
+                return
+            }
+            #expect(items.map(\.count) == [1, 1])
+            #expect(await target.purge(orders).map(Self.counts) == [[1, 1], [1, 1], [0, 0]])
+            #expect(await target.verify(orders) == [.clean, .clean, .clean])
+            #expect(bench.sandbox.places == ["names/12-x", "users/12/a/b"])
+        }
+    }
+
+    @Test("what is too much for one write goes in pieces, however it is nested")
+    func pieces() async throws {
+        try await GoogleBench.with {
+            $0.cloud.treeMax = 3
+        } _: { bench in
+            for user in ["ann", "bob"] {
+                for index in 0..<40 {
+                    bench.sandbox.add(value: 1, at: "users", user, "flat", "\(index)")
+                    bench.sandbox.add(value: 1, at: "users", user, "d", "e", "f", "\(index % 9)x")
+                    bench.sandbox.add(value: 1, at: "users", user, "w\(index)", "x")
+                }
+            }
+            let target = try Self.target(bench, pageSize: 7)
+            let others = bench.sandbox.places.filter { $0.hasPrefix("users/bob") }
+            let order = try GoogleBench.order("ann")
+            #expect(await target.verify([order]) == [.remaining(42)])
+            #expect(await target.purge([order]).map(Self.counts) == [[1]])
+            #expect(await target.verify([order]) == [.clean])
+            #expect(bench.sandbox.places == others)
+        }
+    }
+
+    @Test("a purge that breaks off after any step is taken up again, others' data unchanged")
+    func cut() async throws {
+        try await GoogleBench.with {
+            $0.cloud.treeMax = 1
+        } _: { bench in
+            for user in ["ann", "bob"] {
+                for index in 0..<6 {
+                    bench.sandbox.add(value: 1, at: "users", user, "a", "\(index)")
+                    bench.sandbox.add(value: 1, at: "users", user, "b", "\(index)", "c")
+                }
+            }
+            let others = bench.sandbox.places.filter { $0.hasPrefix("users/bob") }
+            let order = try GoogleBench.order("ann")
+            struct Stop: Error {}
+            var cutCount = 0
+            for step in 1...60 {
+                let rests = Mutex(0)
+                let target = try Self.target(bench, pageSize: 2) { _ in
+                    let count = rests.withLock { count in
+                        count += 1
+                        return count
+                    }
+                    if count == step { throw Stop() }
+                }
+                guard await target.purge([order])[0] == .trouble(.lost) else { break }
+                cutCount += 1
+            }
+            #expect((2..<60).contains(cutCount))
+            let whole = try Self.target(bench)
+            #expect(await whole.verify([order]) == [.clean])
+            #expect(bench.sandbox.places == others)
+        }
+    }
+
+    @Test(
+        "whatever fails on the way, trying again finishes",
+        arguments: 1...6 as ClosedRange<UInt64>
+    )
+    func resumes(seed: UInt64) async throws {
+        try await GoogleBench.with {
+            $0.cloud.treeMax = 1
+        } _: { bench in
+            for user in ["ann", "bob"] {
+                for index in 0..<3 { bench.sandbox.add(value: 1, at: "users", user, "\(index)x") }
+            }
+            let target = try Self.target(bench, pageSize: 1)
+            let order = try GoogleBench.order("ann")
+            let kinds: [FaultKind] = [
+                .reset, .unavailable, .serverError, .html, .truncated, .responseLost,
+            ]
+            bench.sandbox.inject(
+                FaultPlan(rate: 0.2, kinds: kinds, endpoints: [.data], seed: seed)
+            )
+            var tries = 0
+            while tries < 100 {
+                tries += 1
+                if case .done = await target.purge([order])[0] { break }
+            }
+            #expect(tries < 100)
+            bench.sandbox.inject(.none)
+            #expect(await target.verify([order]) == [.clean])
+            #expect(bench.sandbox.places == (0..<3).map { "users/bob/\($0)x" })
+        }
+    }
+
+    @Test("data that its application dates after the request stays and is reported")
+    func fence() async throws {
+        try await GoogleBench.with { bench in
+            let now = GoogleBench.now.unixMilliseconds
+            bench.sandbox.add(value: now + 1, at: "users", "ann", "created")
+            bench.sandbox.add(value: now, at: "users", "bob", "created")
+            let target = try Self.target(bench, createdAtChild: "created")
+            let orders = [try GoogleBench.order("ann"), try GoogleBench.order("bob")]
+            let answers = await target.purge(orders)
+            #expect(answers.map(Self.counts) == [[0], [1]])
+            guard case .done(let counts) = answers[0] else { return }
+            #expect(counts.entries[0].fencedCount == 1)
+            #expect(await target.verify(orders) == [.clean, .clean])
+            #expect(bench.sandbox.places == ["users/ann/created"])
+        }
+    }
+
+    @Test(
+        "an id that no key can be is left for an operator",
+        arguments: ["a/b", ".", "..", "a.b", "a#b", "$a", "a[b", "a]b"]
+    )
+    func oddIDs(id: String) async throws {
+        try await GoogleBench.with { bench in
+            bench.sandbox.add(value: 1, at: "users", "a", "b")
+            let target = try Self.target(bench)
+            #expect(await target.purge([try GoogleBench.order(id)]) == [.trouble(.unusable)])
+            #expect(bench.sandbox.places == ["users/a/b"])
+        }
+    }
+
+    @Test("a refusal stops the start, an outage does not")
+    func troubles() async throws {
+        try await GoogleBench.with {
+            $0.cloud.mayUseDatabase = false
+        } _: { bench in
+            let target = try Self.target(bench)
+            #expect(await target.misfits().count == 1)
+            let order = try GoogleBench.order("ann")
+            #expect(await target.purge([order]) == [.trouble(.misconfigured)])
+            bench.sandbox.inject(.unavailable, at: .data, count: 1)
+            #expect(await target.misfits() == [])
+        }
+    }
+
+    @Test("keys at the root that no rule leads to are found")
+    func coverage() async throws {
+        try await GoogleBench.with { bench in
+            bench.sandbox.add(value: 1, at: "users", "a")
+            bench.sandbox.add(value: 1, at: "logs", "a")
+            guard case .findings(let findings) = try await Self.target(bench).coverage() else {
+                Issue.record("no findings")
+                return
+            }
+            #expect(findings.filter { !$0.isCovered }.map(\.name) == ["logs"])
+        }
+    }
+
+    @Test(
+        "a path that names no user's place is refused",
+        arguments: [
+            "", "users", "users//{user_id}", "a.b/{user_id}", "{user_id}/{user_id}", "$a/{user_id}",
+        ]
+    )
+    func malformed(text: String) {
+        #expect(throws: UserPath.Malformed.self) { try UserPath(text, in: .realtimeDatabase) }
+    }
+}
