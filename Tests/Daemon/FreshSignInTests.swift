@@ -69,7 +69,7 @@ import Vault
     @Test("a subject that nobody knew before proves nothing: the thief has an account, too")
     func unknownSubject() async throws {
         try await SignInBench.with(requests: Self.rule) { setup in
-            try await setup.signUp(subject: nil)
+            try await setup.signUp(knowsSubject: false)
             let token = try setup.idToken(["sub": #""thief""#])
             #expect(try await Self.refusal(setup, token) == "subject_unknown")
             #expect(try await Self.refusal(setup) == "fresh_sign_in_required")
@@ -162,7 +162,7 @@ import Vault
                 row: place("c"),
                 user: user,
                 userHash: hash,
-                provider: SignInBench.google,
+                provider: SignInBench.name,
                 kind: .idToken,
                 secret: token,
                 createdAt: Bench.start

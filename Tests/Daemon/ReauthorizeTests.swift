@@ -4,123 +4,108 @@ import Testing
 
 @testable import Daemon
 
-/// A fresh sign-in at a provider that signs with RS256 and takes the nonce as it is.
-@Suite("Reauthorization at Google") struct ReauthorizeTests {
-    @Test("a fresh id token of the same user is taken, once")
-    func replay() async throws {
-        try await SignInBench.with { setup in
+/// `reauthorize` at every family with id tokens, from its section of the configuration on.
+@Suite("A fresh sign-in at every provider with id tokens") struct ReauthorizeTests {
+    /// A rule that a token breaks.
+    private struct Breach {
+        let changed: SignInFamily.Claims
+        let refusal: String
+    }
+
+    private static func breaches(_ family: SignInFamily) -> [Breach] {
+        // Plain where it is hashed, and the other way round.
+        let other = family.hashesNonce ? "raw" : SignInFamily.hashedNonce
+        let nonce = Breach(changed: ["nonce": "\"\(other)\""], refusal: "id_token_nonce_mismatch")
+        return (family.takesAnyNonce ? [] : [nonce]) + [
+            Breach(
+                changed: ["iss": #""https://issuer.example.com""#],
+                refusal: "id_token_wrong_issuer"
+            ),
+            Breach(changed: ["iss": nil], refusal: "id_token_wrong_issuer"),
+            Breach(changed: ["aud": #""app-2""#], refusal: "id_token_wrong_audience"),
+            Breach(changed: ["aud": #"["app-2"]"#], refusal: "id_token_wrong_audience"),
+            Breach(changed: ["exp": "1799999900"], refusal: "id_token_expired"),
+            Breach(changed: ["exp": nil], refusal: "malformed_id_token"),
+            Breach(changed: ["iat": "1800000900"], refusal: "id_token_issued_in_future"),
+            Breach(changed: ["nonce": #""another""#], refusal: "id_token_nonce_mismatch"),
+            Breach(changed: ["nonce": nil], refusal: "id_token_nonce_mismatch"),
+            Breach(changed: family.nobody, refusal: "id_token_missing_subject"),
+            Breach(changed: family.stranger, refusal: "subject_mismatch"),
+        ]
+    }
+
+    @Test(
+        "refuses a token by the first rule that it breaks, takes a good one, and that once",
+        arguments: SignInFamily.all
+    )
+    func rules(family: SignInFamily) async throws {
+        try await SignInBench.with(family: family) { setup in
             try await setup.signUp()
             let id = try await setup.submit()
-            let input = setup.reauthorization(try setup.idToken())
-            let caller = SignInBench.application
-            #expect(
-                try await SignInBench.refusal {
-                    _ = try await setup.backend.reauthorize(id, with: input, caller: caller)
-                } == nil
-            )
-            #expect(
-                try await SignInBench.refusal {
-                    _ = try await setup.backend.reauthorize(id, with: input, caller: caller)
-                } == "id_token_used_before"
-            )
+            for breach in Self.breaches(family) {
+                let token = try setup.idToken(breach.changed)
+                let refusal = try await setup.reauthorize(id, token)
+                #expect(refusal == breach.refusal, "\(breach.changed)")
+            }
+            for isOtherType in [false, true] {
+                let forger = try setup.forger(ofOtherType: isOtherType)
+                let forged = try setup.idToken(by: forger)
+                #expect(try await setup.reauthorize(id, forged) == "id_token_bad_signature")
+            }
+
+            let good = try setup.idToken()
+            #expect(try await setup.reauthorize(id, good) == nil)
+            #expect(try await setup.reauthorize(id, good) == "id_token_used_before")
         }
     }
 
     @Test(
-        "a token that breaks a rule is refused by its name",
-        arguments: [
-            (["iss": #""https://accounts.evil.example""#], "id_token_wrong_issuer"),
-            (["aud": #""456.apps.googleusercontent.com""#], "id_token_wrong_audience"),
-            (["exp": "1799999900"], "id_token_expired"),
-            (["iat": "1800000900"], "id_token_issued_in_future"),
-            (["nonce": #""another""#], "id_token_nonce_mismatch"),
-            (["nonce": nil], "id_token_nonce_mismatch"),
-            // SHA-256 of the raw nonce, as Apple would have it.
-            (
-                [
-                    "nonce":
-                        #""d7439bee24773bcbfa2d0a97947ee36227b10d1022b1a55847e928965bb6bfde""#
-                ], "id_token_nonce_mismatch"
-            ), (["sub": #""sub-2""#], "subject_mismatch"),
-            (["sub": nil], "id_token_missing_subject"),
-        ] as [([String: String?], String)]
+        "an unknown key id fetches the keys again, at most once a minute, and the known one still counts",
+        arguments: SignInFamily.all
     )
-    func rules(changed: [String: String?], refusal: String) async throws {
-        try await SignInBench.with { setup in
+    func unknownKeys(family: SignInFamily) async throws {
+        try await SignInBench.with(family: family) { setup in
             try await setup.signUp()
             let id = try await setup.submit()
-            let input = setup.reauthorization(try setup.idToken(changed))
-            let caller = SignInBench.application
-            #expect(
-                try await SignInBench.refusal {
-                    _ = try await setup.backend.reauthorize(id, with: input, caller: caller)
-                } == refusal
-            )
-        }
-    }
-
-    @Test("a signature of another key under the same id is refused")
-    func signature() async throws {
-        try await SignInBench.with { setup in
-            try await setup.signUp()
-            let id = try await setup.submit()
-            let forged = setup.reauthorization(try setup.idToken(by: try TestIssuer()))
-            #expect(
-                try await SignInBench.refusal {
-                    _ = try await setup.backend.reauthorize(
-                        id,
-                        with: forged,
-                        caller: SignInBench.application
-                    )
-                } == "id_token_bad_signature"
-            )
-        }
-    }
-
-    @Test("unknown key ids fetch the keys again, but at most once a minute")
-    func unknownKeys() async throws {
-        try await SignInBench.with { setup in
-            try await setup.signUp()
-            let id = try await setup.submit()
-            let stranger = try TestIssuer(keyID: "key-2")
-            func tryStranger() async throws -> String? {
-                let input = setup.reauthorization(try setup.idToken(by: stranger))
-                return try await SignInBench.refusal {
-                    _ = try await setup.backend.reauthorize(
-                        id,
-                        with: input,
-                        caller: SignInBench.application
-                    )
+            let stranger = try setup.stranger()
+            func fetchCount(_ tries: Int) async throws -> Int {
+                let before = setup.server.keyFetchCount
+                for _ in 0..<tries {
+                    let token = try setup.idToken(by: stranger)
+                    #expect(try await setup.reauthorize(id, token) == "id_token_unknown_key")
                 }
+                return setup.server.keyFetchCount - before
             }
-            for _ in 0..<20 { #expect(try await tryStranger() == "id_token_unknown_key") }
-            #expect(setup.server.calls.count <= 2)
-            let before = setup.server.calls.count
+            #expect(try await fetchCount(20) == 1)
             setup.clock.advance(.seconds(61))
-            for _ in 0..<20 { #expect(try await tryStranger() == "id_token_unknown_key") }
-            #expect(setup.server.calls.count == before + 1)
+            #expect(try await fetchCount(20) == 1)
+            #expect(try await setup.reauthorize(id, try setup.idToken()) == nil)
         }
     }
 
-    @Test("where the nonce is hashed, the raw one is refused and the hash is taken")
-    func hashedNonce() async throws {
-        try await SignInBench.with(nonce: "sha256") { setup in
+    @Test(
+        "keys that cannot be read say so, and the sign-in is not used up",
+        arguments: SignInFamily.all
+    )
+    func noKeys(family: SignInFamily) async throws {
+        try await SignInBench.with(family: family) { setup in
             try await setup.signUp()
             let id = try await setup.submit()
-            let caller = SignInBench.application
-            let raw = setup.reauthorization(try setup.idToken())
-            #expect(
-                try await SignInBench.refusal {
-                    _ = try await setup.backend.reauthorize(id, with: raw, caller: caller)
-                } == "id_token_nonce_mismatch"
-            )
-            let hash = "d7439bee24773bcbfa2d0a97947ee36227b10d1022b1a55847e928965bb6bfde"
-            let hashed = setup.reauthorization(try setup.idToken(["nonce": #""\#(hash)""#]))
-            #expect(
-                try await SignInBench.refusal {
-                    _ = try await setup.backend.reauthorize(id, with: hashed, caller: caller)
-                } == nil
-            )
+            let token = try setup.idToken()
+            setup.outage.set(true)
+            #expect(try await setup.reauthorize(id, token) == "unavailable")
+            setup.outage.set(false)
+            setup.clock.advance(.seconds(6))
+            #expect(try await setup.reauthorize(id, token) == nil)
+        }
+    }
+}
+
+extension LocalServer {
+    /// How often the keys were asked for.
+    fileprivate var keyFetchCount: Int {
+        calls.count { call in
+            ["keys", "certs", "jwks"].contains { call.path.contains($0) }
         }
     }
 }

@@ -1,24 +1,39 @@
 import Control
 import Engine
-import HTTP
+import FoundationEssentials
+import Glibc
 import Lifecycle
-import Logging
 import NIOPosix
 import Providers
+import Settings
 import Synchronization
+import Systemd
 import Testing
 
 @testable import Daemon
+@testable import Sandbox
 
-/// Google, whose keys are at a local server, and alice, who signed in there once.
+/// A provider made of its section of the configuration, whose keys are at a local server, and
+/// alice, who signed in there once.
 struct SignInBench {
-    static let google = ProviderName("google")
-    static let client = "123.apps.googleusercontent.com"
+    static let name = ProviderName("idp")
     static let application = Caller(role: .submit, uid: 1000)
+    /// One of each for all: a new RSA key takes a while.
+    private static let issuers = pair()
+    /// Others under the same key id.
+    private static let forgers = pair()
+    private static let strangers = pair(keyID: "key-2")
 
-    /// One for all: a new RSA key takes a while.
-    private static let sharedIssuer = Result { try TestIssuer() }
+    private static func pair(keyID: String = "key-1") -> Result<[Bool: TestIssuer], any Error> {
+        Result {
+            [
+                false: try TestIssuer(keyID: keyID),
+                true: try TestIssuer(keyID: keyID, isElliptic: true),
+            ]
+        }
+    }
 
+    let family: SignInFamily
     let bench: Bench
     let backend: DaemonBackend
     let issuer: TestIssuer
@@ -40,96 +55,150 @@ struct SignInBench {
         func advance(_ span: Duration) { time.withLock { $0 = $0 + span } }
     }
 
+    /// What the server must know of itself.
+    private final class Place: Sendable {
+        let url = Mutex("")
+    }
+
     /// Runs `body` with everything set up.
     static func with(
         requests: String = "",
-        nonce: String = "plain",
+        family: SignInFamily = .google,
         _ body: (SignInBench) async throws -> Void
     ) async throws {
         let bench = try Bench()
-        let issuer = try sharedIssuer.get()
+        let issuer = try #require(try issuers.get()[family.signsWithP256])
         let keys = try issuer.keySet()
-        let outage = Outage()
-        let react: @Sendable (LocalServer.Call) -> LocalServer.Reply = { _ in
-            outage.isOn ? LocalServer.Reply(status: 503) : LocalServer.Reply(body: keys)
-        }
-        try await LocalServer.with(bench.directory, react: react) { server in
-            let clock = Clock()
-            let provider = try provider(at: server, clock, nonce: nonce)
-            do {
-                let more = """
-                    [[provider]]
-                    name = "google"
-                    kind = "google"
-                    client_ids = ["\(client)"]
-                    client_secret_credential = "google-secret"
-                    [requests]
-                    \(requests)
-                    """
-                let backend = try bench.backend(more: more, providers: [google: provider])
-                try await body(
-                    SignInBench(
-                        bench: bench,
-                        backend: backend,
-                        issuer: issuer,
-                        server: server,
-                        clock: clock,
-                        outage: outage
+        let (outage, place) = (Outage(), Place())
+        try await LocalServer.with(
+            bench.directory,
+            react: { call in
+                guard !outage.isOn else { return LocalServer.Reply(status: 503) }
+                let url = place.url.withLock { $0 }
+                return LocalServer.Reply(body: isMetadata(call.path) ? metadata(url) : keys)
+            },
+            body: { server in
+                place.url.withLock { $0 = server.url }
+                let clock = Clock()
+                let text = configuration(of: family, at: server) + "[requests]\n\(requests)\n"
+                let provider = try provider(bench, text, clock)
+                do {
+                    try await body(
+                        SignInBench(
+                            family: family,
+                            bench: bench,
+                            backend: try bench.backend(more: text, providers: [name: provider]),
+                            issuer: issuer,
+                            server: server,
+                            clock: clock,
+                            outage: outage
+                        )
                     )
-                )
-                await provider.shutdown()
-            } catch {
-                await provider.shutdown()
-                throw error
+                    await provider.shutdown()
+                } catch {
+                    await provider.shutdown()
+                    throw error
+                }
             }
-        }
+        )
     }
 
+    private static func isMetadata(_ path: String) -> Bool {
+        path.contains("openid-configuration") || path.contains("oauth-authorization-server")
+    }
+
+    private static func metadata(_ url: String) -> String {
+        """
+        {"issuer":"\(url)","jwks_uri":"\(url)/keys","token_endpoint":"\(url)/token",\
+        "revocation_endpoint":"\(url)/revoke"}
+        """
+    }
+
+    private static func configuration(of family: SignInFamily, at server: LocalServer) -> String {
+        """
+        [[provider]]
+        name = "\(name)"
+        client_ids = ["\(family.client)"]
+        ca_file = "\(server.authorityFile)"
+        \(family.section(server.url))
+
+        """
+    }
+
+    /// As the daemon makes it.
     private static func provider(
-        at server: LocalServer,
-        _ clock: Clock,
-        nonce: String
-    ) throws -> OAuth2Provider {
-        var settings = OAuth2ProviderSettings(
-            name: google,
-            profile: .google,
-            clients: [OAuth2Client(id: client, authentication: .none)]
-        )
-        settings.keysURL = server.url + "/keys"
-        settings.nonce = nonce
-        settings.http.caFile = server.authorityFile
-        return try OAuth2Provider(
-            settings,
+        _ bench: Bench,
+        _ text: String,
+        _ clock: Clock
+    ) throws -> any ConnectedProvider {
+        try write(try CryptoKey.makeP256().privatePEM(), to: bench.directory + "/apple-key.p8")
+        try write("app-secret", to: bench.directory + "/secret")
+        let factory = ProviderFactory(
+            credentials: CredentialDirectory(path: bench.directory),
             eventLoopGroup: MultiThreadedEventLoopGroup.singleton,
             now: { clock.now },
-            logger: Logger(label: "test")
+            logger: bench.log.logger
         )
+        let configured = try Bench.configuration(text).providers.first { $0.name == name }
+        return try factory.make(try #require(configured))
     }
 
-    /// An id token as Google makes them, with these claims changed.
-    func idToken(_ changed: [String: String?] = [:], by other: TestIssuer? = nil) throws -> Secret {
-        let usual: [String: String?] = [
-            "iss": #""https://accounts.google.com""#, "aud": #""\#(Self.client)""#,
-            "sub": #""sub-1""#, "iat": "1799999990", "exp": "1800003590", "nonce": #""raw""#,
+    private static func write(_ text: String, to path: String) throws {
+        try Data(text.utf8).write(to: URL(filePath: path))
+        #expect(unsafe chmod(path, 0o600) == 0)
+    }
+
+    /// Signs with a key of its own under the provider's key id, of the right type or of the other.
+    func forger(ofOtherType: Bool = false) throws -> TestIssuer {
+        try #require(try Self.forgers.get()[family.signsWithP256 != ofOtherType])
+    }
+
+    /// Signs with a key that the provider does not publish.
+    func stranger() throws -> TestIssuer {
+        try #require(try Self.strangers.get()[family.signsWithP256])
+    }
+
+    /// An id token as the provider makes them, with these claims changed.
+    func idToken(
+        _ changed: SignInFamily.Claims = [:],
+        by other: TestIssuer? = nil
+    ) throws -> Secret {
+        let nonce = family.hashesNonce ? SignInFamily.hashedNonce : "raw"
+        var claims: SignInFamily.Claims = [
+            "iss": "\"\(family.issuer(server.url))\"", "aud": "\"\(family.client)\"",
+            "iat": "1799999990", "exp": "1800003590", "nonce": "\"\(nonce)\"",
         ]
-        return Secret(try (other ?? issuer).token(usual.merging(changed) { _, new in new }))
+        claims.merge(family.claims) { _, new in new }
+        claims.merge(changed) { _, new in new }
+        return Secret(try (other ?? issuer).token(claims))
     }
 
     func reauthorization(_ token: Secret) -> ReauthorizeInput {
-        var input = ReauthorizeInput(provider: Self.google)
+        var input = ReauthorizeInput(provider: Self.name)
         input.idToken = token
         input.rawNonce = Secret("raw")
         return input
     }
 
+    /// Signs in again for a request; answers what that is refused with.
+    func reauthorize(_ id: RequestID, _ token: Secret) async throws -> String? {
+        try await Self.refusal {
+            _ = try await backend.reauthorize(
+                id,
+                with: reauthorization(token),
+                caller: Self.application
+            )
+        }
+    }
+
     /// Stores what alice's sign-in of long ago left.
-    func signUp(subject: String? = "sub-1") async throws {
+    func signUp(knowsSubject: Bool = true) async throws {
         var input = CredentialInput(kind: .refreshToken, secret: Secret("token"))
-        input.subject = subject
+        input.subject = knowsSubject ? family.subject : nil
         _ = try await backend.putCredential(
             input,
             user: try #require(UserID("alice")),
-            provider: Self.google,
+            provider: Self.name,
             caller: Self.application
         )
     }
@@ -140,7 +209,7 @@ struct SignInBench {
     ) throws -> Control.Submission {
         var submission = Control.Submission(kind: kind, user: try #require(UserID("alice")))
         submission.signIn = token.map {
-            SignInInput(provider: Self.google, idToken: $0, rawNonce: Secret("raw"))
+            SignInInput(provider: Self.name, idToken: $0, rawNonce: Secret("raw"))
         }
         return submission
     }
