@@ -8,12 +8,26 @@ struct WindowTests {
     @Test func `the window never grows beyond its bound`() {
         let driver = CoreDriver.idle()
         let count = Limits.windowMax + 300
-        driver.send(.admitted((0..<count).map { Sample.loaded($0) }))
+        driver.send(.admitted((0..<count).map { Sample.loaded($0, provider: nil) }))
         #expect(driver.core.window.count == Limits.windowMax)
         #expect(driver.openCommit?.saves.count == Limits.windowMax)
         // What was left out stays due in the store, and nothing is read before there is room.
         #expect(driver.core.nextDueAt == Sample.start)
         #expect(driver.openFetch == nil)
+    }
+
+    @Test func `new requests of a provider that hangs leave room for those of another`() {
+        let driver = CoreDriver.idle()
+        driver.send(.admitted((0..<Limits.windowMax * 2).map { Sample.loaded($0) }))
+        driver.settle()
+        #expect(driver.core.window.count <= Limits.windowMax / 4)
+        let number = Limits.windowMax * 3
+        let actions =
+            driver.send(.admitted([Sample.loaded(number, provider: Sample.other)]))
+            + driver.settle()
+        #expect(actions.calls.map(\.request) == [Sample.request(number)])
+        // What was left out is read once the lane can use it.
+        #expect(driver.core.skippedLanes == [Sample.apple])
     }
 
     @Test func `due work is read a page at a time, without what is here`() throws {
@@ -35,7 +49,7 @@ struct WindowTests {
     @Test func `reading stops where a page would not fit`() {
         let driver = CoreDriver.idle()
         let count = Limits.windowMax - Limits.fetchMax + 1
-        driver.send(.admitted((0..<count).map { Sample.loaded($0) }))
+        driver.send(.admitted((0..<count).map { Sample.loaded($0, provider: nil) }))
         driver.core.nextDueAt = Sample.start
         driver.send(.timer)
         #expect(driver.openFetch == nil)

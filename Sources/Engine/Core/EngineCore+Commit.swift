@@ -141,7 +141,7 @@ extension EngineCore {
     var hasRoom: Bool { Limits.windowMax - window.count >= Limits.fetchMax }
 
     /// Whether more requests of a lane in the window would only wait there.
-    private func isClosed(_ name: ProviderName, at now: WallTime) -> Bool {
+    func isClosed(_ name: ProviderName, at now: WallTime) -> Bool {
         guard let lane = lanes[name] else { return false }
         return around.pausedProviders.contains(name) || lane.requestCount >= lane.requestCountMax
             || (lane.opensAt.map { $0 > now } ?? false)

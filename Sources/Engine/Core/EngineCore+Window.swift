@@ -1,6 +1,20 @@
 import Lifecycle
 
 extension EngineCore {
+    /// Takes new requests into the window, each lane no more than it can use; the rest stays due in
+    /// the store.
+    ///
+    /// Else those of one provider that hangs would fill the window, and nobody got past them.
+    mutating func admitNew(_ requests: [LoadedRequest], at now: WallTime) {
+        for loaded in requests {
+            if let lane = loaded.request.lane, isClosed(lane, at: now) {
+                noteDue(loaded.request.dueAt ?? now)
+            } else {
+                admit([loaded], at: now)
+            }
+        }
+    }
+
     /// Takes requests into the window as far as there is room; the rest stays due in the store.
     mutating func admit(_ requests: [LoadedRequest], at now: WallTime) {
         for loaded in requests {

@@ -203,7 +203,7 @@ package struct EngineCore: Sendable {
     private mutating func consume(_ input: EngineInput, at now: WallTime) {
         switch input {
         case .admitted(let requests):
-            admit(requests, at: now)
+            admitNew(requests, at: now)
         case .fetched(let read, let due, let limit):
             isFetching = false
             nextDueAt = [due.requests.count >= limit ? now : due.nextDueAt, dueNotedDuringFetch]
