@@ -126,7 +126,8 @@ class Daemon:
     name = "expunged"
 
     def __init__(self, binary: pathlib.Path, directory: pathlib.Path, provider: Provider,
-                 app_template: pathlib.Path, *, grace: str = "0s", concurrency: int = 64) -> None:
+                 app_template: pathlib.Path, *, grace: str = "0s", concurrency: int = 64,
+                 more: str = "") -> None:
         self.binary = binary
         self.directory = directory
         self.app = directory / "app.db"
@@ -147,7 +148,7 @@ class Daemon:
             CONFIGURATION.format(
                 grace=grace, team=TEAM_ID, key=KEY_ID, url=provider.url, ca=provider.ca_file,
                 concurrency=concurrency, app=self.app, tables=tables,
-            )
+            ) + more
         )
         self._run("--check-config", "--config", str(self._configuration))
         self._run("--init-spool", "--state-directory", str(self.state))
@@ -179,11 +180,12 @@ class Daemon:
             if time.monotonic() > deadline:
                 raise Failure(f"expunged is not ready after {START_S} s")
 
-    def store_tokens(self, user_numbers: range, timeout_s: float) -> float:
+    def store_tokens(self, user_numbers: range, timeout_s: float, provider: str = "apple",
+                     token=data.refresh_token) -> float:
         """Hands over refresh tokens through the spool; returns the seconds until all are sealed."""
         watch = SpoolWatch(self.spool)
         start = time.monotonic()
-        data.submit_credentials(self.spool, user_numbers, "apple")
+        data.submit_credentials(self.spool, user_numbers, provider, token)
         end = watch.wait("credentials", ("sealed", "rejected"), timeout_s, self.check_alive)
         states = watch.states("credentials")
         watch.close()

@@ -109,13 +109,14 @@ def open_spool(path: pathlib.Path) -> sqlite3.Connection:
     return database
 
 
-def submit_credentials(path: pathlib.Path, user_numbers: range, provider: str) -> None:
+def submit_credentials(path: pathlib.Path, user_numbers: range, provider: str,
+                       token=refresh_token) -> None:
     database = open_spool(path)
     database.execute("BEGIN IMMEDIATE")
     database.executemany(
         "INSERT INTO credentials (user_id, provider, client_id, kind, secret) "
         "VALUES (?, ?, 'com.example.app', 'refresh_token', ?)",
-        ((user_id(n), provider, refresh_token(n)) for n in user_numbers),
+        ((user_id(n), provider, token(n)) for n in user_numbers),
     )
     database.execute("COMMIT")
     database.close()

@@ -24,6 +24,13 @@ def run(*arguments: str) -> None:
     subprocess.run(arguments, check=True, capture_output=True, timeout=60)
 
 
+def exchange_answer() -> str:
+    """What a code is exchanged for; nginx makes up the token. No id token: it would name one user."""
+    answer = {"access_token": "a" + os.urandom(40).hex(), "token_type": "Bearer",
+              "expires_in": 3600, "refresh_token": "r.$request_id"}
+    return json.dumps(answer)
+
+
 def token_answer() -> str:
     """What the refresh grant answers, as long as Apple's; the signature is random."""
 
@@ -82,6 +89,7 @@ class Provider:
             "WORKERS": str(min(2, os.cpu_count() or 1)),
             "LOG_BUFFER": " buffer=256k flush=1s" if buffered else "",
             "TOKEN_ANSWER": token_answer(),
+            "EXCHANGE_ANSWER": exchange_answer(),
         }
         for name, value in values.items():
             text = text.replace(f"@{name}@", value)
@@ -124,7 +132,7 @@ class Provider:
         with self.access_log.open() as log:
             log.seek(since)
             for line in log:
-                _, _, path, status = line.split()
+                _, _, path, status, _ = line.split()
                 name = path if status == "200" else f"{path} {status}"
                 counts[name] = counts.get(name, 0) + 1
         return counts
@@ -135,9 +143,22 @@ class Provider:
         with self.access_log.open() as log:
             log.seek(since)
             for line in log:
-                end, took, called, _ = line.split()
+                end, took, called, _, _ = line.split()
                 if called == path:
                     times.append(float(end) - float(took))
+        return times
+
+    def bodies(self, path: str, since: int = 0, length_min: int = 0) -> dict[int, float]:
+        """When the first call to `path` with a body of each length arrived, as Unix time."""
+        times: dict[int, float] = {}
+        with self.access_log.open() as log:
+            log.seek(since)
+            for line in log:
+                if not line.endswith("\n"):
+                    break  # nginx is writing it.
+                end, took, called, _, length = line.split()
+                if called == path and int(length) >= length_min:
+                    times.setdefault(int(length), float(end) - float(took))
         return times
 
     def log_size(self) -> int:
