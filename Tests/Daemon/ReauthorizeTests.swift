@@ -60,7 +60,7 @@ import Testing
     }
 
     @Test(
-        "an unknown key id fetches the keys again, at most once a minute, and the known one still counts",
+        "an unknown key id fetches the keys again, at most once a minute, and harms no other",
         arguments: SignInFamily.all
     )
     func unknownKeys(family: SignInFamily) async throws {
