@@ -57,9 +57,10 @@ extension CloudFamily {
                 "items": .list(objects.map(json)),
             ])
         }
-        // A token stands for the last entry, whether or not that is still there.
+        // A token stands for the last entry; where that is gone, all that follows is skipped.
         if let token = query["pageToken"] {
-            found = found.filter { Self.precedes(token, Self.token($0)) }
+            let isThere = found.contains { Self.token($0) == token }
+            found = found.filter { isThere && Self.precedes(token, Self.token($0)) }
         }
         let size = min(query["maxResults"].flatMap { Int($0) } ?? 1000, configuration.pageMax)
         let page = found.prefix(size)
