@@ -116,7 +116,7 @@ let libraries: [Target] = [
     library(
         "ControlServer",
         [
-            "Control", "Lifecycle", .nioCore, .nioPosix, .nioHTTP1, .logging,
+            "CLinux", "Control", "Lifecycle", .nioCore, .nioPosix, .nioHTTP1, .logging,
         ]
     ),
     library("ControlClient", ["Control", "Lifecycle", .asyncHTTPClient, .nioCore, .nioHTTP1]),

@@ -173,13 +173,13 @@ _expungectl() {
     unset 'unparsed_words[0]'
     unparsed_words=("${unparsed_words[@]}")
     case "${subcommand}" in
-    delete-account|revoke-tokens|list|show|cancel|retry|hold|release|abandon|reauthorize|receipt|events|identities|store-credential|forget|notification|notification-status|status|providers|targets|intake|guard|vault|ledger|replay|reload|metrics|help)
+    delete-account|revoke-tokens|list|show|plan|approve|cancel|retry|hold|release|abandon|reauthorize|receipt|events|identities|store-credential|forget|notification|notification-status|status|providers|targets|intake|guard|vault|ledger|replay|reload|metrics|help)
         # Offer subcommand argument completions
         "_expungectl_${subcommand}"
         ;;
     *)
         # Offer subcommand completions
-        COMPREPLY+=($(compgen -W 'delete-account revoke-tokens list show cancel retry hold release abandon reauthorize receipt events identities store-credential forget notification notification-status status providers targets intake guard vault ledger replay reload metrics help' -- "${cur}"))
+        COMPREPLY+=($(compgen -W 'delete-account revoke-tokens list show plan approve cancel retry hold release abandon reauthorize receipt events identities store-credential forget notification notification-status status providers targets intake guard vault ledger replay reload metrics help' -- "${cur}"))
         ;;
     esac
 }
@@ -271,6 +271,44 @@ _expungectl_show() {
 
     # Offer option value completions
     case "${prev}" in
+    '--socket')
+        __expungectl_add_completions -f
+        return
+        ;;
+    esac
+}
+
+_expungectl_plan() {
+    repeating_flags=()
+    non_repeating_flags=(--json --version -h --help)
+    repeating_options=()
+    non_repeating_options=(--request --socket)
+    __expungectl_offer_flags_options 1
+
+    # Offer option value completions
+    case "${prev}" in
+    '--request')
+        return
+        ;;
+    '--socket')
+        __expungectl_add_completions -f
+        return
+        ;;
+    esac
+}
+
+_expungectl_approve() {
+    repeating_flags=()
+    non_repeating_flags=(--json --version -h --help)
+    repeating_options=()
+    non_repeating_options=(--plan --socket)
+    __expungectl_offer_flags_options 1
+
+    # Offer option value completions
+    case "${prev}" in
+    '--plan')
+        return
+        ;;
     '--socket')
         __expungectl_add_completions -f
         return

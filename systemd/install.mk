@@ -50,6 +50,7 @@ install-files:
 	install -m 0644 systemd/expunged.tmpfiles $(DESTDIR)$(TMPFILESDIR)/expunged.conf
 	install -m 0644 systemd/expunged.catalog $(DESTDIR)$(CATALOGDIR)/expunged.catalog
 	install -m 0644 Config/expunged.toml $(DESTDIR)$(DOCDIR)/expunged.toml
+	install -m 0644 systemd/expunged-approval.conf $(DESTDIR)$(DOCDIR)/expunged-approval.conf
 	test -e $(DESTDIR)$(SYSCONFDIR)/expunged/expunged.toml || \
 	    install -m 0644 Config/expunged.toml $(DESTDIR)$(SYSCONFDIR)/expunged/expunged.toml
 	for page in docs/man/*.[1-8]; do \

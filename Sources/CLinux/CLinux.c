@@ -9,6 +9,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -31,6 +32,39 @@ int clinux_peer_of_socket(int fd, struct clinux_peer *peer) {
     peer->gid = credentials.gid;
     peer->pid = credentials.pid;
     return 0;
+}
+
+// AUDIT_UID_UNSET of linux/audit.h.
+static const uint32_t login_unset = UINT32_MAX;
+
+static int read_login(int32_t pid, uint32_t *login) {
+    char path[32];
+    snprintf(path, sizeof path, "/proc/%d", pid);
+    int directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (directory < 0) return -ESRCH;
+    int file = openat(directory, "loginuid", O_RDONLY | O_CLOEXEC);
+    int error = errno;
+    close(directory);
+    // A kernel without CONFIG_AUDIT has no such file; that of a process that is gone is told below.
+    if (file < 0) return error == ENOENT ? 0 : -ESRCH;
+    char text[16];
+    ssize_t length = read(file, text, sizeof text - 1);
+    close(file);
+    if (length <= 0) return -ESRCH;
+    text[length] = 0;
+    *login = (uint32_t)strtoul(text, NULL, 10);
+    return *login == login_unset ? 0 : 1;
+}
+
+int clinux_login_of_process(int32_t pid, int handle, uint32_t *login) {
+    if (handle < 0) handle = (int)syscall(SYS_pidfd_open, pid, 0);
+    if (handle < 0) return -ESRCH;
+    int answer = read_login(pid, login);
+    // Readable means that it has ended, so the pid may be somebody else's by now.
+    struct pollfd ended = {.fd = handle, .events = POLLIN};
+    if (poll(&ended, 1, 0) != 0) answer = -ESRCH;
+    close(handle);
+    return answer;
 }
 
 int clinux_forbid_core_dumps(void) {

@@ -18,10 +18,16 @@ package struct Caller: Sendable, Hashable {
     package let role: ControlRole
     package let uid: UInt32
     package let pid: Int32?
+    /// The login uid of the person behind the connection.
+    ///
+    /// It stays, however often they change their uid; for an operator without a login session it is
+    /// the uid. `nil` for an application, and where it could not be read.
+    package let operatorUID: UInt32?
 
-    package init(role: ControlRole, uid: UInt32, pid: Int32? = nil) {
+    package init(role: ControlRole, uid: UInt32, pid: Int32? = nil, operatorUID: UInt32? = nil) {
         self.role = role
         self.uid = uid
         self.pid = pid
+        self.operatorUID = operatorUID
     }
 }

@@ -47,6 +47,16 @@ package protocol ControlBackend: Sendable {
     )
         async throws(ControlProblem) -> WireRequest
 
+    /// Plans a user's deletion and does nothing.
+    ///
+    /// - Throws: ``ControlProblem`` with `unavailable` while a target cannot be asked.
+    func makePlan(for user: UserID, caller: Caller) async throws(ControlProblem) -> WirePlan
+
+    /// The plan of a request that was made last.
+    ///
+    /// - Throws: ``ControlProblem`` with `request_not_found` or `wrong_state` (none was made).
+    func plan(of id: RequestID, caller: Caller) async throws(ControlProblem) -> WirePlan
+
     /// Brings a fresh sign-in to a request that waits for one.
     ///
     /// - Throws: ``ControlProblem`` with `request_not_found`, `wrong_state`, `unknown_provider`,

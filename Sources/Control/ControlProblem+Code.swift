@@ -26,10 +26,13 @@ extension ControlProblem {
         case notificationNotFound = "notification_not_found"
         case notificationsOff = "notifications_off"
         case freshSignInRequired = "fresh_sign_in_required"
+        case operatorUnknown = "operator_unknown"
+        case planChanged = "plan_changed"
         case reauthorizationRefused = "reauthorization_refused"
         case requestNotFound = "request_not_found"
         case requestTimeout = "request_timeout"
         case routeNotFound = "route_not_found"
+        case sameOperator = "same_operator"
         case subjectMismatch = "subject_mismatch"
         case tooLate = "too_late"
         case tooManyConnections = "too_many_connections"
@@ -54,7 +57,7 @@ extension ControlProblem {
                 .missingSecret, .unknownClientID, .unknownCredentialKind, .unknownField,
                 .unknownKind, .unknownOption, .clientIDRequired:
                 400
-            case .forbidden, .freshSignInRequired: 403
+            case .forbidden, .freshSignInRequired, .operatorUnknown: 403
             case .identityNotFound, .notificationNotFound, .requestNotFound, .routeNotFound,
                 .unknownProvider,
                 .unknownTarget:
@@ -62,7 +65,8 @@ extension ControlProblem {
             case .methodNotAllowed: 405
             case .requestTimeout: 408
             case .alreadyOpen, .deletionInProgress, .idempotencyConflict, .notificationsOff,
-                .subjectMismatch, .tooLate, .tooManyCredentials, .wrongState:
+                .planChanged, .sameOperator, .subjectMismatch, .tooLate, .tooManyCredentials,
+                .wrongState:
                 409
             case .bodyTooLarge: 413
             case .unsupportedMediaType: 415
@@ -104,10 +108,13 @@ extension ControlProblem.Code {
         case .notificationNotFound: "no notification has this code"
         case .notificationsOff: "no notifications are taken from this provider"
         case .freshSignInRequired: "the user has to sign in again before a deletion"
+        case .operatorUnknown: "who is behind the connection cannot be told"
+        case .planChanged: "the plan is not the one that was made last"
         case .reauthorizationRefused: "the sign-in was not accepted"
         case .requestNotFound: "no such request"
         case .requestTimeout: "the request did not arrive in time"
         case .routeNotFound: "no such path"
+        case .sameOperator: "whoever handed the request in cannot approve it"
         case .subjectMismatch: "the sign-in belongs to someone else"
         case .tooLate: "too late: something irreversible was already decided"
         case .tooManyConnections: "too many connections"

@@ -57,6 +57,14 @@ extension ControlClient {
         case .cancel: try await value(Call(operation: .cancelRequest, values: values))
         case .retry: try await value(Call(operation: .retryRequest, values: values))
         case .release: try await value(Call(operation: .releaseRequest, values: values))
+        case .approve(let plan):
+            try await value(
+                Call(
+                    operation: .approveRequest,
+                    values: values,
+                    body: ApproveInput(plan: plan).body
+                )
+            )
         case .hold(let reason):
             try await value(
                 Call(
@@ -74,6 +82,20 @@ extension ControlClient {
                 )
             )
         }
+    }
+
+    /// Plans a user's deletion; nothing is done.
+    ///
+    /// - Throws: ``ControlClientError``.
+    package func makePlan(for user: UserID) async throws(ControlClientError) -> WirePlan {
+        try await value(Call(operation: .makePlan, body: PlanInput(user: user).body))
+    }
+
+    /// The plan of a request.
+    ///
+    /// - Throws: ``ControlClientError``.
+    package func plan(of id: RequestID) async throws(ControlClientError) -> WirePlan {
+        try await value(Call(operation: .showPlan, values: [id.description]))
     }
 
     /// Brings a fresh sign-in; never repeated, since a code works once.

@@ -115,7 +115,14 @@ package struct ControlServer: Sendable {
             level: .socket,
             name: NIOBSDSocket.Option(rawValue: 17)
         )
-        return peer.flatMapThrowing { peer in
+        // SO_PEERPIDFD, Linux 6.5; -1 before.
+        let handle: EventLoopFuture<CInt> = provider.unsafeGetSocketOption(
+            level: .socket,
+            name: NIOBSDSocket.Option(rawValue: 77)
+        ).flatMapErrorThrowing { _ in -1 }
+        return peer.and(handle).flatMapThrowing { peer, handle in
+            let operatorUID = PeerLogin(pid: peer.pid, handle: handle)
+                .operatorUID(uid: peer.uid, role: check.role)
             let refusal = registry.admit(channel, uid: peer.uid)
             var decoderLimits = NIOHTTPDecoderLimitConfiguration()
             decoderLimits.maxHeaderFieldSize = limits.headByteCountMax
@@ -131,7 +138,12 @@ package struct ControlServer: Sendable {
                 ConnectionHandler(check: check, limits: limits, refusal: refusal)
             )
             let stream = try unserved.wrap(channel)
-            let caller = Caller(role: check.role, uid: peer.uid, pid: peer.pid)
+            let caller = Caller(
+                role: check.role,
+                uid: peer.uid,
+                pid: peer.pid,
+                operatorUID: operatorUID
+            )
             return Connection(stream: stream, caller: caller)
         }
     }

@@ -38,8 +38,12 @@ struct Dispatcher: Sendable {
             var answer = answer(taken, status: 202)
             answer.fields.append(("location", "/v1/requests/\(taken.id)"))
             return .answer(answer)
-        case .abandonRequest, .cancelRequest, .holdRequest, .listRequests, .reauthorizeRequest,
-            .releaseRequest, .retryRequest, .showReceipt, .showRequest:
+        case .makePlan:
+            let input = try PlanInput(body: request.body)
+            return .answer(try encoded(try await backend.makePlan(for: input.user, caller: caller)))
+        case .abandonRequest, .approveRequest, .cancelRequest, .holdRequest, .listRequests,
+            .reauthorizeRequest,
+            .releaseRequest, .retryRequest, .showPlan, .showReceipt, .showRequest:
             return .answer(try await requests(request, caller))
         case .forgetIdentity, .holdUser, .listIdentities, .putCredential, .releaseUser:
             return .answer(try await users(request, caller))
@@ -78,6 +82,7 @@ struct Dispatcher: Sendable {
         let id = try requestID(request)
         switch request.match.route.operation {
         case .showRequest: return answer(try await backend.show(id, caller: caller), status: 200)
+        case .showPlan: return try encoded(try await backend.plan(of: id, caller: caller))
         case .showReceipt:
             return try encoded(try await backend.receipt(id, caller: caller))
         case .reauthorizeRequest:
@@ -94,6 +99,9 @@ struct Dispatcher: Sendable {
 
     private func action(_ request: ServerRequest) throws(ControlProblem) -> RequestAction {
         let operation = request.match.route.operation
+        if operation == .approveRequest {
+            return .approve(plan: try ApproveInput(body: request.body).plan)
+        }
         guard operation == .holdRequest || operation == .abandonRequest else {
             _ = try EmptyInput(body: request.body)
             return operation == .cancelRequest

@@ -45,6 +45,8 @@ package enum JournalEvent: String, Sendable, CaseIterable {
     case requestReleased
     case requestQuarantined
     case requestAbandoned
+    case requestApproved
+    case planChanged
     case revocationVerdict
     case notRevoked
     case purgeStarted
@@ -100,14 +102,14 @@ extension JournalEvent {
         case .started, .stopping, .configurationReloaded, .operatorAction, .intakeResumed,
             .vaultOpened, .requestCompleted, .requestCancelled, .requestReleased, .holdPlaced,
             .holdReleased, .providerResumed, .breakerClosed, .providerNotified, .targetResumed,
-            .spoolBack, .keyRotationStarted, .keyRotationFinished, .replayStarted, .replayFinished:
+            .spoolBack, .keyRotationStarted, .keyRotationFinished, .replayStarted, .replayFinished,
+            .requestApproved:
             .notice
         case .uncleanStop, .journalOverflow, .intakePaused, .requestRejected, .requestParked,
             .requestAbandoned, .notRevoked, .deadlineNear, .guardOverridden, .breakerOpened,
             .notificationReported, .notificationRefused, .notificationPollFailed,
             .subjectMismatch, .tokensExpiring, .spoolForeignObjects, .spoolUnreadableRows,
-            .spoolReplaced,
-            .spoolInWAL, .rollbackAccepted:
+            .spoolReplaced, .spoolInWAL, .rollbackAccepted, .planChanged:
             .warning
         case .configurationRefused, .vaultSealed, .codeExpired, .requestQuarantined,
             .rowsRemaining, .deadlinePassed, .providerPaused, .targetPaused, .spoolQuarantined,
@@ -155,6 +157,8 @@ extension JournalEvent {
         case .requestReleased: "request released"
         case .requestQuarantined: "request quarantined"
         case .requestAbandoned: "request abandoned"
+        case .requestApproved: "request approved"
+        case .planChanged: "approved plan changed"
         case .revocationVerdict: "revocation verdict"
         case .notRevoked: "identity not revoked"
         case .purgeStarted: "purge started"
@@ -222,6 +226,8 @@ extension JournalEvent {
         case .requestReleased: "41088db72f4c44a6a5c750ce770cc443"
         case .requestQuarantined: "1edca92905d7439dbdffe2c7d4a1626c"
         case .requestAbandoned: "3a2a1a0e85b54f0cbb909e351ef1522d"
+        case .requestApproved: "e90d8ee17c7e49ee9a9e3565b3b14763"
+        case .planChanged: "973654b974864bf3a9a590ba6ce0f44a"
         case .revocationVerdict: "427505e7ee3f478483e6342a6a35bbe3"
         case .notRevoked: "314f33ab68f94eb78d731492306876b8"
         case .purgeStarted: "5a5f570278dc409fa7584225b6c0122d"

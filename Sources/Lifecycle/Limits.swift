@@ -31,6 +31,8 @@ package enum Limits {
     package static let wakePageMax = 500
     /// A purge call takes at most this many requests: one short transaction.
     package static let purgeBatchMax = 128
+    /// Plans that are made at once: counting must not compete with purging for the stores.
+    package static let plansAtOnce = 2
     /// Consecutive failures that open a provider's breaker.
     package static let breakerFailures = 8
     /// First pause of an open breaker; doubles up to ``breakerPauseMax``.

@@ -69,6 +69,12 @@ package enum WithoutIdentities: String, Sendable, CaseIterable {
     case park
 }
 
+/// Whether somebody must approve a deletion before anything happens; `approval`.
+package enum ApprovalPolicy: String, Sendable, CaseIterable {
+    case none
+    case required
+}
+
 /// What the operator configured for one provider, as far as the state machine cares.
 package struct ProviderPolicy: Hashable, Sendable {
     package let traits: ProviderTraits

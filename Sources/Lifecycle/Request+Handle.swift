@@ -15,6 +15,7 @@ extension Request {
     ) throws(OperationRefusal) -> [RequestEffect] {
         var effects = try record(event, &moment, around: around)
         effects += settle(&moment, around: around.excludingPauses(of: effects))
+        approval?.isConfirmed = false
         return effects
     }
 
@@ -49,12 +50,14 @@ extension Request {
         case .verified(let target, let answer):
             guard let index = purges.firstIndex(where: { $0.target == target }) else { return [] }
             return purges[index].record(verify: answer, &moment)
+        case .planned(let result):
+            return record(plan: result, &moment)
         case .postponed(let effect, let until):
             postpone(effect, until: until)
             return []
         case .identityChanged(let snapshot):
             return try learn(snapshot)
-        case .hold, .release, .retry, .cancel, .absorbed, .abandon, .quarantine:
+        case .hold, .release, .retry, .cancel, .approve, .absorbed, .abandon, .quarantine:
             return try operate(event, at: moment.now, around: around)
         }
     }
@@ -73,6 +76,8 @@ extension Request {
         case .purge(let target), .verify(let target):
             guard let index = purges.firstIndex(where: { $0.target == target }) else { return }
             purges[index].postpone(until: until)
+        case .plan:
+            postponePlan(until: until)
         case .pauseProvider, .pauseTarget, .announce:
             return
         }
@@ -86,13 +91,13 @@ extension Request {
         guard let stage = phase.stage else { throw .alreadyEnded }
         guard stage <= .revoking else { throw .deletionInProgress }
         guard providerFilter?.contains(snapshot.provider) ?? true else { return [] }
-        if let index = index(of: snapshot.identity) {
-            _ = revocations[index].learn(snapshot)
-            if revocations[index].raise() {
-                return [.announce(.verdict(snapshot.provider, .proven))]
-            }
-        } else {
+        guard let index = index(of: snapshot.identity) else {
             revocations.append(Revocation(snapshot))
+            return resetApproval()
+        }
+        _ = revocations[index].learn(snapshot)
+        if revocations[index].raise() {
+            return [.announce(.verdict(snapshot.provider, .proven))]
         }
         return []
     }
@@ -114,8 +119,11 @@ extension Request {
             lookup?.retryNow()
             for index in revocations.indices { revocations[index].retryNow() }
             for index in purges.indices { purges[index].retryNow() }
+            approval?.retryNow()
         case .cancel:
             return try cancel(at: now)
+        case .approve(let hash, let uid):
+            return try approve(hash, by: uid, at: now)
         case .absorbed:
             guard kind == .revokeTokens else { throw .deletionInProgress }
             endDetail = "absorbed"
@@ -125,7 +133,8 @@ extension Request {
             return try abandon(at: now, around: around)
         case .quarantine:
             crashCount = max(crashCount, Limits.crashesMax)
-        case .due, .lookedUp, .checked, .revoked, .confirmed, .purged, .verified, .postponed,
+        case .due, .lookedUp, .checked, .revoked, .confirmed, .planned, .purged, .verified,
+            .postponed,
             .identityChanged:
             break
         }

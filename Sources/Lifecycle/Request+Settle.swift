@@ -63,6 +63,9 @@ extension Request {
             park(.revoking, .needsReauthentication, until: nil, now: now)
             return false
         }
+        guard passesApproval(in: .revoking, now, around: around, into: &effects) else {
+            return false
+        }
         var outlook = Outlook()
         // A link may end with what the others end with.
         let order =
@@ -99,6 +102,9 @@ extension Request {
         if purgeStartedAt == nil {
             guard !around.isGuardClosed else {
                 park(.purging, .massDeletionGuard, until: nil, now: now)
+                return false
+            }
+            guard passesApproval(in: .purging, now, around: around, into: &effects) else {
                 return false
             }
             purgeStartedAt = now

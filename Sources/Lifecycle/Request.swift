@@ -22,12 +22,16 @@ package struct Request: Hashable, Sendable {
     package let deadlineAt: WallTime
     /// `revoke_tokens` only: the providers to revoke at; `nil` means all.
     package let providerFilter: Set<ProviderName>?
+    /// Login uid of the operator who handed it in; `nil` when an application did.
+    package var submittedBy: UInt32?
     package var phase: Phase
     /// `nil` without a directory; before every revocation.
     package var lookup: LookupWork?
     package var revocations: [Revocation]
     package var purges: [PurgeWork]
     package var isHeld: Bool
+    /// The plan and its approval; `nil` while none was ever needed.
+    package var approval: Approval?
     /// An operator decided not to wait for an identity where none is known.
     package var isWithoutIdentities: Bool
     /// Set with the first purge intent: no cancel and no further credential after it.
@@ -76,7 +80,7 @@ package struct Request: Hashable, Sendable {
     /// Whether a call is being made for it by this process.
     package var isBusy: Bool {
         lookup?.isBusy ?? false || revocations.contains(where: \.isBusy)
-            || purges.contains(where: \.isBusy)
+            || purges.contains(where: \.isBusy) || approval?.isBusy ?? false
     }
 
     /// Whether any revoke intent was ever made durable.
@@ -98,6 +102,7 @@ package struct Request: Hashable, Sendable {
     package var lane: ProviderName? {
         guard let stage = phase.stage, stage <= .revoking else { return nil }
         if isLookupOpen { return lookup?.directory }
+        guard approval?.isGiven ?? true else { return nil }
         // Asked with every event, so without a copy of the open ones.
         var first: Int?
         for index in revocations.indices where revocations[index].verdict == nil {

@@ -5,6 +5,8 @@ package enum RequestEffect: Hashable, Sendable {
     case check(IdentityID, CredentialID)
     case revoke(IdentityID, CredentialID)
     case confirm(IdentityID, CredentialID)
+    /// Ask every target what the purge would do.
+    case plan
     case purge(TargetName)
     case verify(TargetName)
     /// Configuration is refused there: pause it for everybody and alarm.
@@ -21,6 +23,10 @@ package enum Announcement: Hashable, Sendable {
     case sealBroken(ProviderName)
     /// The vault lacks the key of a credential of this provider.
     case vaultKeyMissing(ProviderName)
+    /// An operator approved the plan.
+    case approved
+    /// What was approved is not what would be done now: it waits for another approval.
+    case planChanged
     case purgeStarted
     case remainingRows(TargetName)
     case completed
@@ -37,6 +43,7 @@ package enum RequestEvent: Hashable, Sendable {
     case checked(IdentityID, CredentialID, CheckAnswer)
     case revoked(IdentityID, CredentialID, RevokeAnswer)
     case confirmed(IdentityID, CredentialID, CheckAnswer)
+    case planned(PlanResult)
     case purged(TargetName, PurgeAnswer)
     case verified(TargetName, VerifyAnswer)
     /// A queued call was not made after all; no attempt is counted, and no try before `until`.
@@ -47,6 +54,8 @@ package enum RequestEvent: Hashable, Sendable {
     case identityChanged(IdentitySnapshot)
     case hold
     case release
+    /// An operator, by login uid, approves the plan with this hash.
+    case approve(String, by: UInt32)
     /// An operator wants the next try now; also ends a quarantine.
     case retry
     case cancel
@@ -67,4 +76,10 @@ package enum OperationRefusal: String, Error, Hashable, Sendable, CaseIterable {
     /// The hold is not there.
     case notOnHold = "not_on_hold"
     case deletionInProgress = "deletion_in_progress"
+    /// There is no plan that waits for an approval.
+    case noPlan = "no_plan"
+    /// The hash is not that of the plan made last.
+    case planChanged = "plan_changed"
+    /// Whoever handed a request in does not approve it.
+    case sameOperator = "same_operator"
 }

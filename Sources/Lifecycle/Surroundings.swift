@@ -11,6 +11,8 @@ package struct Surroundings: Sendable {
     package var isRestrained = false
     /// The directory that is configured.
     package var directory: ProviderName?
+    /// No deletion goes on before an operator has approved its plan.
+    package var isApprovalRequired = false
 
     package init(
         providers: [ProviderName: ProviderPolicy],

@@ -15,8 +15,8 @@ struct Expungectl: AsyncParsableCommand {
                 name: "Requests:",
                 subcommands: [
                     DeleteAccount.self, RevokeTokens.self, ListRequests.self, Show.self,
-                    Cancel.self, Retry.self, Hold.self, Release.self, Abandon.self,
-                    Reauthorize.self, Receipt.self, Events.self,
+                    Plan.self, Approve.self, Cancel.self, Retry.self, Hold.self, Release.self,
+                    Abandon.self, Reauthorize.self, Receipt.self, Events.self,
                 ]
             ),
             CommandGroup(

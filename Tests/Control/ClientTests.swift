@@ -12,18 +12,7 @@ extension ControlSuite {
             let user = try #require(UserID("ü/%2F x"))
             try await TestServer.run(backend) { server in
                 try await ControlClient.with(socketPath: server.controlPath) { client in
-                    let submission = Submission(kind: .deleteAccount, user: user)
-                    #expect(
-                        try await client.submit(submission, idempotencyKey: "k")
-                            == Samples.request()
-                    )
-                    #expect(try await client.list(RequestFilter()).nextCursor == "c2")
-                    #expect(try await client.show(id) == Samples.fullRequest)
-                    let actions: [RequestAction] = [
-                        .cancel, .retry, .hold(reason: nil), .release,
-                        .abandon(reason: "r", provider: nil),
-                    ]
-                    for action in actions { _ = try await client.act(action, on: id) }
+                    try await Self.callRequests(client, user)
                     var signIn = ReauthorizeInput(provider: ProviderName("apple"))
                     signIn.idToken = Secret("token")
                     #expect(
@@ -75,6 +64,24 @@ extension ControlSuite {
             let called = Set(backend.calls.map(\.operation))
             #expect(called == Set(Operation.allCases).subtracting([.watchAll, .watchRequest]))
             #expect(backend.calls[0].facts == "delete_account ü/%2F x k")
+        }
+
+        private static func callRequests(_ client: ControlClient, _ user: UserID) async throws {
+            let id = Samples.requestID
+            let submission = Submission(kind: .deleteAccount, user: user)
+            #expect(
+                try await client.submit(submission, idempotencyKey: "k")
+                    == Samples.request()
+            )
+            #expect(try await client.list(RequestFilter()).nextCursor == "c2")
+            #expect(try await client.show(id) == Samples.fullRequest)
+            let actions: [RequestAction] = [
+                .cancel, .retry, .hold(reason: nil), .release, .approve(plan: "h"),
+                .abandon(reason: "r", provider: nil),
+            ]
+            for action in actions { _ = try await client.act(action, on: id) }
+            #expect(try await client.makePlan(for: user) == Samples.dryRun)
+            #expect(try await client.plan(of: id) == Samples.plan)
         }
 
         @Test func `a problem arrives with its code`() async throws {

@@ -91,6 +91,21 @@ extension ControlSuite {
 
             """
 
+        private static func planReport(_ facts: [String]) -> String {
+            facts.joined(separator: "\n") + """
+
+
+                REVOKE AT  CLIENT           IDENTITY
+                apple      com.example.app  \(identity)
+
+                TARGET  ITEM   ACTION  COUNT       NEWER  KEPT BECAUSE
+                app-db  posts  delete  12 or more  0      -
+                app-db  bills  keep    3           1      tax
+                cache   -      -       unknown     -      -
+
+                """
+        }
+
         static let sessions: [Session] = [
             Session(
                 line: "delete-account alice --idempotency-key k --option grace_s=60",
@@ -125,6 +140,32 @@ extension ControlSuite {
                 out: requestTable
             ),
             Session(line: "cancel \(id)", operation: .cancelRequest, out: requestTable),
+            Session(
+                line: "approve \(id) --plan 0123456789abcdef",
+                operation: .approveRequest,
+                facts: "0123456789abcdef",
+                out: requestTable
+            ),
+            Session(
+                line: "plan alice",
+                operation: .makePlan,
+                facts: "alice",
+                out: planReport(["plan      0123456789abcdef", "approval  not_required"])
+            ),
+            Session(
+                line: "plan --request \(id)",
+                operation: .showPlan,
+                facts: id,
+                out: planReport([
+                    "plan      0123456789abcdef", "request   \(id)",
+                    "approval  approved by login uid 1001 at 2026-11-21T08:00:00.000Z",
+                ]) + """
+
+                    CHANGE   WHERE   ITEM   ACTION  WAS  NOW
+                    changed  app-db  posts  delete  11   12
+
+                    """
+            ),
             Session(line: "retry \(id)", operation: .retryRequest, out: requestTable),
             Session(
                 line: "hold \(id) --reason case-7",
@@ -400,6 +441,7 @@ extension ControlSuite {
             (ControlProblem.Code.requestNotFound, Int32(3), "find requests with: expungectl list"),
             (.tooLate, 4, "see what was done with: expungectl show ID"),
             (.intakePaused, 1, "start it with: expungectl intake resume"),
+            (.sameOperator, 4, "another person must approve it, from a login of their own"),
         ])
         func `a problem becomes an error, a hint and a code`(
             problem: ControlProblem.Code,
@@ -427,7 +469,8 @@ extension ControlSuite {
         }
 
         @Test(arguments: [
-            ["explode"], ["show"], ["show", "42"], ["hold"], ["list", "--limit", "0"],
+            ["explode"], ["show"], ["show", "42"], ["hold"], ["plan"], ["approve", id],
+            ["list", "--limit", "0"],
             ["delete-account", "a", "--option", "token=1"],
             ["abandon", Samples.requestID.description],
             ["delete-account", "a\nb"], ["providers", "pause", "../x"],

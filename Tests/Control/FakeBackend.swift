@@ -115,10 +115,21 @@ final class FakeBackend: ControlBackend {
         case .retry: try note(.retryRequest, caller)
         case .hold(let reason): try note(.holdRequest, caller, reason ?? "-")
         case .release: try note(.releaseRequest, caller)
+        case .approve(let plan): try note(.approveRequest, caller, plan)
         case .abandon(let reason, let provider):
             try note(.abandonRequest, caller, "\(reason) \(provider?.rawValue ?? "-")")
         }
         return Samples.request()
+    }
+
+    func makePlan(for user: UserID, caller: Caller) async throws(ControlProblem) -> WirePlan {
+        try note(.makePlan, caller, user.exposeText())
+        return Samples.dryRun
+    }
+
+    func plan(of id: RequestID, caller: Caller) async throws(ControlProblem) -> WirePlan {
+        try note(.showPlan, caller, id.description)
+        return Samples.plan
     }
 
     func reauthorize(

@@ -95,6 +95,13 @@ extension ControlSuite {
             try expectDocumented(WireList([Samples.step], nextCursor: "c"))
             try expectDocumented(Samples.notification)
             try expectDocumented(Samples.notificationStatus)
+            try expectDocumented(Samples.plan)
+            for identity in Samples.plan.identities { try expectDocumented(identity) }
+            try expectDocumented(Samples.plan.targets[0])
+            try expectDocumented(Samples.plan.targets[0].items[1])
+            var change = Samples.plan.changes[0]
+            change.provider = "apple"
+            try expectDocumented(change)
             try expectDocumented(WireUserHold(isHeld: true, since: Samples.time))
             try expectDocumented(WireReload(reloadedAt: Samples.time))
             try expectDocumented(

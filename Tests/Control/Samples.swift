@@ -93,6 +93,48 @@ enum Samples {
         return replay
     }
 
+    static var dryRun: WirePlan {
+        let link = PurgePlan.Link(
+            identity: identityID,
+            provider: ProviderName("apple"),
+            clientID: "com.example.app"
+        )
+        var plan = WirePlan(hash: "0123456789abcdef", state: .notRequired)
+        plan.identities = [
+            WirePlanIdentity(
+                identityID: link.identity,
+                provider: link.provider.rawValue,
+                clientID: link.clientID
+            )
+        ]
+        let posts = PlanItem(name: "posts", action: .delete, count: 12, isBounded: true)
+        let bills = PlanItem(name: "bills", action: .keep, reason: "tax", count: 3, fencedCount: 1)
+        plan.targets = [
+            WirePlanTarget(
+                name: "app-db",
+                isKnown: true,
+                items: [WirePlanItem(posts), WirePlanItem(bills)]
+            ),
+            WirePlanTarget(name: "cache", isKnown: false),
+        ]
+        return plan
+    }
+
+    static var plan: WirePlan {
+        var plan = dryRun
+        plan.state = .known(.approved)
+        plan.requestID = requestID
+        plan.approvedAt = time
+        plan.approvedBy = 1001
+        func shown(_ count: Int) -> PurgePlan {
+            let item = PlanItem(name: "posts", action: .delete, count: count)
+            let part = PurgePlan.Part(target: TargetName("app-db"), items: [item])
+            return PurgePlan(links: [], parts: [part], hash: "")
+        }
+        plan.changes = shown(12).changes(since: shown(11)).map(WirePlanChange.init)
+        return plan
+    }
+
     static var ledger: WireLedger {
         var ledger = WireLedger(key: "expunged-01234567+89abcdef+AQ==", state: .sound, entries: 12)
         ledger.covered = 10

@@ -14,6 +14,8 @@ extension ControlSuite {
             case .reauthorizeRequest: "{\"provider\":\"apple\",\"id_token\":\"t\"}"
             case .startReplay: "{\"since\":\"2026-11-21T08:00:00Z\"}"
             case .abandonRequest: "{\"reason\":\"asked twice\"}"
+            case .approveRequest: "{\"plan\":\"0123456789abcdef\"}"
+            case .makePlan: "{\"user_id\":\"alice\"}"
             default: ""
             }
         }

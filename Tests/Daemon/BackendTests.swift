@@ -8,7 +8,7 @@ import Vault
 @testable import Daemon
 
 @Suite("What the control API answers") struct BackendTests {
-    private func ask(
+    func ask(
         _ user: String,
         _ kind: RequestKind = .revokeTokens
     ) throws -> Control.Submission {

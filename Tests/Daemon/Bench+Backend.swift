@@ -11,7 +11,7 @@ extension Bench {
     private func engine(
         _ desk: CredentialDesk,
         _ vault: SealedVault,
-        _ clock: AnchoredClock,
+        _ clock: any EngineClock,
         _ hub: EventHub
     ) -> DeletionEngine {
         DeletionEngine(
@@ -42,11 +42,11 @@ extension Bench {
     func backend(
         spool: SpoolHealth = SpoolHealth(),
         more: String = "",
-        providers: [ProviderName: any ConnectedProvider] = [:]
+        providers: [ProviderName: any ConnectedProvider] = [:],
+        clock: any EngineClock = AnchoredClock()
     ) throws -> DaemonBackend {
         let vault = SealedVault(keyring: VaultKeyring(active: try Bench.key(1)))
         let desk = try desk(vault, more: more, providers: providers)
-        let clock = AnchoredClock()
         let hub = EventHub()
         let engine = self.engine(desk, vault, clock, hub)
         let intake = IntakeDesk(

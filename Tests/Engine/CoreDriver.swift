@@ -171,6 +171,10 @@ extension [EngineAction] {
         compactMap { if case .purge(_, let orders) = $0 { orders.map(\.request) } else { nil } }
     }
 
+    var plans: [RequestID] {
+        compactMap { if case .plan(let order) = $0 { order.order.request } else { nil } }
+    }
+
     var verifications: [[RequestID]] {
         compactMap { if case .verify(_, let orders) = $0 { orders.map(\.request) } else { nil } }
     }

@@ -23,7 +23,8 @@ enum Sample {
 
     static func configuration(
         concurrency: Int = 8,
-        purgesPerHourMax: Int = 1000
+        purgesPerHourMax: Int = 1000,
+        approval: ApprovalPolicy = .none
     ) -> EngineConfiguration {
         let traits = ProviderTraits(
             canCheckRefreshToken: false,
@@ -40,13 +41,15 @@ enum Sample {
             revocationDeadline: day * 7
         )
         let limits = LaneLimits(concurrency: concurrency)
-        return EngineConfiguration(
+        var configuration = EngineConfiguration(
             providers: [apple: policy, other: policy],
             lanes: [apple: limits, other: limits],
             targets: [database],
             withoutIdentities: .proceed,
             purgesPerHourMax: purgesPerHourMax
         )
+        configuration.approval = approval
+        return configuration
     }
 
     static func sealed(

@@ -2,8 +2,8 @@ import Lifecycle
 
 /// One column of the phase table: every kind of event, with its good answer.
 enum EventColumn: String, Hashable, CaseIterable {
-    case due, lookup, checked, revoked, confirmed, purged, verified, postponed, absorbed, news
-    case hold, release, retry, cancel, abandon, quarantine
+    case due, lookup, checked, revoked, confirmed, planned, purged, verified, postponed, absorbed
+    case news, hold, release, approve, retry, cancel, abandon, quarantine
 
     var event: RequestEvent {
         switch self {
@@ -12,6 +12,7 @@ enum EventColumn: String, Hashable, CaseIterable {
         case .checked: .checked(Sample.identity, Sample.token, .live)
         case .revoked: .revoked(Sample.identity, Sample.token, .success)
         case .confirmed: .confirmed(Sample.identity, Sample.token, .dead)
+        case .planned: .planned(.made(Sample.plan()))
         case .purged: .purged(Sample.database, .done(PurgeCounts()))
         case .verified: .verified(Sample.database, .clean)
         case .postponed: .postponed(.check, until: Sample.start + .seconds(60))
@@ -20,6 +21,7 @@ enum EventColumn: String, Hashable, CaseIterable {
             .identityChanged(Sample.snapshot([Sample.credential(id: Sample.freshToken)]))
         case .hold: .hold
         case .release: .release
+        case .approve: .approve(Sample.plan().hash, by: Sample.approver)
         case .retry: .retry
         case .cancel: .cancel
         case .abandon: .abandon
@@ -36,6 +38,7 @@ enum EventColumn: String, Hashable, CaseIterable {
             case .checked: .checked
             case .revoked: .revoked
             case .confirmed: .confirmed
+            case .planned: .planned
             case .purged: .purged
             case .verified: .verified
             case .postponed: .postponed
@@ -43,6 +46,7 @@ enum EventColumn: String, Hashable, CaseIterable {
             case .identityChanged: .news
             case .hold: .hold
             case .release: .release
+            case .approve: .approve
             case .retry: .retry
             case .cancel: .cancel
             case .abandon: .abandon
@@ -58,6 +62,7 @@ enum EventColumn: String, Hashable, CaseIterable {
         case .checked: "chk"
         case .revoked: "rev"
         case .confirmed: "cnf"
+        case .planned: "pln"
         case .purged: "pur"
         case .verified: "ver"
         case .postponed: "pst"
@@ -65,6 +70,7 @@ enum EventColumn: String, Hashable, CaseIterable {
         case .news: "new"
         case .hold: "hld"
         case .release: "rel"
+        case .approve: "apr"
         case .retry: "rty"
         case .cancel: "can"
         case .abandon: "abn"

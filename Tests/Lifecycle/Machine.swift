@@ -90,6 +90,20 @@ struct Machine {
         try send(.identityChanged(Sample.snapshot(credentials)))
     }
 
+    /// Asks for an approval, shows a plan and has it approved by another operator.
+    mutating func approve(_ plan: PurgePlan) throws {
+        around.isApprovalRequired = true
+        try send(.due)
+        try send(.planned(.made(plan)))
+        try send(.approve(plan.hash, by: Sample.approver))
+    }
+
+    /// ``revokeEverything()`` after an approval.
+    mutating func revokeApproved() throws {
+        try answer(check: .live)
+        try answer(revoke: .success)
+    }
+
     var verdict: Verdict? { request.revocations.first?.verdict }
 
     /// Revokes with one check, so that the purge begins: check, revoke, `accepted`.

@@ -60,6 +60,7 @@ extension Outcome {
         case .check: "check"
         case .revoke: "revoke"
         case .confirm: "confirm"
+        case .plan: "plan"
         case .purge: "purge"
         case .verify: "verify"
         case .pauseProvider: "pauseProvider"
@@ -75,6 +76,8 @@ extension Outcome {
         case .verdict(_, let verdict): verdict.rawValue
         case .sealBroken: "sealBroken"
         case .vaultKeyMissing: "keyMissing"
+        case .approved: "approved"
+        case .planChanged: "planChanged"
         case .purgeStarted: "purgeStarted"
         case .remainingRows: "remainingRows"
         case .completed: "done"
@@ -90,6 +93,9 @@ extension Outcome {
         case .nothingToAbandon: "N"
         case .notOnHold: "F"
         case .deletionInProgress: "D"
+        case .noPlan: "P"
+        case .planChanged: "C"
+        case .sameOperator: "S"
         }
     }
 
@@ -124,6 +130,7 @@ extension Outcome {
         case .check: "c"
         case .revoke: "r"
         case .confirm: "f"
+        case .plan: "n"
         case .purge: "p"
         case .verify: "v"
         case .pauseProvider, .pauseTarget, .announce: nil

@@ -10,14 +10,16 @@ enum PhaseRow: Hashable, CaseIterable {
         case confirming = "revoking, confirm"
         case waiting = "revoking, timer"
         case code = "revoking, code"
+        case planning = "revoking, plan"
+        case planningAgain = "purging, plan"
         case purging, verifying
 
         var stage: Stage {
             switch self {
             case .accepted: .accepted
             case .scheduled: .scheduled
-            case .checking, .revoking, .confirming, .waiting, .code: .revoking
-            case .purging: .purging
+            case .checking, .revoking, .confirming, .waiting, .code, .planning: .revoking
+            case .planningAgain, .purging: .purging
             case .verifying: .verifying
             }
         }
@@ -35,14 +37,14 @@ enum PhaseRow: Hashable, CaseIterable {
             } + [.completed, .cancelled]
     }
 
-    /// Which stage may wait for which event; `awaiting_approval` has no way in yet.
+    /// Which stage may wait for which event.
     static func canPark(_ stage: Stage, _ reason: ParkReason) -> Bool {
         switch reason {
         case .onHold, .vaultSealed, .quarantined: true
         case .needsReauthentication, .providerPaused, .sharedIdentity: stage == .revoking
         case .massDeletionGuard: stage == .purging
         case .targetPaused: stage >= .purging
-        case .awaitingApproval: false
+        case .awaitingApproval: stage == .revoking || stage == .purging
         }
     }
 
@@ -58,8 +60,9 @@ enum PhaseRow: Hashable, CaseIterable {
     /// Whether a `revoke_tokens` can be there.
     var isWithoutPurge: Bool {
         switch self {
-        case .open(let situation): situation.stage <= .revoking
-        case .parked(let stage, _): stage <= .revoking
+        case .open(let situation): situation.stage <= .revoking && situation != .planning
+        case .parked(let stage, let reason):
+            stage <= .revoking && reason != .awaitingApproval
         case .completed, .cancelled: true
         }
     }
@@ -122,6 +125,12 @@ extension PhaseRow {
             let code = Sample.credential(.codePending, kind: .authorizationCode)
             machine = Machine(kind, identities: [Sample.snapshot([code])])
             try machine.send(.due)
+        case .planning:
+            machine.around.isApprovalRequired = true
+            try machine.send(.due)
+        case .planningAgain:
+            try machine.approve(Sample.plan())
+            try machine.revokeApproved()
         case .purging:
             try machine.revokeEverything()
         case .verifying:
@@ -159,8 +168,14 @@ extension PhaseRow {
             try machine.revokeEverything()
             machine.around.pausedTargets = [Sample.database]
             if stage == .verifying { try machine.answer(purge: .done(PurgeCounts())) }
+        case .awaitingApproval where stage == .revoking:
+            machine.around.isApprovalRequired = true
+            try machine.send(.due)
+            try machine.send(.planned(.made(Sample.plan())))
         case .awaitingApproval:
-            break
+            try machine.approve(Sample.plan(rows: 2))
+            try machine.revokeApproved()
+            try machine.send(.planned(.made(Sample.plan())))
         }
         return machine
     }

@@ -8,55 +8,61 @@ enum PhaseTable {
     /// `delete_account`, every phase and every event.
     static let deletion = """
         accepted
-          revoking +check: due lookup revoked confirmed purged verified postponed news retry
+          revoking +check: due lookup planned revoked confirmed purged verified postponed news retry
           revoking +revoke: checked
           refused deletion_in_progress: absorbed
+          refused no_plan: approve
           accepted/on_hold +parked: hold
           refused not_on_hold: release
           cancelled +cancelled: cancel
           purging +abandoned +purgeStarted +purge: abandon
           accepted/quarantined +parked: quarantine
         scheduled
-          stays: due lookup checked revoked confirmed purged verified postponed news retry
+          stays: due lookup planned checked revoked confirmed purged verified postponed news retry
           refused deletion_in_progress: absorbed
+          refused no_plan: approve
           scheduled/on_hold +parked: hold
           refused not_on_hold: release
           cancelled +cancelled: cancel
           scheduled +abandoned: abandon
           scheduled/quarantined +parked: quarantine
         revoking, check
-          stays: due lookup purged verified postponed news retry
+          stays: due lookup planned purged verified postponed news retry
           revoking +revoke: checked
           revoking +check: revoked confirmed
           refused deletion_in_progress: absorbed
+          refused no_plan: approve
           revoking/on_hold +parked: hold
           refused not_on_hold: release
           cancelled +cancelled: cancel
           purging +abandoned +purgeStarted +purge: abandon
           revoking/quarantined +parked: quarantine
         revoking, revoke
-          stays: due lookup purged verified postponed news retry
+          stays: due lookup planned purged verified postponed news retry
           revoking +revoke: checked confirmed
           purging +accepted +purgeStarted +purge: revoked
           refused deletion_in_progress: absorbed
+          refused no_plan: approve
           revoking/on_hold +parked: hold
           refused not_on_hold: release
           cancelled +cancelled: cancel
           purging +abandoned +purgeStarted +purge: abandon
           revoking/quarantined +parked: quarantine
         revoking, confirm
-          stays: due lookup purged verified postponed news retry
+          stays: due lookup planned purged verified postponed news retry
           revoking +confirm: checked revoked
           purging +proven +purgeStarted +purge: confirmed
           refused deletion_in_progress: absorbed
+          refused no_plan: approve
           revoking/on_hold +parked: hold
           refused not_on_hold: release
           cancelled +cancelled: cancel
           purging +abandoned +purgeStarted +purge: abandon
           revoking/quarantined +parked: quarantine
         revoking, timer
-          stays: due lookup checked revoked confirmed purged verified postponed news
+          stays: due lookup planned checked revoked confirmed purged verified postponed news
           refused deletion_in_progress: absorbed
+          refused no_plan: approve
           revoking/on_hold +parked: hold
           refused not_on_hold: release
           revoking +check: retry
@@ -64,8 +70,9 @@ enum PhaseTable {
           purging +abandoned +purgeStarted +purge: abandon
           revoking/quarantined +parked: quarantine
         revoking, code
-          stays: due lookup checked revoked confirmed purged verified postponed retry
+          stays: due lookup planned checked revoked confirmed purged verified postponed retry
           refused deletion_in_progress: absorbed
+          refused no_plan: approve
           revoking +check: news
           revoking/on_hold +parked: hold
           refused not_on_hold: release
@@ -73,72 +80,85 @@ enum PhaseTable {
           purging +abandoned +purgeStarted +purge: abandon
           revoking/quarantined +parked: quarantine
         purging
-          stays: due lookup checked revoked confirmed postponed retry
+          stays: due lookup planned checked revoked confirmed postponed retry
           verifying +verify: purged
           purging +purge: verified
           refused deletion_in_progress: absorbed news
+          refused no_plan: approve
           purging/on_hold +parked: hold
           refused not_on_hold: release
           refused too_late: cancel
           refused nothing_to_abandon: abandon
           purging/quarantined +parked: quarantine
         verifying
-          stays: due lookup checked revoked confirmed postponed retry
+          stays: due lookup planned checked revoked confirmed postponed retry
           verifying +verify: purged
           completed +done: verified
           refused deletion_in_progress: absorbed news
+          refused no_plan: approve
           verifying/on_hold +parked: hold
           refused not_on_hold: release
           refused too_late: cancel
           refused nothing_to_abandon: abandon
           verifying/quarantined +parked: quarantine
         accepted/vault_sealed
-          stays: due lookup checked revoked confirmed purged verified postponed news retry
+          stays: due lookup planned checked revoked confirmed purged verified postponed news retry
           refused deletion_in_progress: absorbed
+          refused no_plan: approve
           accepted/on_hold +parked: hold
           refused not_on_hold: release
           cancelled +cancelled: cancel
           accepted/vault_sealed +abandoned: abandon
           accepted/quarantined +parked: quarantine
         accepted/on_hold
-          stays: due lookup checked revoked confirmed purged verified postponed news hold retry
+          stays: due lookup planned checked revoked confirmed purged verified
+          stays: postponed news hold retry
           refused deletion_in_progress: absorbed
+          refused no_plan: approve
           revoking +check +resumed: release
           cancelled +cancelled: cancel
           accepted/on_hold +abandoned: abandon
           accepted/quarantined +parked: quarantine
         accepted/quarantined
-          stays: due lookup checked revoked confirmed purged verified postponed news hold quarantine
+          stays: due lookup planned checked revoked confirmed purged verified
+          stays: postponed news hold quarantine
           refused deletion_in_progress: absorbed
+          refused no_plan: approve
           refused not_on_hold: release
           revoking +check +resumed: retry
           cancelled +cancelled: cancel
           accepted/quarantined +abandoned: abandon
         scheduled/vault_sealed
-          stays: due lookup checked revoked confirmed purged verified postponed news retry
+          stays: due lookup planned checked revoked confirmed purged verified postponed news retry
           refused deletion_in_progress: absorbed
+          refused no_plan: approve
           scheduled/on_hold +parked: hold
           refused not_on_hold: release
           cancelled +cancelled: cancel
           scheduled/vault_sealed +abandoned: abandon
           scheduled/quarantined +parked: quarantine
         scheduled/on_hold
-          stays: due lookup checked revoked confirmed purged verified postponed news hold retry
+          stays: due lookup planned checked revoked confirmed purged verified
+          stays: postponed news hold retry
           refused deletion_in_progress: absorbed
+          refused no_plan: approve
           scheduled +resumed: release
           cancelled +cancelled: cancel
           scheduled/on_hold +abandoned: abandon
           scheduled/quarantined +parked: quarantine
         scheduled/quarantined
-          stays: due lookup checked revoked confirmed purged verified postponed news hold quarantine
+          stays: due lookup planned checked revoked confirmed purged verified
+          stays: postponed news hold quarantine
           refused deletion_in_progress: absorbed
+          refused no_plan: approve
           refused not_on_hold: release
           scheduled +resumed: retry
           cancelled +cancelled: cancel
           scheduled/quarantined +abandoned: abandon
         revoking/needs_reauthentication
-          stays: due lookup checked revoked confirmed purged verified postponed retry
+          stays: due lookup planned checked revoked confirmed purged verified postponed retry
           refused deletion_in_progress: absorbed
+          refused no_plan: approve
           revoking +check +resumed: news
           revoking/on_hold +parked: hold
           refused not_on_hold: release
@@ -146,31 +166,36 @@ enum PhaseTable {
           purging +abandoned +purgeStarted +purge +resumed: abandon
           revoking/quarantined +parked: quarantine
         revoking/provider_paused
-          stays: due lookup checked revoked confirmed purged verified postponed news retry
+          stays: due lookup planned checked revoked confirmed purged verified postponed news retry
           refused deletion_in_progress: absorbed
+          refused no_plan: approve
           revoking/on_hold +parked: hold
           refused not_on_hold: release
           cancelled +cancelled: cancel
           purging +abandoned +purgeStarted +purge +resumed: abandon
           revoking/quarantined +parked: quarantine
         revoking/vault_sealed
-          stays: due lookup checked revoked confirmed purged verified postponed news retry
+          stays: due lookup planned checked revoked confirmed purged verified postponed news retry
           refused deletion_in_progress: absorbed
+          refused no_plan: approve
           revoking/on_hold +parked: hold
           refused not_on_hold: release
           cancelled +cancelled: cancel
           revoking/vault_sealed +abandoned: abandon
           revoking/quarantined +parked: quarantine
         revoking/on_hold
-          stays: due lookup checked revoked confirmed purged verified postponed news hold retry
+          stays: due lookup planned checked revoked confirmed purged verified
+          stays: postponed news hold retry
           refused deletion_in_progress: absorbed
+          refused no_plan: approve
           revoking +revoke +resumed: release
           cancelled +cancelled: cancel
           revoking/on_hold +abandoned: abandon
           revoking/quarantined +parked: quarantine
         revoking/shared_identity
-          stays: due lookup checked revoked confirmed purged verified postponed retry
+          stays: due lookup planned checked revoked confirmed purged verified postponed retry
           refused deletion_in_progress: absorbed
+          refused no_plan: approve
           revoking +check +resumed: news
           revoking/on_hold +parked: hold
           refused not_on_hold: release
@@ -178,87 +203,139 @@ enum PhaseTable {
           purging +abandoned +purgeStarted +purge +resumed: abandon
           revoking/quarantined +parked: quarantine
         revoking/quarantined
-          stays: due lookup checked revoked confirmed purged verified postponed news hold quarantine
+          stays: due lookup planned checked revoked confirmed purged verified
+          stays: postponed news hold quarantine
           refused deletion_in_progress: absorbed
+          refused no_plan: approve
           refused not_on_hold: release
           revoking +revoke +resumed: retry
           cancelled +cancelled: cancel
           revoking/quarantined +abandoned: abandon
         purging/target_paused
-          stays: due lookup checked revoked confirmed verified postponed retry
+          stays: due lookup planned checked revoked confirmed verified postponed retry
           verifying/target_paused: purged
           refused deletion_in_progress: absorbed news
+          refused no_plan: approve
           purging/on_hold +parked: hold
           refused not_on_hold: release
           refused too_late: cancel
           refused nothing_to_abandon: abandon
           purging/quarantined +parked: quarantine
         purging/vault_sealed
-          stays: due lookup checked revoked confirmed purged verified postponed retry
+          stays: due lookup planned checked revoked confirmed purged verified postponed retry
           refused deletion_in_progress: absorbed news
+          refused no_plan: approve
           purging/on_hold +parked: hold
           refused not_on_hold: release
           refused too_late: cancel
           refused nothing_to_abandon: abandon
           purging/quarantined +parked: quarantine
         purging/on_hold
-          stays: due lookup checked revoked confirmed purged verified postponed hold retry
+          stays: due lookup planned checked revoked confirmed purged verified postponed hold retry
           refused deletion_in_progress: absorbed news
+          refused no_plan: approve
           verifying +verify +resumed: release
           refused too_late: cancel
           refused nothing_to_abandon: abandon
           purging/quarantined +parked: quarantine
         purging/mass_deletion_guard
-          stays: due lookup checked revoked confirmed purged verified postponed retry
+          stays: due lookup planned checked revoked confirmed purged verified postponed retry
           refused deletion_in_progress: absorbed news
+          refused no_plan: approve
           purging/on_hold +parked: hold
           refused not_on_hold: release
           cancelled +cancelled: cancel
           refused nothing_to_abandon: abandon
           purging/quarantined +parked: quarantine
         purging/quarantined
-          stays: due lookup checked revoked confirmed purged verified postponed hold quarantine
+          stays: due lookup planned checked revoked confirmed purged verified
+          stays: postponed hold quarantine
           refused deletion_in_progress: absorbed news
+          refused no_plan: approve
           refused not_on_hold: release
           verifying +verify +resumed: retry
           refused too_late: cancel
           refused nothing_to_abandon: abandon
         verifying/target_paused
-          stays: due lookup checked revoked confirmed purged postponed retry
+          stays: due lookup planned checked revoked confirmed purged postponed retry
           completed +done: verified
           refused deletion_in_progress: absorbed news
+          refused no_plan: approve
           verifying/on_hold +parked: hold
           refused not_on_hold: release
           refused too_late: cancel
           refused nothing_to_abandon: abandon
           verifying/quarantined +parked: quarantine
         verifying/vault_sealed
-          stays: due lookup checked revoked confirmed purged verified postponed retry
+          stays: due lookup planned checked revoked confirmed purged verified postponed retry
           refused deletion_in_progress: absorbed news
+          refused no_plan: approve
           verifying/on_hold +parked: hold
           refused not_on_hold: release
           refused too_late: cancel
           refused nothing_to_abandon: abandon
           verifying/quarantined +parked: quarantine
         verifying/on_hold
-          stays: due lookup checked revoked confirmed purged verified postponed hold retry
+          stays: due lookup planned checked revoked confirmed purged verified postponed hold retry
           refused deletion_in_progress: absorbed news
+          refused no_plan: approve
           completed +done: release
           refused too_late: cancel
           refused nothing_to_abandon: abandon
           verifying/quarantined +parked: quarantine
         verifying/quarantined
-          stays: due lookup checked revoked confirmed purged verified postponed hold quarantine
+          stays: due lookup planned checked revoked confirmed purged verified
+          stays: postponed hold quarantine
           refused deletion_in_progress: absorbed news
+          refused no_plan: approve
           refused not_on_hold: release
           completed +done: retry
           refused too_late: cancel
           refused nothing_to_abandon: abandon
+        revoking, plan
+          stays: due lookup checked revoked confirmed purged verified postponed news retry
+          revoking/awaiting_approval +parked: planned
+          refused deletion_in_progress: absorbed
+          refused no_plan: approve
+          revoking/on_hold +parked: hold
+          refused not_on_hold: release
+          cancelled +cancelled: cancel
+          revoking +abandoned: abandon
+          revoking/quarantined +parked: quarantine
+        purging, plan
+          stays: due lookup checked revoked confirmed purged verified postponed approve retry
+          purging +purgeStarted +purge: planned
+          refused deletion_in_progress: absorbed news
+          purging/on_hold +parked: hold
+          refused not_on_hold: release
+          cancelled +cancelled: cancel
+          refused nothing_to_abandon: abandon
+          purging/quarantined +parked: quarantine
+        revoking/awaiting_approval
+          stays: due lookup checked revoked confirmed planned purged verified postponed news
+          revoking +approved +check +resumed: approve
+          revoking +plan +resumed: retry
+          refused deletion_in_progress: absorbed
+          revoking/on_hold +parked: hold
+          refused not_on_hold: release
+          cancelled +cancelled: cancel
+          revoking/awaiting_approval +abandoned: abandon
+          revoking/quarantined +parked: quarantine
+        purging/awaiting_approval
+          stays: due lookup checked revoked confirmed planned purged verified postponed
+          purging +approved +plan +resumed: approve
+          purging +plan +resumed: retry
+          refused deletion_in_progress: absorbed news
+          purging/on_hold +parked: hold
+          refused not_on_hold: release
+          cancelled +cancelled: cancel
+          refused nothing_to_abandon: abandon
+          purging/quarantined +parked: quarantine
         completed
-          stays: due lookup checked revoked confirmed purged verified postponed
-          refused already_ended: absorbed news hold release retry cancel abandon quarantine
+          stays: due lookup planned checked revoked confirmed purged verified postponed
+          refused already_ended: approve absorbed news hold release retry cancel abandon quarantine
         cancelled
-          stays: due lookup checked revoked confirmed purged verified postponed
-          refused already_ended: absorbed news hold release retry cancel abandon quarantine
+          stays: due lookup planned checked revoked confirmed purged verified postponed
+          refused already_ended: approve absorbed news hold release retry cancel abandon quarantine
         """
 }

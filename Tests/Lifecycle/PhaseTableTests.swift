@@ -69,6 +69,8 @@ struct PhaseTableTests {
         (.parked(.revoking, .providerPaused), "revoking +check +resumed"),
         (.parked(.purging, .targetPaused), "purging +purge +resumed"),
         (.parked(.verifying, .targetPaused), "verifying +verify +resumed"),
+        (.parked(.revoking, .awaitingApproval), "revoking +check +resumed"),
+        (.parked(.purging, .awaitingApproval), "purging +purgeStarted +purge +resumed"),
         (.parked(.purging, .massDeletionGuard), "purging +purgeStarted +purge +resumed"),
         (.parked(.revoking, .needsReauthentication), "stays"),
         (.parked(.revoking, .sharedIdentity), "stays"),

@@ -83,4 +83,22 @@ enum Sample {
             isCut: isCut
         )
     }
+
+    static let submitter: UInt32 = 1000
+    static let approver: UInt32 = 1001
+
+    /// A plan of the sample identity and target; its hash tells its rows.
+    static func plan(
+        rows: Int = 1,
+        links: [PurgePlan.Link] = [
+            PurgePlan.Link(identity: identity, provider: apple, clientID: "com.example.app")
+        ]
+    ) -> PurgePlan {
+        let item = PlanItem(name: "posts", action: .delete, count: rows)
+        return PurgePlan(
+            links: links,
+            parts: [PurgePlan.Part(target: database, items: [item])],
+            hash: "plan of \(rows)"
+        )
+    }
 }

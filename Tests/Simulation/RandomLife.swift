@@ -6,12 +6,14 @@ enum RandomLife {
     /// Runs one seed to its end: first with faults, then healed, so that liveness can be asked for.
     static func run(seed: UInt64, bug: PlantedBug? = nil, isTracing: Bool = false) -> Simulator {
         // A few: the daily search for dying tokens makes a life long.
-        let configuration = Scenario.configuration(hasClocks: seed % 8 == 0)
+        let approval = seed % 5 == 0 ? ApprovalPolicy.required : .none
+        let configuration = Scenario.configuration(approval: approval, hasClocks: seed % 8 == 0)
         var sim = Simulator(seed: seed, configuration: configuration)
         sim.isTracing = isTracing
         sim.bug = bug
         sim.drawFaults()
         sim.drawUsers()
+        if approval == .required { sim.drawApprovals() }
         sim.run(for: .seconds(3 * 86_400))
         sim.heal()
         sim.run(for: .seconds(60 * 86_400))
@@ -54,6 +56,18 @@ extension Simulator {
                 sim.drawOperations(id, user: user)
             }
         }
+    }
+
+    /// An operator who comes by now and then, for as long as the run lasts, and an application that
+    /// writes on.
+    fileprivate mutating func drawApprovals() {
+        approveAll(every: .seconds(Int64(pick([600, 7200, 40_000]))), times: 200)
+        for _ in 0..<3 {
+            let user = Int.random(in: 1...4, using: &dice)
+            let delay = Duration.seconds(Int64.random(in: 0...200_000, using: &dice))
+            at(delay) { $0.addRow(user: user) }
+        }
+        at(.seconds(3 * 86_400)) { $0.approveAll(every: .seconds(7200), times: 600) }
     }
 
     private mutating func drawIdentity(_ user: Int, _ provider: ProviderName) {

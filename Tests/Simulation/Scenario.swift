@@ -24,12 +24,14 @@ struct Scenario: Sendable, CustomTestStringConvertible {
     /// The states that the first request may end in.
     let ends: Set<WireState>
     var span = Duration.seconds(40 * 86_400)
+    var approval = ApprovalPolicy.none
 
     var testDescription: String { name }
 
     static func configuration(
         onUnrevocable: OnUnrevocable = .proceed,
         purgesPerHourMax: Int = 1000,
+        approval: ApprovalPolicy = .none,
         hasClocks: Bool = false
     ) -> EngineConfiguration {
         let traits = ProviderTraits(
@@ -51,7 +53,7 @@ struct Scenario: Sendable, CustomTestStringConvertible {
         let rotatingPolicy = clocked(day, onUnrevocable, mayRotate: true)
         let idlingPolicy = clocked(day.map { $0 * 180 }, onUnrevocable, mayRotate: false)
         let limits = LaneLimits(concurrency: 8)
-        return EngineConfiguration(
+        var configuration = EngineConfiguration(
             providers: [
                 apple: policy, other: policy, rotating: rotatingPolicy, idling: idlingPolicy,
             ],
@@ -63,6 +65,8 @@ struct Scenario: Sendable, CustomTestStringConvertible {
             purgesPerHourMax: purgesPerHourMax,
             directory: directory
         )
+        configuration.approval = approval
+        return configuration
     }
 
     private static func clocked(
@@ -109,7 +113,9 @@ struct Scenario: Sendable, CustomTestStringConvertible {
         span: .seconds(320 * 86_400)
     )
 
-    static let all: [Scenario] = [
+    static let all: [Scenario] = usual + approvals
+
+    private static let usual: [Scenario] = [
         Scenario(
             name: "a stored token is revoked and the data purged",
             prepare: { sim in

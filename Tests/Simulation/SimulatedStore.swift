@@ -126,6 +126,7 @@ struct SimulatedStore {
         }
         request.lookup?.isBusy = false
         for index in request.purges.indices { request.purges[index].isBusy = false }
+        request.approval?.isBusy = false
         return LoadedRequest(
             request: request,
             user: user,

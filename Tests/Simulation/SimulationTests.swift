@@ -155,7 +155,10 @@ struct SimulationTests {
         hasClocks: Bool = false,
         _ adjust: (inout Simulator) -> Void = { _ in }
     ) -> Simulator {
-        let configuration = Scenario.configuration(hasClocks: hasClocks)
+        let configuration = Scenario.configuration(
+            approval: scenario.approval,
+            hasClocks: hasClocks
+        )
         var sim = Simulator(seed: seed, configuration: configuration)
         adjust(&sim)
         scenario.prepare(&sim)

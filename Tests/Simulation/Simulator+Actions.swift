@@ -4,12 +4,13 @@ import Lifecycle
 /// What the shell and the adapters would do.
 extension Simulator {
     mutating func begin(_ action: EngineAction) {
+        checkApproval(of: action)
         switch action {
         case .commit:
             schedule(.perform(action), after: latency(faults.commitLatencyMaxMs))
         case .fetchDue, .load, .findRenewals:
             schedule(.perform(action), after: latency(2))
-        case .call, .lookUp, .exchange, .renew, .purge, .verify:
+        case .call, .lookUp, .plan, .exchange, .renew, .purge, .verify:
             if case .purge(_, let orders) = action,
                 orders.contains(where: { held.contains($0.request) })
             {
@@ -52,6 +53,8 @@ extension Simulator {
             renew(sealed)
         case .exchange(let loaded):
             exchange(loaded)
+        case .plan(let order):
+            plan(order)
         case .purge(let target, let orders):
             let answers = orders.map {
                 ($0.request, RequestEvent.purged(target, purge(target, $0)))
@@ -91,7 +94,7 @@ extension Simulator {
             )
         case .purge(let target, let orders):
             for order in orders { _ = purge(target, order) }
-        case .call, .lookUp, .fetchDue, .load, .findRenewals, .verify, .reply, .changed,
+        case .call, .lookUp, .plan, .fetchDue, .load, .findRenewals, .verify, .reply, .changed,
             .announce, .report:
             break
         }
@@ -148,7 +151,7 @@ extension Simulator {
             let answer =
                 trouble.map { CheckAnswer.trouble($0) } ?? (world.isLive(token) ? .live : .dead)
             turn([.answered(id, .confirmed(identity, credential, answer), provider, trouble)])
-        case .lookUp, .purge, .verify, .pauseProvider, .pauseTarget, .announce:
+        case .lookUp, .plan, .purge, .verify, .pauseProvider, .pauseTarget, .announce:
             world.violations.append("a call that is no provider effect")
         }
     }

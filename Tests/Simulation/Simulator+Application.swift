@@ -107,6 +107,7 @@ extension Simulator {
     @discardableResult
     mutating func operate(_ id: RequestID, _ event: RequestEvent) -> UInt64 {
         let number = dice.next() | 1
+        if event == .abandon { givenUp.insert(id) }
         if bug == .forgottenHold, event == .hold {
             outcomes[number] = .done
             held.insert(id)

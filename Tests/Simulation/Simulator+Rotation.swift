@@ -86,7 +86,8 @@ extension RequestEffect {
         switch self {
         case .check(let identity, let credential), .confirm(let identity, let credential):
             (identity, credential)
-        case .lookUp, .revoke, .purge, .verify, .pauseProvider, .pauseTarget, .announce: nil
+        case .lookUp, .revoke, .plan, .purge, .verify, .pauseProvider, .pauseTarget, .announce:
+            nil
         }
     }
 }

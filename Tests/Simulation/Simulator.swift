@@ -23,6 +23,8 @@ enum PlantedBug: String, CaseIterable {
     case staleRenewal
     /// Nothing is ever enrolled for keeping alive.
     case forgottenRenewal
+    /// The plan before the purge is the one shown before, whatever the stores hold.
+    case blindPlan
 }
 
 /// Drives ``EngineCore`` with a manual clock, a world with faults, and crashes between any two
@@ -90,6 +92,14 @@ struct Simulator {
     var acknowledged: Set<RequestID> = []
     /// Holds that were acknowledged to an operator and not lifted.
     var held: Set<RequestID> = []
+    /// Requests whose revocations an operator gave up, whether that was heard or not.
+    var givenUp: Set<RequestID> = []
+    /// Hashes that an operator approved, whether that was heard or not.
+    var approved: [RequestID: Set<String>] = [:]
+    /// What the stores held when a plan was last made.
+    var counted: [RequestID: String] = [:]
+    /// Deletions whose purge has begun.
+    var purgeSeen: Set<RequestID> = []
     /// From here on nothing goes wrong and nobody interferes.
     var isHealed = false
     var outcomes: [UInt64: OperationOutcome] = [:]

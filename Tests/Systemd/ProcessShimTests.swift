@@ -19,6 +19,18 @@ struct ProcessShimTests {
         #expect(unsafe clinux_peer_of_socket(-1, &peer) == -EBADF)
     }
 
+    @Test("the login of a process is what /proc says, and nobody's once it is gone")
+    func login() throws {
+        let text = try String(contentsOfFile: "/proc/self/loginuid", encoding: .utf8)
+        let expected = try #require(UInt32(text.prefix(while: \.isNumber)))
+        var login: UInt32 = 0
+        let answer = unsafe clinux_login_of_process(getpid(), -1, &login)
+        #expect(answer == (expected == .max ? 0 : 1))
+        #expect(answer == 0 || login == expected)
+        // The largest pid that there can be is one more than this (proc_sys_kernel(5), pid_max).
+        #expect(unsafe clinux_login_of_process(1 << 22, -1, &login) == -ESRCH)
+    }
+
     @Test("a locked file cannot be locked again, not even by the same process, until it is closed")
     func lock() throws {
         let directory = try TemporaryDirectory()

@@ -19,6 +19,15 @@ struct clinux_peer {
 };
 int clinux_peer_of_socket(int fd, struct clinux_peer *peer);
 
+// Who logged in, of a process: its loginuid (proc_pid_loginuid(5)), which no change of uid alters,
+// neither su(1) nor sudo(8). Answers 1 and the login uid, 0 when the process is of no login session
+// or the kernel keeps none, -ESRCH when it is gone or /proc hides it (ProtectProc= of
+// systemd.exec(5)).
+//
+// `handle` is a pidfd of the process, best the one of SO_PEERPIDFD (Linux 6.5), and is closed; -1
+// opens one. It shows that the pid did not become somebody else's while it was read.
+int clinux_login_of_process(int32_t pid, int handle, uint32_t *login);
+
 // No core file and no ptrace by the same user: prctl(PR_SET_DUMPABLE, 0) and RLIMIT_CORE 0.
 int clinux_forbid_core_dumps(void);
 // At most four heaps (mallopt(3), M_ARENA_MAX): by default every thread gets one of its own, and

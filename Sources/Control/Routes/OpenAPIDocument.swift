@@ -158,13 +158,14 @@ package enum OpenAPIDocument {
 extension OpenAPIDocument {
     /// Every documented object, sorted by name.
     package static let types: [any WireObject.Type] = [
-        ControlProblem.Detail.self, CredentialInput.self, ReasonInput.self, ReauthorizeInput.self,
-        RequestOptions.self, SignInInput.self, Submission.self, WireEvent.self, WireGuard.self,
-        WireHealth.self,
+        ApproveInput.self, ControlProblem.Detail.self, CredentialInput.self, PlanInput.self,
+        ReasonInput.self, ReauthorizeInput.self, RequestOptions.self, SignInInput.self,
+        Submission.self, WireEvent.self, WireGuard.self, WireHealth.self,
         WireIdentity.self, WireKeyRotation.self, WireLedger.self, WireLedgerEntries.self,
         WireLedgerFinding.self, WireList<WireHealth>.self,
         WireList<WireIdentity>.self, WireList<WireRequest>.self, WireNotification.self,
-        WireNotificationStatus.self, WireProblem.self, WireReload.self, WireReplay.self,
+        WireNotificationStatus.self, WirePlan.self, WirePlanChange.self, WirePlanIdentity.self,
+        WirePlanItem.self, WirePlanTarget.self, WireProblem.self, WireReload.self, WireReplay.self,
         WireReplayTarget.self, ReplayInput.self, WireRequest.self,
         WireStatus.self, WireStep.self, WireStoredCredential.self, WireUserAction.self,
         WireUserHold.self, WireVault.self, WireVaultKey.self,

@@ -2,7 +2,8 @@
 package enum RouteTable {
     /// The rows.
     package static let routes: [Route] =
-        daemon + ledger + notifications + providers + replay + requests + targets + users + vault
+        daemon + ledger + notifications + plans + providers + replay + requests + targets + users
+        + vault
 
     /// The row of one operation; every operation has exactly one, which a test holds.
     package static func route(_ operation: Operation) -> Route {
@@ -125,6 +126,19 @@ package enum RouteTable {
             .object(WireNotificationStatus.self),
             problems: [.notificationNotFound, .unknownProvider]
         ),
+    ]
+
+    private static let plans: [Route] = [
+        row(
+            .makePlan,
+            .post,
+            "/v1/plans",
+            .operator,
+            "What deleting a user would do, and how much of it; nothing is done.",
+            .object(WirePlan.self),
+            input: PlanInput.self,
+            problems: [.malformedUserID, .missingField]
+        )
     ]
 
     private static let providers: [Route] =
@@ -255,6 +269,14 @@ package enum RouteTable {
             [.missingField, .unknownProvider]
         ),
         action(
+            .approveRequest,
+            "approve",
+            .operator,
+            "Approve the plan with this hash; not by whoever handed the request in.",
+            ApproveInput.self,
+            [.missingField, .operatorUnknown, .planChanged, .sameOperator]
+        ),
+        action(
             .cancelRequest,
             "cancel",
             .submit,
@@ -278,6 +300,15 @@ package enum RouteTable {
             "Stop before the next step until it is released.",
             ReasonInput.self,
             []
+        ),
+        row(
+            .showPlan,
+            .get,
+            "/v1/requests/{id}/plan",
+            .operator,
+            "The plan that was made last, and how it differs from the one before.",
+            .object(WirePlan.self),
+            problems: [.requestNotFound, .wrongState]
         ),
         action(
             .reauthorizeRequest,

@@ -19,7 +19,7 @@ extension DaemonBackend {
                 try await parts.state.setNote(AbandonNote.name(of: id), to: note)
             }
         }
-        switch await parts.engine.operate(id, action.event) {
+        switch await parts.engine.operate(id, try event(of: action, caller)) {
         case .done:
             break
         case .refused(let refusal):
@@ -39,7 +39,7 @@ extension DaemonBackend {
         let request = record.request
         guard !request.phase.isEnded else { throw Self.problem(.alreadyEnded, action, request) }
         switch action {
-        case .cancel, .retry, .hold:
+        case .cancel, .retry, .hold, .approve:
             return
         case .release:
             let hold = try await attempt("release") {
@@ -82,6 +82,9 @@ extension DaemonBackend {
             ControlProblem(.wrongState, "no revocation is left to give up")
         case .notOnHold: ControlProblem(.wrongState, "the request is not on hold")
         case .deletionInProgress: ControlProblem(.deletionInProgress)
+        case .noPlan: ControlProblem(.wrongState, "no plan of it waits for an approval")
+        case .planChanged: ControlProblem(.planChanged)
+        case .sameOperator: ControlProblem(.sameOperator)
         }
     }
 
@@ -95,6 +98,8 @@ extension DaemonBackend {
             if let reason { facts["detail"] = "\(reason)" }
         case .release:
             parts.logger.note(.holdReleased, facts)
+        case .approve(let plan):
+            facts["detail"] = "\(plan)"
         case .abandon(let reason, let provider):
             facts["detail"] = "\(reason)"
             if let provider { facts["provider"] = "\(provider)" }
@@ -133,13 +138,17 @@ extension DaemonBackend {
     }
 }
 
-extension RequestAction {
-    fileprivate var event: RequestEvent {
-        switch self {
+extension DaemonBackend {
+    private func event(
+        of action: RequestAction,
+        _ caller: Caller
+    ) throws(ControlProblem) -> RequestEvent {
+        switch action {
         case .cancel: .cancel
         case .retry: .retry
         case .hold: .hold
         case .release: .release
+        case .approve(let plan): .approve(plan, by: try approver(caller))
         case .abandon: .abandon
         }
     }

@@ -1,4 +1,5 @@
 import Control
+import ControlServer
 import Engine
 import Ledger
 import Lifecycle
@@ -154,6 +155,9 @@ extension DaemonBackend {
         if queues.contains(where: \.isPaused) { alarms.append("target_paused") }
         if status.parked[ParkReason.quarantined.rawValue] ?? 0 > 0 {
             alarms.append("request_quarantined")
+        }
+        if configuration.requests.approval == .required, !PeerLogin.isReadable {
+            alarms.append("operators_hidden")
         }
         return alarms + spoolAlarms
     }

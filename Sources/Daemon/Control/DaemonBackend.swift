@@ -13,7 +13,7 @@ import Storage
 /// Applications that distrust each other run instances of their own.
 struct DaemonBackend: ControlBackend {
     /// A full disk or a full queue is worth another try after this.
-    private static let retryDelay = Duration.seconds(1)
+    static let retryDelay = Duration.seconds(1)
 
     let parts: BackendParts
 

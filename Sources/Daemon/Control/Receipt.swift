@@ -31,6 +31,7 @@ struct Receipt: Sendable {
         members += time("purge_started_at", request.purgeStartedAt)
         members += time("completed_at", request.endedAt)
         members += time("scrubbed_at", record.scrubbedAt)
+        members += approval
         members.append(Member("identities", .array(request.revocations.map(identity))))
         if request.isWithoutIdentities || !abandoned.isEmpty, let abandonNote {
             members.append(
@@ -51,6 +52,21 @@ struct Receipt: Sendable {
         }
         if let ledger { members.append(Member("ledger", ledger)) }
         return .object(members)
+    }
+
+    /// Which plan was carried out, and who wanted that.
+    private var approval: [Member] {
+        guard let given = record.request.approval?.given else { return [] }
+        return [
+            Member(
+                "approval",
+                .object([
+                    Member("plan", .string(given.hash)),
+                    Member("at", .string(given.at.rfc3339)),
+                    Member("uid", .integer(Int64(given.by))),
+                ])
+            )
+        ]
     }
 
     private var abandoned: [Revocation] {

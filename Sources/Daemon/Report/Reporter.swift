@@ -47,6 +47,10 @@ struct Reporter: EngineObserver {
             facts["provider"] = "\(provider)"
             facts["error"] = "unknown_vault_key"
             logger.note(.vaultSealed, facts)
+        case .approved:
+            logger.note(.requestApproved, facts)
+        case .planChanged:
+            logger.note(.planChanged, facts)
         case .purgeStarted:
             logger.note(.purgeStarted, facts)
         case .remainingRows(let target):

@@ -55,7 +55,7 @@ struct Adapters: Sendable {
         if let directory = configuration.directory {
             lanes[directory.name] = LaneLimits(concurrency: directory.concurrency)
         }
-        return EngineConfiguration(
+        var engine = EngineConfiguration(
             providers: policies,
             lanes: lanes,
             targets: configuration.targets.map(\.name),
@@ -63,6 +63,8 @@ struct Adapters: Sendable {
             purgesPerHourMax: configuration.requests.maxDeletionsPerHour,
             directory: configuration.directory?.name
         )
+        engine.approval = configuration.requests.approval
+        return engine
     }
 
     /// What intake promises to a new request.

@@ -323,6 +323,7 @@ struct DaemonBuilder: Sendable {
             exchanges: recovery.exchanges,
             at: now
         )
+        core.releaseUnapproved(at: now)
         return DeletionEngine(
             core: core,
             ports: EnginePorts(

@@ -29,7 +29,7 @@ extension EngineCore {
         case .timer:
             retryCodes(at: now)
         case .admitted, .fetched, .loaded, .codes, .committed, .answered, .targetAnswered,
-            .exchanged, .news, .renewalsFound, .renewed:
+            .planned, .exchanged, .news, .renewalsFound, .renewed:
             break
         }
     }
@@ -75,6 +75,7 @@ extension EngineCore {
         massDeletionGuard.purgesMax = configuration.purgesPerHourMax
         adoptLanes()
         adoptRenewals()
+        adoptApproval(configuration.approval, at: now)
         wake(.providerPaused, at: now)
         wake(.needsReauthentication, at: now)
     }

@@ -6,6 +6,7 @@ extension EngineCore {
         fillLanes(at: now)
         fillTargets(at: now)
         fillRenewals(at: now)
+        fillPlans(at: now)
         beginCommit(at: now)
         runNextSuspect()
         fetchIfUseful(at: now)
@@ -91,6 +92,8 @@ extension EngineCore {
                 to: revocation.provider,
                 at: now
             )
+        case .plan:
+            plans.enqueue(id)
         case .purge(let target):
             enqueue(id, .purge, to: target)
         case .verify(let target):

@@ -100,7 +100,7 @@ extension EngineCore {
                 ticket: nil,
                 at: now
             )
-        case .lookUp, .purge, .verify, .pauseProvider, .pauseTarget, .announce:
+        case .lookUp, .plan, .purge, .verify, .pauseProvider, .pauseTarget, .announce:
             break
         }
     }
@@ -130,7 +130,7 @@ extension EngineCore {
         )
     }
 
-    private func mayPerform(_ run: Run) -> Bool {
+    func mayPerform(_ run: Run) -> Bool {
         let request = run.loaded.request
         return !request.phase.isEnded && !request.isHeld
     }
@@ -138,7 +138,7 @@ extension EngineCore {
     private func credential(of effect: RequestEffect) -> CredentialID? {
         switch effect {
         case .check(_, let id), .revoke(_, let id), .confirm(_, let id): id
-        case .lookUp, .purge, .verify, .pauseProvider, .pauseTarget, .announce: nil
+        case .lookUp, .plan, .purge, .verify, .pauseProvider, .pauseTarget, .announce: nil
         }
     }
 
@@ -230,7 +230,7 @@ extension RequestEffect {
     fileprivate var identity: IdentityID? {
         switch self {
         case .check(let identity, _), .revoke(let identity, _), .confirm(let identity, _): identity
-        case .lookUp, .purge, .verify, .pauseProvider, .pauseTarget, .announce: nil
+        case .lookUp, .plan, .purge, .verify, .pauseProvider, .pauseTarget, .announce: nil
         }
     }
 }

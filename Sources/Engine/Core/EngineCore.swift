@@ -42,6 +42,7 @@ package struct EngineCore: Sendable {
     var around: Surroundings
     var lanes: [ProviderName: ProviderLane] = [:]
     var targets: [TargetName: TargetQueue] = [:]
+    var plans = PlanQueue()
     /// The order in which slots are filled; a dictionary's own order would make no run replayable.
     var laneOrder: [ProviderName] = []
     var targetOrder: [TargetName] = []
@@ -108,6 +109,7 @@ package struct EngineCore: Sendable {
             withoutIdentities: configuration.withoutIdentities
         )
         around.directory = configuration.directory
+        around.isApprovalRequired = configuration.approval == .required
         massDeletionGuard = MassDeletionGuard(purgesMax: configuration.purgesPerHourMax)
         unfinishedWakes = pauses.unfinishedWakes
         dice = SeededGenerator(seed: seed)
@@ -227,6 +229,8 @@ package struct EngineCore: Sendable {
         case .targetAnswered(let target, let answers):
             targets[target]?.finished()
             for (id, event) in answers { apply(event, to: id, ticket: nil, at: now) }
+        case .planned(let id, let result):
+            planEnded(id, result, at: now)
         case .exchanged(let id, let result):
             exchangeAnswered(id, result, at: now)
         case .news(let news):

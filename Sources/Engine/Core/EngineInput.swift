@@ -54,6 +54,8 @@ package enum EngineInput: Sendable {
     case committed([ChangeNews?])
     case answered(RequestID, RequestEvent, ProviderName, Trouble?)
     case targetAnswered(TargetName, [(RequestID, RequestEvent)])
+    /// The answer to ``EngineAction/plan(_:)``.
+    case planned(RequestID, PlanResult)
     case exchanged(CredentialID, ExchangeResult)
     /// The answer to ``EngineAction/findRenewals(_:limit:)``.
     case renewalsFound(DueRenewals)
@@ -94,6 +96,7 @@ package enum EngineAction: Sendable {
     /// Ask a directory; the answer is ``EngineInput/answered(_:_:_:_:)``.
     case lookUp(RequestID, ProviderName, UserID)
     case exchange(LoadedExchange)
+    case plan(PlanOrder)
     case findRenewals([ProviderName], limit: Int)
     /// Refreshes a token that would die unused.
     case renew(SealedCredential)
@@ -136,6 +139,7 @@ package struct EngineConfiguration: Sendable {
     package let purgesPerHourMax: Int
     /// Asked for a user's identities before anything is revoked; has a lane like a provider.
     package let directory: ProviderName?
+    package var approval = ApprovalPolicy.none
 
     package init(
         providers: [ProviderName: ProviderPolicy],

@@ -103,6 +103,8 @@ package protocol KeyedHasher: Sendable {
 /// The uses of ``KeyedHasher``.
 package enum HashDomain: String, Sendable, CaseIterable {
     case user, subject, credential
+    /// What an operator approves.
+    case plan
     case idempotencyKey = "idempotency_key"
     case spoolRow = "spool_row"
     case signIn = "sign_in"

@@ -74,6 +74,8 @@ package struct Submission: Sendable {
     package let origin: SubmissionOrigin
     /// Whether a deletion needs no fresh sign-in: an operator asks, or the provider itself.
     package var isSignInWaived = false
+    /// Login uid of the operator who handed it in; `nil` for an application.
+    package var operatorUID: UInt32?
 
     package init(
         kind: RequestKind,

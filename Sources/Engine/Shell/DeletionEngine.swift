@@ -197,6 +197,8 @@ extension DeletionEngine {
             group.addTask { await self.lookUp(id, at: name, user) }
         case .exchange(let loaded):
             group.addTask { await self.exchange(loaded) }
+        case .plan(let order):
+            group.addTask { await self.plan(order) }
         case .findRenewals(let providers, let limit):
             group.addTask {
                 let due = try await self.ports.store.dueRenewals(
@@ -278,7 +280,7 @@ extension DeletionEngine {
                 .trouble($0)
             }
             post(.answered(id, .confirmed(identity, credential, answer), name, answer.trouble))
-        case .lookUp, .purge, .verify, .pauseProvider, .pauseTarget, .announce:
+        case .lookUp, .plan, .purge, .verify, .pauseProvider, .pauseTarget, .announce:
             preconditionFailure("only provider effects are calls")
         }
         try desk.check()
@@ -337,6 +339,12 @@ extension DeletionEngine {
         case .trouble(let trouble):
             return ExchangeResult(event: .trouble(trouble))
         }
+    }
+
+    private func plan(_ order: PlanOrder) async {
+        let targets = adapters.withLock { $0.targets }
+        let result = await PurgePlanner(targets: targets, hasher: ports.hasher).make(order)
+        post(.planned(order.order.request, result))
     }
 
     private func purge(_ name: TargetName, _ orders: [PurgeOrder]) async {

@@ -90,6 +90,7 @@ package struct RequestConfiguration: Hashable, Sendable {
     package let gracePeriod: Duration
     package let deadline: Duration
     package let maxDeletionsPerHour: Int
+    package let approval: ApprovalPolicy
     package let withoutIdentities: WithoutIdentities
     /// How old the last sign-in of a user may be for a deletion; `nil`: none is asked for.
     package let signInAgeMax: Duration?

@@ -171,6 +171,7 @@ extension ConfigurationReader {
             gracePeriod: section.duration("grace_period"),
             deadline: section.duration("deadline"),
             maxDeletionsPerHour: section.count("max_deletions_per_hour") ?? 0,
+            approval: section.choice("approval") ?? .required,
             withoutIdentities: section.choice("without_identities") ?? .park,
             signInAgeMax: section.values["require_fresh_sign_in"].map { _ in
                 section.duration("require_fresh_sign_in")

@@ -51,6 +51,17 @@ package enum SettingsTable {
         ),
         Setting(
             .requests,
+            "approval",
+            .choice(ApprovalPolicy.allCases.map(\.rawValue)),
+            .defaultsTo(.text(ApprovalPolicy.none.rawValue)),
+            """
+            Whether an operator must approve the plan of an account deletion before anything is \
+            revoked or purged: somebody else than who handed it in, by login uid. A plan that has \
+            changed until the purge begins is asked about again.
+            """
+        ),
+        Setting(
+            .requests,
             "without_identities",
             .choice(WithoutIdentities.allCases.map(\.rawValue)),
             .defaultsTo(.text(WithoutIdentities.proceed.rawValue)),

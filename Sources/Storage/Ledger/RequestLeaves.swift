@@ -30,7 +30,7 @@ struct RequestLeaves {
 
     /// The leaves of a change: verdicts, verified targets, and what applications see.
     func change(_ now: Request, was: Request, at time: WallTime) -> String {
-        var text = ""
+        var text = approval(now, was: was, at: time)
         for (position, revocation) in now.revocations.enumerated() {
             let before = position < was.revocations.count ? was.revocations[position].verdict : nil
             guard let verdict = revocation.verdict, verdict != before else { continue }
@@ -116,7 +116,7 @@ struct RequestLeaves {
         return write(time, values)
     }
 
-    private func write(
+    func write(
         _ time: WallTime,
         _ values: [(LedgerEntry.Key, LedgerEntry.Value)]
     ) -> String {

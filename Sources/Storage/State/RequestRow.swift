@@ -19,7 +19,8 @@ struct RequestRow {
         id, kind, user_id, user_hash, generation, grace_s, providers, reason, account_created_at,
         origin, origin_uid, origin_role, created_at, accepted_at, not_before, deadline_at,
         phase, park_reason, park_until, due_at, purge_started_at, ended_at, end_detail,
-        end_sequence, crash_count, is_held, revision, updated_at, is_without_identities, lookup
+        end_sequence, crash_count, is_held, revision, updated_at, is_without_identities, lookup,
+        approval, operator_uid
         """
 
     /// Reads a row without its revocations and purges.
@@ -52,6 +53,8 @@ struct RequestRow {
         request.isHeld = row.bool(25)
         request.isWithoutIdentities = row.bool(28)
         request.lookup = try LookupText.decode(row.textOrNil(29))
+        request.approval = try ApprovalText.decode(row.textOrNil(30))
+        request.submittedBy = row.intOrNil(31).map { UInt32(truncatingIfNeeded: $0) }
         user = row.textOrNil(2).flatMap { UserID($0) }
         userHash = row.blob(3)
         generation = row.int(4)

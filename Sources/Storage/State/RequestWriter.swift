@@ -59,6 +59,7 @@ struct RequestWriter {
             .text(LookupText.encode(request.lookup)),
             .text(leaves.accept(loaded, of: submission, generation: generation))
         )
+        try insertOperator(of: request)
         for (position, revocation) in request.revocations.enumerated() {
             try insert(revocation, at: position, of: request.id)
         }
@@ -128,6 +129,7 @@ struct RequestWriter {
     }
 
     private func saveWork(_ now: Request, was: Request) throws {
+        try saveApproval(of: now, was: was)
         for (position, revocation) in now.revocations.enumerated() {
             guard position < was.revocations.count else {
                 try insert(revocation, at: position, of: now.id)

@@ -183,6 +183,7 @@ private struct Intake {
             directory: policy.directory
         )
         request.isHeld = facts?.isHeld ?? false
+        request.submittedBy = submission.operatorUID
         let loaded = LoadedRequest(
             request: request,
             user: submission.user,

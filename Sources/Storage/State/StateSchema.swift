@@ -57,6 +57,14 @@ enum StateSchema {
         migrator.registerMigration("9 sign-ins of users") { database in
             try database.execute(sql: "ALTER TABLE users ADD COLUMN signed_in_at INTEGER")
         }
+        migrator.registerMigration("10 approvals") { database in
+            try database.execute(
+                sql: """
+                    ALTER TABLE requests ADD COLUMN approval TEXT;
+                    ALTER TABLE requests ADD COLUMN operator_uid INTEGER;
+                    """
+            )
+        }
         return migrator
     }
 

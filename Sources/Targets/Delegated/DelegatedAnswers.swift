@@ -62,6 +62,8 @@ struct DelegatedAnswers {
         }
     }
 
+    /// In an order of our own: a program that lists its stores now this way, now that way still has
+    /// one plan, and one approval.
     func plan(_ json: JSONValue) -> PlanAnswer {
         switch json["outcome"]?.string {
         case "planned": break
@@ -87,7 +89,7 @@ struct DelegatedAnswers {
                 )
             )
         }
-        return .items(items)
+        return .items(items.sorted { Self.sortKey(of: $0) < Self.sortKey(of: $1) })
     }
 
     /// - Returns: The problems, or what kept them from being told.
@@ -101,6 +103,10 @@ struct DelegatedAnswers {
             )
         default: ([], Trouble(ofObject: json))
         }
+    }
+
+    private static func sortKey(of item: PlanItem) -> (String, String, String, Int) {
+        (item.name, item.action.rawValue, item.reason ?? "", item.count)
     }
 
     // MARK: Members

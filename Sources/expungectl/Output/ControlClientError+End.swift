@@ -43,6 +43,9 @@ extension ControlClientError {
         case .vaultSealed: "provide the vault key and restart expunged; see expunged(8)"
         case .tooLate: "see what was done with: expungectl show ID"
         case .wrongState: "see where it stands with: expungectl show ID"
+        case .planChanged: "read the difference with: expungectl plan --request ID"
+        case .sameOperator: "another person must approve it, from a login of their own"
+        case .operatorUnknown: "see approval in expunged(8)"
         case .internal: "see: journalctl -u expunged"
         case .tooManyConnections, .unavailable: "try again in a moment"
         case .bodyTooLarge, .deletionInProgress, .headersTooLarge, .malformedField,

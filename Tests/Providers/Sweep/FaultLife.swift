@@ -159,7 +159,7 @@ extension FaultLife {
             event = .confirmed(identity, id, await provider.check(open(id)))
         case .revoke(let identity, let id):
             event = .revoked(identity, id, await provider.revoke(open(id)))
-        case .lookUp, .purge, .verify, .pauseProvider, .pauseTarget, .announce: return []
+        case .lookUp, .plan, .purge, .verify, .pauseProvider, .pauseTarget, .announce: return []
         }
         if !shelf.takeRotated().isEmpty { _ = try send(.identityChanged(snapshot)) }
         guard crashes() else { return try send(event) }
@@ -246,7 +246,7 @@ extension RequestEffect {
     fileprivate var isProviderCall: Bool {
         switch self {
         case .check, .revoke, .confirm: true
-        case .lookUp, .purge, .verify, .pauseProvider, .pauseTarget, .announce: false
+        case .lookUp, .plan, .purge, .verify, .pauseProvider, .pauseTarget, .announce: false
         }
     }
 }

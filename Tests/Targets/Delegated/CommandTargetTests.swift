@@ -83,6 +83,29 @@ struct CommandTargetTests {
         #expect(try String(contentsOfFile: file, encoding: .utf8) == "bob 1\nbob 2\n")
     }
 
+    @Test("a program that tells the same in another order has the same plan")
+    func planOrder() async throws {
+        let script = #"""
+            cat >/dev/null
+            one='{"name":"posts","count":3}' two='{"name":"likes","count":1}'
+            again='{"name":"posts","action":"keep","reason":"tax","count":2}'
+            mkdir "$1" 2>/dev/null && list="$one,$two,$again" || list="$again,$two,$one"
+            echo "{\"outcome\":\"planned\",\"entries\":[$list]}"
+            """#
+        let seen = NSTemporaryDirectory() + "expunged-\(UUID().uuidString)"
+        defer { _ = unsafe rmdir(seen) }
+        let target = try Self.target(script, [seen])
+        let order = try FilesFixture.order("ann")
+        let first = await target.plan(order)
+        #expect(await target.plan(order) == first)
+        let expected = [
+            PlanItem(name: "likes", action: .delete, count: 1),
+            PlanItem(name: "posts", action: .delete, count: 3),
+            PlanItem(name: "posts", action: .keep, reason: "tax", count: 2),
+        ]
+        #expect(first == .items(expected))
+    }
+
     @Test("a program gets no more memory than it may have")
     func memory() async throws {
         let script = #"""

@@ -1,0 +1,56 @@
+package import Lifecycle
+
+/// Where a plan stands with its approval.
+package enum PlanState: String, Sendable, CaseIterable {
+    /// Nobody has to approve it.
+    case notRequired = "not_required"
+    case awaitingApproval = "awaiting_approval"
+    case approved
+}
+
+/// What deleting one account would do, everywhere.
+package struct WirePlan: WireObject, Codable, Hashable {
+    /// What stands for the whole plan; `approve` takes it.
+    package var hash: String
+    package var state: WireValue<PlanState>
+    package var requestID: RequestID?
+    package var approvedAt: WallTime?
+    package var approvedBy: Int?
+    package var identities: [WirePlanIdentity]
+    package var targets: [WirePlanTarget]
+    package var changes: [WirePlanChange]
+
+    package init(hash: String, state: PlanState) {
+        self.hash = hash
+        self.state = .known(state)
+        identities = []
+        targets = []
+        changes = []
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case hash, state, identities, targets, changes
+        case requestID = "request_id"
+        case approvedAt = "approved_at"
+        case approvedBy = "approved_by"
+    }
+
+    package static let fields: [WireField] = [
+        .required("hash", .text, "Stands for the whole plan; `approve` takes it."),
+        .required(
+            "state",
+            .choice(PlanState.allCases.map(\.rawValue)),
+            "Whether it is approved, or has to be."
+        ),
+        .optional("request_id", .uuid, "The request that it is the plan of; not in a dry run."),
+        .optional("approved_at", .time, "When it was approved."),
+        .optional("approved_by", .integer, "The login uid of who approved it."),
+        .required("identities", .list(.object("PlanIdentity")), "What would be revoked."),
+        .required("targets", .list(.object("PlanTarget")), "What would be erased, in order."),
+        .required(
+            "changes",
+            .list(.object("PlanChange")),
+            "What differs from the plan that was approved, or shown, before."
+        ),
+    ]
+}

@@ -1,0 +1,45 @@
+package import Lifecycle
+
+/// One line of the difference to the plan before.
+package struct WirePlanChange: WireObject, Codable, Hashable {
+    /// How it differs.
+    package enum Kind: String, Sendable, CaseIterable {
+        case added, removed, changed
+    }
+
+    package var kind: WireValue<Kind>
+    package var provider: String?
+    package var target: String?
+    package var name: String?
+    package var action: String?
+    package var was: Int?
+    package var now: Int?
+
+    package init(_ change: PlanChange) {
+        kind = .known(change.isNew ? .added : change.now == nil ? .removed : .changed)
+        was = change.was?.count
+        now = change.now?.count
+        switch change.subject {
+        case .link(let link):
+            (provider, name) = (link.provider.rawValue, link.clientID)
+        case .item(let target, let name, let action):
+            (self.target, self.name, self.action) = (target.rawValue, name, action.rawValue)
+        case .target(let target):
+            self.target = target.rawValue
+        }
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case kind, provider, target, name, action, was, now
+    }
+
+    package static let fields: [WireField] = [
+        .required("kind", .choice(Kind.allCases.map(\.rawValue)), "How it differs."),
+        .optional("provider", .text, "An identity at this provider."),
+        .optional("target", .text, "A store."),
+        .optional("name", .text, "The table of the store, or the client id at the provider."),
+        .optional("action", .text, "What is done there."),
+        .optional("was", .integer, "The count before."),
+        .optional("now", .integer, "The count now."),
+    ]
+}

@@ -1,0 +1,40 @@
+import CLinux
+import Control
+
+/// Which person is behind a process: two root shells of one login are one.
+package enum PeerLogin: Hashable, Sendable {
+    /// The login session belongs to this uid, whatever the process runs as.
+    case session(UInt32)
+    /// A service, a cron job, or a kernel that keeps no login uids.
+    case none
+    /// The process is gone, or `/proc` hides it.
+    case hidden
+
+    /// Reads it.
+    ///
+    /// - Parameters:
+    ///   - pid: The process.
+    ///   - handle: A pidfd of it, closed by this; -1 when there is none yet.
+    init(pid: Int32, handle: CInt) {
+        var login: UInt32 = 0
+        switch unsafe clinux_login_of_process(pid, handle, &login) {
+        case 1: self = .session(login)
+        case 0: self = .none
+        default: self = .hidden
+        }
+    }
+
+    /// Whether `/proc` shows the processes of others, here the first of all.
+    ///
+    /// `ProtectProc=invisible` of systemd.exec(5) hides them; then no approval can be taken.
+    package static var isReadable: Bool { PeerLogin(pid: 1, handle: -1) != .hidden }
+
+    /// ``Control/Caller/operatorUID``: an application has none, but a person on its socket has.
+    func operatorUID(uid: UInt32, role: ControlRole) -> UInt32? {
+        switch self {
+        case .session(let login): login
+        case .none: role == .operator ? uid : nil
+        case .hidden: nil
+        }
+    }
+}

@@ -1,0 +1,86 @@
+import Control
+import Engine
+import Lifecycle
+import Settings
+import Storage
+
+extension DaemonBackend {
+    /// The fence of a dry run is now: as if the request were made at this moment.
+    func makePlan(for user: UserID, caller: Caller) async throws(ControlProblem) -> WirePlan {
+        let userHash = hash(user)
+        let known = try await attempt("plan") { try await parts.state.identities(userHash) }
+        let adapters = parts.shelf.current
+        let order = PlanOrder(
+            order: PurgeOrder(request: parts.mint.requestID(), user: user, fence: parts.now()),
+            userHash: userHash,
+            links: known.map {
+                PurgePlan.Link(identity: $0.id, provider: $0.provider, clientID: $0.clientID)
+            },
+            targets: adapters.configuration.targets.map(\.name)
+        )
+        let planner = PurgePlanner(targets: adapters.targets, hasher: parts.hasher)
+        switch await planner.make(order) {
+        case .made(let plan):
+            audit("plan", caller)
+            return WirePlan(plan, state: .notRequired)
+        case .trouble(let target, let trouble):
+            throw ControlProblem(
+                .unavailable,
+                "target '\(target)' cannot be asked now: \(trouble.code)",
+                retryAfter: Self.retryDelay
+            )
+        }
+    }
+
+    func plan(of id: RequestID, caller: Caller) async throws(ControlProblem) -> WirePlan {
+        let record = try await record(id)
+        guard let approval = record.request.approval, let plan = approval.plan else {
+            throw ControlProblem(.wrongState, "no plan was made for the request yet")
+        }
+        let isRequired = parts.shelf.current.configuration.requests.approval == .required
+        var wire = WirePlan(
+            plan,
+            state: approval.isGiven ? .approved : isRequired ? .awaitingApproval : .notRequired
+        )
+        wire.requestID = id
+        wire.approvedAt = approval.given?.at
+        wire.approvedBy = (approval.given?.by).map { Int($0) }
+        if let earlier = approval.earlier {
+            wire.changes = plan.changes(since: earlier).map(WirePlanChange.init)
+        }
+        return wire
+    }
+
+    /// Who approves, or the reason why nobody can be told.
+    ///
+    /// - Throws: ``Control/ControlProblem`` with `operator_unknown`.
+    func approver(_ caller: Caller) throws(ControlProblem) -> UInt32 {
+        guard let uid = caller.operatorUID else {
+            throw ControlProblem(
+                .operatorUnknown,
+                "/proc hides who logged in; install the drop-in expunged-approval.conf"
+            )
+        }
+        return uid
+    }
+}
+
+extension WirePlan {
+    init(_ plan: PurgePlan, state: PlanState) {
+        self.init(hash: plan.hash, state: state)
+        identities = plan.links.map { link in
+            WirePlanIdentity(
+                identityID: link.identity,
+                provider: link.provider.rawValue,
+                clientID: link.clientID
+            )
+        }
+        targets = plan.parts.map { part in
+            WirePlanTarget(
+                name: part.target.rawValue,
+                isKnown: part.items != nil,
+                items: (part.items ?? []).map(WirePlanItem.init)
+            )
+        }
+    }
+}

@@ -1,0 +1,86 @@
+/// The plan of one request and who approved it.
+///
+/// It exists from the moment on that a request first needed an approval. The plan is made before
+/// the first revocation and once more right before the purge begins: only a plan that is equal then
+/// runs.
+package struct Approval: Hashable, Sendable {
+    /// An operator's word for one plan.
+    package struct Given: Hashable, Sendable {
+        /// ``PurgePlan/hash``.
+        package let hash: String
+        package let at: WallTime
+        /// The operator's login uid.
+        package let by: UInt32
+
+        package init(hash: String, at: WallTime, by: UInt32) {
+            self.hash = hash
+            self.at = at
+            self.by = by
+        }
+    }
+
+    /// The plan that was made last; `nil` while there is none or it no longer fits the request.
+    package var plan: PurgePlan?
+    /// The plan that was approved before, or the first that was shown; the difference to it is what
+    /// operators have not read yet.
+    package var earlier: PurgePlan?
+    package var given: Given?
+    package var failures = 0
+    package var retryAt: WallTime?
+    /// ``Trouble/code`` of the last try to make a plan.
+    package var lastTrouble: String?
+    /// A plan is being made by this process.
+    ///
+    /// Not stored.
+    package var isBusy = false
+    /// The very decision under way rests on a plan that was just made and is the approved one.
+    ///
+    /// Not stored.
+    var isConfirmed = false
+
+    package init() {}
+
+    /// Whether the plan that was made last is approved.
+    package var isGiven: Bool { plan != nil && given?.hash == plan?.hash }
+
+    /// The plan no longer fits: what operators have read stays to be compared with.
+    mutating func reset() {
+        if isGiven || earlier == nil { earlier = plan }
+        plan = nil
+        given = nil
+    }
+
+    mutating func retryNow() {
+        retryAt = nil
+        failures = 0
+        // What was only shown so far may be out of date.
+        if !isGiven { reset() }
+    }
+
+    /// Takes in a plan.
+    ///
+    /// - Returns: Whether it takes an approval away.
+    mutating func adopt(_ made: PurgePlan) -> Bool {
+        failures = 0
+        lastTrouble = nil
+        guard made.hash != plan?.hash else {
+            plan = made
+            isConfirmed = isGiven
+            return false
+        }
+        let hadApproval = given != nil
+        reset()
+        plan = made
+        return hadApproval
+    }
+
+    mutating func fail(_ trouble: Trouble, _ moment: inout Moment) {
+        lastTrouble = trouble.code
+        guard trouble != .misconfigured else { return }
+        failures += 1
+        var hint: Duration?
+        if case .throttled(let retryAfter) = trouble { hint = retryAfter }
+        let delay = Backoff.delay(failures: failures, retryAfter: hint, dice: &moment.dice)
+        retryAt = moment.now + delay
+    }
+}

@@ -1,0 +1,148 @@
+import FoundationEssentials
+import Lifecycle
+
+/// A plan and its approval as JSON: names of the configuration and counts, never personal data.
+enum ApprovalText {
+    /// - Throws: `EncodingError`, never for a value of ours.
+    static func encode(_ approval: Approval) throws -> String {
+        let stored = Stored(
+            plan: approval.plan.map(StoredPlan.init),
+            earlier: approval.earlier.map(StoredPlan.init),
+            given: approval.given.map {
+                StoredGiven(hash: $0.hash, at: $0.at.unixMilliseconds, by: $0.by)
+            },
+            failures: approval.failures == 0 ? nil : approval.failures,
+            retryAt: approval.retryAt?.unixMilliseconds,
+            trouble: approval.lastTrouble
+        )
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return String(decoding: try encoder.encode(stored), as: UTF8.self)
+    }
+
+    /// - Throws: ``StorageError`` of kind `malformed`.
+    static func decode(_ text: String?) throws -> Approval? {
+        guard let text else { return nil }
+        do {
+            let stored = try JSONDecoder().decode(Stored.self, from: Data(text.utf8))
+            var approval = Approval()
+            approval.plan = try stored.plan?.plan
+            approval.earlier = try stored.earlier?.plan
+            approval.given = stored.given.map {
+                Approval.Given(hash: $0.hash, at: WallTime(unixMilliseconds: $0.at), by: $0.by)
+            }
+            approval.failures = stored.failures ?? 0
+            approval.retryAt = stored.retryAt.map { WallTime(unixMilliseconds: $0) }
+            approval.lastTrouble = stored.trouble
+            return approval
+        } catch {
+            throw SQLRow.malformed("approval")
+        }
+    }
+
+    private struct Stored: Codable {
+        var plan: StoredPlan?
+        var earlier: StoredPlan?
+        var given: StoredGiven?
+        var failures: Int?
+        var retryAt: Int64?
+        var trouble: String?
+    }
+
+    private struct StoredGiven: Codable {
+        var hash: String
+        var at: Int64
+        var by: UInt32
+    }
+
+    private struct StoredPlan: Codable {
+        var hash: String
+        var links: [StoredLink]
+        var parts: [StoredPart]
+
+        init(_ plan: PurgePlan) {
+            hash = plan.hash
+            links = plan.links.map {
+                StoredLink(
+                    identity: $0.identity.description,
+                    provider: $0.provider.rawValue,
+                    client: $0.clientID
+                )
+            }
+            parts = plan.parts.map { part in
+                StoredPart(target: part.target.rawValue, items: part.items?.map(StoredItem.init))
+            }
+        }
+
+        var plan: PurgePlan {
+            get throws {
+                PurgePlan(
+                    links: try links.map { try $0.link },
+                    parts: try parts.map { part in
+                        PurgePlan.Part(
+                            target: TargetName(part.target),
+                            items: try part.items?.map { try $0.item }
+                        )
+                    },
+                    hash: hash
+                )
+            }
+        }
+    }
+
+    private struct StoredLink: Codable {
+        var identity: String
+        var provider: String
+        var client: String
+
+        var link: PurgePlan.Link {
+            get throws {
+                guard let id = IdentityID(identity) else { throw SQLRow.malformed("approval") }
+                return PurgePlan.Link(
+                    identity: id,
+                    provider: ProviderName(provider),
+                    clientID: client
+                )
+            }
+        }
+    }
+
+    private struct StoredPart: Codable {
+        var target: String
+        var items: [StoredItem]?
+    }
+
+    private struct StoredItem: Codable {
+        var name: String
+        var action: String
+        var reason: String?
+        var count: Int
+        var bounded: Bool
+        var fenced: Int
+
+        init(_ item: PlanItem) {
+            name = item.name
+            action = item.action.rawValue
+            reason = item.reason
+            count = item.count
+            bounded = item.isBounded
+            fenced = item.fencedCount
+        }
+
+        var item: PlanItem {
+            get throws {
+                guard let action = PlanItem.Action(rawValue: action) else {
+                    throw SQLRow.malformed("approval")
+                }
+                return PlanItem(
+                    name: name,
+                    action: action,
+                    reason: reason,
+                    count: count,
+                    isBounded: bounded,
+                    fencedCount: fenced
+                )
+            }
+        }
+    }
+}

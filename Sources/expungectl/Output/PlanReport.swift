@@ -1,0 +1,64 @@
+import Control
+import Lifecycle
+
+/// A plan as people read it.
+enum PlanReport {
+    static func full(_ plan: WirePlan) -> String {
+        var facts = Table("plan", plan.hash)
+        if let id = plan.requestID { facts.add("request", id.description) }
+        facts.add("approval", approval(plan))
+        var parts = [facts.text, identities(plan), targets(plan)]
+        if !plan.changes.isEmpty { parts.append(changes(plan.changes)) }
+        return parts.joined(separator: "\n\n")
+    }
+
+    private static func approval(_ plan: WirePlan) -> String {
+        var text = plan.state.description
+        if let uid = plan.approvedBy { text += " by login uid \(uid)" }
+        if let time = plan.approvedAt { text += " at \(time.rfc3339)" }
+        return text
+    }
+
+    private static func identities(_ plan: WirePlan) -> String {
+        guard !plan.identities.isEmpty else { return "no identity is known: nothing to revoke" }
+        var table = Table("REVOKE AT", "CLIENT", "IDENTITY")
+        for identity in plan.identities {
+            table.add(identity.provider, identity.clientID, identity.identityID.description)
+        }
+        return table.text
+    }
+
+    private static func targets(_ plan: WirePlan) -> String {
+        guard !plan.targets.isEmpty else { return "no target is configured: nothing to erase" }
+        var table = Table("TARGET", "ITEM", "ACTION", "COUNT", "NEWER", "KEPT BECAUSE")
+        for target in plan.targets {
+            if !target.isKnown { table.add(target.name, nil, nil, "unknown", nil, nil) }
+            for item in target.items {
+                table.add(
+                    target.name,
+                    item.name,
+                    item.action,
+                    item.isBounded ? "\(item.count) or more" : "\(item.count)",
+                    "\(item.newer)",
+                    item.reason
+                )
+            }
+        }
+        return table.text
+    }
+
+    private static func changes(_ changes: [WirePlanChange]) -> String {
+        var table = Table("CHANGE", "WHERE", "ITEM", "ACTION", "WAS", "NOW")
+        for change in changes {
+            table.add(
+                change.kind.description,
+                change.target ?? change.provider,
+                change.name,
+                change.action,
+                change.was.map { "\($0)" },
+                change.now.map { "\($0)" }
+            )
+        }
+        return table.text
+    }
+}

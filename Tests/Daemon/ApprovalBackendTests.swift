@@ -1,0 +1,77 @@
+import Control
+import Engine
+import Lifecycle
+import Testing
+
+@testable import Daemon
+
+@Suite("Plans and approvals over the control API") struct ApprovalBackendTests {
+    private static let first = Caller(role: .operator, uid: 0, operatorUID: 1000)
+    private static let second = Caller(role: .operator, uid: 0, operatorUID: 1001)
+    private static let hidden = Caller(role: .operator, uid: 0)
+
+    /// Runs the engine behind a backend that asks for approvals.
+    private func run(_ body: @Sendable (DaemonBackend, RequestID) async throws -> Void) async throws
+    {
+        let bench = try Bench()
+        let settings = "[requests]\napproval = \"required\""
+        let clock = JumpingClock()
+        let backend = try bench.backend(more: settings, clock: clock)
+        let deletion = try BackendTests().ask("alice", .deleteAccount)
+        let id = try await backend.submit(deletion, idempotencyKey: nil, caller: Self.first).id
+        try await withThrowingTaskGroup { group in
+            // Before the engine runs, so that no change is missed.
+            let changes = try await backend.events(id, caller: Self.first)
+            group.addTask { try await backend.parts.engine.run() }
+            try await Self.wait(for: .parked, changes)
+            try await body(backend, id)
+            group.cancelAll()
+        }
+    }
+
+    private static func wait(
+        for state: WireState,
+        _ changes: AsyncStream<WireEvent>
+    ) async throws {
+        for await change in changes where change.state == state.rawValue { return }
+        Issue.record("never \(state)")
+    }
+
+    @Test("two root shells of one login are one operator, another login is another")
+    func operators() async throws {
+        try await run { backend, id in
+            let plan = try await backend.plan(of: id, caller: Self.first)
+            #expect(plan.state == .known(.awaitingApproval) && plan.requestID == id)
+            func refusal(_ hash: String, _ caller: Caller) async -> ControlProblem.Code? {
+                do throws(ControlProblem) {
+                    _ = try await backend.act(.approve(plan: hash), on: id, caller: caller)
+                    return nil
+                } catch {
+                    return error.code
+                }
+            }
+            #expect(await refusal(plan.hash, Self.first) == .sameOperator)
+            #expect(await refusal(plan.hash, Self.hidden) == .operatorUnknown)
+            #expect(await refusal("another", Self.second) == .planChanged)
+            let changes = try await backend.events(id, caller: Self.second)
+            #expect(await refusal(plan.hash, Self.second) == nil)
+            try await Self.wait(for: .completed, changes)
+            let approved = try await backend.plan(of: id, caller: Self.first)
+            #expect(approved.state == .known(.approved) && approved.approvedBy == 1001)
+            let receipt = try await backend.receipt(id, caller: Self.first).compactText
+            #expect(receipt.contains("\"uid\":1001") && receipt.contains(plan.hash))
+        }
+    }
+
+    @Test("a dry run has the hash of the request that would come of it")
+    func dryRun() async throws {
+        try await run { backend, id in
+            let user = try #require(UserID("alice"))
+            let dry = try await backend.makePlan(for: user, caller: Self.first)
+            #expect(dry.state == .known(.notRequired) && dry.requestID == nil)
+            #expect(dry.hash == (try await backend.plan(of: id, caller: Self.first)).hash)
+            let other = try #require(UserID("bob"))
+            #expect(try await backend.makePlan(for: other, caller: Self.first).hash != dry.hash)
+        }
+    }
+}

@@ -1,0 +1,84 @@
+import Engine
+import Lifecycle
+import Testing
+
+@testable import Engine
+
+struct ApprovalCoreTests {
+    private static let configuration = Sample.configuration(approval: .required)
+
+    private func planned(_ number: Int, _ rows: Int = 1) -> EngineInput {
+        .planned(Sample.request(number), .made(plan(number, rows)))
+    }
+
+    private func plan(_ number: Int, _ rows: Int) -> PurgePlan {
+        PurgePlan(
+            links: Sample.loaded(number).request.links,
+            parts: [
+                PurgePlan.Part(
+                    target: Sample.database,
+                    items: [PlanItem(name: "posts", action: .delete, count: rows)]
+                )
+            ],
+            hash: "\(number) \(rows)"
+        )
+    }
+
+    @Test func `few plans are made at once, and nothing else is done`() {
+        let driver = CoreDriver.idle(Self.configuration)
+        driver.send(.admitted((1...5).map { Sample.loaded($0) }))
+        let first = driver.commit()
+        #expect(first.plans == [Sample.request(1), Sample.request(2)])
+        #expect(first.calls.isEmpty && first.purges.isEmpty)
+        #expect(driver.send(planned(1)).plans == [Sample.request(3)])
+        let parked = driver.settle()
+        #expect(parked.announcements == [.parked(.awaitingApproval)])
+        #expect(parked.calls.isEmpty)
+        // What waits for an approval leaves the window.
+        #expect(driver.core.window[Sample.request(1)] == nil)
+    }
+
+    @Test func `an approval is durable before the first call`() {
+        let driver = CoreDriver.idle(Self.configuration)
+        driver.send(.admitted([Sample.loaded(1)]))
+        driver.settle()
+        driver.send(planned(1))
+        let hash = plan(1, 1).hash
+        let approve = driver.send(
+            .operate(Sample.request(1), .approve(hash, by: 7), Ticket(number: 1))
+        )
+        #expect(approve.calls.isEmpty)
+        let committed = driver.settle()
+        #expect(committed.replies == [.done])
+        #expect(committed.calls.count == 1)
+    }
+
+    @Test func `turning it off wakes what waits, turning it on stops what is in the window`() {
+        let driver = CoreDriver.idle()
+        driver.send(.admitted([Sample.loaded(1)]))
+        #expect(driver.settle().calls.count == 1)
+        driver.send(.reconfigured(Self.configuration))
+        #expect(driver.settle().plans == [Sample.request(1)])
+        driver.send(driver.revoked(1, .success))
+        #expect(driver.settle().purges.isEmpty)
+        let off = driver.send(.reconfigured(Sample.configuration()))
+        #expect(off.commits.first?.wakes.contains(.awaitingApproval) ?? false)
+    }
+
+    @Test func `a start without the setting wakes what waited under it`() {
+        var released = CoreDriver.idle().core
+        released.releaseUnapproved(at: Sample.start)
+        #expect(released.looseChanges.wakes == [.awaitingApproval])
+        var required = CoreDriver.idle(Self.configuration).core
+        required.releaseUnapproved(at: Sample.start)
+        #expect(required.looseChanges.wakes.isEmpty)
+    }
+
+    @Test func `a hold takes back a plan that is not made yet`() {
+        let driver = CoreDriver.idle(Self.configuration)
+        driver.send(.admitted([Sample.loaded(1)]))
+        driver.send(.operate(Sample.request(1), .hold, Ticket(number: 1)))
+        #expect(driver.settle().plans.isEmpty)
+        #expect(driver.core.window[Sample.request(1)] == nil)
+    }
+}
