@@ -222,12 +222,18 @@ class Run:
             if stage.http("GET", f"/v1/requests/{request}")[0] != 200:
                 self.problems.append(f"an acknowledged request is lost ({what[:6]}…)")
         for user in self.stored - set(self.ids):
-            status, body = stage.http("GET", f"/v1/users/{user}/identities")
-            if status != 200 or not body["items"]:
+            if not self._is_kept_or_used(user):
                 self.problems.append("an acknowledged credential is lost")
         comes_true(lambda: self._ask() or len(self.ids) == 2, PATIENCE_S)
         if len(self.ids) < 2 or not comes_true(self._is_done, PATIENCE_S):
             self.problems.append(f"does not come to its end: {self._mirrored()}")
+
+    def _is_kept_or_used(self, user):
+        """Whether a stored token is there, or was revoked for a deletion whose answer did not arrive."""
+        status, body = self.stage.http("GET", f"/v1/users/{user}/identities")
+        if status == 200 and body["items"]:
+            return True
+        return self.tokens[user]["subject"] in self.sweep.sandbox.revoked_at()
 
     def _judge(self):
         stage = self.stage
