@@ -17,8 +17,8 @@ package final class SealedVault: CredentialVault {
     private static let dataKeyIDByteCount = 8
 
     private let keyring: VaultKeyring?
-    private let lostKeyIDs: Set<String>
-    private let entropy: any Entropy
+    let lostKeyIDs: Set<String>
+    let entropy: any Entropy
     private let wraps: Mutex<UInt64>
 
     /// - Parameters:
@@ -120,7 +120,7 @@ package final class SealedVault: CredentialVault {
 }
 
 extension SealedVault {
-    private func loadedKeyring() throws(VaultError) -> VaultKeyring {
+    func loadedKeyring() throws(VaultError) -> VaultKeyring {
         guard let keyring else { throw VaultError(kind: .sealed) }
         return keyring
     }

@@ -9,6 +9,8 @@ package struct VaultKey: Sendable {
     package let id: String
     /// Derived from the key for wrapping alone, so that no other use shares a key with it.
     let wrapping: Secret
+    /// Makes the keys of cases out of their random bytes.
+    let cases: HMACSHA256
 
     /// Reads the text of a credential; white space anywhere and a missing `=` at the end are
     /// allowed.
@@ -36,6 +38,9 @@ package struct VaultKey: Sendable {
             var derived = try HMACSHA256.derive(from: key, purpose: "expunged vault key wrapping")
             wrapping = Secret(derived)
             derived.wipe()
+            var forCases = try HMACSHA256.derive(from: key, purpose: "expunged vault key cases")
+            cases = try HMACSHA256(key: Secret(forCases))
+            forCases.wipe()
         } catch {
             throw Self.error(.library, name, "libcrypto cannot derive keys (HMAC-SHA-256)")
         }

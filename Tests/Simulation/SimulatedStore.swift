@@ -190,6 +190,8 @@ struct SimulatedStore {
         case .save(let now, _, _):
             save(now)
             return nil
+        case .openCase:
+            return nil
         case .saveExchange(let exchange, let time):
             exchanges[exchange.credential] = exchange.phase.isFinal ? nil : exchange
             guard exchange.phase.isFinal else { return nil }

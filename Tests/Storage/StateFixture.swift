@@ -175,10 +175,12 @@ final class StateFixture: Sendable {
     }
 
     /// Where a text occurs in the files of the database.
-    func filesHolding(_ text: String) -> [String] {
+    func filesHolding(_ text: String) -> [String] { filesHolding(Array(text.utf8)) }
+
+    /// Where bytes occur in the files of the database.
+    func filesHolding(_ bytes: [UInt8]) -> [String] {
         ["state.db", "state.db-wal", "state.db-shm"].filter { name in
-            let bytes = Self.read(directory + "/" + name)
-            return bytes.contains(Array(text.utf8))
+            Self.read(directory + "/" + name).contains(bytes)
         }
     }
 

@@ -128,6 +128,8 @@ package enum StateChange: Sendable {
     /// the credentials of the identities with a verdict (`revoke_tokens`), and a tombstone is
     /// written.
     case save(now: Request, was: Request, at: WallTime)
+    /// Keeps what the re-checks of a deletion need that the same batch completes.
+    case openCase(OpenedCase)
     /// The new phase of an exchange; a final one destroys the code's secret in the same commit, and
     /// makes open requests of the user due that may still revoke.
     case saveExchange(CodeExchange, at: WallTime)

@@ -10,6 +10,8 @@ package struct EnginePorts: Sendable {
     package let clock: any EngineClock
     /// Random bytes that bind a sealed value to its row.
     package let makeRowNonce: @Sendable () -> [UInt8]
+    /// `nil` when completed deletions are not looked at again.
+    package let cases: (any CaseOpener)?
 
     package init(
         store: any StateStore,
@@ -17,7 +19,8 @@ package struct EnginePorts: Sendable {
         hasher: any KeyedHasher,
         observer: any EngineObserver,
         clock: any EngineClock,
-        makeRowNonce: @escaping @Sendable () -> [UInt8]
+        makeRowNonce: @escaping @Sendable () -> [UInt8],
+        cases: (any CaseOpener)? = nil
     ) {
         self.store = store
         self.vault = vault
@@ -25,6 +28,7 @@ package struct EnginePorts: Sendable {
         self.observer = observer
         self.clock = clock
         self.makeRowNonce = makeRowNonce
+        self.cases = cases
     }
 }
 
@@ -175,7 +179,8 @@ extension DeletionEngine {
     ) {
         switch action {
         case .commit(let changes):
-            group.addTask { try await self.commit(changes) }
+            let erasures = erasures(in: changes)
+            group.addTask { try await self.commit(changes + self.openCases(of: erasures)) }
         case .fetchDue(let read, let limit, let excluded, let closedLanes):
             group.addTask {
                 let due = try await self.ports.store.dueRequests(

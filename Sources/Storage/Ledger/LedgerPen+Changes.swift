@@ -27,7 +27,8 @@ extension LedgerPen {
                     ]
                 )
             )
-        case .save, .saveExchange, .storeTokens, .rotate, .resumeProvider, .resumeTarget, .wake,
+        case .save, .openCase, .saveExchange, .storeTokens, .rotate, .resumeProvider, .resumeTarget,
+            .wake,
             .useGuardOverride, .tendRenewals, .beginRenewal, .endRenewal:
             break
         }

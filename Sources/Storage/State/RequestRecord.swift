@@ -22,8 +22,12 @@ package struct RequestRecord: Hashable, Sendable {
     package let updatedAt: WallTime
     /// When what the end destroyed had left our own files.
     package let scrubbedAt: WallTime?
+    /// Looks at the stores after the end, the last ones of them, in order.
+    package let rechecks: [Recheck]
+    /// The next one; `nil` when nobody will look again.
+    package let openCase: CaseOutlook?
 
-    init(_ row: RequestRow, scrubbedAt: WallTime?) {
+    init(_ row: RequestRow, scrubbedAt: WallTime?, openCase: CaseOutlook?) {
         request = row.request
         user = row.user
         userHash = row.userHash
@@ -33,6 +37,8 @@ package struct RequestRecord: Hashable, Sendable {
         revision = row.revision
         updatedAt = row.updatedAt
         self.scrubbedAt = scrubbedAt
+        rechecks = row.rechecks
+        self.openCase = openCase
     }
 }
 

@@ -13,6 +13,7 @@ struct RequestRow {
     let endSequence: Int?
     let revision: Int
     let updatedAt: WallTime
+    let rechecks: [Recheck]
 
     /// What ``init(_:)`` reads, in its order.
     static let columns = """
@@ -20,7 +21,7 @@ struct RequestRow {
         origin, origin_uid, origin_role, created_at, accepted_at, not_before, deadline_at,
         phase, park_reason, park_until, due_at, purge_started_at, ended_at, end_detail,
         end_sequence, crash_count, is_held, revision, updated_at, is_without_identities, lookup,
-        approval, operator_uid
+        approval, operator_uid, rechecks
         """
 
     /// Reads a row without its revocations and purges.
@@ -64,6 +65,7 @@ struct RequestRow {
         endSequence = row.intOrNil(23)
         revision = row.int(26)
         updatedAt = row.time(27)
+        rechecks = try RecheckText.decode(row.textOrNil(32))
     }
 
     private static func phase(_ row: SQLRow) throws -> Phase {

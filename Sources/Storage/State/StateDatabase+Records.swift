@@ -114,7 +114,9 @@ extension StateDatabase {
                 .int(sequence)
             ) { $0.time(0) }
         }
-        return RequestRecord(row, scrubbedAt: scrubbedAt)
+        let openCase =
+            row.request.phase.isEnded ? try CaseOutlook.find(id, database) : nil
+        return RequestRecord(row, scrubbedAt: scrubbedAt, openCase: openCase)
     }
 }
 

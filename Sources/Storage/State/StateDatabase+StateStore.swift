@@ -107,7 +107,10 @@ extension StateDatabase: StateStore {
             }
             return (news, hasEnded)
         }
-        if hasEnded { scrubSignal.yield() }
+        if hasEnded {
+            scrubSignal.yield()
+            expectCases(of: changes)
+        }
         return news
     }
 
@@ -115,6 +118,8 @@ extension StateDatabase: StateStore {
         switch change {
         case .save:
             break
+        case .openCase(let opened):
+            try CaseWriter.open(opened, database)
         case .saveExchange(let exchange, let time):
             let news = try ExchangeWriter(database: database).save(exchange, at: time)
             return news.map { .identity($0) }

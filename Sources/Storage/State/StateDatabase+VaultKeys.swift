@@ -33,7 +33,7 @@ extension StateDatabase {
         }
     }
 
-    /// The ids of the vault keys that wrap the data key of at least one user; one look at the index
+    /// The ids of the vault keys that the data key of a user or a case needs; one look at the index
     /// for each.
     ///
     /// - Throws: ``StorageError``, or `CancellationError` in a cancelled task.
@@ -48,20 +48,25 @@ extension StateDatabase {
                   WHERE keys.id IS NOT NULL
                 )
                 SELECT id FROM keys WHERE id IS NOT NULL
+                UNION
+                SELECT id FROM (\(CaseWriter.keyIDs))
                 """
             ) { $0.text(0) }
         }
     }
 
-    /// How many users' data keys each vault key wraps; reads the whole index.
+    /// How many users' data keys and cases need each vault key; reads both indexes to the end.
     ///
     /// - Throws: ``StorageError``, or `CancellationError` in a cancelled task.
     package func vaultKeyUse() async throws -> [String: Int] {
         try await read { database in
-            let rows = try database.all("SELECT key_id, count(*) FROM users GROUP BY key_id") {
-                ($0.text(0), $0.int(1))
-            }
-            return Dictionary(rows) { $1 }
+            let rows = try database.all(
+                """
+                SELECT key_id, count(*) FROM users GROUP BY key_id
+                UNION ALL SELECT key_id, count(*) FROM cases GROUP BY key_id
+                """
+            ) { ($0.text(0), $0.int(1)) }
+            return Dictionary(rows, uniquingKeysWith: +)
         }
     }
 

@@ -25,6 +25,7 @@ package final class StateDatabase: Sendable {
     let now: @Sendable () -> WallTime
     let scrubSignal: AsyncStream<Void>.Continuation
     let scrubSignals: AsyncStream<Void>
+    let caseAlarm = CaseAlarm()
 
     /// How long a connection waits for a lock: the TRUNCATE of a scrub for a reader, mostly.
     package static let busyTimeout = Duration.milliseconds(250)
@@ -112,6 +113,7 @@ package final class StateDatabase: Sendable {
     /// - Throws: ``StorageError`` when the last steps failed; the next start checks the file then.
     package func close() async throws {
         scrubSignal.finish()
+        caseAlarm.finish()
         pen.close()
         try await writer.perform { try Self.markStop($0, isClean: true) }
         writer.refuse(StorageError(.closed, "use the state", at: path))

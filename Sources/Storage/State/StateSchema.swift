@@ -65,8 +65,30 @@ enum StateSchema {
                     """
             )
         }
+        migrator.registerMigration("11 re-checks") { database in
+            try database.execute(sql: cases)
+        }
         return migrator
     }
+
+    /// Completed deletions whose stores are looked at again; deleting a row destroys its key.
+    ///
+    /// One index for what is due and for which vault keys are needed: each deletion writes it.
+    private static let cases = """
+        CREATE TABLE cases (
+          request_id  BLOB PRIMARY KEY CHECK (length(request_id) = 16),
+          key_id      TEXT NOT NULL,
+          case_key    BLOB NOT NULL CHECK (length(case_key) = 32),
+          sealed_user BLOB NOT NULL,
+          stage       INTEGER NOT NULL CHECK (stage >= 0),
+          opened_at   INTEGER NOT NULL,
+          due_at      INTEGER NOT NULL,
+          returned_at INTEGER
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX cases_due ON cases (key_id, due_at);
+        CREATE INDEX cases_returned ON cases (returned_at) WHERE returned_at IS NOT NULL;
+        ALTER TABLE requests ADD COLUMN rechecks TEXT;
+        """
 
     /// Destroying a row of `users` destroys the data key and, by the cascade, all that it sealed.
     private static let vault = """
