@@ -36,6 +36,11 @@ package enum JournalEvent: String, Sendable, CaseIterable {
     case replayFinished
     case replayIncomplete
 
+    // Looking again
+    case dataReturned
+    case recheckOverdue
+    case caseClosed
+
     // Requests
     case requestAccepted
     case requestRejected
@@ -97,7 +102,8 @@ extension JournalEvent {
     /// The severity with which the event is written.
     package var severity: Severity {
         switch self {
-        case .requestAccepted, .revocationVerdict, .purgeStarted, .ledgerCheckpoint:
+        case .requestAccepted, .revocationVerdict, .purgeStarted, .ledgerCheckpoint,
+            .caseClosed:
             .info
         case .started, .stopping, .configurationReloaded, .operatorAction, .intakeResumed,
             .vaultOpened, .requestCompleted, .requestCancelled, .requestReleased, .holdPlaced,
@@ -113,9 +119,10 @@ extension JournalEvent {
             .warning
         case .configurationRefused, .vaultSealed, .codeExpired, .requestQuarantined,
             .rowsRemaining, .deadlinePassed, .providerPaused, .targetPaused, .spoolQuarantined,
-            .spoolUnwritable, .credentialNotSealed, .keyRotationStopped, .replayIncomplete:
+            .spoolUnwritable, .credentialNotSealed, .keyRotationStopped, .replayIncomplete,
+            .recheckOverdue:
             .error
-        case .storageFailed, .guardTripped, .ledgerDamaged, .stateRolledBack:
+        case .storageFailed, .guardTripped, .ledgerDamaged, .stateRolledBack, .dataReturned:
             .critical
         }
     }
@@ -149,6 +156,9 @@ extension JournalEvent {
         case .replayStarted: "replay started"
         case .replayFinished: "replay finished"
         case .replayIncomplete: "replay incomplete"
+        case .dataReturned: "erased data is back"
+        case .recheckOverdue: "re-checks are overdue"
+        case .caseClosed: "case closed"
         case .requestAccepted: "request accepted"
         case .requestRejected: "request rejected"
         case .requestCompleted: "request completed"
@@ -218,6 +228,9 @@ extension JournalEvent {
         case .replayStarted: "3ad74965485a4b94a5587d7890f92af7"
         case .replayFinished: "4987b2c1a2aa43658bd33f553caedff9"
         case .replayIncomplete: "7f0c5b1a9d4e4c6f8a3b2e1d0c9f8a7b"
+        case .dataReturned: "5d0e6f9c2b7a4c0f9a3d41e8b6527c1f"
+        case .recheckOverdue: "c1f84b3a90de4e6bb2a7750d8e19f364"
+        case .caseClosed: "0b6de7f4a85c4d1e93f2c60a7d4e8b15"
         case .requestAccepted: "e5296feff34d4b65a1db41d0a94dac7b"
         case .requestRejected: "ca13d85f3d1441a9859a72fa3f77497d"
         case .requestCompleted: "a9fdf936c46b495986afb065df72a6b0"

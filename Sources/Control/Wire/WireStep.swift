@@ -11,6 +11,8 @@ package enum StepKind: String, Sendable, CaseIterable {
     case confirm
     case purge
     case verify
+    /// Looking again, after the end.
+    case recheck
 }
 
 /// How far a step is.

@@ -4,11 +4,11 @@ package enum VaultKeyState: String, Sendable, CaseIterable {
     case active
     /// Loaded, opens what it wrapped.
     case retired
-    /// Not loaded, but users' data keys are wrapped by it.
+    /// Not loaded, but users' data keys or cases need it.
     case missing
 }
 
-/// One vault key and how many users depend on it.
+/// One vault key and how much depends on it.
 package struct WireVaultKey: WireObject, Codable, Hashable {
     package var id: String
     package var state: WireValue<VaultKeyState>
@@ -24,6 +24,6 @@ package struct WireVaultKey: WireObject, Codable, Hashable {
     package static let fields: [WireField] = [
         .required("id", .text, "The key's id, as --generate-vault-key printed it."),
         .required("state", .choice(VaultKeyState.allCases.map(\.rawValue)), "What it is for."),
-        .required("users", .integer, "Users whose data key it wraps; at 0 it is not needed."),
+        .required("users", .integer, "Users' data keys and cases that need it; at 0 nothing does."),
     ]
 }

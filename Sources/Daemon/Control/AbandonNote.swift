@@ -21,4 +21,7 @@ struct AbandonNote: Hashable, Sendable {
 
     /// The name under which the state keeps it.
     static func name(of id: RequestID) -> String { "abandon:\(id)" }
+
+    /// The same for the looks at a completed deletion.
+    static func name(ofCase id: RequestID) -> String { "abandon_case:\(id)" }
 }

@@ -21,6 +21,7 @@ struct BackendParts: Sendable {
     let notifications: NotificationDesk
     let hub: EventHub
     var tokens = TokenTally()
+    var rechecks = RecheckTally()
     let mint: IdentifierMint
     let now: @Sendable () -> WallTime
     let startedAt: WallTime

@@ -11,6 +11,9 @@ extension DaemonBackend {
         caller: Caller
     ) async throws(ControlProblem) -> WireRequest {
         let record = try await record(id)
+        if case .abandon(let reason, nil) = action, record.openCase != nil {
+            return try await abandonCase(of: id, reason, caller)
+        }
         try await check(action, on: record)
         if case .abandon(let reason, _) = action {
             // Before the verdict, or a crash in between would leave a receipt without its reason.
@@ -28,6 +31,27 @@ extension DaemonBackend {
             throw Self.problem(.alreadyEnded, action, try await self.record(id).request)
         }
         report(action, on: id, caller)
+        return try await show(id, caller: caller)
+    }
+
+    /// Nobody looks at the stores of a completed deletion again.
+    private func abandonCase(
+        of id: RequestID,
+        _ reason: String,
+        _ caller: Caller
+    ) async throws(ControlProblem) -> WireRequest {
+        let note = AbandonNote(uid: caller.uid, reason: reason).text
+        let wasOpen = try await attempt("abandon") {
+            try await parts.state.setNote(AbandonNote.name(ofCase: id), to: note)
+            return try await parts.state.abandonCase(of: id, by: caller.uid, at: parts.now())
+        }
+        if wasOpen {
+            parts.logger.note(
+                .caseClosed,
+                ["request.id": "\(id)", "detail": "\(Recheck.Outcome.abandoned.rawValue)"]
+            )
+        }
+        report(.abandon(reason: reason, provider: nil), on: id, caller)
         return try await show(id, caller: caller)
     }
 

@@ -60,13 +60,17 @@ extension DaemonBackend {
         guard record.request.phase == .completed else {
             throw ControlProblem(.wrongState, "there is no receipt before the request completed")
         }
-        let note = try await attempt("receipt") {
-            try await parts.state.note(AbandonNote.name(of: id))
+        let (note, caseNote) = try await attempt("receipt") {
+            (
+                try await parts.state.note(AbandonNote.name(of: id)),
+                try await parts.state.note(AbandonNote.name(ofCase: id))
+            )
         }
         let adapters = parts.shelf.current
         return Receipt(
             record: record,
             abandonNote: note.flatMap(AbandonNote.init(text:)),
+            caseNote: caseNote.flatMap(AbandonNote.init(text:)),
             configuration: adapters.configuration,
             providers: adapters.providers,
             ledger: try await ledgerPart(of: id)

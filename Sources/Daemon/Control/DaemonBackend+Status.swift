@@ -72,6 +72,9 @@ extension DaemonBackend {
         status.oldestOpenAt = counts.oldestAcceptedAt
         status.alarms = alarms(status) + (await ledgerAlarms)
         if try await !expiringTokens().isEmpty { status.alarms.append("tokens_expiring") }
+        let returned = try await returnedCases()
+        if returned > 0 || parts.rechecks.isSampleFound { status.alarms.append("data_returned") }
+        if !parts.rechecks.overdue.isEmpty { status.alarms.append("recheck_overdue") }
         return status
     }
 
@@ -105,6 +108,11 @@ extension DaemonBackend {
                 renewals: parts.tokens.renewals,
                 rotations: parts.tokens.rotations
             ),
+            rechecks: RecheckMetrics(
+                counts: parts.rechecks.counts,
+                returned: try await returnedCases(),
+                overdue: parts.rechecks.overdue
+            ),
             ledgerEntryCount: parts.state.ledgerSize,
             ledgerCoveredCount: await parts.ledger.last?.checkpoint.size ?? 0,
             isLedgerSound: await parts.ledger.health == .sound
@@ -117,6 +125,10 @@ extension DaemonBackend {
 
     private func expiringTokens() async throws(ControlProblem) -> [ProviderName: Int] {
         try await attempt("status") { try await parts.state.expiringTokens() }
+    }
+
+    private func returnedCases() async throws(ControlProblem) -> Int {
+        try await attempt("status") { try await parts.state.returnedCaseCount() }
     }
 
     private func guardState(_ counts: RequestCounts) -> WireGuard {

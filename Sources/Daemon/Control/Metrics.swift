@@ -20,6 +20,7 @@ struct Metrics: Sendable {
     let hasSealTrouble: Bool
     let notifications: [NotificationTally.Key: Int]
     let tokens: TokenMetrics
+    let rechecks: RecheckMetrics
     let ledgerEntryCount: Int
     let ledgerCoveredCount: Int
     let isLedgerSound: Bool
@@ -36,7 +37,7 @@ struct Metrics: Sendable {
         ]
         lines +=
             service + ledgerFamilies + spoolFamilies + requests + providerFamilies + targetFamilies
-        lines += notificationFamily + tokenFamilies
+        lines += notificationFamily + tokenFamilies + recheckFamilies
         lines.append("# EOF")
         return lines.joined(separator: "\n") + "\n"
     }
@@ -203,6 +204,22 @@ struct Metrics: Sendable {
             }
     }
 
+    private var recheckFamilies: [String] {
+        family("rechecks", "counter", "_total", "Looks at completed deletions since the start.") {
+            Recheck.Outcome.allCases.map {
+                ([("outcome", $0.rawValue)], Int64(rechecks.counts[$0] ?? 0))
+            }
+        }
+            + gauge("deletions_returned", "Completed deletions with data that is back.") {
+                [([], Int64(rechecks.returned))]
+            }
+            + gauge("recheck_overdue", "Whether a target could not be looked at for days.") {
+                targets.keys.sorted().map {
+                    ([("target", $0.rawValue)], rechecks.overdue.contains($0) ? 1 : 0)
+                }
+            }
+    }
+
     private func gauge(_ name: String, _ help: String, _ samples: () -> [Sample]) -> [String] {
         family(name, "gauge", "", help, samples)
     }
@@ -221,6 +238,13 @@ struct Metrics: Sendable {
                 return "expunged_\(name)\(suffix)\(braces) \(sample.value)"
             }
     }
+}
+
+/// What looking again brought.
+struct RecheckMetrics: Sendable {
+    let counts: [Recheck.Outcome: Int]
+    let returned: Int
+    let overdue: Set<TargetName>
 }
 
 /// The stored tokens of one moment.

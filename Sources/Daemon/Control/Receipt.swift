@@ -10,6 +10,8 @@ import Storage
 struct Receipt: Sendable {
     let record: RequestRecord
     let abandonNote: AbandonNote?
+    /// Who did not want anybody to look again.
+    let caseNote: AbandonNote?
     let configuration: DaemonConfiguration
     let providers: [ProviderName: any IdentityProvider]
     /// What was signed of it; `nil` while that is not.
@@ -33,22 +35,15 @@ struct Receipt: Sendable {
         members += time("scrubbed_at", record.scrubbedAt)
         members += approval
         members.append(Member("identities", .array(request.revocations.map(identity))))
-        if request.isWithoutIdentities || !abandoned.isEmpty, let abandonNote {
-            members.append(
-                Member(
-                    "abandoned",
-                    .object([
-                        Member("uid", .integer(Int64(abandonNote.uid))),
-                        Member("reason", .string(abandonNote.reason)),
-                    ])
-                )
-            )
+        if request.isWithoutIdentities || !abandoned.isEmpty {
+            members += note("abandoned", abandonNote)
         }
         members.append(Member("targets", .array(request.purges.map(target))))
         members.append(Member("not_erased", .array(notErased)))
         if request.kind == .deleteAccount {
             let scope = ErasureHorizon(request: request, configuration: configuration)
             members += scope.members
+            members += rechecks
         }
         if let ledger { members.append(Member("ledger", ledger)) }
         return .object(members)
@@ -67,6 +62,39 @@ struct Receipt: Sendable {
                 ])
             )
         ]
+    }
+
+    /// The looks at the stores after the end, and when the next one is.
+    private var rechecks: [Member] {
+        let done = record.rechecks.map { recheck -> JSONValue in
+            let found = recheck.found.map { found in
+                JSONValue.object([
+                    Member("target", .string(found.target.rawValue)),
+                    Member("rows", .integer(Int64(found.rowCount))),
+                ])
+            }
+            return .object([
+                Member("at", .string(recheck.at.rfc3339)),
+                Member("outcome", .string(recheck.outcome.rawValue)),
+                Member("found", .array(found)),
+                Member(
+                    "not_configured",
+                    .array(recheck.missing.map { .string($0.rawValue) })
+                ),
+            ])
+        }
+        return [Member("rechecks", .array(done))]
+            + time("next_recheck_at", record.openCase?.dueAt)
+            + time("data_returned_at", record.openCase?.returnedAt)
+            + (record.openCase == nil ? note("rechecks_abandoned", caseNote) : [])
+    }
+
+    private func note(_ name: String, _ note: AbandonNote?) -> [Member] {
+        guard let note else { return [] }
+        let members: [Member] = [
+            Member("uid", .integer(Int64(note.uid))), Member("reason", .string(note.reason)),
+        ]
+        return [Member(name, .object(members))]
     }
 
     private var abandoned: [Revocation] {
@@ -215,6 +243,11 @@ struct Receipt: Sendable {
             let names = open.map { "\($0.provider) (\($0.verdict?.rawValue ?? "open"))" }
             sentences.append(
                 "NOT revoked: \(names.joined(separator: ", ")); the user can cut these by hand."
+            )
+        }
+        if let returnedAt = record.openCase?.returnedAt {
+            sentences.append(
+                "DATA CAME BACK after that: it was first found at \(returnedAt.rfc3339)."
             )
         }
         return sentences.joined(separator: " ")

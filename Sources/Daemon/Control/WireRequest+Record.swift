@@ -10,6 +10,8 @@ struct RequestView: Sendable {
     let user: UserID?
     let updatedAt: WallTime
     let providers: [ProviderName: any IdentityProvider]
+    var rechecks: [Recheck] = []
+    var openCase: CaseOutlook?
 
     init(
         request: Request,
@@ -30,6 +32,8 @@ struct RequestView: Sendable {
             updatedAt: record.updatedAt,
             providers: providers
         )
+        rechecks = record.rechecks
+        openCase = record.openCase
     }
 }
 
@@ -44,6 +48,7 @@ extension WireRequest {
             createdAt: request.createdAt
         )
         detail = request.phase.parkReason?.rawValue ?? request.endDetail
+        if view.openCase?.returnedAt != nil { detail = "data_returned" }
         updatedAt = view.updatedAt
         acceptedAt = request.acceptedAt
         deadlineAt = request.deadlineAt
@@ -57,6 +62,8 @@ extension WireRequest {
         guard hasSteps else { return }
         steps = request.revocations.map { WireStep($0, in: view) }
         for purge in request.purges { steps += WireStep.steps(of: purge, in: request) }
+        steps += view.rechecks.flatMap(WireStep.steps)
+        if let openCase = view.openCase { steps.append(WireStep(openCase)) }
     }
 
     /// The same words as in the spool: the user id goes with the end.

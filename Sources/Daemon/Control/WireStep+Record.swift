@@ -1,6 +1,7 @@
 import Control
 import Engine
 import Lifecycle
+import Storage
 
 extension WireStep {
     /// The step of one identity: the call that it is at, or how it ended.
@@ -49,6 +50,27 @@ extension WireStep {
         if revocation.retryAt != nil { return .retrying }
         if request.phase.parkReason != nil { return .parked }
         return revocation.startedAt == nil ? .pending : .running
+    }
+
+    /// A look at the stores after the end: one step, or one for each store with data.
+    static func steps(of recheck: Recheck) -> [WireStep] {
+        func step(_ name: String, _ target: TargetName?) -> WireStep {
+            let state: StepState =
+                recheck.outcome == .unreadable || recheck.outcome == .abandoned ? .skipped : .done
+            var step = WireStep(name: name, kind: .recheck, state: state, attempts: 1)
+            step.target = target?.rawValue
+            step.verdict = recheck.outcome.rawValue
+            step.endedAt = recheck.at
+            return step
+        }
+        guard !recheck.found.isEmpty else { return [step("recheck", nil)] }
+        return recheck.found.map { step("recheck \($0.target)", $0.target) }
+    }
+
+    /// The next look.
+    init(_ outlook: CaseOutlook) {
+        self.init(name: "recheck", kind: .recheck, state: .pending)
+        retryAt = outlook.dueAt
     }
 
     /// The two steps of one target.

@@ -26,6 +26,8 @@ struct Daemon: Sendable {
     let rotation: KeyRotation
     let ledger: LedgerKeeper
     let replay: ReplayDesk
+    let afterlife: Afterlife
+    let sampler: TombstoneSampler
     let notifications: NotificationDesk
     let poller: NotificationPoller
     let notifier: ServiceNotifier
@@ -70,6 +72,8 @@ struct Daemon: Sendable {
             group.addTask { try await rotation.run() }
             group.addTask { try await ledger.run() }
             group.addTask { try await replay.run() }
+            group.addTask { try await afterlife.run() }
+            if sampler.isOn { group.addTask { try await sampler.run() } }
             group.addTask { try await notifications.run() }
             group.addTask { try await poller.run() }
             group.addTask { await reloader.runRetirement() }

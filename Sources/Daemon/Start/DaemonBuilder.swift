@@ -87,6 +87,8 @@ struct DaemonBuilder: Sendable {
         let ledger: LedgerKeeper
         let factory: AdapterFactory
         let shelf: AdapterShelf
+        let rechecks = RecheckTally()
+        let notifier = ServiceNotifier()
     }
 
     private var overrides: ServiceDirectories.Overrides {
@@ -105,16 +107,7 @@ struct DaemonBuilder: Sendable {
         let mirror = Nudge()
         let reporter = makeReporter(base, hub, mirror)
         let engine = try await makeEngine(base, reporter, mint, isOwnCrash: isOwnCrash)
-        let credentials = CredentialDesk(
-            state: base.state,
-            vault: base.vault,
-            hasher: base.hasher,
-            shelf: base.shelf,
-            mint: mint,
-            now: now,
-            troubles: SealTroubles(logger: logger),
-            post: { engine.post($0) }
-        )
+        let credentials = makeCredentials(base, mint, engine)
         let intake = makeIntake(base, credentials)
         let notifications = makeNotifications(base, intake, engine)
         let poller = try await makePoller(base, notifications)
@@ -122,8 +115,7 @@ struct DaemonBuilder: Sendable {
         mirror.set { spool.nudge() }
         try await connect(intake, spool, notifications)
         let replay = makeReplay(base)
-        let notifier = ServiceNotifier()
-        let reloader = makeReloader(base, engine, notifier)
+        let reloader = makeReloader(base, engine)
         let backend = DaemonBackend(
             BackendParts(
                 state: base.state,
@@ -139,6 +131,7 @@ struct DaemonBuilder: Sendable {
                 notifications: notifications,
                 hub: hub,
                 tokens: reporter.tokens,
+                rechecks: base.rechecks,
                 mint: mint,
                 now: now,
                 startedAt: now(),
@@ -156,14 +149,16 @@ struct DaemonBuilder: Sendable {
             spool: spool,
             server: try await makeServer(base, backend),
             hub: hub,
-            watchdog: makeWatchdog(base, engine, notifier),
+            watchdog: makeWatchdog(base, engine),
             deadlines: makeDeadlineWatch(base),
             rotation: base.rotation,
             ledger: base.ledger,
             replay: replay,
+            afterlife: makeAfterlife(base),
+            sampler: makeSampler(base),
             notifications: notifications,
             poller: poller,
-            notifier: notifier,
+            notifier: base.notifier,
             reloader: reloader,
             logger: logger
         )
@@ -195,6 +190,46 @@ struct DaemonBuilder: Sendable {
         )
     }
 
+    private func makeAfterlife(_ base: Base) -> Afterlife {
+        Afterlife(
+            state: base.state,
+            vault: base.vault,
+            shelf: base.shelf,
+            clock: base.clock,
+            tally: base.rechecks,
+            logger: logger
+        )
+    }
+
+    private func makeSampler(_ base: Base) -> TombstoneSampler {
+        TombstoneSampler(
+            state: base.state,
+            // One of its own: what an operator has replayed shows in the other.
+            replay: makeReplay(base),
+            interval: base.shelf.current.configuration.requests.sampleInterval,
+            clock: base.clock,
+            tally: base.rechecks,
+            logger: logger
+        )
+    }
+
+    private func makeCredentials(
+        _ base: Base,
+        _ mint: IdentifierMint,
+        _ engine: DeletionEngine
+    ) -> CredentialDesk {
+        CredentialDesk(
+            state: base.state,
+            vault: base.vault,
+            hasher: base.hasher,
+            shelf: base.shelf,
+            mint: mint,
+            now: { base.clock.now() },
+            troubles: SealTroubles(logger: logger),
+            post: { engine.post($0) }
+        )
+    }
+
     private func makeReporter(_ base: Base, _ hub: EventHub, _ mirror: Nudge) -> Reporter {
         Reporter(
             logger: logger,
@@ -206,15 +241,14 @@ struct DaemonBuilder: Sendable {
 
     private func makeReloader(
         _ base: Base,
-        _ engine: DeletionEngine,
-        _ notifier: ServiceNotifier
+        _ engine: DeletionEngine
     ) -> Reloader {
         Reloader(
             path: options.configurationPath,
             factory: base.factory,
             shelf: base.shelf,
             engine: engine,
-            notifier: notifier,
+            notifier: base.notifier,
             now: { base.clock.now() },
             logger: logger
         )
@@ -287,14 +321,13 @@ struct DaemonBuilder: Sendable {
 
     private func makeWatchdog(
         _ base: Base,
-        _ engine: DeletionEngine,
-        _ notifier: ServiceNotifier
+        _ engine: DeletionEngine
     ) -> Watchdog {
         Watchdog(
             engine: engine,
             state: base.state,
             clock: base.clock,
-            notifier: notifier,
+            notifier: base.notifier,
             interval: ServiceNotifier.watchdogInterval,
             logger: logger
         )
@@ -332,7 +365,8 @@ struct DaemonBuilder: Sendable {
                 hasher: base.hasher,
                 observer: reporter,
                 clock: base.clock,
-                makeRowNonce: { mint.rowNonce() }
+                makeRowNonce: { mint.rowNonce() },
+                cases: CaseSealer(vault: base.vault, shelf: base.shelf, logger: logger)
             ),
             adapters: base.shelf.current.forEngine
         )

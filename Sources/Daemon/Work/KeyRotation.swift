@@ -5,7 +5,8 @@ import Storage
 import Synchronization
 import Vault
 
-/// Wraps every user's data key anew under the active vault key, in small batches.
+/// Wraps every user's data key, and seals every case, anew under the active vault key, in small
+/// batches.
 ///
 /// ```
 /// begin() ──▶ note in state.db ──▶ batch: read, wrap anew, one commit ──▶ pause ──┐
@@ -36,8 +37,6 @@ final class KeyRotation: Sendable {
     /// With the batch at most 2,000 keys a second: a million users take ten minutes and the
     /// writer's other callers notice nothing.
     static let pause = Duration.milliseconds(100)
-    /// A full disk is worth another try after this.
-    private static let retryDelay = Duration.seconds(1)
     /// Its value is the id of the key that is rotated to.
     private static let note = "key_rotation"
 
@@ -106,7 +105,7 @@ final class KeyRotation: Sendable {
             }
             return logger.note(.keyRotationStopped, ["error": "\(error.kind.rawValue)"])
         }
-        try await persist { try await self.state.setNote(Self.note, to: "") }
+        try await state.persist(clock) { try await $0.setNote(Self.note, to: "") }
         // Until then the old wrappings are still in the write-ahead log.
         state.requestScrub()
         let done = current.withLock { progress in
@@ -135,8 +134,34 @@ final class KeyRotation: Sendable {
                 count += try await rewrap(keys)
                 try await clock.sleep(until: clock.now() + Self.pause)
             }
+            count += try await resealCases(under: id)
         }
         return count
+    }
+
+    /// - Returns: How many cases were sealed anew.
+    private func resealCases(under id: String) async throws -> Int {
+        var last: RequestID?
+        var count = 0
+        while true {
+            let page = try await state.sealedCases(under: id, after: last, limit: Self.batchMax)
+            guard let end = page.last else { return count }
+            last = end.request
+            var fresh: [(old: SealedCase, new: SealedCase)] = []
+            for old in page {
+                do throws(VaultError) {
+                    fresh.append((old, try vault.resealCase(old)))
+                } catch {
+                    guard error.kind == .broken else { throw error }
+                    current.withLock { $0.unreadable += 1 }
+                }
+            }
+            let batch = fresh
+            let stored = try await state.persist(clock) { try await $0.replaceCases(batch) }
+            current.withLock { $0.rewrapped += stored }
+            count += stored
+            try await clock.sleep(until: clock.now() + Self.pause)
+        }
     }
 
     private func rewrap(_ keys: [StoredUserKey]) async throws -> Int {
@@ -153,19 +178,8 @@ final class KeyRotation: Sendable {
             }
         }
         let batch = fresh
-        let count = try await persist { try await self.state.replaceUserKeys(batch) }
+        let count = try await state.persist(clock) { try await $0.replaceUserKeys(batch) }
         current.withLock { $0.rewrapped += count }
         return count
-    }
-
-    /// A full disk is waited out.
-    private func persist<Value>(_ body: () async throws -> Value) async throws -> Value {
-        while true {
-            do {
-                return try await body()
-            } catch let error as any StoreFailure where error.isRetryable {
-                try await clock.sleep(until: clock.now() + Self.retryDelay)
-            }
-        }
     }
 }

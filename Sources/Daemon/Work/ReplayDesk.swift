@@ -103,6 +103,26 @@ final class ReplayDesk: Sendable {
         }
     }
 
+    /// Counts which of some erased users have data in the stores again, and purges nothing.
+    ///
+    /// For a desk that nobody else has replay.
+    ///
+    /// - Parameter tombstones: At most ``tombstonesMax``.
+    /// - Returns: What each target has of them.
+    /// - Throws: `CancellationError`.
+    func look(for tombstones: [Tombstone]) async throws -> [WireReplayTarget] {
+        var input = ReplayInput(since: .distantPast)
+        input.isDrill = true
+        current.withLock { $0 = WireReplay(state: .running) }
+        let known = Dictionary(tombstones.map { ($0.userHash, $0) }) {
+            $0.erasedAt > $1.erasedAt ? $0 : $1
+        }
+        for target in try targets(input) {
+            try await replay(Pass(target: target, tombstones: known, input: input))
+        }
+        return progress.targets
+    }
+
     /// Ends ``run()`` after what it does.
     func stop() { order.finish() }
 }
@@ -186,7 +206,7 @@ extension ReplayDesk {
                     PurgeOrder(
                         request: tombstone.request,
                         user: user,
-                        fence: tombstone.erasedAt
+                        fence: tombstone.fence
                     ), tombstone
                 )
             }

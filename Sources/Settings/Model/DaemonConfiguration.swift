@@ -94,6 +94,10 @@ package struct RequestConfiguration: Hashable, Sendable {
     package let withoutIdentities: WithoutIdentities
     /// How old the last sign-in of a user may be for a deletion; `nil`: none is asked for.
     package let signInAgeMax: Duration?
+    /// From the end of a deletion to each look at its stores, ascending; empty: none.
+    package let rechecks: [Duration]
+    /// Between two searches for a sample of erased users; zero: never.
+    package let sampleInterval: Duration
 }
 
 /// The `[vault]` section.

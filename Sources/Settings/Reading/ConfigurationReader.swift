@@ -175,8 +175,20 @@ extension ConfigurationReader {
             withoutIdentities: section.choice("without_identities") ?? .park,
             signInAgeMax: section.values["require_fresh_sign_in"].map { _ in
                 section.duration("require_fresh_sign_in")
-            }
+            },
+            rechecks: section.texts("rechecks").compactMap(DurationText.parse),
+            sampleInterval: section.duration("sample_interval")
         )
+        let unsorted = zip(requests.rechecks, requests.rechecks.dropFirst()).map { $0 >= $1 }
+        if let index = unsorted.firstIndex(of: true) {
+            log.add(
+                .contradiction,
+                key: "requests.rechecks[\(index + 1)]",
+                at: [.key("requests"), .key("rechecks"), .index(index + 1)],
+                value: DurationText.format(requests.rechecks[index + 1]),
+                "it must be longer than the one before; all are counted from the deletion's end"
+            )
+        }
         let isComplete = section.values["grace_period"] != nil && section.values["deadline"] != nil
         if isComplete, requests.gracePeriod >= requests.deadline {
             log.add(

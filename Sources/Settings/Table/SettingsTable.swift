@@ -83,6 +83,28 @@ package enum SettingsTable {
             """
         ),
         Setting(
+            .requests,
+            "rechecks",
+            .texts(.duration, 0...8),
+            .defaultsTo(.texts(["24h", "7d"])),
+            """
+            When the stores of a completed account deletion are looked at again, counted from its \
+            end, the shortest first. Data that came back raises an alarm, and the looks begin \
+            anew. Until the last one the user id is kept, sealed under a key of its own that is \
+            destroyed then. An empty list keeps nothing and never looks again.
+            """
+        ),
+        Setting(
+            .requests,
+            "sample_interval",
+            .duration(.zero ... .days(365)),
+            .defaultsTo(.duration(.days(7))),
+            """
+            How often the stores are searched for a sample of all users that were ever erased. It \
+            reads every user id that a store has, as a replay does. 0s never does.
+            """
+        ).atRestart(),
+        Setting(
             .vault,
             "key_credential",
             .text(.credential),

@@ -37,6 +37,8 @@ package enum TextRule: String, Hashable, Sendable, CaseIterable {
     case identifier = "SQL name"
     /// A sentence for people.
     case sentence = "text"
+    /// How long, with a unit.
+    case duration
 
     /// What is accepted, in words that follow "must be" or stand alone.
     package var requirement: String {
@@ -65,6 +67,7 @@ package enum TextRule: String, Hashable, Sendable, CaseIterable {
         case .host: "HOST[:PORT]"
         case .identifier: "1 to 128 characters without control characters"
         case .sentence: "1 to 200 characters without control characters"
+        case .duration: "a duration of 1s or more with its unit, such as 24h or 7d"
         }
     }
 
@@ -133,9 +136,15 @@ package enum TextRule: String, Hashable, Sendable, CaseIterable {
             return EndpointURL("https://\(text)")?.path.isEmpty == true && !text.hasSuffix("/")
         case .identifier:
             return (1...128).contains(text.unicodeScalars.count) && Self.isPrintable(text)
+        case .duration:
+            return Self.isDuration(text)
         case .sentence:
             return (1...200).contains(text.unicodeScalars.count) && Self.isPrintable(text)
         }
+    }
+
+    private static func isDuration(_ text: String) -> Bool {
+        DurationText.parse(text).map { (.seconds(1) ... .days(3650)).contains($0) } ?? false
     }
 
     /// The target of files checks the same, and more, when it is made.

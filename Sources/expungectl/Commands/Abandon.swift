@@ -5,7 +5,7 @@ import Lifecycle
 
 struct Abandon: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Give up on revoking; the receipt says abandoned, never revoked."
+        abstract: "Give up on revoking, or on looking again; the receipt says abandoned."
     )
 
     @Argument(help: "The request.")

@@ -27,6 +27,7 @@ struct ReceiptPage {
             \(targets)
             \(notErased)
             \(horizon)
+            \(rechecks)
             \(ledger)
             </body>
             </html>
@@ -124,6 +125,30 @@ struct ReceiptPage {
         return section("Until when copies survive")
             + table(["Store", "Backups until", "Kept by the store", "Gone after"], rows)
             + "<p>\(whole ?? "When the last copy is gone is not known for every store.")</p>"
+    }
+
+    private var rechecks: String {
+        guard receipt["rechecks"] != nil else { return "" }
+        let rows = items("rechecks").map { recheck in
+            let found = array(recheck["found"]).map {
+                "\(field("target", of: $0)): \(field("rows", of: $0))"
+            }
+            return [
+                field("at", of: recheck), field("outcome", of: recheck),
+                found.joined(separator: "<br>"),
+                array(recheck["not_configured"]).map(text).joined(separator: "<br>"),
+            ]
+        }
+        let next = receipt["next_recheck_at"].map { "Next: \(text($0))." }
+        return section("Looked at again")
+            + table(["When", "Outcome", "Found", "Not configured any more"], rows)
+            + "<p>\(next ?? "No further look is due.")</p>\n" + rechecksAbandoned
+    }
+
+    private var rechecksAbandoned: String {
+        guard let note = receipt["rechecks_abandoned"] else { return "" }
+        return "<p class=\"no\">Ended by uid \(field("uid", of: note)): "
+            + "\(field("reason", of: note))</p>\n"
     }
 
     private var ledger: String {

@@ -1,0 +1,303 @@
+import Engine
+import Lifecycle
+import Logging
+import Settings
+import Storage
+import Synchronization
+import Vault
+
+/// Looks at the stores of completed deletions again, and alarms when data came back.
+///
+/// ```
+/// completed ──▶ case: user id under a key of its own ──▶ due ──▶ verify, with the purge's fence
+///    clean ──▶ next stage ── after the last ──▶ row and key destroyed
+///    remaining ──▶ alarm, first stage again      store away ──▶ later
+/// ```
+///
+/// It only ever reads. A crash between a look and its record costs one more look.
+final class Afterlife: Sendable {
+    /// Cases at once, as the engine makes the batches of a store.
+    static let batchMax = 128
+    /// Between two full batches: at most 2,500 cases a second, so that a million that became due
+    /// while nothing ran leave the stores to the application and to new deletions.
+    static let pause = Duration.milliseconds(50)
+    /// A store that cannot be looked at for so long after its time is told about.
+    static let overdueAfter = Duration.seconds(3 * 86_400)
+    /// A store that does not answer is asked again after this, twice that, and so on.
+    private static let retryMin = Duration.seconds(60)
+    private static let retryMax = Duration.seconds(6 * 3600)
+    /// When data came back and no look is configured any more.
+    private static let againAfter = Duration.seconds(86_400)
+
+    /// What became of one store of a case.
+    private enum Finding {
+        case clean
+        case remaining(Int)
+        /// Not configured any more.
+        case missing
+        case unknown(retryAt: WallTime)
+    }
+
+    private struct Trouble {
+        var failures = 0
+        var retryAt = WallTime.distantPast
+    }
+
+    private let state: StateDatabase
+    private let vault: SealedVault
+    private let shelf: AdapterShelf
+    private let clock: any EngineClock
+    private let tally: RecheckTally
+    private let logger: Logger
+    private let troubles = Mutex<[TargetName: Trouble]>([:])
+
+    init(
+        state: StateDatabase,
+        vault: SealedVault,
+        shelf: AdapterShelf,
+        clock: any EngineClock,
+        tally: RecheckTally,
+        logger: Logger
+    ) {
+        self.state = state
+        self.vault = vault
+        self.shelf = shelf
+        self.clock = clock
+        self.tally = tally
+        self.logger = logger
+    }
+
+    /// Looks whenever a case is due, until the task is cancelled.
+    ///
+    /// - Throws: `CancellationError`, or the error of a store whose truth is unknown.
+    func run() async throws {
+        try await withThrowingDiscardingTaskGroup { group in
+            var armed: Set<WallTime> = []
+            for await _ in state.caseSignals {
+                let next = try await lookAgain()
+                armed = armed.filter { $0 > clock.now() }
+                // An earlier timer comes here first, and the later one is still set.
+                guard let next, armed.allSatisfy({ next < $0 }) else { continue }
+                armed.insert(next)
+                group.addTask {
+                    do {
+                        try await self.clock.sleep(until: next)
+                    } catch {
+                        // Only cancellation ends a sleep early, and then nobody waits for it.
+                        return
+                    }
+                    self.state.wakeCases()
+                }
+            }
+            group.cancelAll()
+        }
+    }
+
+    /// Looks at everything that is due.
+    ///
+    /// - Returns: When the next case is due; `nil` when there is none, or no vault key.
+    /// - Throws: `CancellationError`, or the error of a store whose truth is unknown.
+    func lookAgain() async throws -> WallTime? {
+        guard vault.isOpen else { return nil }
+        state.expectCase(at: nil)
+        while true {
+            let due = try await state.dueCases(
+                under: vault.caseKeyIDs,
+                at: clock.now(),
+                limit: Self.batchMax
+            )
+            guard !due.cases.isEmpty else {
+                state.expectCase(at: due.nextDueAt)
+                return due.nextDueAt
+            }
+            try await look(at: due.cases)
+            guard due.cases.count == Self.batchMax else { continue }
+            try await clock.sleep(until: clock.now() + Self.pause)
+        }
+    }
+}
+
+// MARK: - One batch
+
+extension Afterlife {
+    private func look(at cases: [DueCase]) async throws {
+        let now = clock.now()
+        var ended: [EndedRecheck] = []
+        var open: [(due: DueCase, user: UserID)] = []
+        for due in cases {
+            do throws(VaultError) {
+                open.append((due, try vault.openCase(due.sealed)))
+            } catch {
+                ended.append(unopened(due, error, at: now))
+            }
+        }
+        let findings = try await ask(about: open, at: now)
+        for (due, _) in open {
+            ended.append(end(due, findings[due.sealed.request] ?? [:], at: now))
+        }
+        let outcomes = ended
+        let recorded = try await state.persist(clock) { try await $0.endRechecks(outcomes) }
+        for ended in recorded { report(ended) }
+    }
+
+    private func unopened(_ due: DueCase, _ error: VaultError, at now: WallTime) -> EndedRecheck {
+        guard error.kind == .broken else {
+            let retry = EndedRecheck.Next.due(
+                now + Self.retryMax,
+                stage: due.stage,
+                openedAt: due.openedAt
+            )
+            return EndedRecheck(due, nil, next: retry)
+        }
+        return EndedRecheck(due, Recheck(at: now, .unreadable), next: .closed)
+    }
+
+    /// Asks every store once for all of its cases.
+    private func ask(
+        about open: [(due: DueCase, user: UserID)],
+        at now: WallTime
+    ) async throws -> [RequestID: [TargetName: Finding]] {
+        let targets = shelf.current.targets
+        let paused = try await state.pauses().targets
+        var findings: [RequestID: [TargetName: Finding]] = [:]
+        for name in Set(open.flatMap(\.due.targets)).sorted() {
+            let concerned = open.filter { $0.due.targets.contains(name) }
+            var answers: [Finding]
+            if let target = targets[name] {
+                let orders = concerned.map {
+                    PurgeOrder(request: $0.due.sealed.request, user: $0.user, fence: $0.due.fence)
+                }
+                answers = await ask(target, orders, isPaused: paused[name] != nil, at: now)
+            } else {
+                answers = concerned.map { _ in .missing }
+            }
+            for (entry, answer) in zip(concerned, answers) {
+                findings[entry.due.sealed.request, default: [:]][name] = answer
+            }
+        }
+        return findings
+    }
+
+    /// A store that just failed, or is paused, is left alone for a while.
+    private func ask(
+        _ target: any PurgeTarget,
+        _ orders: [PurgeOrder],
+        isPaused: Bool,
+        at now: WallTime
+    ) async -> [Finding] {
+        let retryAt = troubles.withLock { $0[target.name]?.retryAt ?? .distantPast }
+        guard retryAt <= now, !isPaused else {
+            let until = isPaused ? failed(target.name, at: now) : retryAt
+            return orders.map { _ in .unknown(retryAt: until) }
+        }
+        let answers = await target.verify(orders)
+        let isAway = answers.allSatisfy { if case .trouble = $0 { true } else { false } }
+        let until = isAway ? failed(target.name, at: now) : now + Self.retryMax
+        if !isAway {
+            _ = troubles.withLock { $0.removeValue(forKey: target.name) }
+            tally.answered(target.name)
+        }
+        return answers.map { answer in
+            switch answer {
+            case .clean: .clean
+            case .remaining(let count): .remaining(count)
+            case .trouble: .unknown(retryAt: until)
+            }
+        }
+    }
+
+    /// - Returns: When to ask the target again.
+    private func failed(_ target: TargetName, at now: WallTime) -> WallTime {
+        troubles.withLock { troubles in
+            var trouble = troubles[target] ?? Trouble()
+            guard trouble.retryAt <= now else { return trouble.retryAt }
+            let delay = Self.retryMin * (1 << min(trouble.failures, 16))
+            trouble.failures += 1
+            trouble.retryAt = now + min(delay, Self.retryMax)
+            troubles[target] = trouble
+            return trouble.retryAt
+        }
+    }
+
+    private func end(
+        _ due: DueCase,
+        _ findings: [TargetName: Finding],
+        at now: WallTime
+    ) -> EndedRecheck {
+        let intervals = shelf.current.configuration.requests.rechecks
+        var recheck = Recheck(at: now, .clean)
+        var retryAt: WallTime?
+        for name in due.targets {
+            switch findings[name] {
+            case .clean?: break
+            case .remaining(let count)?:
+                recheck.found.append(Recheck.Found(target: name, rowCount: count))
+            case .missing?, nil: recheck.missing.append(name)
+            case .unknown(let time)?:
+                retryAt = max(retryAt ?? time, time)
+                warn(about: name, due, intervals, at: now)
+            }
+        }
+        if !recheck.found.isEmpty {
+            let again = now + (intervals.first ?? Self.againAfter)
+            let returned = Recheck(
+                at: now,
+                .returned,
+                found: recheck.found,
+                missing: recheck.missing
+            )
+            return EndedRecheck(due, returned, next: .due(again, stage: 0, openedAt: now))
+        }
+        if let retryAt {
+            let later = EndedRecheck.Next.due(retryAt, stage: due.stage, openedAt: due.openedAt)
+            return EndedRecheck(due, nil, next: later)
+        }
+        if recheck.missing == due.targets {
+            recheck = Recheck(at: now, .unverified, missing: recheck.missing)
+        }
+        // What fell due while nobody could look is covered by this look.
+        let stages = intervals.enumerated().dropFirst(due.stage + 1)
+        guard let next = stages.first(where: { due.openedAt + $0.element > now }) else {
+            return EndedRecheck(due, recheck, next: .closed)
+        }
+        let dueAt = due.openedAt + next.element
+        return EndedRecheck(
+            due,
+            recheck,
+            next: .due(dueAt, stage: next.offset, openedAt: due.openedAt)
+        )
+    }
+
+    private func warn(
+        about target: TargetName,
+        _ due: DueCase,
+        _ intervals: [Duration],
+        at now: WallTime
+    ) {
+        let planned = intervals.indices.contains(due.stage) ? intervals[due.stage] : .zero
+        guard now.since(due.openedAt + planned) > Self.overdueAfter,
+            tally.mayWarn(target, at: now)
+        else { return }
+        logger.note(.recheckOverdue, ["target": "\(target)"])
+    }
+
+    private func report(_ ended: EndedRecheck) {
+        guard let recheck = ended.recheck else { return }
+        let id = ended.due.sealed.request
+        tally.count(recheck.outcome)
+        for found in recheck.found {
+            logger.note(
+                .dataReturned,
+                [
+                    "request.id": "\(id)", "target": "\(found.target)",
+                    "count": "\(found.rowCount)",
+                ]
+            )
+        }
+        guard ended.next == .closed else { return }
+        logger.note(
+            .caseClosed,
+            ["request.id": "\(id)", "detail": "\(recheck.outcome.rawValue)"]
+        )
+    }
+}

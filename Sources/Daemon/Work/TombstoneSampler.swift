@@ -1,0 +1,111 @@
+import Control
+import Engine
+import Lifecycle
+import Logging
+import Storage
+
+/// Searches the stores for users that were erased long ago, some of them each time, all in turn.
+///
+/// Of them nothing is left but keyed hashes, so each store tells its own user ids, as for a replay.
+/// It only reads.
+struct TombstoneSampler: Sendable {
+    /// Of ten million erased users each comes up within four years of weekly samples; more would
+    /// only take memory, for the stores are read as a whole either way.
+    static let sampleMax = 50_000
+    /// Its value is ``Progress``.
+    private static let note = "tombstone_sample"
+
+    /// When the last sample was, where it ended, and whether it found anything.
+    private struct Progress {
+        var at: WallTime
+        var position = 0
+        var isFound = false
+
+        init(at: WallTime) { self.at = at }
+
+        init?(text: String) {
+            let words = text.split(separator: " ").compactMap { Int64($0) }
+            guard words.count == 3 else { return nil }
+            at = WallTime(unixMilliseconds: words[0])
+            position = Int(words[1])
+            isFound = words[2] != 0
+        }
+
+        var text: String { "\(at.unixMilliseconds) \(position) \(isFound ? 1 : 0)" }
+    }
+
+    let state: StateDatabase
+    /// Nobody else's: its progress is overwritten.
+    let replay: ReplayDesk
+    let interval: Duration
+    let clock: any EngineClock
+    let tally: RecheckTally
+    let logger: Logger
+
+    var isOn: Bool { interval > .zero }
+
+    /// Samples until the task is cancelled; the first time one interval after the first start.
+    ///
+    /// - Throws: `CancellationError`, or the error of a store whose truth is unknown.
+    func run() async throws {
+        var progress: Progress
+        if let known = try await state.note(Self.note).flatMap(Progress.init(text:)) {
+            progress = known
+        } else {
+            progress = Progress(at: clock.now())
+            try await keep(progress)
+        }
+        tally.sampled(isFound: progress.isFound)
+        while true {
+            try await clock.sleep(until: progress.at + interval)
+            progress = try await sample(after: progress)
+            tally.sampled(isFound: progress.isFound)
+            try await keep(progress)
+        }
+    }
+
+    private func keep(_ progress: Progress) async throws {
+        try await state.persist(clock) { try await $0.setNote(Self.note, to: progress.text) }
+    }
+
+    private func sample(after last: Progress) async throws -> Progress {
+        var (page, position) = try await state.tombstoneSample(
+            after: last.position,
+            limit: Self.sampleMax
+        )
+        if page.isEmpty, last.position > 0 {
+            (page, position) = try await state.tombstoneSample(after: 0, limit: Self.sampleMax)
+        }
+        var progress = Progress(at: clock.now())
+        progress.position = position
+        guard !page.isEmpty else { return progress }
+        for target in try await replay.look(for: page) {
+            if let error = target.error {
+                logger.warning(
+                    "cannot search a store for erased users, ignoring",
+                    metadata: ["target": "\(target.name)", "error": "\(error)"]
+                )
+            }
+            guard target.found > 0 else { continue }
+            progress.isFound = true
+            try await tell(target)
+        }
+        return progress
+    }
+
+    private func tell(_ target: WireReplayTarget) async throws {
+        let now = clock.now()
+        try await state.persist(clock) {
+            try await $0.recordSample(
+                users: target.found,
+                rows: target.rows,
+                in: TargetName(target.name),
+                at: now
+            )
+        }
+        logger.note(
+            .dataReturned,
+            ["target": "\(target.name)", "count": "\(target.found)", "detail": "sample"]
+        )
+    }
+}

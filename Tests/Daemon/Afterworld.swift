@@ -1,0 +1,196 @@
+import Engine
+import FoundationEssentials
+import GRDB
+import Lifecycle
+import NIOPosix
+import Settings
+import Storage
+import Synchronization
+import Testing
+import Vault
+
+@testable import Daemon
+
+/// A store in SQLite, completed deletions of its users, and somebody who looks again.
+final class Afterworld: Sendable {
+    static let settings = """
+        [requests]
+        rechecks = ["24h", "7d"]
+        """
+    static let day = Duration.seconds(86_400)
+
+    let bench: Bench
+    let shelf: AdapterShelf
+    let clock = JumpingClock()
+    let tally = RecheckTally()
+    private let factory: AdapterFactory
+    private let database: DatabaseQueue
+
+    init(_ settings: String = Afterworld.settings) async throws {
+        bench = try Bench()
+        database = try DatabaseQueue(path: bench.directory + "/app.db")
+        try await database.write { db in
+            try db.execute(sql: "CREATE TABLE posts (id INTEGER PRIMARY KEY, author TEXT NOT NULL)")
+            try db.execute(sql: "CREATE INDEX posts_author ON posts (author)")
+        }
+        factory = AdapterFactory(
+            credentials: nil,
+            hasher: bench.hasher,
+            eventLoopGroup: MultiThreadedEventLoopGroup.singleton,
+            now: { Bench.start },
+            logger: bench.log.logger
+        )
+        let text = Self.configuration(settings, bench.directory)
+        shelf = AdapterShelf(
+            try await factory.makeChecked(
+                try ConfigurationLoader.parse(Array(text.utf8), file: "t.toml")
+            )
+        )
+    }
+
+    private static func configuration(_ settings: String, _ directory: String) -> String {
+        """
+        \(settings)
+        [[target]]
+        name = "app-db"
+        kind = "sqlite"
+        path = "\(directory)/app.db"
+        [[target.table]]
+        table = "posts"
+        column = "author"
+        action = "delete"
+        """
+    }
+
+    /// Takes the targets out of the configuration.
+    func removeTargets(_ settings: String = Afterworld.settings) throws {
+        let configuration = try ConfigurationLoader.parse(Array(settings.utf8), file: "t.toml")
+        _ = shelf.replace(
+            with: Adapters(configuration: configuration, providers: [:], targets: [:])
+        )
+    }
+
+    // MARK: The application
+
+    func insert(_ user: String, _ count: Int = 2) async throws {
+        try await database.write { db in
+            for _ in 0..<count {
+                try db.execute(sql: "INSERT INTO posts (author) VALUES (?)", arguments: [user])
+            }
+        }
+    }
+
+    func erase(_ user: String) async throws {
+        try await database.write { db in
+            try db.execute(sql: "DELETE FROM posts WHERE author = ?", arguments: [user])
+        }
+    }
+
+    /// Makes the store unusable, and usable again.
+    func setBroken(_ isBroken: Bool) async throws {
+        try await database.write { db in
+            try db.execute(
+                sql: isBroken
+                    ? "ALTER TABLE posts RENAME TO gone" : "ALTER TABLE gone RENAME TO posts"
+            )
+        }
+    }
+
+    // MARK: Deletions
+
+    /// Hands in a deletion as an application does.
+    func submit(_ user: String) async throws -> LoadedRequest {
+        let mint = IdentifierMint(now: { [clock] in clock.now() })
+        let outcomes = try await bench.state.accept(
+            [
+                Submission(
+                    kind: .deleteAccount,
+                    user: try #require(UserID(user)),
+                    userHash: bench.hasher.hash(user, domain: .user),
+                    createdAt: clock.now(),
+                    origin: .control(uid: 1, role: "submit")
+                )
+            ],
+            policy: IntakePolicy(
+                gracePeriod: .zero,
+                deadline: Self.day * 30,
+                targets: [TargetName("app-db")]
+            ),
+            now: clock.now(),
+            newID: { mint.requestID() }
+        )
+        guard case .accepted(let loaded, _) = try #require(outcomes.first) else {
+            throw CancellationError()
+        }
+        return loaded
+    }
+
+    /// Completes a deletion as the engine's last commit does.
+    @discardableResult
+    func complete(_ user: String, vault: SealedVault? = nil) async throws -> RequestID {
+        let loaded = try await submit(user)
+        var done = loaded.request
+        for index in done.purges.indices { done.purges[index].step = .verified }
+        done.phase = .completed
+        done.endedAt = clock.now()
+        done.dueAt = nil
+        let opened = try #require(try sealer(vault).open(done, of: loaded.user))
+        _ = try await bench.state.commit([
+            .save(now: done, was: loaded.request, at: clock.now()), .openCase(opened),
+        ])
+        return done.id
+    }
+
+    func sealer(_ vault: SealedVault? = nil) throws -> CaseSealer {
+        CaseSealer(
+            vault: try vault ?? SealedUsers.vault(1),
+            shelf: shelf,
+            logger: bench.log.logger
+        )
+    }
+
+    // MARK: Looking again
+
+    func afterlife(_ vault: SealedVault? = nil) throws -> Afterlife {
+        Afterlife(
+            state: bench.state,
+            vault: try vault ?? SealedUsers.vault(1),
+            shelf: shelf,
+            clock: clock,
+            tally: tally,
+            logger: bench.log.logger
+        )
+    }
+
+    func sampler(every interval: Duration) throws -> TombstoneSampler {
+        TombstoneSampler(
+            state: bench.state,
+            replay: try bench.replay(shelf, clock),
+            interval: interval,
+            clock: clock,
+            tally: tally,
+            logger: bench.log.logger
+        )
+    }
+
+    /// Lets time pass until so long after the start, and looks.
+    @discardableResult
+    func look(after duration: Duration, _ vault: SealedVault? = nil) async throws -> WallTime? {
+        try await clock.sleep(until: Bench.start + duration)
+        return try await afterlife(vault).lookAgain()
+    }
+
+    func record(_ id: RequestID) async throws -> RequestRecord {
+        try #require(try await bench.state.requestRecord(id))
+    }
+
+    /// Where bytes are in the files of the state.
+    func files(holding bytes: [UInt8]) async throws -> [String] {
+        try await bench.state.scrub()
+        return try FileManager.default.contentsOfDirectory(atPath: bench.directory).filter {
+            guard $0.hasPrefix("state.db") else { return false }
+            let data = try Data(contentsOf: URL(filePath: bench.directory + "/" + $0))
+            return Array(data).firstRange(of: bytes) != nil
+        }
+    }
+}
