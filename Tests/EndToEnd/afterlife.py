@@ -1,0 +1,174 @@
+"""Completed deletions are looked at again: what came back alarms, and the last look leaves nothing of the user."""
+
+import json
+import os
+import sqlite3
+import subprocess
+import sys
+
+from checks import comes_true
+from stage import ROOT, ROWS_EACH, Stage
+
+SETTINGS = '[requests]\nrechecks = ["3s", "9s"]\nsample_interval = "5s"\n'
+VERIFIER = os.path.join(ROOT, "docs/verify-ledger.py")
+
+
+def afterlife(checks, seed):
+    stage = Stage(checks, seed)
+    with open(stage.path("expunged.toml")) as file:
+        text = file.read()
+    with open(stage.path("expunged.toml"), "w") as file:
+        file.write(text.replace("[requests]\n", SETTINGS, 1))
+    stage.starts()
+    nothing_left(checks, stage)
+    data_returns(checks, stage)
+    crash(checks, stage)
+    stage.scan()
+    stage.close()
+
+
+def nothing_left(checks, stage):
+    user, request = begun(checks, stage)
+    checks.check("the search finds the user id while the request is open",
+                 ("state.db", user[:6] + "…") in leaks_of_state(stage), leaks_of_state(stage))
+    stage.http("POST", "/v1/targets/app-db/resume")
+    completes(checks, stage, request)
+    case = case_of(stage, request)
+    checks.check("a case waits for the looks", case is not None)
+    checks.check("before the last look the user id, subject and tokens are nowhere in clear",
+                 comes_true(lambda: not stage.leaks(), 2, 0.1), stage.leaks())
+    checks.check("the search finds the key of the case", holding(stage, case[0]) != [])
+    checks.check("the first look finds nothing", comes_true(
+        lambda: outcomes(stage, request) == ["clean"], 10), outcomes(stage, request))
+    checks.check("the key is still there", case_of(stage, request) == case)
+    checks.check("and nothing in clear", not stage.leaks(), stage.leaks())
+    checks.check("after the last look the case is gone", comes_true(
+        lambda: case_of(stage, request) is None, 20))
+    checks.equal("both looks found nothing", outcomes(stage, request), ["clean", "clean"])
+    # The write-ahead log is emptied shortly after.
+    comes_true(lambda: not holding(stage, *case), 5, 0.1)
+    checks.equal("its key and what it sealed are in no file of ours", holding(stage, *case), [])
+    checks.check("nor anything of the user", not stage.leaks(), stage.leaks())
+    receipt_verifies(checks, stage, request)
+
+
+def data_returns(checks, stage):
+    user, request = begun(checks, stage)
+    stage.http("POST", "/v1/targets/app-db/resume")
+    completes(checks, stage, request)
+    with sqlite3.connect(stage.app, timeout=10) as app:
+        app.executemany("INSERT INTO posts (author_id, body) VALUES (?, 'back')", [(user,)] * 3)
+    checks.check("data that came back alarms in the journal", comes_true(
+        lambda: any("erased data is back" in line and request in line
+                    for line in stage.log().splitlines()), 10), stage.log()[-1500:])
+    checks.check("the sample of erased users finds it, too", comes_true(
+        lambda: any("erased data is back" in line and "sample" in line
+                    for line in stage.log().splitlines()), 15), stage.log()[-1500:])
+    alarms = stage.http("GET", "/v1/status")[1]["alarms"]
+    checks.check("status alarms", "data_returned" in alarms, alarms)
+    shown = stage.run("expungectl", "show", request).stdout
+    checks.check("show tells", "data_returned" in shown and "recheck app-db" in shown, shown)
+    receipt = receipt_verifies(checks, stage, request)
+    checks.check("the receipt tells", "DATA CAME BACK" in receipt["summary"]
+                 and receipt["rechecks"][-1]["found"] == [{"target": "app-db", "rows": 3}], receipt)
+    checks.equal("nothing was purged by us", stage.rows_left().get(user), 3)
+    with sqlite3.connect(stage.app, timeout=10) as app:
+        app.execute("DELETE FROM posts WHERE author_id = ?", (user,))
+    checks.check("once it is gone the looks go on to their end", comes_true(
+        lambda: case_of(stage, request) is None, 30), outcomes(stage, request))
+    checks.check("and the alarm ends", comes_true(
+        lambda: "data_returned" not in stage.http("GET", "/v1/status")[1]["alarms"], 15))
+    checks.check("nothing of the user is left", comes_true(lambda: not stage.leaks(), 5, 0.1),
+                 stage.leaks())
+
+
+def crash(checks, stage):
+    _, request = begun(checks, stage)
+    stage.http("POST", "/v1/targets/app-db/resume")
+    completes(checks, stage, request)
+    stage.kill()
+    stage.starts()
+    checks.check("after kill -9 the looks go on to their end", comes_true(
+        lambda: case_of(stage, request) is None, 30), outcomes(stage, request))
+    _, request = begun(checks, stage)
+    stage.http("POST", "/v1/targets/app-db/resume")
+    completes(checks, stage, request)
+    done = stage.run("expungectl", "abandon", request, "--reason", "registered anew")
+    checks.check("an operator ends them", done.returncode == 0 and case_of(stage, request) is None,
+                 done.stderr)
+
+
+def begun(checks, stage):
+    """A user whose deletion waits right before the purge."""
+    stage.http("POST", "/v1/targets/app-db/pause")
+    user, token = stage.new_users(1)[0], stage.new_tokens(1)[0]
+    stage.canaries.add(token["subject"])
+    stage.store(user, token)
+    request = stage.delete(user)[1]["id"]
+    checks.check("the deletion waits before the purge", comes_true(
+        lambda: show(stage, request).get("detail") == "target_paused", 20), show(stage, request))
+    checks.equal("its rows are there", stage.rows_left().get(user), ROWS_EACH)
+    return user, request
+
+
+def completes(checks, stage, request):
+    checks.check("it completes", comes_true(
+        lambda: show(stage, request)["state"] == "completed", 20), show(stage, request))
+
+
+def show(stage, request):
+    return stage.http("GET", f"/v1/requests/{request}")[1]
+
+
+def outcomes(stage, request):
+    steps = show(stage, request)["steps"]
+    return [step["verdict"] for step in steps if step["kind"] == "recheck" and "verdict" in step]
+
+
+def case_of(stage, request):
+    """What state.db has of the case: its key and what that sealed."""
+    state = sqlite3.connect(f"file:{stage.path('state/state.db')}?mode=ro", uri=True, timeout=10)
+    try:
+        return state.execute("SELECT case_key, sealed_user FROM cases WHERE request_id = ?",
+                             (bytes.fromhex(request.replace("-", "")),)).fetchone()
+    finally:
+        state.close()
+
+
+def holding(stage, *needles):
+    """The files of ours that hold some bytes."""
+    found = []
+    for parent, _, names in os.walk(stage.path("state")):
+        for name in names:
+            with open(os.path.join(parent, name), "rb") as file:
+                data = file.read()
+            found += [name for needle in needles if needle in data]
+    return found
+
+
+def leaks_of_state(stage):
+    return stage.canaries.found_in_files([stage.path("state")])
+
+
+def receipt_verifies(checks, stage, request):
+    """The receipt of the real daemon, with the verifier that shares no code with it."""
+    receipt = stage.http("GET", f"/v1/requests/{request}/receipt")[1]
+    path = stage.path("receipt.json")
+    key = receipt["ledger"]["key"]
+    for change, verifies in ((None, True), ("verdict", False), ("rows", False), ("proof", False)):
+        text = json.loads(json.dumps(receipt))
+        if change == "verdict":
+            text["identities"][0]["verdict"] = "manual"
+        elif change == "rows":
+            text["targets"][0]["tables"][0]["rows"] += 1
+        elif change == "proof":
+            entry = text["ledger"]["entries"][-1]
+            entry["entry"] = entry["entry"].replace('"time":"2', '"time":"1')
+        with open(path, "w") as file:
+            json.dump(text, file)
+        done = subprocess.run([sys.executable, VERIFIER, key, "--receipt", path],
+                              capture_output=True, text=True, timeout=60)
+        checks.equal(f"the receipt {'with another ' + change if change else 'as it is'}"
+                     f" {'verifies' if verifies else 'does not verify'}",
+                     done.returncode == 0, verifies)
+    return receipt
