@@ -173,13 +173,13 @@ _expungectl() {
     unset 'unparsed_words[0]'
     unparsed_words=("${unparsed_words[@]}")
     case "${subcommand}" in
-    delete-account|revoke-tokens|list|show|plan|approve|cancel|retry|hold|release|abandon|reauthorize|receipt|events|identities|store-credential|forget|notification|notification-status|status|providers|targets|intake|guard|vault|ledger|replay|reload|metrics|help)
+    delete-account|revoke-tokens|list|show|plan|approve|cancel|retry|hold|release|abandon|reauthorize|receipt|events|identities|store-credential|forget|notification|notification-status|status|providers|targets|holds|intake|guard|vault|ledger|replay|reload|metrics|help)
         # Offer subcommand argument completions
         "_expungectl_${subcommand}"
         ;;
     *)
         # Offer subcommand completions
-        COMPREPLY+=($(compgen -W 'delete-account revoke-tokens list show plan approve cancel retry hold release abandon reauthorize receipt events identities store-credential forget notification notification-status status providers targets intake guard vault ledger replay reload metrics help' -- "${cur}"))
+        COMPREPLY+=($(compgen -W 'delete-account revoke-tokens list show plan approve cancel retry hold release abandon reauthorize receipt events identities store-credential forget notification notification-status status providers targets holds intake guard vault ledger replay reload metrics help' -- "${cur}"))
         ;;
     esac
 }
@@ -351,13 +351,25 @@ _expungectl_retry() {
 _expungectl_hold() {
     repeating_flags=()
     non_repeating_flags=(--json --version -h --help)
-    repeating_options=()
-    non_repeating_options=(--user --reason --socket)
+    repeating_options=(--where)
+    non_repeating_options=(--user --target --table --name --reason --socket)
     __expungectl_offer_flags_options 1
 
     # Offer option value completions
     case "${prev}" in
     '--user')
+        return
+        ;;
+    '--target')
+        return
+        ;;
+    '--table')
+        return
+        ;;
+    '--where')
+        return
+        ;;
+    '--name')
         return
         ;;
     '--reason')
@@ -374,12 +386,15 @@ _expungectl_release() {
     repeating_flags=()
     non_repeating_flags=(--json --version -h --help)
     repeating_options=()
-    non_repeating_options=(--user --socket)
+    non_repeating_options=(--user --hold --socket)
     __expungectl_offer_flags_options 1
 
     # Offer option value completions
     case "${prev}" in
     '--user')
+        return
+        ;;
+    '--hold')
         return
         ;;
     '--socket')
@@ -785,6 +800,22 @@ _expungectl_targets_check() {
     esac
 }
 
+_expungectl_holds() {
+    repeating_flags=()
+    non_repeating_flags=(--json --version -h --help)
+    repeating_options=()
+    non_repeating_options=(--socket)
+    __expungectl_offer_flags_options 0
+
+    # Offer option value completions
+    case "${prev}" in
+    '--socket')
+        __expungectl_add_completions -f
+        return
+        ;;
+    esac
+}
+
 _expungectl_intake() {
     repeating_flags=()
     non_repeating_flags=(--version -h --help)
@@ -867,11 +898,14 @@ _expungectl_guard_override() {
     repeating_flags=()
     non_repeating_flags=(--json --version -h --help)
     repeating_options=()
-    non_repeating_options=(--socket)
+    non_repeating_options=(--count --socket)
     __expungectl_offer_flags_options 0
 
     # Offer option value completions
     case "${prev}" in
+    '--count')
+        return
+        ;;
     '--socket')
         __expungectl_add_completions -f
         return

@@ -144,6 +144,26 @@ package protocol ControlBackend: Sendable {
     )
         async throws(ControlProblem) -> WireUserHold
 
+    /// The holds on targets, the oldest first.
+    ///
+    /// - Throws: ``ControlProblem`` with `unavailable`.
+    func holds(caller: Caller) async throws(ControlProblem) -> WireList<WireHold>
+
+    /// Holds a target, or rows of it; placing the same hold again does no harm.
+    ///
+    /// - Throws: ``ControlProblem`` with `unknown_target`, `filter_refused` when the target cannot
+    ///   leave such rows alone, or `wrong_state` when another hold has that name.
+    func placeHold(
+        _ name: String,
+        _ input: HoldInput,
+        caller: Caller
+    ) async throws(ControlProblem) -> WireHold
+
+    /// Lifts a hold, and answers it as it was.
+    ///
+    /// - Throws: ``ControlProblem`` with `hold_not_found`.
+    func liftHold(_ name: String, caller: Caller) async throws(ControlProblem) -> WireHold
+
     /// Health of every provider, in configured order.
     ///
     /// - Throws: ``ControlProblem`` with `unavailable`.
@@ -182,7 +202,10 @@ package protocol ControlBackend: Sendable {
     /// Opens the mass-deletion guard once, for a counted and expiring number of deletions.
     ///
     /// - Throws: ``ControlProblem`` with `wrong_state` when the guard is not closed.
-    func overrideGuard(caller: Caller) async throws(ControlProblem) -> WireGuard
+    func overrideGuard(
+        _ input: OverrideInput,
+        caller: Caller
+    ) async throws(ControlProblem) -> WireGuard
 
     /// Reads the configuration again, as `systemctl reload` does.
     ///

@@ -16,6 +16,10 @@ package enum ControlLimits {
     package static let textByteCountMax = 2048
     /// The longest reason of an operator, in bytes: a sentence and a ticket number.
     package static let reasonByteCountMax = 200
+    /// The most conditions of one hold: each becomes a part of every statement of a purge.
+    package static let conditionsMax = 32
+    /// The most deletions that one override lets through; more than any backlog seen.
+    package static let overrideMax: Int64 = 10_000_000
     /// The longest option `reason`, in bytes: it is a code.
     package static let reasonCodeByteCountMax = 64
     /// The longest grace period that an option may ask for, in seconds (ten years).

@@ -6,8 +6,10 @@ extension ControlProblem {
         case clientIDRequired = "client_id_required"
         case configurationInvalid = "configuration_invalid"
         case deletionInProgress = "deletion_in_progress"
+        case filterRefused = "filter_refused"
         case forbidden
         case headersTooLarge = "headers_too_large"
+        case holdNotFound = "hold_not_found"
         case idempotencyConflict = "idempotency_conflict"
         case identityNotFound = "identity_not_found"
         case intakePaused = "intake_paused"
@@ -58,7 +60,8 @@ extension ControlProblem {
                 .unknownKind, .unknownOption, .clientIDRequired:
                 400
             case .forbidden, .freshSignInRequired, .operatorUnknown: 403
-            case .identityNotFound, .notificationNotFound, .requestNotFound, .routeNotFound,
+            case .holdNotFound, .identityNotFound, .notificationNotFound, .requestNotFound,
+                .routeNotFound,
                 .unknownProvider,
                 .unknownTarget:
                 404
@@ -70,7 +73,7 @@ extension ControlProblem {
                 409
             case .bodyTooLarge: 413
             case .unsupportedMediaType: 415
-            case .configurationInvalid, .reauthorizationRefused: 422
+            case .configurationInvalid, .filterRefused, .reauthorizationRefused: 422
             case .headersTooLarge: 431
             case .internal: 500
             case .intakePaused, .tooManyConnections, .unavailable, .vaultSealed: 503
@@ -88,8 +91,10 @@ extension ControlProblem.Code {
         case .clientIDRequired: "the provider has several client ids and none was named"
         case .configurationInvalid: "the configuration has problems; the running one stays"
         case .deletionInProgress: "the user is being deleted"
+        case .filterRefused: "the target cannot leave such rows alone"
         case .forbidden: "this socket's role does not allow it"
         case .headersTooLarge: "the header fields are too large or too many"
+        case .holdNotFound: "no such hold"
         case .idempotencyConflict: "the idempotency key belongs to a different request"
         case .identityNotFound: "no such identity"
         case .intakePaused: "the intake is paused"

@@ -225,6 +225,30 @@ extension ControlClient {
         try await value(Call(operation: .releaseUser, values: [user.exposeText()]))
     }
 
+    /// The holds on targets.
+    ///
+    /// - Throws: ``ControlClientError``.
+    package func holds() async throws(ControlClientError) -> WireList<WireHold> {
+        try await value(Call(operation: .listHolds))
+    }
+
+    /// Holds a target, or rows of it.
+    ///
+    /// - Throws: ``ControlClientError``.
+    package func placeHold(
+        _ name: String,
+        _ input: HoldInput
+    ) async throws(ControlClientError) -> WireHold {
+        try await value(Call(operation: .holdTarget, values: [name], body: input.body))
+    }
+
+    /// Lifts a hold on a target.
+    ///
+    /// - Throws: ``ControlClientError``.
+    package func liftHold(_ name: String) async throws(ControlClientError) -> WireHold {
+        try await value(Call(operation: .liftHold, values: [name]))
+    }
+
     /// Health of the providers.
     ///
     /// - Throws: ``ControlClientError``.
@@ -285,8 +309,10 @@ extension ControlClient {
     /// Opens the mass-deletion guard once; never repeated, since it counts.
     ///
     /// - Throws: ``ControlClientError``.
-    package func overrideGuard() async throws(ControlClientError) -> WireGuard {
-        try await value(Call(operation: .overrideGuard))
+    package func overrideGuard(
+        _ input: OverrideInput
+    ) async throws(ControlClientError) -> WireGuard {
+        try await value(Call(operation: .overrideGuard, body: input.body))
     }
 
     /// Reads the configuration again.

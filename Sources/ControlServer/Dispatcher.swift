@@ -52,6 +52,8 @@ struct Dispatcher: Sendable {
         case .checkProvider, .checkTarget, .listProviders, .listTargets, .pauseProvider,
             .pauseTarget, .resumeProvider, .resumeTarget:
             return .answer(try await components(request, caller))
+        case .holdTarget, .liftHold, .listHolds:
+            return .answer(try await holds(request, caller))
         case .metrics, .overrideGuard, .pauseIntake, .reloadConfiguration, .resumeIntake,
             .rotateVault, .showVault, .status:
             return .answer(try await daemon(request, caller))
@@ -220,6 +222,29 @@ extension Dispatcher {
         }
     }
 
+    private func holds(
+        _ request: ServerRequest,
+        _ caller: Caller
+    ) async throws(ControlProblem) -> ServerAnswer {
+        if request.match.route.operation == .listHolds {
+            return try encoded(try await backend.holds(caller: caller))
+        }
+        let name = PathText.componentName(request.match.values[0])
+        guard request.match.route.operation == .holdTarget else {
+            _ = try EmptyInput(body: request.body)
+            guard let name else { throw ControlProblem(.holdNotFound) }
+            return try encoded(try await backend.liftHold(name, caller: caller))
+        }
+        guard let name else {
+            throw ControlProblem(
+                .malformedField,
+                "a name has 1 to 64 letters, digits, '.', '_' and '-'"
+            )
+        }
+        let input = try HoldInput(body: request.body)
+        return try encoded(try await backend.placeHold(name, input, caller: caller))
+    }
+
     private func ledger(
         _ request: ServerRequest,
         _ caller: Caller
@@ -257,9 +282,12 @@ extension Dispatcher {
         case .status: return try encoded(try await backend.status(caller: caller))
         default: break
         }
+        if request.match.route.operation == .overrideGuard {
+            let input = try OverrideInput(body: request.body)
+            return try encoded(try await backend.overrideGuard(input, caller: caller))
+        }
         _ = try EmptyInput(body: request.body)
         switch request.match.route.operation {
-        case .overrideGuard: return try encoded(try await backend.overrideGuard(caller: caller))
         case .reloadConfiguration: return try encoded(try await backend.reload(caller: caller))
         case .rotateVault:
             return try encoded(try await backend.rotateVault(caller: caller), status: 202)

@@ -65,6 +65,9 @@ package enum RevokeAnswer: Hashable, Sendable {
 package enum PurgeAnswer: Hashable, Sendable {
     /// Every configured row of the user is dealt with, as far as the purge itself can tell.
     case done(PurgeCounts)
+    /// The same, but for rows under a hold, which the counts name (``PurgeCounts/heldAction``);
+    /// with the holds that it was done under.
+    case held(PurgeCounts, under: Set<String>)
     case trouble(Trouble)
 }
 
@@ -78,6 +81,9 @@ package enum VerifyAnswer: Hashable, Sendable {
 
 /// What one purge did, table by table.
 package struct PurgeCounts: Hashable, Sendable {
+    /// ``Entry/action`` of rows that were left alone under a hold when the purge last ran.
+    package static let heldAction = "held"
+
     /// One row of the receipt: a table (or folder, prefix) and what was done there.
     package struct Entry: Hashable, Sendable {
         package let name: String
@@ -124,13 +130,28 @@ package struct PurgeCounts: Hashable, Sendable {
             if let index = entries.firstIndex(where: {
                 $0.name == entry.name && $0.action == entry.action
             }) {
-                entries[index].rowCount += entry.rowCount
+                // Held rows are still there: seen again, they are the same ones.
+                let before = entry.action == Self.heldAction ? 0 : entries[index].rowCount
+                entries[index].rowCount = before + entry.rowCount
                 entries[index].fencedCount = entry.fencedCount
             } else {
                 entries.append(entry)
             }
         }
         for copy in other.lingering { note(copy) }
+    }
+
+    /// Rows that were deleted or masked, as opposed to kept or held.
+    package var workedCount: Int {
+        entries.reduce(0) { sum, entry in
+            let isLeft = entry.action.hasPrefix("keep") || entry.action == Self.heldAction
+            return isLeft ? sum : sum + entry.rowCount
+        }
+    }
+
+    /// Rows that a hold kept when the purge last ran.
+    package var heldCount: Int {
+        entries.reduce(0) { $0 + ($1.action == Self.heldAction ? $1.rowCount : 0) }
     }
 
     /// Adds copies that linger; those of the same text are one, until the later time.

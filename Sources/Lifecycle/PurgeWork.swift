@@ -15,6 +15,10 @@ package struct PurgeWork: Hashable, Sendable {
     package var endedAt: WallTime?
     /// ``Trouble/code``, or `remaining_rows`, of the last call that did not end the step.
     package var lastTrouble: String?
+    /// The holds on rows under which the last purge left some alone.
+    ///
+    /// Not stored: what comes back out of the store is tried again, which does no harm.
+    package var heldUnder: Set<String>?
     /// A call is being made by this process.
     ///
     /// Not stored.
@@ -45,7 +49,14 @@ extension PurgeWork {
             counts.add(done)
             step = .purged
             failures = 0
+            heldUnder = nil
             lastTrouble = nil
+            return []
+        case .held(let done, let names):
+            counts.add(done)
+            failures = 0
+            heldUnder = names
+            lastTrouble = ParkReason.onHold.rawValue
             return []
         case .trouble(let trouble):
             return record(trouble, &moment)
@@ -106,5 +117,15 @@ extension PurgeWork {
     mutating func retryNow() {
         retryAt = nil
         failures = 0
+        heldUnder = nil
+    }
+
+    /// Whether only the end of a hold lets the purge go on.
+    func isOnHold(_ around: Surroundings) -> Bool {
+        // With no hold anywhere, which is nearly always, nothing is looked up.
+        guard !isBusy, !around.holds.isEmpty else { return false }
+        if around.isHeld(target) { return true }
+        guard let heldUnder else { return false }
+        return heldUnder == Set(around.rowHolds(on: target).map(\.name))
     }
 }

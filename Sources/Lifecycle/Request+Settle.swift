@@ -99,6 +99,11 @@ extension Request {
         into effects: inout [RequestEffect]
     ) -> Bool {
         precondition(openRevocationCount == 0, "purging before every verdict is final")
+        let next = purges.firstIndex { $0.step == .waiting && !$0.isOnHold(around) }
+        if next == nil, purges.contains(where: { $0.step == .waiting }) {
+            park(.purging, .onHold, until: nil, now: now)
+            return false
+        }
         if purgeStartedAt == nil {
             guard !around.isGuardClosed else {
                 park(.purging, .massDeletionGuard, until: nil, now: now)
@@ -110,7 +115,7 @@ extension Request {
             purgeStartedAt = now
             effects.append(.announce(.purgeStarted))
         }
-        guard let index = purges.firstIndex(where: { $0.step == .waiting }) else {
+        guard let index = next else {
             phase = .open(.verifying)
             return true
         }

@@ -75,6 +75,8 @@ package enum OperationRefusal: String, Error, Hashable, Sendable, CaseIterable {
     case nothingToAbandon = "nothing_to_abandon"
     /// The hold is not there.
     case notOnHold = "not_on_hold"
+    /// Another hold has that name.
+    case holdExists = "hold_exists"
     case deletionInProgress = "deletion_in_progress"
     /// There is no plan that waits for an approval.
     case noPlan = "no_plan"

@@ -3,6 +3,8 @@ package struct Surroundings: Sendable {
     package var providers: [ProviderName: ProviderPolicy]
     package var pausedProviders: Set<ProviderName>
     package var pausedTargets: Set<TargetName>
+    /// Stops on targets and on rows of them, in the order in which they were placed.
+    package var holds: [TargetHold] = []
     package var isVaultOpen: Bool
     /// The mass-deletion guard lets no further purge begin.
     package var isGuardClosed: Bool
@@ -28,6 +30,16 @@ package struct Surroundings: Sendable {
         self.isVaultOpen = isVaultOpen
         self.isGuardClosed = isGuardClosed
         self.withoutIdentities = withoutIdentities
+    }
+
+    /// Whether a hold stops everything in a target.
+    package func isHeld(_ target: TargetName) -> Bool {
+        holds.contains { $0.rows == nil && $0.target == target }
+    }
+
+    /// The holds on rows of a target.
+    package func rowHolds(on target: TargetName) -> [TargetHold] {
+        holds.filter { $0.rows != nil && $0.target == target }
     }
 }
 

@@ -30,7 +30,8 @@ struct Expungectl: AsyncParsableCommand {
             CommandGroup(
                 name: "Daemon:",
                 subcommands: [
-                    Status.self, Providers.self, Targets.self, Intake.self, Guard.self,
+                    Status.self, Providers.self, Targets.self, Holds.self, Intake.self,
+                    Guard.self,
                     Vault.self, Ledger.self, Replay.self, Reload.self, Metrics.self,
                 ]
             ),

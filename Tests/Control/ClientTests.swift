@@ -48,7 +48,16 @@ extension ControlSuite {
                     }
                     #expect(try await client.setIntake(isPaused: true).isIntakePaused)
                     #expect(try await !client.setIntake(isPaused: false).isIntakePaused)
-                    #expect(try await client.overrideGuard() == Samples.guardState)
+                    #expect(try await client.holds().items == [Samples.hold])
+                    let hold = HoldInput(
+                        target: TargetName("app-db"),
+                        rows: Samples.heldRows,
+                        reason: "case 7"
+                    )
+                    #expect(try await client.placeHold("case-7", hold) == Samples.hold)
+                    #expect(try await client.liftHold("case-7") == Samples.hold)
+                    let few = OverrideInput(count: 7)
+                    #expect(try await client.overrideGuard(few) == Samples.guardState)
                     #expect(try await client.reload().changed == ["requests.deadline"])
                     let started = try await client.startReplay(Samples.replayOrder)
                     #expect(try await client.replay() == started)

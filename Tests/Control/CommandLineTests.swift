@@ -60,6 +60,14 @@ extension ControlSuite {
             \(id)  delete_account  alice  accepted  2026-11-21T08:00:00.000Z
 
             """
+        private static let holdTable = """
+            NAME    TARGET  ROWS                                       SINCE                     \
+            BY UID  REASON
+            case-7  app-db  orders where status=disputed, status=open  2026-11-21T08:00:00\
+            .000Z  1000    case 7
+
+            """
+
         private static let guardLine = """
             closed, 1000 of 1000 in the last hour, 3 waiting, override for 10 until \
             2026-11-21T08:00:00.000Z
@@ -241,6 +249,33 @@ extension ControlSuite {
             Session(line: "intake pause", operation: .pauseIntake, out: "intake paused\n"),
             Session(line: "intake resume", operation: .resumeIntake, out: "intake open\n"),
             Session(line: "guard override", operation: .overrideGuard, out: guardLine + "\n"),
+            Session(
+                line: "guard override --count 7",
+                operation: .overrideGuard,
+                facts: "7",
+                out: guardLine + "\n"
+            ),
+            Session(
+                line: "hold --target app-db --reason case-7",
+                operation: .holdTarget,
+                facts: "app-db {\"target\":\"app-db\",\"reason\":\"case-7\"}",
+                out: holdTable
+            ),
+            Session(
+                line: "hold --target app-db --table orders --where status=disputed"
+                    + " --where status=open --name case-7",
+                operation: .holdTarget,
+                facts: "case-7 {\"target\":\"app-db\",\"table\":\"orders\","
+                    + "\"where\":[\"status=disputed\",\"status=open\"]}",
+                out: holdTable
+            ),
+            Session(line: "holds", operation: .listHolds, out: holdTable),
+            Session(
+                line: "release --hold case-7",
+                operation: .liftHold,
+                facts: "case-7",
+                out: "released\n"
+            ),
             Session(
                 line: "replay --since 2026-11-21T08:00:00Z --target app-db --drill",
                 operation: .startReplay,

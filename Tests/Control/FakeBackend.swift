@@ -285,8 +285,30 @@ final class FakeBackend: ControlBackend {
         return status
     }
 
-    func overrideGuard(caller: Caller) async throws(ControlProblem) -> WireGuard {
-        try note(.overrideGuard, caller)
+    func holds(caller: Caller) async throws(ControlProblem) -> WireList<WireHold> {
+        try note(.listHolds, caller)
+        return WireList([Samples.hold])
+    }
+
+    func placeHold(
+        _ name: String,
+        _ input: HoldInput,
+        caller: Caller
+    ) async throws(ControlProblem) -> WireHold {
+        try note(.holdTarget, caller, "\(name) \(String(decoding: input.body, as: UTF8.self))")
+        return Samples.hold
+    }
+
+    func liftHold(_ name: String, caller: Caller) async throws(ControlProblem) -> WireHold {
+        try note(.liftHold, caller, name)
+        return Samples.hold
+    }
+
+    func overrideGuard(
+        _ input: OverrideInput,
+        caller: Caller
+    ) async throws(ControlProblem) -> WireGuard {
+        try note(.overrideGuard, caller, input.count.map { "\($0)" } ?? "")
         return Samples.guardState
     }
 

@@ -102,6 +102,7 @@ extension ControlSuite {
             var change = Samples.plan.changes[0]
             change.provider = "apple"
             try expectDocumented(change)
+            try expectDocumented(Samples.hold)
             try expectDocumented(WireUserHold(isHeld: true, since: Samples.time))
             try expectDocumented(WireReload(reloadedAt: Samples.time))
             try expectDocumented(

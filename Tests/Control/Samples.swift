@@ -25,6 +25,21 @@ enum Samples {
         return identity
     }
 
+    static let heldRows = RowFilter(
+        table: "orders",
+        conditions: [RowFilter.Condition(column: "status", values: ["disputed", "open"])]
+    )
+    static let hold = WireHold(
+        TargetHold(
+            name: "case-7",
+            target: TargetName("app-db"),
+            rows: heldRows,
+            reason: "case 7",
+            since: time,
+            uid: 1000
+        )
+    )
+
     static let notification = WireNotification(
         status: 400,
         contentType: "application/json",

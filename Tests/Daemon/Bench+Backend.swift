@@ -3,9 +3,17 @@ import Engine
 import Lifecycle
 import Providers
 import Storage
+import Synchronization
 import Vault
 
 @testable import Daemon
+
+/// An engine that is made after those who tell it something.
+private final class LateEngine: Sendable {
+    let engine = Mutex<DeletionEngine?>(nil)
+
+    func post(_ input: EngineInput) { engine.withLock { $0 }?.post(input) }
+}
 
 extension Bench {
     private func engine(
@@ -43,12 +51,21 @@ extension Bench {
         spool: SpoolHealth = SpoolHealth(),
         more: String = "",
         providers: [ProviderName: any ConnectedProvider] = [:],
+        targets: [TargetName: any PurgeTarget] = [:],
         clock: any EngineClock = AnchoredClock()
     ) throws -> DaemonBackend {
         let vault = SealedVault(keyring: VaultKeyring(active: try Bench.key(1)))
-        let desk = try desk(vault, more: more, providers: providers)
+        let late = LateEngine()
+        let desk = try desk(
+            vault,
+            more: more,
+            providers: providers,
+            targets: targets,
+            post: { late.post($0) }
+        )
         let hub = EventHub()
         let engine = self.engine(desk, vault, clock, hub)
+        late.engine.withLock { $0 = engine }
         let intake = IntakeDesk(
             state: state,
             hasher: hasher,

@@ -70,12 +70,14 @@ final class Bench: Sendable {
     func desk(
         _ vault: SealedVault,
         more: String = "",
-        providers: [ProviderName: any ConnectedProvider] = [:]
+        providers: [ProviderName: any ConnectedProvider] = [:],
+        targets: [TargetName: any PurgeTarget] = [:],
+        post: @escaping @Sendable (EngineInput) -> Void = { _ in }
     ) throws -> CredentialDesk {
         let adapters = Adapters(
             configuration: try Self.configuration(more),
             providers: providers,
-            targets: [:]
+            targets: targets
         )
         return CredentialDesk(
             state: state,
@@ -85,7 +87,7 @@ final class Bench: Sendable {
             mint: IdentifierMint(now: { Self.start }),
             now: { Self.start },
             troubles: SealTroubles(logger: log.logger),
-            post: { _ in }
+            post: post
         )
     }
 

@@ -92,6 +92,7 @@ extension Outcome {
         case .alreadyEnded: "E"
         case .nothingToAbandon: "N"
         case .notOnHold: "F"
+        case .holdExists: "X"
         case .deletionInProgress: "D"
         case .noPlan: "P"
         case .planChanged: "C"

@@ -14,6 +14,7 @@ enum RandomLife {
         sim.drawFaults()
         sim.drawUsers()
         if approval == .required { sim.drawApprovals() }
+        sim.drawTargetHolds()
         sim.run(for: .seconds(3 * 86_400))
         sim.heal()
         sim.run(for: .seconds(60 * 86_400))
@@ -70,6 +71,17 @@ extension Simulator {
         at(.seconds(3 * 86_400)) { $0.approveAll(every: .seconds(7200), times: 600) }
     }
 
+    fileprivate mutating func drawTargetHolds() {
+        for name in ["a", "b"] where chance(200) {
+            let hold = Self.hold(name, on: pick([database, files]), isOfRows: chance(500))
+            let placedAt = Duration.seconds(Int64.random(in: 0...900, using: &dice))
+            at(placedAt) { $0.placeUntilDone(hold) }
+            guard chance(500) else { continue }
+            let liftedAt = Duration.seconds(Int64.random(in: 900...200_000, using: &dice))
+            at(liftedAt) { $0.liftHold(name) }
+        }
+    }
+
     private mutating func drawIdentity(_ user: Int, _ provider: ProviderName) {
         let delay = Duration.seconds(Int64.random(in: 0...900, using: &dice))
         switch Int.random(in: 0..<5, using: &dice) {
@@ -109,7 +121,11 @@ extension Simulator {
         for name in [apple, other, rotating, directory] { turn([.resume(name)]) }
         // A hold whose acknowledgement is under way is lifted too.
         releaseAll()
-        at(.seconds(60)) { $0.releaseAll() }
+        liftAllHolds()
+        at(.seconds(60)) { sim in
+            sim.releaseAll()
+            sim.liftAllHolds()
+        }
     }
 
     /// I-10 and liveness: with everything healed, every request comes to its end by itself.

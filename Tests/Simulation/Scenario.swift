@@ -256,6 +256,26 @@ struct Scenario: Sendable, CustomTestStringConvertible {
             ends: [.completed]
         ),
         Scenario(
+            name: "a hold on a target that is lifted",
+            prepare: { sim in
+                sim.storeToken(user: 1, provider: apple)
+                sim.placeUntilDone(Simulator.hold("a", on: database))
+                sim.at(.seconds(1)) { $0.submit(.deleteAccount, user: 1) }
+                sim.at(.seconds(86_400)) { $0.liftAllHolds() }
+            },
+            ends: [.completed]
+        ),
+        Scenario(
+            name: "a hold on rows that is lifted",
+            prepare: { sim in
+                sim.storeToken(user: 1, provider: apple)
+                sim.placeUntilDone(Simulator.hold("a", on: files, isOfRows: true))
+                sim.at(.seconds(1)) { $0.submit(.deleteAccount, user: 1) }
+                sim.at(.seconds(86_400)) { $0.liftAllHolds() }
+            },
+            ends: [.completed]
+        ),
+        Scenario(
             name: "several tokens of one identity",
             prepare: { sim in
                 for _ in 0..<3 { sim.storeToken(user: 1, provider: apple) }

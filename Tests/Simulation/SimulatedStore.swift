@@ -228,6 +228,10 @@ struct SimulatedStore {
             pauses.targets[name] = reason
         case .resumeTarget(let name):
             pauses.targets[name] = nil
+        case .placeHold(let hold):
+            pauses.holds.append(hold)
+        case .liftHold(let hold, _, _):
+            pauses.holds.removeAll { $0.name == hold.name }
         case .wake(let reason, let previous, let time):
             return wake(reason, after: previous, at: time)
         case .useGuardOverride(let count, _):

@@ -5,17 +5,13 @@ import Lifecycle
 extension Simulator {
     mutating func begin(_ action: EngineAction) {
         checkApproval(of: action)
+        checkHolds(of: action)
         switch action {
         case .commit:
             schedule(.perform(action), after: latency(faults.commitLatencyMaxMs))
         case .fetchDue, .load, .findRenewals:
             schedule(.perform(action), after: latency(2))
         case .call, .lookUp, .plan, .exchange, .renew, .purge, .verify:
-            if case .purge(_, let orders) = action,
-                orders.contains(where: { held.contains($0.request) })
-            {
-                world.violations.append("a purge begun under a hold")
-            }
             schedule(.perform(action), after: latency(faults.callLatencyMaxMs))
         case .reply(let ticket, let outcome):
             outcomes[ticket.number] = outcome
@@ -229,9 +225,17 @@ extension Simulator {
         }
         if chance(faults.troublePerMille) { return .trouble(.throttled(retryAfter: nil)) }
         let count = world.rows[target]?[row.user] ?? 0
-        let left = bug == .blindVerification ? min(count, 1) : 0
+        let disputed = order.holds.isEmpty ? 0 : min(count, Self.disputedCount(of: row.user))
+        let left = bug == .blindVerification ? min(count, 1) : disputed
         world.rows[target]?[row.user] = left
-        return .done(PurgeCounts(entries: [.init(name: "rows", action: "delete", rowCount: count)]))
+        var counts = PurgeCounts(entries: [
+            .init(name: "rows", action: "delete", rowCount: count - left)
+        ])
+        guard disputed > 0 else { return .done(counts) }
+        counts.entries.append(
+            .init(name: "rows", action: PurgeCounts.heldAction, rowCount: disputed)
+        )
+        return .held(counts, under: Set(order.holds.map(\.name)))
     }
 
     private mutating func verify(_ target: TargetName, _ order: PurgeOrder) -> VerifyAnswer {

@@ -25,6 +25,8 @@ enum PlantedBug: String, CaseIterable {
     case forgottenRenewal
     /// The plan before the purge is the one shown before, whatever the stores hold.
     case blindPlan
+    /// A restart forgets the holds on targets, so that a held target is purged.
+    case heldTargetPurged
 }
 
 /// Drives ``EngineCore`` with a manual clock, a world with faults, and crashes between any two
@@ -92,6 +94,8 @@ struct Simulator {
     var acknowledged: Set<RequestID> = []
     /// Holds that were acknowledged to an operator and not lifted.
     var held: Set<RequestID> = []
+    /// Holds on targets that were acknowledged to an operator and not lifted, by name.
+    var targetHolds: [String: TargetHold] = [:]
     /// Requests whose revocations an operator gave up, whether that was heard or not.
     var givenUp: Set<RequestID> = []
     /// Hashes that an operator approved, whether that was heard or not.
@@ -231,9 +235,11 @@ struct Simulator {
             exchanges.append(LoadedExchange(exchange: stored, credential: store.sealed(id)))
         }
         let suspects = store.recoverFromCrash(isOwnCrash: isOwnCrash)
+        var pauses = store.pauses
+        if bug == .heldTargetPurged { pauses.holds = [] }
         core = EngineCore(
             configuration: configuration,
-            pauses: store.pauses,
+            pauses: pauses,
             isVaultOpen: isVaultOpen,
             seed: dice.next()
         )

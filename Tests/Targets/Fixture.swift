@@ -138,10 +138,14 @@ final class Ticks: Sendable {
     let value = Atomic<Int64>(0)
 }
 
-func order(_ user: String, fence: WallTime = present) -> PurgeOrder {
+func order(
+    _ user: String,
+    fence: WallTime = present,
+    holds: [TargetHold] = []
+) -> PurgeOrder {
     let id = TimeOrderedID(high: 1, low: 2)
     guard let user = UserID(user) else { preconditionFailure("bad user id in a test") }
-    return PurgeOrder(request: RequestID(id), user: user, fence: fence)
+    return PurgeOrder(request: RequestID(id), user: user, fence: fence, holds: holds)
 }
 
 extension PurgeAnswer {
@@ -149,7 +153,7 @@ extension PurgeAnswer {
     var text: String {
         switch self {
         case .trouble(let trouble): trouble.code
-        case .done(let counts):
+        case .done(let counts), .held(let counts, _):
             counts.entries.map { entry in
                 "\(entry.name) \(entry.action) \(entry.rowCount)"
                     + (entry.fencedCount > 0 ? "+\(entry.fencedCount)" : "")

@@ -158,11 +158,12 @@ package enum OpenAPIDocument {
 extension OpenAPIDocument {
     /// Every documented object, sorted by name.
     package static let types: [any WireObject.Type] = [
-        ApproveInput.self, ControlProblem.Detail.self, CredentialInput.self, PlanInput.self,
-        ReasonInput.self, ReauthorizeInput.self, RequestOptions.self, SignInInput.self,
-        Submission.self, WireEvent.self, WireGuard.self, WireHealth.self,
+        ApproveInput.self, ControlProblem.Detail.self, CredentialInput.self, HoldInput.self,
+        OverrideInput.self, PlanInput.self, ReasonInput.self, ReauthorizeInput.self,
+        RequestOptions.self, SignInInput.self,
+        Submission.self, WireEvent.self, WireGuard.self, WireHealth.self, WireHold.self,
         WireIdentity.self, WireKeyRotation.self, WireLedger.self, WireLedgerEntries.self,
-        WireLedgerFinding.self, WireList<WireHealth>.self,
+        WireLedgerFinding.self, WireList<WireHealth>.self, WireList<WireHold>.self,
         WireList<WireIdentity>.self, WireList<WireRequest>.self, WireNotification.self,
         WireNotificationStatus.self, WirePlan.self, WirePlanChange.self, WirePlanIdentity.self,
         WirePlanItem.self, WirePlanTarget.self, WireProblem.self, WireReload.self, WireReplay.self,

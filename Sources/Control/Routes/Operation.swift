@@ -2,7 +2,7 @@
 package enum Operation: String, Sendable, CaseIterable {
     case abandonRequest, acceptRollback, approveRequest, cancelRequest, checkProvider, checkTarget,
         forgetIdentity
-    case holdRequest, ledgerEntries
+    case holdRequest, holdTarget, ledgerEntries, liftHold, listHolds
     case holdUser, listIdentities, listProviders, listRequests, listTargets, makePlan, metrics
     case notificationStatus
     case overrideGuard, pauseIntake, pauseProvider, pauseTarget, putCredential, reauthorizeRequest

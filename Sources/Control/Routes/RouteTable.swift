@@ -2,7 +2,8 @@
 package enum RouteTable {
     /// The rows.
     package static let routes: [Route] =
-        daemon + ledger + notifications + plans + providers + replay + requests + targets + users
+        daemon + holds + intake + ledger + notifications + plans + providers + replay + requests
+        + targets + users
         + vault
 
     /// The row of one operation; every operation has exactly one, which a test holds.
@@ -45,9 +46,12 @@ package enum RouteTable {
             .operator,
             "Open the mass-deletion guard once, counted and expiring.",
             .object(WireGuard.self),
-            input: EmptyInput.self,
+            input: OverrideInput.self,
             problems: [.wrongState]
         ),
+    ]
+
+    private static let intake: [Route] = [
         row(
             .pauseIntake,
             .post,
@@ -451,7 +455,7 @@ package enum RouteTable {
         )
     }
 
-    private static func row(
+    static func row(
         _ operation: Operation,
         _ method: Route.Method,
         _ pattern: String,

@@ -9,6 +9,8 @@ package enum HealthState: String, Sendable, CaseIterable {
     case broken
     /// The breaker lets single tries through.
     case probing
+    /// An operator placed a hold on all of the target: nothing is purged from it.
+    case held
 }
 
 /// Health of one provider or target.

@@ -105,6 +105,7 @@ extension DaemonBackend {
         case .nothingToAbandon:
             ControlProblem(.wrongState, "no revocation is left to give up")
         case .notOnHold: ControlProblem(.wrongState, "the request is not on hold")
+        case .holdExists: ControlProblem(.wrongState, "another hold has that name")
         case .deletionInProgress: ControlProblem(.deletionInProgress)
         case .noPlan: ControlProblem(.wrongState, "no plan of it waits for an approval")
         case .planChanged: ControlProblem(.planChanged)

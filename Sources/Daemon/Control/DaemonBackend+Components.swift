@@ -163,6 +163,10 @@ extension DaemonBackend {
         }
         health.inFlight = queue.isBusy ? 1 : 0
         health.waiting = queue.waitingCount
+        if parts.engine.inspect({ $0.isHeld(target.name) }) {
+            health.state = .known(.held)
+            health.detail = ParkReason.onHold.rawValue
+        }
         if queue.isPaused {
             health.state = .known(.paused)
             health.detail = reason

@@ -19,11 +19,14 @@ extension DaemonBackend {
         return try await status(caller: caller)
     }
 
-    /// Lets one more hour's worth of purges begin, or as many as wait, if those are more.
+    /// Lets exactly so many purges begin beyond the limit; as many as wait, where nobody says.
     ///
     /// What the guard parked waits for an override even when the hour has passed, so that counts as
     /// closed, too.
-    func overrideGuard(caller: Caller) async throws(ControlProblem) -> WireGuard {
+    func overrideGuard(
+        _ input: OverrideInput,
+        caller: Caller
+    ) async throws(ControlProblem) -> WireGuard {
         let counts = try await counts()
         let now = parts.now()
         let waiting = counts.byParkReason[.massDeletionGuard] ?? 0
@@ -31,7 +34,10 @@ extension DaemonBackend {
         guard before.isClosed || waiting > 0 else {
             throw ControlProblem(.wrongState, "the mass-deletion guard is open")
         }
-        let purges = max(before.purgesPerHourMax, waiting)
+        let purges = input.count ?? waiting
+        guard purges > 0 else {
+            throw ControlProblem(.wrongState, "no deletion waits for it; name a count")
+        }
         let until = now + Self.overrideLifetime
         try await attempt("override_guard") {
             try await parts.state.addGuardOverride(

@@ -164,9 +164,11 @@ struct Receipt: Sendable {
         members += time("verified_at", work.endedAt)
         let entries = work.counts.entries.map { entry -> JSONValue in
             let hasFence = isFenced(entry.name, of: work.target)
+            // Only a completed request has a receipt, so every hold was lifted before.
+            let isHeld = entry.action == PurgeCounts.heldAction
             return .object([
                 Member("table", .string(entry.name)),
-                Member("action", .string(entry.action)),
+                Member("action", .string(isHeld ? "held until the hold was lifted" : entry.action)),
                 Member("rows", .integer(Int64(entry.rowCount))),
                 Member("fenced_rows", .integer(Int64(entry.fencedCount))),
                 Member("fence", .string(hasFence ? record.request.fence.rfc3339 : "none")),
@@ -182,8 +184,9 @@ struct Receipt: Sendable {
     private var notErased: [JSONValue] {
         record.request.purges.flatMap { work -> [JSONValue] in
             let kept = tables(of: work.target).compactMap { table -> JSONValue? in
-                let rows = work.counts.entries.filter { $0.name == table.table }
-                    .reduce(0) { $0 + $1.rowCount }
+                let rows = work.counts.entries.filter {
+                    $0.name == table.table && $0.action != PurgeCounts.heldAction
+                }.reduce(0) { $0 + $1.rowCount }
                 switch table.action {
                 case .delete: return nil
                 case .anonymize(_, let reason):

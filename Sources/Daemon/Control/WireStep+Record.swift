@@ -105,6 +105,9 @@ extension WireStep {
         case .waiting:
             purge.lastError = work.lastTrouble
             purge.retryAt = work.retryAt
+            if work.counts.heldCount > 0 {
+                purge.verdict = "\(work.counts.heldCount) rows held"
+            }
             if request.phase.isEnded { verify.state = .known(.skipped) }
         case .purged:
             verify.state = .known(state(of: work, in: request))
@@ -115,8 +118,7 @@ extension WireStep {
             verify.verdict = "clean"
         }
         if work.step != .waiting {
-            let dealtWith = work.counts.entries.filter { !$0.action.hasPrefix("keep") }
-            purge.verdict = "\(dealtWith.reduce(0) { $0 + $1.rowCount }) rows"
+            purge.verdict = "\(work.counts.workedCount) rows"
         }
         return [purge, verify]
     }

@@ -135,6 +135,8 @@ extension ReplayDesk {
         let target: any PurgeTarget
         let tombstones: [[UInt8]: Tombstone]
         let input: ReplayInput
+        /// A copy of the store is worked on, not the store.
+        var isCopy: Bool { input.path != nil }
         /// Nothing is purged: neither the store nor a copy of it.
         var isLookOnly: Bool { input.isDrill && input.path == nil }
     }
@@ -256,21 +258,32 @@ extension ReplayDesk {
         var rows: [RequestID: Int] = [:]
         for attempt in 1...Self.triesMax where !open.isEmpty {
             if attempt > 1 { try await clock.sleep(until: clock.now() + Self.retryDelay) }
+            // Whoever placed a hold wants the data to stay, wherever it came back from.
+            let holds = pass.isCopy ? [] : try await state.pauses().holds
+            let ours = holds.filter { $0.target == pass.target.name }
+            guard ours.allSatisfy({ $0.rows != nil }) else {
+                trouble = ParkReason.onHold.rawValue
+                break
+            }
+            for index in open.indices { open[index].0.holds = ours }
             let purged = await pass.target.purge(open.map(\.0))
             let verified = await pass.target.verify(open.map(\.0))
             var left: [(PurgeOrder, Tombstone)] = []
             for (index, order) in open.enumerated() {
-                if case .done(let counts) = purged[index] {
-                    rows[order.0.request, default: 0] += counts.entries.reduce(0) {
-                        $0 + ($1.action.hasPrefix("keep") ? 0 : $1.rowCount)
-                    }
+                switch purged[index] {
+                case .done(let counts), .held(let counts, _):
+                    rows[order.0.request, default: 0] += counts.workedCount
+                case .trouble: break
                 }
                 switch (purged[index], verified[index]) {
                 case (.done, .clean): done.append((order.1, rows[order.0.request] ?? 0))
                 case (.trouble(let cause), _), (_, .trouble(let cause)):
                     trouble = cause.code
                     left.append(order)
-                case (_, .remaining):
+                case (.held, _):
+                    trouble = ParkReason.onHold.rawValue
+                    left.append(order)
+                case (.done, .remaining):
                     trouble = "remaining_rows"
                     left.append(order)
                 }

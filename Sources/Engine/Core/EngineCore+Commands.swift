@@ -14,6 +14,10 @@ extension EngineCore {
             pauseTarget(name, reason: reason, at: now)
         case .resumeTarget(let name):
             resumeTarget(name, at: now)
+        case .placeHold(let hold, let ticket):
+            place(hold, ticket, at: now)
+        case .liftHold(let name, let uid, let ticket):
+            liftHold(name, by: uid, ticket, at: now)
         case .reconfigured(let configuration):
             reconfigure(configuration, at: now)
         case .guardOverride(let purges, let until):
@@ -97,7 +101,7 @@ extension EngineCore {
         nextBatch.hasWake = true
     }
 
-    private mutating func touchWindow(at now: WallTime) {
+    mutating func touchWindow(at now: WallTime) {
         for id in window.keys.sorted() { apply(.due, to: id, ticket: nil, at: now) }
     }
 }

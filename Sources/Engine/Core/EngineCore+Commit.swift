@@ -47,6 +47,7 @@ extension EngineCore {
         guard let batch = batchUnderWay else { return }
         batchUnderWay = nil
         actions += batch.reports.map(EngineAction.report)
+        for ticket in batch.tickets { reply(ticket, .done) }
         if batch.hasWake { noteDue(now) }
         for (id, effects) in batch.exchanges { perform(effects, of: id, at: now) }
         for entry in batch.requests {

@@ -215,13 +215,20 @@ extension EngineCore {
     ) -> PurgeOrder? {
         guard let run = window[id] else { return nil }
         let request = run.loaded.request
-        guard mayPerform(run), request.openRevocationCount == 0, request.purgeStartedAt != nil
+        let isStopped = work == .purge && around.isHeld(target)
+        guard mayPerform(run), !isStopped, request.openRevocationCount == 0,
+            request.purgeStartedAt != nil
         else {
             let effect: RequestEffect = work == .purge ? .purge(target) : .verify(target)
             apply(.postponed(effect, until: now), to: id, ticket: nil, at: now)
             return nil
         }
-        return PurgeOrder(request: id, user: run.loaded.user, fence: request.fence)
+        return PurgeOrder(
+            request: id,
+            user: run.loaded.user,
+            fence: request.fence,
+            holds: around.holds.isEmpty ? [] : around.rowHolds(on: target)
+        )
     }
 }
 

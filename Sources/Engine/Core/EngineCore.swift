@@ -34,6 +34,8 @@ package struct EngineCore: Sendable {
             [(id: RequestID, effects: [RequestEffect], tickets: [Ticket], isChange: Bool)] = []
         var exchanges: [(id: CredentialID, effects: [CodeExchange.Effect])] = []
         var reports: [EngineReport] = []
+        /// Who waits for its changes that belong to no request.
+        var tickets: [Ticket] = []
         /// It makes parked requests due, which only a later read can find.
         var hasWake = false
     }
@@ -110,6 +112,7 @@ package struct EngineCore: Sendable {
         )
         around.directory = configuration.directory
         around.isApprovalRequired = configuration.approval == .required
+        around.holds = pauses.holds
         massDeletionGuard = MassDeletionGuard(purgesMax: configuration.purgesPerHourMax)
         unfinishedWakes = pauses.unfinishedWakes
         dice = SeededGenerator(seed: seed)
@@ -239,8 +242,8 @@ package struct EngineCore: Sendable {
             found(due, at: now)
         case .renewed(let id, let answer):
             renewed(id, answer, at: now)
-        case .operate, .pause, .resume, .pauseTarget, .resumeTarget, .reconfigured, .guardOverride,
-            .intakePaused, .restraintLifted, .probe, .timer:
+        case .operate, .pause, .resume, .pauseTarget, .resumeTarget, .placeHold, .liftHold,
+            .reconfigured, .guardOverride, .intakePaused, .restraintLifted, .probe, .timer:
             command(input, at: now)
         }
     }

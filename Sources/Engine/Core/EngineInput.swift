@@ -69,6 +69,10 @@ package enum EngineInput: Sendable {
     case pauseTarget(TargetName, reason: String)
     case resumeTarget(TargetName)
     case reconfigured(EngineConfiguration)
+    /// An operator stops a target, or rows of it.
+    case placeHold(TargetHold, Ticket)
+    /// An operator lifts the stop of that name.
+    case liftHold(String, by: UInt32, Ticket)
     /// An operator lets this many purges past the mass-deletion guard.
     case guardOverride(purges: Int, until: WallTime)
     case intakePaused(Bool)

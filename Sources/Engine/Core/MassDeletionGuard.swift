@@ -28,7 +28,7 @@ struct MassDeletionGuard: Sendable {
 
     /// - Returns: Whether it was the override that let the purge pass.
     mutating func purgeBegan(at now: WallTime) -> Bool {
-        guard begun.count >= purgesMax, allowance > 0 else {
+        guard begun.count >= purgesMax, allowance > 0, now < allowanceUntil else {
             begun.append(now)
             return false
         }

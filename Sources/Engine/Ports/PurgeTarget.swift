@@ -6,12 +6,25 @@ package struct PurgeOrder: Sendable {
     package let user: UserID
     /// Only rows not newer than this are touched: min(request's `created_at`, import time).
     package let fence: WallTime
+    /// The holds on rows of the target; the same for all orders of one call.
+    ///
+    /// A purge leaves those rows alone, and what must stay for them to stay.
+    package var holds: [TargetHold]
 
-    package init(request: RequestID, user: UserID, fence: WallTime) {
+    package init(request: RequestID, user: UserID, fence: WallTime, holds: [TargetHold] = []) {
         self.request = request
         self.user = user
         self.fence = fence
+        self.holds = holds
     }
+}
+
+/// Whether a store can leave the rows of a filter alone.
+package enum FilterAnswer: Hashable, Sendable {
+    case accepted
+    /// Why not, for an operator; without personal data.
+    case refused(String)
+    case trouble(Trouble)
 }
 
 /// One store of user data.
@@ -51,6 +64,9 @@ package protocol PurgeTarget: Sendable {
     /// - Returns: The wanted users that the store has.
     func users(where isWanted: @escaping @Sendable (UserID) -> Bool) async -> UsersAnswer
 
+    /// Whether it could leave rows alone, before a hold on them is placed.
+    func check(_ filter: RowFilter) async -> FilterAnswer
+
     /// Looks through the live schema (or bucket, folder) for what looks like user data.
     func coverage() async -> CoverageAnswer
 
@@ -69,6 +85,11 @@ extension PurgeTarget {
     package func users(
         where isWanted: @escaping @Sendable (UserID) -> Bool
     ) async -> UsersAnswer { .unknown }
+
+    /// No store but those with tables.
+    package func check(_ filter: RowFilter) async -> FilterAnswer {
+        .refused("a target of this kind has no rows to choose from; hold the whole target instead")
+    }
 
     /// Cannot tell.
     package func coverage() async -> CoverageAnswer { .unknown }

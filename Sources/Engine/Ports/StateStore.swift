@@ -150,6 +150,8 @@ package enum StateChange: Sendable {
     case resumeProvider(ProviderName)
     case pauseTarget(TargetName, reason: String, at: WallTime)
     case resumeTarget(TargetName)
+    case placeHold(TargetHold)
+    case liftHold(TargetHold, by: UInt32, at: WallTime)
     /// Makes open requests that are parked for `reason` due, so that they are looked at again: one
     /// page (``Lifecycle/Limits/wakePageMax``) in the order of ids, beginning behind `after`.
     case wake(parkedFor: ParkReason, after: RequestID? = nil, at: WallTime)
@@ -205,6 +207,8 @@ package struct GuardAllowance: Hashable, Sendable {
 package struct StoredPauses: Hashable, Sendable {
     package var providers: [ProviderName: String]
     package var targets: [TargetName: String]
+    /// Stops on targets, in the order in which they were placed.
+    package var holds: [TargetHold] = []
     /// Wakes that a stop cut short, and behind which request each goes on.
     package var unfinishedWakes: [ParkReason: RequestID]
 

@@ -113,6 +113,17 @@ package final class DeletionEngine: Sendable {
         await ticketed { .operate(id, event, $0) }
     }
 
+    /// Places a hold on a target and waits until that is durable; no purge begins after it that the
+    /// hold forbids.
+    package func place(_ hold: TargetHold) async -> OperationOutcome {
+        await ticketed { .placeHold(hold, $0) }
+    }
+
+    /// Lifts the hold of that name and waits until that is durable.
+    package func liftHold(_ name: String, by uid: UInt32) async -> OperationOutcome {
+        await ticketed { .liftHold(name, by: uid, $0) }
+    }
+
     /// Returns when the loop has turned once.
     package func probe() async { _ = await ticketed { .probe($0) } }
 

@@ -27,10 +27,27 @@ extension LedgerPen {
                     ]
                 )
             )
+        case .placeHold(let hold):
+            write(hold, "target_held", by: hold.uid, at: hold.since)
+        case .liftHold(let hold, let uid, let time):
+            write(hold, "target_released", by: uid, at: time)
         case .save, .openCase, .saveExchange, .storeTokens, .rotate, .resumeProvider, .resumeTarget,
             .wake,
             .useGuardOverride, .tendRenewals, .beginRenewal, .endRenewal:
             break
         }
+    }
+
+    private func write(_ hold: TargetHold, _ event: String, by uid: UInt32, at time: WallTime) {
+        write(
+            LedgerEntry(
+                at: time,
+                [
+                    .event: .word(event),
+                    .target: .word(LedgerEntry.plain(hold.target.rawValue)),
+                    .detail: .word(LedgerEntry.plain(hold.name)), .uid: .number(Int64(uid)),
+                ]
+            )
+        )
     }
 }

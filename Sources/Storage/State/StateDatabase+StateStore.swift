@@ -62,6 +62,7 @@ extension StateDatabase: StateStore {
     package func pauses() async throws -> StoredPauses {
         try await read { database in
             var pauses = StoredPauses(unfinishedWakes: try WakeWriter.unfinished(database))
+            pauses.holds = try TargetHoldTable(database: database).all()
             try database.each("SELECT kind, name, reason FROM pauses") { row in
                 if row.text(0) == "provider" {
                     pauses.providers[ProviderName(row.text(1))] = row.text(2)
@@ -151,6 +152,10 @@ extension StateDatabase: StateStore {
             try resume("provider", name.rawValue, database)
         case .resumeTarget(let name):
             try resume("target", name.rawValue, database)
+        case .placeHold(let hold):
+            try TargetHoldTable(database: database).insert(hold)
+        case .liftHold(let hold, _, _):
+            try TargetHoldTable(database: database).delete(hold.name)
         case .wake(let reason, let previous, let time):
             let last = try WakeWriter(database: database).wake(reason, after: previous, at: time)
             return last.map { .wakeGoesOn(reason, after: $0) }

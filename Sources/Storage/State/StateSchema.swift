@@ -68,6 +68,9 @@ enum StateSchema {
         migrator.registerMigration("11 re-checks") { database in
             try database.execute(sql: cases)
         }
+        migrator.registerMigration("12 holds on targets") { database in
+            try database.execute(sql: TargetHoldTable.schema)
+        }
         return migrator
     }
 

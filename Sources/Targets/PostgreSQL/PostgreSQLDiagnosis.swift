@@ -21,10 +21,15 @@ struct PostgreSQLDiagnosis {
     /// - Returns: The plan, or `nil` when there are ``problems``.
     /// - Throws: ``PostgreSQLError`` when the server cannot be asked.
     mutating func run(
-        _ catalog: PostgreSQLCatalog
+        _ catalog: PostgreSQLCatalog,
+        holds: [RowFilter] = []
     ) throws(PostgreSQLError) -> PostgreSQLPlan? {
         try checkServer()
-        var maker = PostgreSQLPlanMaker(rules: configuration.rules, catalog: catalog)
+        var maker = PostgreSQLPlanMaker(
+            rules: configuration.rules,
+            holds: holds,
+            catalog: catalog
+        )
         let plan = maker.make()
         problems += maker.problems
         advice += maker.advice

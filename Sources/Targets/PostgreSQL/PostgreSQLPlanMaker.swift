@@ -9,6 +9,8 @@ struct PostgreSQLPlan: Sendable {
 /// Checks the rules against the live catalogs and compiles them.
 struct PostgreSQLPlanMaker {
     let rules: [TableRule]
+    /// Rows that are left alone.
+    let holds: [RowFilter]
     let catalog: PostgreSQLCatalog
     /// One sentence for each thing that forbids to purge.
     private(set) var problems: [String] = []
@@ -17,9 +19,16 @@ struct PostgreSQLPlanMaker {
 
     /// - Parameters:
     ///   - rules: As configured; tables may be named with their schema.
+    ///   - holds: Rows that are left alone; the same.
     ///   - catalog: What there is.
-    init(rules: [TableRule], catalog: PostgreSQLCatalog) {
+    init(rules: [TableRule], holds: [RowFilter], catalog: PostgreSQLCatalog) {
         self.rules = Self.resolved(rules, catalog)
+        self.holds = holds.map { hold in
+            RowFilter(
+                table: catalog.table(hold.table)?.name ?? hold.table,
+                conditions: hold.conditions
+            )
+        }
         self.catalog = catalog
     }
 
@@ -40,6 +49,7 @@ struct PostgreSQLPlanMaker {
     /// Makes the plan; `nil` when there are ``problems``.
     mutating func make() -> PostgreSQLPlan? {
         for rule in rules { check(rule) }
+        for hold in holds { check(hold) }
         if rules.isEmpty { problems.append("no table is configured") }
         guard problems.isEmpty else { return nil }
         var planner = ForeignKeyPlanner(
@@ -57,6 +67,7 @@ struct PostgreSQLPlanMaker {
                 rule: rule,
                 shape: shape,
                 fence: planner.fence(of: rule, in: shape.name),
+                hold: planner.hold(of: rule, in: shape.name, filters: holds),
                 isSelfReferencing: planner.isSelfReferencing(shape.name)
             )
         }
@@ -91,6 +102,17 @@ struct PostgreSQLPlanMaker {
         }
         if let column = column(rule.column, of: shape) { checkID(rule, column, shape) }
         if let creation = rule.creation { checkCreation(creation, shape) }
+    }
+
+    /// A hold that cannot be kept forbids to purge at all.
+    private mutating func check(_ hold: RowFilter) {
+        guard let shape = catalog.tables[hold.table],
+            rules.contains(where: { $0.table == shape.name })
+        else {
+            problems.append("table '\(hold.table)', which has held rows, has no rule")
+            return
+        }
+        for condition in hold.conditions { _ = column(condition.column, of: shape) }
     }
 
     private mutating func column(

@@ -8,7 +8,7 @@ internal import Lifecycle
 struct PostgreSQLPurge {
     /// How far the work has come.
     enum Stand {
-        case done(PurgeCounts)
+        case done(PurgeAnswer)
         /// A transaction was committed and there is more to do.
         case paused
     }
@@ -51,7 +51,9 @@ struct PostgreSQLPurge {
             if plan.isCircular { try run("SET CONSTRAINTS ALL DEFERRED") }
             let isOver = try work()
             try run("COMMIT")
-            return isOver ? .done(counts) : .paused
+            guard isOver else { return .paused }
+            guard counts.heldCount > 0 else { return .done(.done(counts)) }
+            return .done(.held(counts, under: Set(order.holds.map(\.name))))
         } catch {
             if !error.endsSession { try run("ROLLBACK") }
             throw error
@@ -91,7 +93,22 @@ struct PostgreSQLPurge {
             guard changed.isLast else { return false }
             if let tally { close(tally) }
         }
+        try countHeld()
         return true
+    }
+
+    /// What stays of the user under holds.
+    private mutating func countHeld() throws(PostgreSQLError) {
+        for table in plan.tables {
+            guard let sql = table.heldSQL,
+                let key = table.rule.idType.key(for: order.user)?.parameter
+            else { continue }
+            let count = try ask(sql, [key, fence]).integer(0)
+            guard count > 0 else { continue }
+            counts.entries.append(
+                .init(name: table.table, action: PurgeCounts.heldAction, rowCount: count)
+            )
+        }
     }
 
     private mutating func close(_ tally: TableTally) {

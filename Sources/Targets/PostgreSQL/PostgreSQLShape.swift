@@ -1,3 +1,5 @@
+internal import Lifecycle
+
 /// What the catalogs say about one table.
 struct PostgreSQLTable: Sendable {
     let schema: String
@@ -70,6 +72,22 @@ struct PostgreSQLDialect: SQLDialect {
             return "(coalesce(NOT isfinite(\(column)) OR \(moment) > 'epoch'::timestamptz"
                 + " + \(fence) * interval '1 millisecond', false))"
         }
+    }
+
+    /// Compares as values of the column's type; texts that may have other equals without regard to
+    /// case, since holding too much does less harm.
+    func isHeld(_ filter: RowFilter, of table: String, as reference: String) -> String {
+        let tests = filter.conditions.map { condition in
+            let found = tables[table]?.column(condition.column)
+            let column = "\(reference).\(quoted(condition.column))"
+            let literals = condition.values.map(Self.literal)
+            guard found?.type == "citext" || found?.isDeterministic == false else {
+                return "coalesce(\(column) IN (\(literals.joined(separator: ", "))), false)"
+            }
+            let values = literals.map { "lower(\($0))" }.joined(separator: ", ")
+            return "coalesce(lower(\(column)::text) IN (\(values)), false)"
+        }
+        return "(" + tests.joined(separator: " AND ") + ")"
     }
 
     /// An identifier (PostgreSQL 15, 4.1.1); names without NUL, which the reader of the

@@ -21,16 +21,25 @@ struct PostgreSQLTablePlan: Sendable {
     let computed: [ColumnMask]
     /// What is left, asked in another form than the work; `nil` for kept rows.
     let remainingSQL: String?
+    /// Rows that want work and stay under a hold; `nil` without one.
+    let heldSQL: String?
 
     /// Compiles a rule that has been checked against `shape`.
-    init(rule: TableRule, shape: PostgreSQLTable, fence: String?, isSelfReferencing: Bool) {
+    init(
+        rule: TableRule,
+        shape: PostgreSQLTable,
+        fence: String?,
+        hold: String?,
+        isSelfReferencing: Bool
+    ) {
         self.rule = rule
         table = shape.name
         let name = shape.reference
         let masks = PostgreSQLMasks(rule)
         computed = masks.computed
         let match = Self.match(rule, shape)
-        let todo = masks.isMasked.map { " AND NOT (\($0))" } ?? ""
+        let wanted = masks.isMasked.map { " AND NOT (\($0))" } ?? ""
+        let todo = wanted + (hold.map { " AND NOT \($0)" } ?? "")
         let open = fence.map { " AND NOT \($0)" } ?? ""
         let undated =
             rule.creation.map { "\(name).\(PostgreSQLDialect.quote($0.column)) IS NULL" } ?? "false"
@@ -66,6 +75,12 @@ struct PostgreSQLTablePlan: Sendable {
             FROM unnest($1::oid[], $2::tid[]\(arrays)) AS v(o, i\(aliases)) \
             WHERE \(name).tableoid = v.o AND \(name).ctid = v.i
             """
+        heldSQL = hold.map {
+            """
+            SELECT count(*) FROM (SELECT 1 FROM \(name) WHERE \(match)\(wanted)\(open) AND \($0) \
+            LIMIT \(PostgreSQLLimits.remainingRows)) AS q
+            """
+        }
         remainingSQL =
             rule.action == .keep
             ? nil
@@ -82,6 +97,7 @@ struct PostgreSQLTablePlan: Sendable {
         if rule.action != .keep, !computed.isEmpty {
             samples.append((sql: selectSQL, parameterCount: 3))
         }
+        if let heldSQL { samples.append((sql: heldSQL, parameterCount: 2)) }
         if let remainingSQL { samples.append((sql: remainingSQL, parameterCount: 2)) }
         return samples
     }

@@ -17,6 +17,8 @@ package actor PostgreSQLTarget: PurgeTarget {
     private var usedAt = Duration.zero
     private var plan: PostgreSQLPlan?
     private var plannedAt = Duration.zero
+    /// What the plan leaves alone.
+    private var plannedHolds: [RowFilter] = []
 
     /// The queue on which everything here runs: waiting for a server holds no thread of others.
     package nonisolated var unownedExecutor: UnownedSerialExecutor {
@@ -56,8 +58,7 @@ package actor PostgreSQLTarget: PurgeTarget {
             while answers.count < orders.count {
                 let hadSession = session != nil
                 do {
-                    let counts = try await purge(orders[answers.count], signal)
-                    answers.append(.done(counts))
+                    answers.append(try await purge(orders[answers.count], signal))
                     tries = 0
                 } catch {
                     let error = known(error)
@@ -145,6 +146,25 @@ package actor PostgreSQLTarget: PurgeTarget {
         }
     }
 
+    /// Makes the plan that leaves those rows alone, and drops it.
+    package func check(_ filter: RowFilter) async -> FilterAnswer {
+        await cancellable { signal in
+            do throws(PostgreSQLError) {
+                let session = try connected(signal)
+                var diagnosis = PostgreSQLDiagnosis(
+                    session: session,
+                    configuration: configuration,
+                    now: clock.wall()
+                )
+                _ = try diagnosis.run(try catalog(session), holds: [filter])
+                return diagnosis.problems.first.map { .refused($0) } ?? .accepted
+            } catch {
+                forget(after: error)
+                return .trouble(error.trouble)
+            }
+        }
+    }
+
     /// Compares the configuration with the live catalogs; one sentence per problem.
     package func diagnose() async -> [String] {
         await inspect().problems
@@ -171,6 +191,7 @@ package actor PostgreSQLTarget: PurgeTarget {
                     now: clock.wall()
                 )
                 (plan, plannedAt) = (try diagnosis.run(catalog), clock.uptime())
+                plannedHolds = []
                 return (diagnosis.problems, diagnosis.advice, false)
             } catch {
                 forget(after: error)
@@ -181,8 +202,8 @@ package actor PostgreSQLTarget: PurgeTarget {
 
     // MARK: One order
 
-    private func purge(_ order: PurgeOrder, _ signal: CancelSignal) async throws -> PurgeCounts {
-        let (session, plan) = try ready(signal)
+    private func purge(_ order: PurgeOrder, _ signal: CancelSignal) async throws -> PurgeAnswer {
+        let (session, plan) = try ready(signal, order.holds.compactMap(\.rows))
         var purge = PostgreSQLPurge(
             session: session,
             plan: plan,
@@ -192,9 +213,9 @@ package actor PostgreSQLTarget: PurgeTarget {
         )
         while true {
             session.signal = signal
-            if case .done(let counts) = try purge.step() {
+            if case .done(let answer) = try purge.step() {
                 usedAt = clock.uptime()
-                return counts
+                return answer
             }
             try await clock.rest(PostgreSQLLimits.restBetweenChunks)
         }
@@ -251,9 +272,15 @@ package actor PostgreSQLTarget: PurgeTarget {
     ) -> [PurgeAnswer] {
         guard let copy else { return answers }
         return answers.map { answer in
-            guard case .done(var counts) = answer else { return answer }
-            counts.note(copy)
-            return .done(counts)
+            switch answer {
+            case .done(var counts):
+                counts.note(copy)
+                return .done(counts)
+            case .held(var counts, let names):
+                counts.note(copy)
+                return .held(counts, under: names)
+            case .trouble: return answer
+            }
         }
     }
 
@@ -283,19 +310,23 @@ package actor PostgreSQLTarget: PurgeTarget {
     }
 
     private func ready(
-        _ signal: CancelSignal
+        _ signal: CancelSignal,
+        _ holds: [RowFilter] = []
     ) throws(PostgreSQLError) -> (session: PostgreSQLSession, plan: PostgreSQLPlan) {
         let session = try connected(signal)
         let now = clock.uptime()
-        if let plan, now - plannedAt < PostgreSQLLimits.planLifetime { return (session, plan) }
+        if let plan, holds == plannedHolds, now - plannedAt < PostgreSQLLimits.planLifetime {
+            return (session, plan)
+        }
         var maker = PostgreSQLPlanMaker(
             rules: configuration.rules,
+            holds: holds,
             catalog: try catalog(session)
         )
         guard let made = maker.make() else {
             throw PostgreSQLError(.planRefused, target: name)
         }
-        (plan, plannedAt) = (made, now)
+        (plan, plannedAt, plannedHolds) = (made, now, holds)
         return (session, made)
     }
 

@@ -8,9 +8,9 @@ struct ForeignKeyPlanner<Dialect: SQLDialect> {
         let foreignKeys: [ForeignKey]
     }
 
-    private let tables: [Table]
+    let tables: [Table]
     private let rules: [TableRule]
-    private let dialect: Dialect
+    let dialect: Dialect
     /// One sentence for each thing that forbids to purge.
     private(set) var problems: [String] = []
     /// One sentence for each thing that an operator should know.
@@ -29,11 +29,11 @@ struct ForeignKeyPlanner<Dialect: SQLDialect> {
         children(of: table).contains { isSame($0.table.name, table) }
     }
 
-    private func isSame(_ one: String, _ other: String) -> Bool {
+    func isSame(_ one: String, _ other: String) -> Bool {
         dialect.key(one) == dialect.key(other)
     }
 
-    private func children(of table: String) -> [(table: Table, key: ForeignKey)] {
+    func children(of table: String) -> [(table: Table, key: ForeignKey)] {
         tables.flatMap { child in
             child.foreignKeys.filter { isSame($0.parent, table) }.map { (table: child, key: $0) }
         }

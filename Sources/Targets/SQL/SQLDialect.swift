@@ -1,3 +1,5 @@
+internal import Lifecycle
+
 /// What the SQL of a plan has of its own in each kind of database.
 protocol SQLDialect {
     /// By what two spellings of a table's or column's name are the same.
@@ -14,4 +16,13 @@ protocol SQLDialect {
     ///   - reference: The table or its alias in SQL.
     /// - Returns: An expression.
     func isFenced(_ creation: CreationColumn, of table: String, as reference: String) -> String
+
+    /// 1 or true for a row that a filter fits, never null.
+    ///
+    /// - Parameters:
+    ///   - filter: Whose values are written into the SQL as literals.
+    ///   - table: The table, named as in its shape.
+    ///   - reference: The table or its alias in SQL.
+    /// - Returns: An expression.
+    func isHeld(_ filter: RowFilter, of table: String, as reference: String) -> String
 }

@@ -18,17 +18,23 @@ enum Diagnosis {
     static func plan(
         _ db: Database,
         rules: [TableRule],
+        holds: [RowFilter],
         now: WallTime,
         target: TargetName
     ) throws -> PurgePlan {
-        guard let plan = try run(db, rules: rules, now: now).plan else {
+        guard let plan = try run(db, rules: rules, holds: holds, now: now).plan else {
             throw TargetError(kind: .planRefused, target: target)
         }
         return plan
     }
 
     /// Checks schema, statements and stored values in one read transaction.
-    static func run(_ db: Database, rules: [TableRule], now: WallTime) throws -> Findings {
+    static func run(
+        _ db: Database,
+        rules: [TableRule],
+        holds: [RowFilter] = [],
+        now: WallTime
+    ) throws -> Findings {
         unsafe csqliteguard_deadline_begin(
             db.sqliteConnection,
             TargetLimits.diagnosisDeadline.milliseconds
@@ -37,7 +43,7 @@ enum Diagnosis {
         try db.execute(sql: "BEGIN")
         defer { _ = unsafe sqlite3_exec(db.sqliteConnection, "ROLLBACK", nil, nil, nil) }
         let schema = try LiveSchema(db)
-        var maker = PlanMaker(rules: rules, schema: schema)
+        var maker = PlanMaker(rules: rules, holds: holds, schema: schema)
         let plan = maker.make()
         var findings = Findings(problems: maker.problems, advice: maker.advice)
         guard let plan else { return findings }
@@ -62,7 +68,7 @@ enum Diagnosis {
     private static func prepare(_ table: TablePlan, _ db: Database, _ findings: inout Findings) {
         let statements = [
             table.countSQL, table.workSQL, table.chunkSQL, table.cursorSQL, table.fencedSQL,
-            table.remainingSQL, table.planSQL,
+            table.remainingSQL, table.planSQL, table.heldSQL,
         ]
         for sql in statements.compactMap({ $0 }) {
             do {

@@ -1,20 +1,26 @@
+internal import Lifecycle
+
 /// Checks the rules against the live schema and compiles them.
 struct PlanMaker {
     let rules: [TableRule]
+    /// Rows that are left alone.
+    let holds: [RowFilter]
     let schema: LiveSchema
     /// One sentence for each thing that forbids to purge.
     private(set) var problems: [String] = []
     /// One sentence for each thing that an operator should know.
     private(set) var advice: [String] = []
 
-    init(rules: [TableRule], schema: LiveSchema) {
+    init(rules: [TableRule], holds: [RowFilter], schema: LiveSchema) {
         self.rules = rules
+        self.holds = holds
         self.schema = schema
     }
 
     /// Makes the plan; `nil` when there are ``problems``.
     mutating func make() -> PurgePlan? {
         for rule in rules { check(rule) }
+        for hold in holds { check(hold) }
         if rules.isEmpty { problems.append("no table is configured") }
         guard problems.isEmpty else { return nil }
         var planner = ForeignKeyPlanner(
@@ -32,6 +38,7 @@ struct PlanMaker {
                 rule: rule,
                 shape: shape,
                 fence: planner.fence(of: rule, in: shape.name),
+                hold: planner.hold(of: rule, in: shape.name, filters: holds),
                 isSelfReferencing: planner.isSelfReferencing(shape.name)
             )
         }
@@ -62,6 +69,16 @@ struct PlanMaker {
             if masks.isEmpty { problems.append("table '\(rule.table)': anonymize sets no column") }
             for mask in masks { checkMask(mask, shape) }
         }
+    }
+
+    /// A hold that cannot be kept forbids to purge at all.
+    private mutating func check(_ hold: RowFilter) {
+        guard let shape = schema.table(hold.table), rules.contains(where: { $0.isOf(shape.name) })
+        else {
+            problems.append("table '\(hold.table)', which has held rows, has no rule")
+            return
+        }
+        for condition in hold.conditions { _ = column(condition.column, of: shape) }
     }
 
     private mutating func column(_ name: String, of shape: TableShape) -> ColumnShape? {
@@ -139,6 +156,13 @@ struct PlanMaker {
     }
 }
 
+extension TableRule {
+    /// SQLite compares names without regard to ASCII case.
+    fileprivate func isOf(_ table: String) -> Bool {
+        self.table.lowercased() == table.lowercased()
+    }
+}
+
 /// SQLite's own.
 struct SQLiteDialect: SQLDialect {
     func key(_ name: String) -> String { name.lowercased() }
@@ -149,5 +173,17 @@ struct SQLiteDialect: SQLDialect {
 
     func isFenced(_ creation: CreationColumn, of table: String, as reference: String) -> String {
         FenceSQL.isFenced(creation, of: reference)
+    }
+
+    /// Compares as the column does, and by text, so that neither type nor collation lets a held row
+    /// slip through.
+    func isHeld(_ filter: RowFilter, of table: String, as reference: String) -> String {
+        let tests = filter.conditions.map { condition in
+            let column = "\(reference).\(quoted(condition.column))"
+            let values = condition.values.map { "'" + $0.replacing("'", with: "''") + "'" }
+                .joined(separator: ", ")
+            return "ifnull(\(column) IN (\(values)) OR CAST(\(column) AS TEXT) IN (\(values)), 0)"
+        }
+        return "(" + tests.joined(separator: " AND ") + ")"
     }
 }

@@ -124,8 +124,37 @@ struct PurgeTransaction {
             }
         }
         progress.resume = nil
-        progress.answers[progress.next] = .done(resume.counts)
+        let held = try heldEntries(order)
+        resume.counts.entries += held
+        progress.answers[progress.next] =
+            held.isEmpty
+            ? .done(resume.counts)
+            : .held(resume.counts, under: Set(order.holds.map(\.name)))
         return true
+    }
+
+    /// What stays of a user under holds, counted in the transaction that did the last of the work.
+    private func heldEntries(
+        _ order: PurgeOrder
+    ) throws(TargetError) -> [PurgeCounts.Entry] {
+        var entries: [PurgeCounts.Entry] = []
+        for table in plan.tables {
+            guard let sql = table.heldSQL, let key = table.rule.idType.key(for: order.user)
+            else { continue }
+            let query: PreparedQuery
+            do {
+                query = try PreparedQuery(sql, constants: table.constants, on: db, target: target)
+            } catch {
+                throw TargetError(error, target: target)
+            }
+            defer { query.forgetUser() }
+            try query.bind(key, fence: order.fence)
+            guard let (count, _, _) = try query.integers(), count > 0 else { continue }
+            entries.append(
+                .init(name: table.table, action: PurgeCounts.heldAction, rowCount: Int(count))
+            )
+        }
+        return entries
     }
 
     // MARK: Tables

@@ -18,6 +18,8 @@ package actor SQLiteTarget: PurgeTarget {
 
     private var queue: DatabaseQueue?
     private var plan: PurgePlan?
+    /// The plan under the holds that the last purge was given.
+    private var heldPlan: (holds: [RowFilter], plan: PurgePlan)?
     /// How long the write lock was held since the last gap, and when it was let go.
     private var held = Duration.zero
     private var releasedAt = Duration.zero
@@ -39,10 +41,11 @@ package actor SQLiteTarget: PurgeTarget {
     /// Deletes and masks, many orders in one short transaction.
     package func purge(_ orders: [PurgeOrder]) async -> [PurgeAnswer] {
         var progress = PurgeProgress(orderCount: orders.count)
+        let holds = orders.first?.holds.compactMap(\.rows) ?? []
         var schemaTries = 0
         while !progress.isFinished {
             do {
-                let (queue, plan) = try await ready()
+                let (queue, plan) = try await ready(holds)
                 try await rest(isResuming: progress.resume != nil)
                 let before = progress
                 let (target, clock) = (name, clock)
@@ -178,6 +181,22 @@ package actor SQLiteTarget: PurgeTarget {
         }
     }
 
+    /// Makes the plan that leaves those rows alone, and drops it.
+    package func check(_ filter: RowFilter) async -> FilterAnswer {
+        do {
+            let queue = try connect()
+            let (rules, clock) = (configuration.rules, clock)
+            let found = try await queue.writeWithoutTransaction { db in
+                try Diagnosis.run(db, rules: rules, holds: [filter], now: clock.wall())
+            }
+            return found.problems.first.map { .refused($0) } ?? .accepted
+        } catch {
+            let error = TargetError(error, target: name)
+            forget(after: error)
+            return .trouble(error.trouble)
+        }
+    }
+
     /// Compares the configuration with the live schema; one sentence per problem.
     package func diagnose() async -> [String] {
         await inspect().problems
@@ -197,7 +216,7 @@ package actor SQLiteTarget: PurgeTarget {
                 try Diagnosis.run(db, rules: rules, now: clock.wall())
             }
             // Values stored since the plan was made may forbid it now.
-            plan = found.plan
+            (plan, heldPlan) = (found.plan, nil)
             problems += found.problems
             if configuration.vacuum == .incremental {
                 let mode = try await queue.writeWithoutTransaction { db in
@@ -227,7 +246,7 @@ package actor SQLiteTarget: PurgeTarget {
 
     /// Closes the connection; the next call opens it again.
     package func close() {
-        plan = nil
+        (plan, heldPlan) = (nil, nil)
         queue = nil
     }
 
@@ -241,19 +260,22 @@ package actor SQLiteTarget: PurgeTarget {
     }
 
     /// The connection and a plan; the transaction checks that the plan still fits the schema.
-    private func ready() async throws -> (DatabaseQueue, PurgePlan) {
+    private func ready(
+        _ holds: [RowFilter] = []
+    ) async throws -> (DatabaseQueue, PurgePlan) {
         let queue = try connect()
-        if let plan { return (queue, plan) }
+        if holds.isEmpty, let plan { return (queue, plan) }
+        if let heldPlan, heldPlan.holds == holds { return (queue, heldPlan.plan) }
         let (rules, name, clock) = (configuration.rules, name, clock)
         let made = try await queue.writeWithoutTransaction { db in
-            try Diagnosis.plan(db, rules: rules, now: clock.wall(), target: name)
+            try Diagnosis.plan(db, rules: rules, holds: holds, now: clock.wall(), target: name)
         }
-        plan = made
+        if holds.isEmpty { plan = made } else { heldPlan = (holds, made) }
         return (queue, made)
     }
 
     private func forget(after error: TargetError) {
-        if error.endsPlan { plan = nil }
+        if error.endsPlan { (plan, heldPlan) = (nil, nil) }
         if error.endsConnection { queue = nil }
     }
 

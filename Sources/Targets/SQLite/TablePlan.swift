@@ -19,6 +19,8 @@ struct TablePlan: Sendable {
     let remainingSQL: String?
     /// Rows that want work or are kept, and fenced ones among them, for a plan; reads only.
     let planSQL: String
+    /// Rows that want work and stay under a hold; `nil` without one.
+    let heldSQL: String?
     let constants: [BoundValue]
     /// Goes through the users of the table.
     let users: UserScan
@@ -29,9 +31,16 @@ struct TablePlan: Sendable {
     ///   - rule: What to do.
     ///   - shape: The live table.
     ///   - fence: The condition that protects a row, or `nil` when nothing does.
+    ///   - hold: The condition that keeps a row while it is held, or `nil` when nothing does.
     ///   - isSelfReferencing: A foreign key of the table refers to itself: later rows, mostly the
     ///     children, go first.
-    init(rule: TableRule, shape: TableShape, fence: String?, isSelfReferencing: Bool) {
+    init(
+        rule: TableRule,
+        shape: TableShape,
+        fence: String?,
+        hold: String?,
+        isSelfReferencing: Bool
+    ) {
         self.rule = rule
         users = UserScan(rule: rule, shape: shape)
         table = shape.name
@@ -45,7 +54,8 @@ struct TablePlan: Sendable {
             }
         constants = masks?.constants ?? []
         let match = Self.match(rule, shape)
-        let todo = masks.map { " AND NOT (\($0.isMasked))" } ?? ""
+        let wanted = masks.map { " AND NOT (\($0.isMasked))" } ?? ""
+        let todo = wanted + (hold.map { " AND NOT \($0)" } ?? "")
         let open = fence.map { " AND NOT \($0)" } ?? ""
         let undated = rule.creation.map { FenceSQL.isUndated($0, of: table) } ?? "0"
         let limit = rule.action == .keep ? "" : " LIMIT \(TargetLimits.chunkRows + 1)"
@@ -75,6 +85,12 @@ struct TablePlan: Sendable {
             SELECT count(*), sum(f), 0 FROM (SELECT \(fence ?? "0") AS f FROM \(table) \
             WHERE \(match)\(todo) LIMIT \(TargetLimits.planRows + 1))
             """
+        heldSQL = hold.map {
+            """
+            SELECT count(*), 0, 0 FROM (SELECT 1 FROM \(table) WHERE \(match)\(wanted)\(open) \
+            AND \($0) LIMIT \(TargetLimits.remainingRows))
+            """
+        }
         remainingSQL =
             rule.action == .keep
             ? nil

@@ -33,6 +33,8 @@ extension ControlClientError {
         case .requestNotFound: "find requests with: expungectl list"
         case .identityNotFound: "find identities with: expungectl identities USER"
         case .notificationsOff: "set the key notifications of the provider; see expunged.conf(5)"
+        case .holdNotFound: "find holds with: expungectl holds"
+        case .filterRefused: "see the rules with: expungectl targets check NAME"
         case .unknownProvider: "find providers with: expungectl providers"
         case .unknownTarget: "find targets with: expungectl targets"
         case .forbidden: "use the operators' socket: --socket /run/expunged/control.sock"

@@ -1,0 +1,103 @@
+package import Lifecycle
+
+/// The body of a hold on a target: which one, which rows, and why.
+package struct HoldInput: WireObject, Hashable {
+    package var target: TargetName
+    /// `nil` for all of the target.
+    package var rows: RowFilter?
+    /// 1 to 200 bytes; no personal data.
+    package var reason: String?
+
+    package init(target: TargetName, rows: RowFilter? = nil, reason: String? = nil) {
+        self.target = target
+        self.rows = rows
+        self.reason = reason
+    }
+
+    package static let fields: [WireField] = [
+        .required("target", .text, "The target to hold."),
+        .optional("table", .text, "Hold rows of this table alone; needs `where`."),
+        .optional(
+            "where",
+            .list(.text),
+            "Which rows, as COLUMN=VALUE, at most 32: any of the values of one column, and all of"
+                + " the columns."
+        ),
+        .optional("reason", .text, "Why, 1 to 200 bytes, no personal data."),
+    ]
+
+    /// Reads a body.
+    ///
+    /// - Parameter body: The bytes of the body.
+    /// - Throws: ``ControlProblem`` that names the first field at fault.
+    package init(body: [UInt8]) throws(ControlProblem) {
+        let object = try InputObject(body: body, fields: Self.fields)
+        guard let name = PathText.componentName(try object.requiredText("target")) else {
+            throw object.problem("target", "is not the name of a target", .unknownTarget)
+        }
+        target = TargetName(name)
+        reason = try object.text("reason", byteCountMax: ControlLimits.reasonByteCountMax)
+        let table = try object.text("table")
+        var texts: [String] = []
+        switch object.value("where") {
+        case nil: break
+        case .array(let items)?: texts = items.compactMap(\.text)
+        default: throw object.problem("where", "must be a list of texts")
+        }
+        guard table != nil || object.value("where") == nil else {
+            throw object.problem("where", "goes with table")
+        }
+        rows = try table.map { table throws(ControlProblem) in
+            guard let filter = Self.filter(of: table, texts) else {
+                throw object.problem("where", "must be 1 to 32 texts, each COLUMN=VALUE")
+            }
+            return filter
+        }
+    }
+
+    /// The body that ``init(body:)`` reads.
+    package var body: [UInt8] {
+        var writer = JSONWriter()
+        writer.object { writer in
+            writer.member("target", target.rawValue)
+            writer.member("table", rows?.table)
+            if rows != nil {
+                writer.name("where")
+                writer.array(Self.texts(of: rows)) { writer, text in writer.string(text) }
+            }
+            writer.member("reason", reason)
+        }
+        return writer.bytes
+    }
+
+    /// Makes a filter of texts such as `status=disputed`.
+    ///
+    /// - Parameters:
+    ///   - table: The table.
+    ///   - texts: 1 to 32 of them; those of one column are its values.
+    /// - Returns: The filter, or `nil` when a text has no column or control characters.
+    package static func filter(of table: String, _ texts: [String]) -> RowFilter? {
+        guard (1...ControlLimits.conditionsMax).contains(texts.count) else { return nil }
+        var conditions: [RowFilter.Condition] = []
+        for text in texts {
+            let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            guard parts.count == 2, !parts[0].isEmpty,
+                text.utf8.count <= ControlLimits.textByteCountMax,
+                text.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7f })
+            else { return nil }
+            let (column, value) = (String(parts[0]), String(parts[1]))
+            let index = conditions.firstIndex { $0.column == column }
+            let values = (index.map { conditions[$0].values } ?? []) + [value]
+            let condition = RowFilter.Condition(column: column, values: values)
+            if let index { conditions[index] = condition } else { conditions.append(condition) }
+        }
+        return RowFilter(table: table, conditions: conditions)
+    }
+
+    /// The texts that ``filter(of:_:)`` makes a filter of.
+    static func texts(of filter: RowFilter?) -> [String] {
+        (filter?.conditions ?? []).flatMap { condition in
+            condition.values.map { "\(condition.column)=\($0)" }
+        }
+    }
+}

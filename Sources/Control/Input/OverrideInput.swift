@@ -1,0 +1,37 @@
+/// The body of an override of the mass-deletion guard: for how many deletions.
+package struct OverrideInput: WireObject, Hashable {
+    /// 1 to 10,000,000; `nil` for as many as wait.
+    package var count: Int?
+
+    package init(count: Int? = nil) { self.count = count }
+
+    package static let fields: [WireField] = [
+        .optional(
+            "count",
+            .integer,
+            "So many deletions may begin beyond the limit, 1 to 10000000;"
+                + " without it as many as wait."
+        )
+    ]
+
+    /// Reads a body.
+    ///
+    /// - Parameter body: The bytes of the body; may be empty.
+    /// - Throws: ``ControlProblem`` that names the field at fault.
+    package init(body: [UInt8]) throws(ControlProblem) {
+        let object = try InputObject(body: body, fields: Self.fields)
+        switch object.value("count") {
+        case nil: break
+        case .integer(let number)? where (1...ControlLimits.overrideMax).contains(number):
+            count = Int(number)
+        default: throw object.problem("count", "must be 1 to \(ControlLimits.overrideMax)")
+        }
+    }
+
+    /// The body that ``init(body:)`` reads.
+    package var body: [UInt8] {
+        var writer = JSONWriter()
+        writer.object { writer in writer.member("count", count.map { Int64($0) }) }
+        return writer.bytes
+    }
+}

@@ -1,0 +1,71 @@
+import Control
+import Engine
+import Lifecycle
+import Logging
+import Storage
+
+extension DaemonBackend {
+    func holds(caller: Caller) async throws(ControlProblem) -> WireList<WireHold> {
+        let pauses = try await attempt("holds") { try await parts.state.pauses() }
+        return WireList(pauses.holds.map(WireHold.init))
+    }
+
+    func placeHold(
+        _ name: String,
+        _ input: HoldInput,
+        caller: Caller
+    ) async throws(ControlProblem) -> WireHold {
+        guard let target = parts.shelf.current.targets[input.target] else {
+            throw ControlProblem(.unknownTarget)
+        }
+        if let rows = input.rows {
+            switch await target.check(rows) {
+            case .accepted: break
+            case .refused(let why): throw ControlProblem(.filterRefused, why)
+            case .trouble: throw ControlProblem(.unavailable, "the target cannot be asked now")
+            }
+        }
+        let hold = TargetHold(
+            name: name,
+            target: input.target,
+            rows: input.rows,
+            reason: input.reason,
+            since: parts.now(),
+            uid: caller.operatorUID ?? caller.uid
+        )
+        try answer(await parts.engine.place(hold))
+        report(.holdPlaced, "hold_target", hold, caller)
+        // Placed again, it is the one that was there before.
+        let known = parts.engine.inspect { $0.holds.first { $0.name == name } }
+        return WireHold(known ?? hold)
+    }
+
+    func liftHold(_ name: String, caller: Caller) async throws(ControlProblem) -> WireHold {
+        guard let hold = parts.engine.inspect({ $0.holds.first { $0.name == name } }) else {
+            throw ControlProblem(.holdNotFound)
+        }
+        try answer(await parts.engine.liftHold(name, by: caller.operatorUID ?? caller.uid))
+        report(.holdReleased, "release_target", hold, caller)
+        return WireHold(hold)
+    }
+
+    private func answer(_ outcome: OperationOutcome) throws(ControlProblem) {
+        switch outcome {
+        case .done: break
+        case .refused(.notOnHold): throw ControlProblem(.holdNotFound)
+        case .refused: throw ControlProblem(.wrongState, "another hold has that name")
+        case .notOpen: throw ControlProblem(.unavailable, "the daemon is stopping")
+        }
+    }
+
+    private func report(
+        _ event: JournalEvent,
+        _ verb: String,
+        _ hold: TargetHold,
+        _ caller: Caller
+    ) {
+        let facts: Logger.Metadata = ["target": "\(hold.target)", "detail": "\(hold.name)"]
+        parts.logger.note(event, facts)
+        audit(verb, caller, facts)
+    }
+}

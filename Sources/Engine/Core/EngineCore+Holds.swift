@@ -1,0 +1,34 @@
+package import Lifecycle
+
+extension EngineCore {
+    /// The stops on targets, in the order in which they were placed.
+    package var holds: [TargetHold] { around.holds }
+
+    /// Whether nothing is purged from a target.
+    package func isHeld(_ target: TargetName) -> Bool { around.isHeld(target) }
+
+    /// Stops a target, or rows of it: from now on no purge begins that it forbids, and whoever
+    /// asked for it hears so once it is durable.
+    ///
+    /// The engine alone writes holds, so that what it knows and what is stored never part.
+    mutating func place(_ hold: TargetHold, _ ticket: Ticket, at now: WallTime) {
+        if let known = around.holds.first(where: { $0.name == hold.name }) {
+            return reply(ticket, known.stops(sameAs: hold) ? .done : .refused(.holdExists))
+        }
+        around.holds.append(hold)
+        looseChanges.append(.placeHold(hold))
+        nextBatch.tickets.append(ticket)
+        touchWindow(at: now)
+    }
+
+    /// Lifts a stop and wakes whoever waited for that.
+    mutating func liftHold(_ name: String, by uid: UInt32, _ ticket: Ticket, at now: WallTime) {
+        guard let index = around.holds.firstIndex(where: { $0.name == name }) else {
+            return reply(ticket, .refused(.notOnHold))
+        }
+        let hold = around.holds.remove(at: index)
+        looseChanges.append(.liftHold(hold, by: uid, at: now))
+        nextBatch.tickets.append(ticket)
+        wake(.onHold, at: now)
+    }
+}

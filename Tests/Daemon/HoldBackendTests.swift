@@ -1,0 +1,149 @@
+import Control
+import Engine
+import Lifecycle
+import Storage
+import Synchronization
+import Testing
+
+@testable import Daemon
+
+/// A store of two rows for everybody, one of which any hold on rows is about.
+private final class DisputedStore: PurgeTarget {
+    let name = TargetName("app-db")
+    private let rows = Mutex<[UserID: Int]>([:])
+
+    func count(of user: UserID) -> Int { rows.withLock { $0[user, default: 2] } }
+
+    func purge(_ orders: [PurgeOrder]) async -> [PurgeAnswer] {
+        orders.map { order in
+            let left = order.holds.isEmpty ? 0 : 1
+            rows.withLock { $0[order.user] = left }
+            guard left > 0 else { return .done(PurgeCounts()) }
+            return .held(PurgeCounts(), under: Set(order.holds.map(\.name)))
+        }
+    }
+
+    func verify(_ orders: [PurgeOrder]) async -> [VerifyAnswer] {
+        orders.map { count(of: $0.user) == 0 ? .clean : .remaining(count(of: $0.user)) }
+    }
+
+    func diagnose() async -> [String] { [] }
+
+    func check(_ filter: RowFilter) async -> FilterAnswer {
+        filter.table == "orders" ? .accepted : .refused("no such table")
+    }
+}
+
+@Suite("Holds on targets over the control API") struct HoldBackendTests {
+    private static let caller = Caller(role: .operator, uid: 0, operatorUID: 1000)
+    private static let target = TargetName("app-db")
+    private static let settings = """
+        [[target]]
+        name = "app-db"
+        kind = "sqlite"
+        path = "/srv/app.db"
+        [[target.table]]
+        table = "orders"
+        column = "buyer"
+        action = "delete"
+        """
+
+    private static func rows(_ table: String) -> RowFilter {
+        RowFilter(table: table, conditions: [.init(column: "status", values: ["disputed"])])
+    }
+
+    /// Runs a deletion of alice until it ends or waits, and hands over to `body`.
+    private func run(
+        holding: [(String, HoldInput)],
+        _ body: @Sendable (DaemonBackend, RequestID, DisputedStore) async throws -> Void
+    ) async throws {
+        let bench = try Bench()
+        let store = DisputedStore()
+        let backend = try bench.backend(
+            more: Self.settings,
+            targets: [Self.target: store],
+            clock: StillClock()
+        )
+        try await withThrowingTaskGroup { group in
+            group.addTask { try await backend.parts.engine.run() }
+            for (name, input) in holding {
+                let placed = try await backend.placeHold(name, input, caller: Self.caller)
+                #expect(placed.name == name && placed.uid == 1000)
+            }
+            #expect(try await bench.state.pauses().holds.map(\.name) == holding.map(\.0))
+            let changes = try await backend.events(nil, caller: Self.caller)
+            let deletion = try BackendTests().ask("alice", .deleteAccount)
+            let id = try await backend.submit(deletion, idempotencyKey: nil, caller: Self.caller).id
+            await Self.wait(for: .parked, changes)
+            try await body(backend, id, store)
+            group.cancelAll()
+        }
+    }
+
+    private static func wait(for state: WireState, _ changes: AsyncStream<WireEvent>) async {
+        for await change in changes where change.state == state.rawValue { return }
+        Issue.record("never \(state)")
+    }
+
+    private func problem(
+        _ backend: DaemonBackend,
+        _ name: String,
+        _ input: HoldInput
+    ) async -> ControlProblem.Code? {
+        do throws(ControlProblem) {
+            _ = try await backend.placeHold(name, input, caller: Self.caller)
+            return nil
+        } catch {
+            return error.code
+        }
+    }
+
+    @Test("a held target is left alone, and the request ends by itself", .timeLimit(.minutes(1)))
+    func wholeTarget() async throws {
+        let whole = HoldInput(target: Self.target, reason: "case 7")
+        try await run(holding: [("case", whole)]) { backend, id, store in
+            let alice = try #require(UserID("alice"))
+            #expect(try await backend.show(id, caller: Self.caller).detail == "on_hold")
+            #expect(store.count(of: alice) == 2)
+            let health = try await backend.targets(caller: Self.caller).items[0]
+            #expect(health.state == .known(.held) && health.detail == "on_hold")
+            #expect(try await backend.holds(caller: Self.caller).items.map(\.reason) == ["case 7"])
+            let changes = try await backend.events(nil, caller: Self.caller)
+            #expect(try await backend.liftHold("case", caller: Self.caller).target == "app-db")
+            await Self.wait(for: .completed, changes)
+            #expect(store.count(of: alice) == 0)
+            #expect(try await backend.holds(caller: Self.caller).items.isEmpty)
+        }
+    }
+
+    @Test("held rows stay, and the request ends by itself", .timeLimit(.minutes(1)))
+    func rows() async throws {
+        let input = HoldInput(target: Self.target, rows: Self.rows("orders"))
+        try await run(holding: [("rows", input)]) { backend, id, store in
+            let alice = try #require(UserID("alice"))
+            #expect(try await backend.show(id, caller: Self.caller).detail == "on_hold")
+            #expect(store.count(of: alice) == 1)
+            let changes = try await backend.events(nil, caller: Self.caller)
+            _ = try await backend.liftHold("rows", caller: Self.caller)
+            await Self.wait(for: .completed, changes)
+            #expect(store.count(of: alice) == 0)
+        }
+    }
+
+    @Test("a hold that cannot be kept is refused", .timeLimit(.minutes(1)))
+    func refusals() async throws {
+        let whole = HoldInput(target: Self.target)
+        try await run(holding: [("case", whole)]) { backend, _, _ in
+            #expect(await problem(backend, "case", whole) == nil)
+            let other = HoldInput(target: Self.target, rows: Self.rows("orders"))
+            #expect(await problem(backend, "case", other) == .wrongState)
+            let strange = HoldInput(target: Self.target, rows: Self.rows("posts"))
+            #expect(await problem(backend, "a", strange) == .filterRefused)
+            let nowhere = HoldInput(target: TargetName("nowhere"))
+            #expect(await problem(backend, "a", nowhere) == .unknownTarget)
+            await #expect(throws: ControlProblem(.holdNotFound)) {
+                _ = try await backend.liftHold("a", caller: Self.caller)
+            }
+        }
+    }
+}

@@ -1,0 +1,126 @@
+import Lifecycle
+import Testing
+
+/// A hold on a target, or on rows of it, as the state machine sees it.
+struct TargetHoldTests {
+    private static let second = TargetName("uploads")
+
+    private static func hold(
+        _ name: String = "case",
+        on target: TargetName = Sample.database,
+        isOfRows: Bool = false
+    ) -> TargetHold {
+        let filter = RowFilter(
+            table: "orders",
+            conditions: [RowFilter.Condition(column: "status", values: ["disputed"])]
+        )
+        return TargetHold(
+            name: name,
+            target: target,
+            rows: isOfRows ? filter : nil,
+            since: Sample.start,
+            uid: 1
+        )
+    }
+
+    private static func counts(_ held: Int, deleted: Int = 2) -> PurgeCounts {
+        var counts = PurgeCounts(entries: [
+            .init(name: "orders", action: "delete", rowCount: deleted)
+        ])
+        if held > 0 {
+            counts.entries.append(
+                .init(name: "orders", action: PurgeCounts.heldAction, rowCount: held)
+            )
+        }
+        return counts
+    }
+
+    /// A deletion with two targets whose purge is about to begin.
+    private static func machine(_ holds: [TargetHold]) throws -> Machine {
+        var machine = Machine(targets: [Sample.database, second])
+        machine.around.holds = holds
+        try machine.revokeEverything()
+        return machine
+    }
+
+    @Test func `revocation goes on, the other target is purged, then the request waits`() throws {
+        var machine = try Self.machine([Self.hold()])
+        #expect(machine.request.openRevocationCount == 0)
+        #expect(machine.request.purges.map(\.isBusy) == [false, true])
+        let parked = try machine.send(.purged(Self.second, .done(PurgeCounts())))
+        #expect(parked == [.announce(.parked(.onHold))])
+        #expect(machine.request.phase == .parked(.purging, .onHold, until: nil))
+        #expect(machine.request.dueAt == nil)
+        #expect(try machine.send(.due) == [])
+        machine.around.holds = []
+        #expect(
+            try machine.send(.due) == [.purge(Sample.database), .announce(.resumed)]
+        )
+    }
+
+    @Test func `with every target held the purge is not begun, so a cancel is not too late`() throws
+    {
+        var machine = try Self.machine([Self.hold(), Self.hold("b", on: Self.second)])
+        #expect(machine.request.phase == .parked(.purging, .onHold, until: nil))
+        #expect(machine.request.purgeStartedAt == nil)
+        #expect(try machine.send(.cancel) == [.announce(.cancelled)])
+    }
+
+    @Test func `a hold that comes while the purge runs lets it end and is verified`() throws {
+        var machine = try Self.machine([])
+        machine.around.holds = [Self.hold()]
+        #expect(try machine.send(.due) == [])
+        #expect(
+            try machine.send(.purged(Sample.database, .done(PurgeCounts())))
+                == [.purge(Self.second)]
+        )
+        #expect(
+            try machine.send(.purged(Self.second, .done(PurgeCounts())))
+                == [.verify(Sample.database)]
+        )
+        // What came back stays, since it is held now.
+        _ = try machine.send(.verified(Sample.database, .remaining(1)))
+        machine.pass(.seconds(86_400))
+        _ = try machine.send(.due)
+        #expect(machine.request.phase.parkReason == .onHold)
+    }
+
+    @Test func `held rows keep the target open until the holds change`() throws {
+        let hold = Self.hold(isOfRows: true)
+        var machine = try Self.machine([hold])
+        machine.around.holds.append(Self.hold("other", on: Self.second, isOfRows: true))
+        _ = try machine.send(.purged(Sample.database, .held(Self.counts(3), under: ["case"])))
+        #expect(machine.request.purges[0].step == .waiting)
+        #expect(machine.request.purges[0].lastTrouble == "on_hold")
+        _ = try machine.send(.purged(Self.second, .done(PurgeCounts())))
+        #expect(machine.request.phase == .parked(.purging, .onHold, until: nil))
+        #expect(try machine.send(.due) == [])
+        #expect(machine.request.purges[0].counts.heldCount == 3)
+
+        machine.around.holds.removeFirst()
+        #expect(
+            try machine.send(.due) == [.purge(Sample.database), .announce(.resumed)]
+        )
+        _ = try machine.send(.purged(Sample.database, .done(Self.counts(0, deleted: 3))))
+        #expect(machine.request.purges[0].step == .purged)
+        // What went before and after; that rows were held stays on the receipt.
+        #expect(machine.request.purges[0].counts.workedCount == 5)
+        #expect(machine.request.purges[0].counts.heldCount == 3)
+    }
+
+    @Test func `an answer under a hold that is gone by now is asked for again`() throws {
+        var machine = try Self.machine([Self.hold(isOfRows: true)])
+        machine.around.holds = []
+        #expect(
+            try machine.send(.purged(Sample.database, .held(Self.counts(1), under: ["case"])))
+                == [.purge(Sample.database)]
+        )
+    }
+
+    @Test func `the same held rows seen twice are counted once`() throws {
+        var counts = Self.counts(3)
+        counts.add(Self.counts(2, deleted: 0))
+        #expect(counts.heldCount == 2)
+        #expect(counts.workedCount == 2)
+    }
+}

@@ -1,0 +1,63 @@
+import Engine
+import Lifecycle
+
+/// Holds on targets, and on rows of them.
+extension Simulator {
+    static func hold(_ name: String, on target: TargetName, isOfRows: Bool = false) -> TargetHold {
+        let filter = RowFilter(
+            table: "rows",
+            conditions: [RowFilter.Condition(column: "status", values: ["disputed"])]
+        )
+        return TargetHold(
+            name: name,
+            target: target,
+            rows: isOfRows ? filter : nil,
+            since: start,
+            uid: 1000
+        )
+    }
+
+    /// Rows of a user that a hold on rows is about; the odd ones have one.
+    static func disputedCount(of user: Int) -> Int { user % 2 }
+
+    /// Holds a target as an operator does: again until it is acknowledged, also across a crash.
+    mutating func placeUntilDone(_ hold: TargetHold) {
+        guard !isHealed else { return }
+        let number = dice.next() | 1
+        turn([.placeHold(hold, Ticket(number: number))])
+        at(.seconds(2)) { sim in
+            switch sim.outcomes[number] {
+            case .done: if !sim.isHealed { sim.targetHolds[hold.name] = hold }
+            case .refused, .notOpen: sim.world.violations.append("a hold was refused")
+            case nil: sim.placeUntilDone(hold)
+            }
+        }
+    }
+
+    mutating func liftAllHolds() {
+        for hold in store.pauses.holds { liftHold(hold.name) }
+    }
+
+    mutating func liftHold(_ name: String) {
+        targetHolds[name] = nil
+        turn([.liftHold(name, by: 1000, Ticket(number: dice.next() | 1))])
+        at(.seconds(2)) { sim in
+            if sim.store.pauses.holds.contains(where: { $0.name == name }) { sim.liftHold(name) }
+        }
+    }
+
+    /// I-10: whatever was acknowledged as held is not purged.
+    mutating func checkHolds(of action: EngineAction) {
+        guard case .purge(let target, let orders) = action else { return }
+        if orders.contains(where: { held.contains($0.request) }) {
+            world.violations.append("a purge begun under a hold")
+        }
+        for hold in targetHolds.values where hold.target == target {
+            if hold.rows == nil {
+                world.violations.append("I-10: a held target is purged")
+            } else if !orders.allSatisfy({ $0.holds.contains(hold) }) {
+                world.violations.append("I-10: held rows are purged")
+            }
+        }
+    }
+}

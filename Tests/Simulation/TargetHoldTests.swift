@@ -1,0 +1,66 @@
+import Engine
+import Lifecycle
+import Testing
+
+/// Holds on targets in virtual time.
+@Suite("holds on targets")
+struct TargetHoldTests {
+    @Test("a held target alone waits: everything else of a request is done, and it ends by itself")
+    func wholeTarget() {
+        var sim = Simulator(seed: 11, configuration: Scenario.configuration())
+        sim.storeToken(user: 1, provider: apple)
+        sim.placeUntilDone(Simulator.hold("a", on: database))
+        sim.at(.seconds(10)) { $0.submit(.deleteAccount, user: 1) }
+        sim.run(for: .seconds(86_400))
+        #expect(sim.world.violations.isEmpty)
+        #expect(sim.world.rows[database]?[1] == 3)
+        #expect(sim.world.rows[files]?[1] == 0)
+        #expect(sim.world.liveTokenCount(user: 1) == 0)
+        let id = sim.acknowledged.first
+        #expect(id.flatMap { sim.request($0) }?.phase.parkReason == .onHold)
+        #expect(id.flatMap { sim.request($0) }?.dueAt == nil)
+        sim.liftAllHolds()
+        sim.run(for: .seconds(3600))
+        #expect(id.flatMap { sim.state($0) } == .completed)
+    }
+
+    @Test("held rows stay, the others go, and the rest goes when the last hold of two is lifted")
+    func rows() {
+        var sim = Simulator(seed: 12, configuration: Scenario.configuration())
+        sim.placeUntilDone(Simulator.hold("a", on: database, isOfRows: true))
+        sim.placeUntilDone(Simulator.hold("b", on: database, isOfRows: true))
+        sim.at(.seconds(10)) { sim in
+            for user in 1...2 { sim.submit(.deleteAccount, user: user) }
+        }
+        sim.run(for: .seconds(86_400))
+        #expect(sim.world.rows[database] == [1: 1, 2: 0])
+        #expect(sim.acknowledged.count { sim.state($0) == .completed } == 1)
+        let calls = sim.world.purgeCalls
+        sim.at(.zero) { $0.liftHold("a") }
+        sim.run(for: .seconds(3600))
+        // Looked at once more, and no more than that.
+        #expect(sim.world.purgeCalls == calls + 1)
+        #expect(sim.world.rows[database]?[1] == 1)
+        sim.liftAllHolds()
+        sim.run(for: .seconds(3600))
+        #expect(sim.world.rows[database]?[1] == 0)
+        #expect(sim.acknowledged.allSatisfy { sim.state($0) == .completed })
+        #expect(sim.world.violations.isEmpty)
+    }
+
+    @Test("with everything held nothing is begun, and a deletion may still be cancelled")
+    func everything() {
+        var sim = Simulator(seed: 13, configuration: Scenario.configuration())
+        for target in [database, files] {
+            sim.placeUntilDone(Simulator.hold("\(target)", on: target))
+        }
+        sim.at(.seconds(10)) { $0.submit(.deleteAccount, user: 1) }
+        sim.run(for: .seconds(3600))
+        let id = sim.acknowledged.first
+        #expect(id.flatMap { sim.request($0) }?.purgeStartedAt == nil)
+        if let id { sim.operate(id, .cancel) }
+        sim.run(for: .seconds(60))
+        #expect(id.flatMap { sim.state($0) } == .cancelled)
+        #expect(sim.world.purgeCalls == 0)
+    }
+}

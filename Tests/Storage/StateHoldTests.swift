@@ -1,0 +1,45 @@
+import Engine
+import Lifecycle
+import Testing
+
+@testable import Storage
+
+struct StateHoldTests {
+    @Test func `holds on targets are kept in order, with their rows, until they are lifted`()
+        async throws
+    {
+        let fixture = try StateFixture()
+        let whole = TargetHold(
+            name: "z",
+            target: TargetName("app-db"),
+            since: StateFixture.start,
+            uid: 4_294_967_290
+        )
+        let filter = RowFilter(
+            table: "or\"ders",
+            conditions: [
+                RowFilter.Condition(column: "status", values: ["disputed", "it's \"é\""]),
+                RowFilter.Condition(column: "region", values: [""]),
+            ]
+        )
+        let rows = TargetHold(
+            name: "a",
+            target: TargetName("app-db"),
+            rows: filter,
+            reason: "case 7",
+            since: StateFixture.start + .seconds(1),
+            uid: 1000
+        )
+        _ = try await fixture.database.commit([.placeHold(whole), .placeHold(rows)])
+        #expect(try await fixture.database.pauses().holds == [whole, rows])
+        _ = try await fixture.database.commit([.liftHold(whole, by: 7, at: StateFixture.start)])
+        #expect(try await fixture.database.pauses().holds == [rows])
+        let leaves = try await fixture.database.read { database in
+            try database.all("SELECT CAST(leaves AS TEXT) FROM ledger ORDER BY first") {
+                $0.text(0)
+            }
+        }.joined()
+        for event in ["target_held", "target_released"] { #expect(leaves.contains(event)) }
+        #expect(!leaves.contains("disputed"))
+    }
+}
