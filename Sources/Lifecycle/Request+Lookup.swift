@@ -49,6 +49,14 @@ extension Request {
         }
     }
 
+    /// Lets a deletion that was accepted before there was a directory ask it, too.
+    ///
+    /// It waits for the answers that are under way, and comes before the purge at the latest.
+    mutating func adoptDirectory(_ around: Surroundings) {
+        guard kind == .deleteAccount, lookup == nil, !isBusy else { return }
+        lookup = around.directory.map(LookupWork.init)
+    }
+
     /// What the stage `revoking` does before anything else.
     mutating func settleLookup(
         _ now: WallTime,

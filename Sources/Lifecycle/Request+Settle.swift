@@ -55,6 +55,7 @@ extension Request {
         around: Surroundings,
         into effects: inout [RequestEffect]
     ) -> Bool {
+        adoptDirectory(around)
         if isLookupOpen {
             settleLookup(now, around: around, into: &effects)
             return false

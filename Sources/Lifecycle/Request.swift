@@ -25,7 +25,7 @@ package struct Request: Hashable, Sendable {
     /// Login uid of the operator who handed it in; `nil` when an application did.
     package var submittedBy: UInt32?
     package var phase: Phase
-    /// `nil` without a directory; before every revocation.
+    /// Before every revocation; `nil` until there is a directory.
     package var lookup: LookupWork?
     package var revocations: [Revocation]
     package var purges: [PurgeWork]

@@ -154,6 +154,43 @@ struct LookupTests {
         #expect(machine.request.revocations.map(\.verdict) == [.abandoned])
     }
 
+    @Test("a deletion from before the directory asks it, once no call is under way")
+    func adopted() throws {
+        var machine = Machine()
+        try machine.send(.due)
+        machine.around.directory = Self.directory
+        #expect(try machine.send(.due).isEmpty && machine.request.lookup == nil)
+        #expect(try machine.answer(check: .live) == [.lookUp(Self.directory)])
+        #expect(machine.request.lane == Self.directory)
+        #expect(try machine.send(.lookedUp(.found([]))) == [.revoke])
+    }
+
+    @Test("a deletion whose last revocation was answered asks a new directory before the purge")
+    func adoptedLast() throws {
+        var machine = Machine()
+        try machine.send(.due)
+        try machine.answer(check: .live)
+        machine.around.directory = Self.directory
+        #expect(try machine.answer(revoke: .success) == [.lookUp(Self.directory)])
+        #expect(machine.request.purgeStartedAt == nil)
+        let effects = try machine.send(.lookedUp(.found([Self.link(Self.password, isLocal: true)])))
+        #expect(effects.contains(.purge(Sample.database)))
+        #expect(machine.request.revocations.map(\.verdict) == [.accepted, .nothingToRevoke])
+    }
+
+    @Test("a purge that has begun asks no new directory, nor does revoking alone")
+    func notAdopted() throws {
+        var machine = Machine()
+        try machine.revokeEverything()
+        machine.around.directory = Self.directory
+        try machine.answer(purge: .done(PurgeCounts()))
+        #expect(machine.request.lookup == nil)
+        var revoking = Machine(.revokeTokens)
+        revoking.around.directory = Self.directory
+        try revoking.send(.due)
+        #expect(revoking.request.lookup == nil)
+    }
+
     @Test("revoking alone asks no directory")
     func revokeTokens() {
         let request = Request(

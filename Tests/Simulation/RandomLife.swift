@@ -11,6 +11,7 @@ enum RandomLife {
         var sim = Simulator(seed: seed, configuration: configuration)
         sim.isTracing = isTracing
         sim.bug = bug
+        sim.isDirectoryUnknownAtIntake = seed % 6 == 1
         sim.drawFaults()
         sim.drawUsers()
         if approval == .required { sim.drawApprovals() }

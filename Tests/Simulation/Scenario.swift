@@ -188,6 +188,16 @@ struct Scenario: Sendable, CustomTestStringConvertible {
             ends: [.completed]
         ),
         Scenario(
+            name: "a deletion from before the directory finds a link that only the directory knows",
+            prepare: { sim in
+                sim.storeToken(user: 1, provider: apple)
+                sim.world.links[1] = [apple, other, password]
+                sim.isDirectoryUnknownAtIntake = true
+                sim.at(.seconds(1)) { $0.submit(.deleteAccount, user: 1) }
+            },
+            ends: [.completed]
+        ),
+        Scenario(
             name: "a directory that is down for days holds the deletion up",
             prepare: { sim in
                 sim.storeToken(user: 1, provider: apple)

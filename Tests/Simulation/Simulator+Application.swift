@@ -95,7 +95,7 @@ extension Simulator {
             deadlineAt: now + .seconds(30 * 86_400),
             identities: store.snapshots(of: user),
             targets: configuration.targets,
-            directory: configuration.directory
+            directory: isDirectoryUnknownAtIntake ? nil : configuration.directory
         )
         store.requests[id] = SimulatedStore.Row(request: request, user: user)
         if let key { store.idempotency[key] = id }

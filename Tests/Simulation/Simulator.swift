@@ -74,6 +74,8 @@ struct Simulator {
     var now = Simulator.start
     var dice: SeededGenerator
     var isVaultOpen = true
+    /// Requests are accepted as if no directory were configured yet.
+    var isDirectoryUnknownAtIntake = false
 
     var pending: [Pending] = []
     var order = 0
