@@ -1,9 +1,13 @@
 """A stolen session must not delete: only who has just signed in may, over the socket and the spool."""
 
+import os
+import subprocess
+
 from checks import comes_true
 from sandbox import CLIENT
-from stage import Stage
+from stage import GONE, Stage
 
+HERE = os.path.dirname(os.path.abspath(__file__))
 REQUIRED = (403, "fresh_sign_in_required")
 
 
@@ -18,6 +22,7 @@ def fresh_sign_in(checks, seed):
     by_operator(checks, stage)
     by_spool(checks, stage)
     over_a_crash(checks, stage)
+    at_every_sync(checks, stage)
     stage.scan()
     stage.close()
 
@@ -38,12 +43,12 @@ def sign_in(stage, user):
     return proof
 
 
-def ask(stage, user, proof=None, role="submit", **more):
+def ask(stage, user, proof=None, role="submit", key=None, **more):
     body = {"kind": "delete_account", "user_id": user, **more}
     if proof:
         body["sign_in"] = {"provider": "apple", "id_token": proof["id_token"],
                            "raw_nonce": proof["raw_nonce"]}
-    status, answer = stage.http("POST", "/v1/requests", body, role=role)
+    status, answer = stage.http("POST", "/v1/requests", body, key, role=role)
     return status, answer.get("code") if status >= 400 else answer["id"]
 
 
@@ -112,3 +117,40 @@ def over_a_crash(checks, stage):
     checks.check("a sign-in is taken, then kill -9", sealed and stage.comes_up())
     checks.equal("     it still counts after the start", ask(stage, user)[0], 202)
     ends(checks, stage, "the user", user)
+
+
+def at_every_sync(checks, stage):
+    """Killed after the n-th commit, for every n of a deletion: the same ask is taken afterwards."""
+    library, report = stage.path("fault.so"), stage.path("report")
+    subprocess.run(["clang", "-shared", "-fPIC", "-O1", "-o", library,
+                    os.path.join(HERE, "fault.c")], check=True)
+    refused, kills, at, proof = [], 0, 0, None
+    while True:
+        if proof is None:
+            user = signed_up(stage)
+            proof = sign_in(stage, user)
+        at += 1
+        stage.stop()
+        stage.start(LD_PRELOAD=library, FAULT_ROOT=stage.path("state/"), FAULT_AT=str(at),
+                    FAULT_CALLS="fdatasync", FAULT_ACTION="kill-after", FAULT_REPORT=report)
+        was_up = stage.comes_up()
+        answer = taken(stage, user, proof) if was_up else None
+        if answer == 202 and not comes_true(lambda: stage.daemon.poll() is not None, 0.5):
+            break
+        stage.kill()
+        stage.start()
+        stage.comes_up()
+        if was_up:
+            if taken(stage, user, proof) != 202:
+                refused.append(at)
+            kills, proof = kills + 1, None
+    ended = comes_true(lambda: stage.open_count() == 0, 30)
+    checks.check(f"killed after {kills} commits around a deletion, {len(refused)} identical asks refused"
+                 " afterwards", kills > 1 and ended and not refused, refused)
+
+
+def taken(stage, user, proof):
+    try:
+        return ask(stage, user, proof, key=f"key-{user}")[0]
+    except GONE:
+        return None

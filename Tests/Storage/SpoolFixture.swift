@@ -331,6 +331,7 @@ struct SpoolStateIntake: SpoolIntake {
                 case .accepted(let loaded, _): .accepted(loaded.request.id)
                 case .same(let id): .same(id)
                 case .rejected(let reason): .rejected(reason)
+                case .unproven: .rejected(.freshSignInRequired)
                 }
             }
         )

@@ -29,7 +29,7 @@ struct StateIntakeTests {
                         switch try await fixture.accept(asked)[0] {
                         case .accepted(let loaded, _): loaded.request.id
                         case .same(let id): id
-                        case .rejected: nil
+                        case .rejected, .unproven: nil
                         }
                     }
                 }
@@ -100,7 +100,7 @@ struct StateIntakeTests {
         switch outcomes[0] {
         case .accepted: return .new
         case .same: return .same
-        case .rejected: return .rejected
+        case .rejected, .unproven: return .rejected
         }
     }
 

@@ -61,6 +61,31 @@ struct StateSignInTests {
         try await second.close()
     }
 
+    @Test func `a crash before the request is stored leaves its sign-in unused`() async throws {
+        let fixture = try StateFixture()
+        _ = try await fixture.keep(StateFixture.credential("u", "a", subject: "s"))
+        var submission = StateFixture.submission("u")
+        submission.signIn = Self.signIn("t")
+        let ask = submission
+        try await fixture.execute(
+            """
+            CREATE TRIGGER crash BEFORE INSERT ON requests
+            BEGIN SELECT RAISE(ABORT, 'crash'); END
+            """
+        )
+        await #expect(throws: (any Error).self) {
+            try await fixture.accept(ask, policy: Self.asking)
+        }
+        try await fixture.execute("DROP TRIGGER crash")
+        guard case .accepted = try await fixture.accept(ask, policy: Self.asking)[0] else {
+            Issue.record("the sign-in was used up by a request that was never accepted")
+            return
+        }
+        #expect(
+            try await fixture.accept(ask, policy: Self.asking) == [.unproven(.usedBefore)]
+        )
+    }
+
     @Test func `an older sign-in does not take the place of a newer one`() async throws {
         let fixture = try StateFixture()
         _ = try await fixture.keep(StateFixture.credential("u", "a", subject: "s"))

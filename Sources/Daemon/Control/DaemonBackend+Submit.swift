@@ -26,12 +26,7 @@ extension DaemonBackend {
         }
         accepted.isSignInWaived = caller.role == .operator
         if let signIn = submission.signIn {
-            let isReplay = try await proveSignIn(signIn, of: accepted.userHash)
-            // The answer to the first try was lost, or somebody tries again what was heard.
-            if isReplay, let known = try await idempotent(accepted) {
-                return try await show(known, caller: caller)
-            }
-            guard !isReplay else { throw Self.refused("id_token_used_before") }
+            accepted.signIn = try await proven(signIn, of: accepted.userHash)
         }
         let ask = accepted
         let outcomes = try await attempt("submit") { try await parts.intake.accept([ask]) }
@@ -49,38 +44,33 @@ extension DaemonBackend {
             return try await show(id, caller: caller)
         case .rejected(let reason)?:
             throw ControlProblem(rejection: reason)
+        case .unproven(let outcome)?:
+            throw Self.problem(outcome)
         case nil:
             throw ControlProblem(.internal)
         }
     }
 
-    /// - Returns: Whether the id token was used before.
-    private func proveSignIn(
+    /// A sign-in whose id token is real; whose it is shows when it is recorded.
+    private func proven(
         _ input: SignInInput,
         of userHash: [UInt8]
-    ) async throws(ControlProblem) -> Bool {
+    ) async throws(ControlProblem) -> ProvenSignIn {
         let clientID = try clientID(input.clientID, at: input.provider)
         let verified = try await verify(
             SignIn(clientID: clientID, idToken: input.idToken, rawNonce: input.rawNonce),
             at: input.provider
         )
-        let outcome = try await attempt("submit") {
-            try await parts.signIns.record(verified, at: input.provider, of: userHash)
-        }
-        switch outcome {
-        case .recorded: return false
-        case .usedBefore: return true
-        case .subjectUnknown: throw Self.refused("subject_unknown")
-        case .otherSubject: throw ControlProblem(.subjectMismatch)
-        }
+        return parts.signIns.proven(verified, at: input.provider, of: userHash)
     }
 
-    /// The request that the same submission became before.
-    private func idempotent(
-        _ submission: Engine.Submission
-    ) async throws(ControlProblem) -> RequestID? {
-        guard let key = submission.idempotency else { return nil }
-        return try await attempt("submit") { try await parts.state.request(of: key) }
+    private static func problem(_ outcome: SignInOutcome) -> ControlProblem {
+        switch outcome {
+        case .usedBefore: refused("id_token_used_before")
+        case .subjectUnknown: refused("subject_unknown")
+        case .otherSubject: ControlProblem(.subjectMismatch)
+        case .recorded: ControlProblem(.internal)
+        }
     }
 
     private func idempotency(

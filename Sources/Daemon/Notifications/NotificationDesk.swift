@@ -247,7 +247,7 @@ extension NotificationDesk {
         case .accepted(let loaded, _): return (.deletionRequested, loaded.request.id)
         case .same(let id): return (.deletionRequested, id)
         case .rejected(.alreadyOpen), .rejected(.deletionInProgress): return (.deletionOpen, nil)
-        case .rejected, nil: return (.reported, nil)
+        case .rejected, .unproven, nil: return (.reported, nil)
         }
     }
 

@@ -107,7 +107,7 @@ final class IntakeDesk: SpoolIntake {
                 for id in absorbed { credentials.post(.operate(id, .absorbed, Ticket(number: 0))) }
             case .rejected(let reason):
                 logger.note(.requestRejected, ["error": "\(reason.rawValue)"])
-            case .same:
+            case .same, .unproven:
                 break
             }
         }
@@ -172,6 +172,7 @@ final class IntakeDesk: SpoolIntake {
             case .accepted(let loaded, _): .accepted(loaded.request.id)
             case .same(let id): .same(id)
             case .rejected(let reason): .rejected(reason)
+            case .unproven: .rejected(.freshSignInRequired)
             }
         }
     }

@@ -31,15 +31,22 @@ final class SignInDesk: Sendable {
         at provider: ProviderName,
         of userHash: [UInt8]
     ) async throws -> SignInOutcome {
-        try await state.record(
-            ProvenSignIn(
-                userHash: userHash,
-                provider: provider,
-                subjectHash: SubjectHash.make(verified.subject, at: provider, hasher),
-                signedInAt: verified.authenticatedAt,
-                fingerprint: verified.fingerprint,
-                expiresAt: verified.expiresAt
-            )
+        try await state.record(proven(verified, at: provider, of: userHash))
+    }
+
+    /// What there is to record of a verified sign-in.
+    func proven(
+        _ verified: VerifiedSignIn,
+        at provider: ProviderName,
+        of userHash: [UInt8]
+    ) -> ProvenSignIn {
+        ProvenSignIn(
+            userHash: userHash,
+            provider: provider,
+            subjectHash: SubjectHash.make(verified.subject, at: provider, hasher),
+            signedInAt: verified.authenticatedAt,
+            fingerprint: verified.fingerprint,
+            expiresAt: verified.expiresAt
         )
     }
 

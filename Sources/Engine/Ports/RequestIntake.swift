@@ -74,6 +74,9 @@ package struct Submission: Sendable {
     package let origin: SubmissionOrigin
     /// Whether a deletion needs no fresh sign-in: an operator asks, or the provider itself.
     package var isSignInWaived = false
+    /// A sign-in that came with it, recorded in the commit that accepts it: a crash leaves both or
+    /// neither.
+    package var signIn: ProvenSignIn?
     /// Login uid of the operator who handed it in; `nil` for an application.
     package var operatorUID: UInt32?
 
@@ -129,6 +132,8 @@ package enum SubmissionOutcome: Hashable, Sendable {
     /// It is one that exists already.
     case same(RequestID)
     case rejected(RejectReason)
+    /// The sign-in that came with it is of no use.
+    case unproven(SignInOutcome)
 }
 
 /// A row of a spool that was refused before it could become a submission.

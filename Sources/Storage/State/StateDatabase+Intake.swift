@@ -35,23 +35,6 @@ extension StateDatabase: RequestIntake {
         }
     }
 
-    /// The request that was handed in under a key with the same body; `nil` when there is none.
-    ///
-    /// - Throws: ``StorageError``, or `CancellationError` in a cancelled task.
-    package func request(of key: IdempotencyKey) async throws -> RequestID? {
-        try await read { database in
-            try database.first(
-                """
-                SELECT request_id FROM idempotency
-                WHERE scope = ? AND key_hash = ? AND body_fingerprint = ?
-                """,
-                .text(key.scope),
-                .blob(key.keyHash),
-                .blob(key.bodyFingerprint)
-            ) { try $0.requestID(0) }
-        }
-    }
-
     /// Whether the spool ever held another row under this row's id: the file was recreated or
     /// restored.
     ///
@@ -105,6 +88,10 @@ private struct Intake {
     }
 
     private func decide(_ submission: Submission) throws -> SubmissionOutcome {
+        if let signIn = submission.signIn {
+            let proof = try StateDatabase.record(signIn, at: now, database)
+            guard proof == .recorded else { return .unproven(proof) }
+        }
         let open = try openRequests(of: submission.userHash)
         let deletion = open.first { $0.kind == .deleteAccount }
         switch submission.kind {
@@ -246,6 +233,9 @@ private struct Intake {
             )
         case .rejected(let reason):
             try imports.add(row, .rejected(reason.rawValue), at: now)
+        case .unproven:
+            // No row of a spool brings its sign-in along: it is a row of its own.
+            throw SQLRow.malformed("submission")
         }
     }
 
@@ -296,7 +286,7 @@ extension SubmissionOutcome {
         switch self {
         case .accepted(let loaded, _): loaded.request.id
         case .same(let id): id
-        case .rejected: nil
+        case .rejected, .unproven: nil
         }
     }
 }
