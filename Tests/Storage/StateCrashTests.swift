@@ -43,6 +43,22 @@ struct StateCrashTests {
         child.kill()
     }
 
+    @Test func `a lock that is given back within a moment is waited for`() throws {
+        let directory = try StateFixture.makeDirectory()
+        defer { StateFixture.remove(directory) }
+        let first = try DirectoryLock(path: directory + "/lock")
+        var rests = 0
+        let second = try DirectoryLock(
+            path: directory + "/lock",
+            rest: {
+                rests += 1
+                if rests == 3 { first.release() }
+            }
+        )
+        second.release()
+        #expect(rests == 3)
+    }
+
     @Test func `a second opening in the same process is refused too`() throws {
         let fixture = try StateFixture()
         let error = #expect(throws: StorageError.self) {

@@ -10,11 +10,23 @@ import Synchronization
 final class DirectoryLock: Sendable {
     private let descriptor: Mutex<Int32?>
 
-    /// Takes the lock without waiting.
+    /// How often a lock that somebody has is tried again.
     ///
-    /// - Parameter path: The lock file; created with mode 0600.
+    /// A process that was killed while it started a program leaves its lock to the child, until that
+    /// has become the program a moment later. Ten milliseconds apart, so for a second in all.
+    private static let triesMax = 100
+    static let pauseMicroseconds: UInt32 = 10_000
+
+    /// Takes the lock; waits a second at most.
+    ///
+    /// - Parameters:
+    ///   - path: The lock file; created with mode 0600.
+    ///   - rest: Waits between two tries.
     /// - Throws: ``StorageError`` of kind `inUse` when another process has it, else `unopenable`.
-    init(path: String) throws(StorageError) {
+    init(
+        path: String,
+        rest: () -> Void = { usleep(DirectoryLock.pauseMicroseconds) }
+    ) throws(StorageError) {
         let flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW
         let opened = unsafe open(path, flags, 0o600)
         guard opened >= 0 else {
@@ -25,7 +37,11 @@ final class DirectoryLock: Sendable {
                 cause: "errno \(errno)"
             )
         }
-        let result = clinux_lock_file(opened)
+        var result = clinux_lock_file(opened)
+        for _ in 0..<Self.triesMax where result == -EAGAIN || result == -EACCES {
+            rest()
+            result = clinux_lock_file(opened)
+        }
         guard result == 0 else {
             close(opened)
             guard result == -EAGAIN || result == -EACCES else {
