@@ -16,6 +16,7 @@ struct ExpungedSandbox: AsyncParsableCommand {
             WithdrawCommand.self,
             GrantsCommand.self, LogCommand.self, FaultCommand.self, ClockCommand.self,
             RotateKeysCommand.self, RegisterClientCommand.self, ClientSecretCommand.self,
+            CloudCommand.self, ServiceAccountCommand.self,
         ]
     )
 }

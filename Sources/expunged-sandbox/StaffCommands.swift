@@ -1,4 +1,5 @@
 import ArgumentParser
+import FoundationEssentials
 import Sandbox
 
 /// Lists who authorized what.
@@ -107,6 +108,47 @@ struct ClientsCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await location.client.perform("/sandbox/clients")
+    }
+}
+
+/// Lists or adds what Firebase and Google Cloud hold.
+struct CloudCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "cloud",
+        abstract: "List what Firebase and Google Cloud hold, or add to it."
+    )
+
+    @Option(help: "The directory that the sandbox was started with.")
+    var directory: String
+
+    @Option(
+        help: "A JSON file to add: accounts (user, links), documents, values, objects."
+    )
+    var add: String?
+
+    func run() async throws {
+        let contents = try add.map { path in
+            try JSONDecoder().decode(
+                CloudContents.self,
+                from: Data(try AdminClient.text(ofFile: path).utf8)
+            )
+        }
+        try await AdminClient(directory: directory).perform("/sandbox/cloud", sending: contents)
+    }
+}
+
+/// Prints the key file of the service account.
+struct ServiceAccountCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "service-account",
+        abstract: "Print the key file of the service account that Google Cloud knows."
+    )
+
+    @Option(help: "The directory that the sandbox was started with.")
+    var directory: String
+
+    func run() async throws {
+        try await AdminClient(directory: directory).perform("/sandbox/service-account")
     }
 }
 

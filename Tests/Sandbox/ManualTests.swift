@@ -23,7 +23,7 @@ struct ManualTests {
                 #expect(page.contains(".B \(match.1)\n") || match.1 == "expunged-sandbox")
             }
         }
-        #expect(commands == 13)
+        #expect(commands == 15)
         let configuration = SandboxConfiguration()
         let clients =
             configuration.oauth2.clients + configuration.google.clients

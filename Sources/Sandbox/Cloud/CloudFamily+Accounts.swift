@@ -28,6 +28,17 @@ extension CloudFamily {
         }
     }
 
+    /// Whose account a lookup of one account is about.
+    func lookedUp(_ call: ProviderCall) -> String? {
+        guard call.path.hasSuffix("accounts:lookup") else { return nil }
+        do throws(Refusal) {
+            let ids = try read(Lookup.self, call).localId ?? []
+            return ids.count == 1 ? ids[0] : nil
+        } catch {
+            return nil
+        }
+    }
+
     /// Unknown ids are left out; without any known one there is no `users` at all.
     private func lookUp(_ call: ProviderCall) throws(Refusal) -> ProviderReply {
         let ids = try read(Lookup.self, call).localId ?? []

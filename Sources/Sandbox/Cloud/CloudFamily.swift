@@ -70,7 +70,8 @@ final class CloudFamily: ProviderFamily {
     func answer(_ call: ProviderCall) -> ProviderReply {
         do throws(Refusal) {
             let reply = try serve(call)
-            record(call, .served, reply.status, nil)
+            let isLookup = call.path.hasSuffix("accounts:lookup")
+            record(call, isLookup ? .checked : .served, reply.status, nil)
             return reply
         } catch {
             record(call, .refused, error.status, error.message)
@@ -118,6 +119,7 @@ final class CloudFamily: ProviderFamily {
         note.record.outcome = outcome
         note.record.status = status
         note.record.error = error
+        note.record.subject = lookedUp(call)
         tools.journal.append(note.record, at: tools.clock.nowMilliseconds)
     }
 }

@@ -71,6 +71,7 @@ struct GrantBook: Sendable {
     private var deadChains: BoundedTable<UInt64, Bool>
     /// The number of the latest sign-in.
     private(set) var chain: UInt64 = 0
+    private var cutSubject: String?
     private let capacity: Int
 
     init(capacity: Int) {
@@ -215,6 +216,13 @@ struct GrantBook: Sendable {
     /// Ends a grant with everything under it.
     mutating func cut(_ key: Key) {
         grants[key]?.isLive = false
+        cutSubject = grants[key]?.subject
+    }
+
+    /// Whose grant was cut since the last call.
+    mutating func takeCutSubject() -> String? {
+        defer { cutSubject = nil }
+        return cutSubject
     }
 
     func subject(of ticket: Ticket) -> String {

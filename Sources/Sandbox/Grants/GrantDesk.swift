@@ -38,9 +38,12 @@ final class GrantDesk<State: GrantState>: Sendable {
             var record = note.record
             record.token = note.token?.prefix
             record.subject = note.token.flatMap { state.book.subject(of: $0) }
+            _ = state.book.takeCutSubject()
             do throws(FamilyRefusal) {
                 let (result, outcome) = try body(&state, now / 1000)
                 record.outcome = outcome
+                // The application's own token tells nothing of the user.
+                record.subject = record.subject ?? state.book.takeCutSubject()
                 journal.append(record, at: now)
                 return .success(result)
             } catch {

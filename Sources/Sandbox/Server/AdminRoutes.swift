@@ -53,6 +53,18 @@ struct AdminRoutes: Sendable {
         case ("POST", "/sandbox/clock"):
             clock.setOffset(milliseconds: try read(AdminWire.Clock.self, body).offset_ms)
             return try json(AdminWire.Time(now_unix_ms: clock.nowMilliseconds))
+        case ("GET", "/sandbox/cloud"):
+            return try json(families.cloud.contents)
+        case ("POST", "/sandbox/cloud"):
+            families.cloud.add(try read(CloudContents.self, body))
+            return try json(AdminWire.Done())
+        case ("GET", "/sandbox/service-account"):
+            let file = try families.cloud.keyFile()
+            return ProviderReply(
+                status: 200,
+                contentType: "application/json",
+                body: Array(file.utf8)
+            )
         default:
             return nil
         }

@@ -25,7 +25,7 @@ extension SettingsTable {
         Setting(
             .provider,
             "base_url",
-            .text(.origin),
+            .text(.url),
             .defaultsTo(.text(FacebookProviderConfiguration.defaultBaseURL)),
             """
             The host of the Graph API. Another one is for a stand-in.
@@ -34,7 +34,7 @@ extension SettingsTable {
         Setting(
             .provider,
             "limited_login_url",
-            .text(.origin),
+            .text(.url),
             .defaultsTo(.text(FacebookProviderConfiguration.defaultLimitedURL)),
             """
             Where Limited Login publishes its issuer and keys. Another host is for a stand-in.
@@ -43,7 +43,7 @@ extension SettingsTable {
         Setting(
             .provider,
             "uninstall_url",
-            .text(.origin),
+            .text(.url),
             .defaultsTo(.text(FacebookProviderConfiguration.defaultUninstallURL)),
             """
             Where users of Limited Login are uninstalled. Another host is for a stand-in.

@@ -24,7 +24,7 @@ extension SettingsTable {
         Setting(
             .provider,
             "login_url",
-            .text(.origin),
+            .text(.url),
             .defaultsTo(.text(GitHubProviderConfiguration.defaultLoginURL)),
             """
             Where tokens are issued. For GitHub Enterprise Server: https://HOST.

@@ -71,7 +71,7 @@ extension SettingsTable {
         Setting(
             .provider,
             "base_url",
-            .text(.origin),
+            .text(.url),
             .defaultsTo(.text(MicrosoftProviderConfiguration.defaultBaseURL)),
             """
             The sign-in host, which is also the issuer of id tokens. Another one is for a \
@@ -81,7 +81,7 @@ extension SettingsTable {
         Setting(
             .provider,
             "graph_url",
-            .text(.origin),
+            .text(.url),
             .defaultsTo(.text(MicrosoftProviderConfiguration.defaultGraphURL)),
             """
             The host of Microsoft Graph. Another one is for a national cloud or a stand-in.

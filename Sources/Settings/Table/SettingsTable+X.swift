@@ -26,7 +26,7 @@ extension SettingsTable {
         Setting(
             .provider,
             "base_url",
-            .text(.origin),
+            .text(.url),
             .defaultsTo(.text(XProviderConfiguration.defaultBaseURL)),
             """
             The host of the API. Another one is for a stand-in.
