@@ -12,10 +12,10 @@ final class DirectoryLock: Sendable {
 
     /// How often a lock that somebody has is tried again.
     ///
-    /// A process that was killed while it started a program leaves its lock to the child, until that
-    /// has become the program a moment later. Ten milliseconds apart, so for a second in all.
+    /// A process that was killed while it started a program leaves its lock to the child, until
+    /// that has become the program a moment later. With ``pauseMilliseconds`` a second in all.
     private static let triesMax = 100
-    static let pauseMicroseconds: UInt32 = 10_000
+    static let pauseMilliseconds: Int32 = 10
 
     /// Takes the lock; waits a second at most.
     ///
@@ -25,7 +25,7 @@ final class DirectoryLock: Sendable {
     /// - Throws: ``StorageError`` of kind `inUse` when another process has it, else `unopenable`.
     init(
         path: String,
-        rest: () -> Void = { usleep(DirectoryLock.pauseMicroseconds) }
+        rest: () -> Void = { _ = poll(nil, 0, DirectoryLock.pauseMilliseconds) }
     ) throws(StorageError) {
         let flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW
         let opened = unsafe open(path, flags, 0o600)
