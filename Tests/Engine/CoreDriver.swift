@@ -151,7 +151,7 @@ extension [EngineAction] {
         compactMap { if case .call(let id, let effect, _, _) = $0 { (id, effect) } else { nil } }
     }
 
-    var fetches: [(excluding: Set<RequestID>, closedLanes: Set<ProviderName>)] {
+    var fetches: [(excluding: Set<RequestID>, laneLimits: [ProviderName: Int])] {
         compactMap {
             if case .fetchDue(_, _, let excluded, let lanes) = $0 { (excluded, lanes) } else { nil }
         }

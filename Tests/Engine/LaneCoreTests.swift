@@ -7,7 +7,7 @@ import Testing
 struct LaneCoreTests {
     @Test func `due work of closed lanes stays in the store`() throws {
         let driver = CoreDriver(pauses: StoredPauses(providers: [Sample.apple: "operator"]))
-        #expect(try #require(driver.send().fetches.first).closedLanes == [Sample.apple])
+        #expect(try #require(driver.send().fetches.first).laneLimits == [Sample.apple: 0])
     }
 
     @Test func `a lane with requests enough is closed, and opens when half are gone`() throws {
@@ -16,7 +16,7 @@ struct LaneCoreTests {
         let count = lane.requestCountMax
         driver.send(.admitted((0..<count).map { Sample.loaded($0) }))
         driver.core.nextDueAt = Sample.start
-        #expect(driver.send(.timer).fetches.first?.closedLanes == [Sample.apple])
+        #expect(driver.send(.timer).fetches.first?.laneLimits == [Sample.apple: 0])
         driver.fetch()
         var calls = driver.settle().calls.map(\.request)
         var fetches = 0
@@ -54,7 +54,7 @@ struct LaneCoreTests {
         let actions = driver.send(.resume(Sample.apple))
         #expect(actions.commits.first?.wakes == [.providerPaused])
         // This read is for the lane that was left out; what the wake makes due comes after it.
-        #expect(actions.fetches.first?.closedLanes == [])
+        #expect(actions.fetches.first?.laneLimits == [:])
         #expect(driver.commit().reports == [.providerResumed(Sample.apple)])
         #expect(driver.fetch().fetches.count == 1)
         #expect(driver.fetch().fetches.isEmpty)
@@ -116,9 +116,51 @@ struct LaneCoreTests {
         driver.send(.admitted([Sample.loaded(50), Sample.loaded(51)]))
         let probe = driver.settle().calls.map { Int($0.request.value.low) }
         #expect(probe.count == 1)
-        let answered = driver.answerRevoke(probe[0], .success)
+        let answered = driver.send(driver.revoked(probe[0], .success))
         #expect(answered.reports.contains(.breakerClosed(Sample.apple)))
-        #expect(answered.calls.count == 1)
+        #expect(answered.fetches.first?.laneLimits == [:])
+        driver.fetch([Sample.loaded(51)])
+        #expect(driver.settle().calls.map(\.request) == [Sample.request(51)])
+    }
+
+    @Test func `a probe is one request, and what fails with it is that one alone`() throws {
+        let driver = CoreDriver.idle()
+        driver.send(.admitted((1...Limits.breakerFailures).map { Sample.loaded($0) }))
+        driver.commit()
+        for number in 1...Limits.breakerFailures {
+            driver.send(driver.revoked(number, .trouble(.unreachable)))
+        }
+        driver.settle()
+        driver.core.nextDueAt = Sample.start
+        #expect(driver.send(.timer).fetches.first?.laneLimits == [Sample.apple: 0])
+        driver.fetch()
+        driver.now = driver.now + Limits.breakerPauseMin
+        #expect(driver.core.wakeTime(after: Sample.start) == driver.now)
+        #expect(driver.send(.timer).fetches.first?.laneLimits == [Sample.apple: 1])
+        driver.fetch([Sample.loaded(50)])
+        // More are due; they wait for what becomes of the first.
+        #expect(driver.openFetch == nil)
+        #expect(driver.commit().calls.map(\.request) == [Sample.request(50)])
+        let failed = driver.send(driver.revoked(50, .trouble(.unreachable)))
+        #expect(failed.commits.flatMap(\.saves).map(\.id) == [Sample.request(50)])
+        driver.settle()
+        #expect(driver.openFetch == nil)
+        #expect(driver.core.lanes[Sample.apple]?.requestCount == 0)
+    }
+
+    @Test func `a lane that has nothing to probe with is not asked for again and again`() {
+        let driver = CoreDriver.idle()
+        driver.send(.admitted((1...Limits.breakerFailures).map { Sample.loaded($0) }))
+        driver.commit()
+        for number in 1...Limits.breakerFailures {
+            driver.send(driver.revoked(number, .trouble(.unreachable)))
+        }
+        driver.settle()
+        driver.now = driver.now + Limits.breakerPauseMin
+        driver.core.nextDueAt = driver.now
+        #expect(driver.send(.timer).fetches.first?.laneLimits == [Sample.apple: 1])
+        #expect(driver.fetch().fetches.isEmpty)
+        #expect(driver.send(.timer).fetches.isEmpty)
     }
 
     @Test func `a dead provider does not keep the others from being called`() {

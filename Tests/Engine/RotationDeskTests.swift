@@ -30,7 +30,7 @@ private final class CommitStore: StateStore {
         at now: WallTime,
         limit: Int,
         excluding excluded: Set<RequestID>,
-        closedLanes: Set<ProviderName>
+        laneLimits: [ProviderName: Int]
     ) async throws -> DueRequests { throw Broken() }
 
     func openRequests(_ ids: [RequestID]) async throws -> [LoadedRequest] { throw Broken() }

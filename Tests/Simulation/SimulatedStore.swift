@@ -162,21 +162,26 @@ struct SimulatedStore {
         at now: WallTime,
         limit: Int,
         excluding: Set<RequestID>,
-        closedLanes: Set<ProviderName>
+        laneLimits: [ProviderName: Int]
     ) -> DueRequests {
         let waiting = requests.values.filter { row in
             row.request.dueAt != nil && !excluding.contains(row.request.id)
         }
         let due = waiting.filter { row in
             (row.request.dueAt ?? now) <= now
-                && !(row.request.lane.map { closedLanes.contains($0) } ?? false)
         }
         .sorted {
             ($0.request.dueAt ?? now, $0.request.id) < ($1.request.dueAt ?? now, $1.request.id)
         }
+        var counts: [ProviderName: Int] = [:]
+        let taken = due.filter { row in
+            guard let lane = row.request.lane, let most = laneLimits[lane] else { return true }
+            counts[lane, default: 0] += 1
+            return counts[lane, default: 0] <= most
+        }
         let next = waiting.compactMap(\.request.dueAt).filter { $0 > now }.min()
         return DueRequests(
-            requests: due.prefix(limit).compactMap { loaded($0.request.id) },
+            requests: taken.prefix(limit).compactMap { loaded($0.request.id) },
             nextDueAt: next
         )
     }

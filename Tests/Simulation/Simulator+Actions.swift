@@ -30,8 +30,8 @@ extension Simulator {
         switch action {
         case .commit(let changes):
             turn([.committed(commit(changes))])
-        case .fetchDue(let read, let limit, let excluded, let closed):
-            let due = store.due(at: now, limit: limit, excluding: excluded, closedLanes: closed)
+        case .fetchDue(let read, let limit, let excluded, let limits):
+            let due = store.due(at: now, limit: limit, excluding: excluded, laneLimits: limits)
             turn([.fetched(read, due, limit: limit)])
         case .load(let read, let ids):
             turn([.loaded(read, ids.compactMap { store.loaded($0) }, asked: ids)])

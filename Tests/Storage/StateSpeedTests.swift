@@ -70,7 +70,7 @@ struct StateSpeedTests {
                 at: StateFixture.start,
                 limit: 2000,
                 excluding: [],
-                closedLanes: []
+                laneLimits: [:]
             )
         }
         Self.report("due requests read", 2000, fetching)

@@ -182,7 +182,7 @@ struct StateStoreTests {
             at: StateFixture.start,
             limit: 10,
             excluding: [],
-            closedLanes: []
+            laneLimits: [:]
         )
         #expect(all.requests.map(\.request.id) == [apple.request.id, google.request.id])
         #expect(all.nextDueAt == later.dueAt)
@@ -190,7 +190,7 @@ struct StateStoreTests {
             at: later.dueAt ?? .distantPast,
             limit: 10,
             excluding: [google.request.id],
-            closedLanes: [Self.apple]
+            laneLimits: [Self.apple: 0]
         )
         #expect(some.requests.map(\.request.id) == [none.request.id])
         #expect(some.requests.first?.user.exposeText() == "n")
@@ -212,7 +212,7 @@ struct StateStoreTests {
                 at: StateFixture.start,
                 limit: 10,
                 excluding: [],
-                closedLanes: []
+                laneLimits: [:]
             )
             #expect(due.requests.count == count)
         }

@@ -152,7 +152,7 @@ struct StateVaultTests {
             at: StateFixture.start,
             limit: 1,
             excluding: [],
-            closedLanes: []
+            laneLimits: [:]
         )
         #expect(due.requests.map(\.unseen) == [[stored.news.snapshot]])
         #expect(due.requests[0].credentials.keys.contains(stored.credential))

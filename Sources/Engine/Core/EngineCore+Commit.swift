@@ -130,19 +130,36 @@ extension EngineCore {
         reopenSkippedLanes(at: now)
         guard !isFetching, mayFetch, hasRoom, let nextDueAt, nextDueAt <= now else { return }
         isFetching = true
-        skippedLanes = Set(lanes.keys.filter { isClosed($0, at: now) })
+        laneLimits = [:]
+        for name in lanes.keys { laneLimits[name] = room(in: name, at: now) }
+        skippedLanes = Set(laneLimits.filter { $0.value == 0 }.keys)
         actions.append(
             .fetchDue(
                 beginRead(),
                 limit: Limits.fetchMax,
                 excluding: Set(window.keys).union(suspects),
-                closedLanes: skippedLanes
+                laneLimits: laneLimits
             )
         )
     }
 
     /// A whole page fits into the window; waiting for that keeps reads few.
     var hasRoom: Bool { Limits.windowMax - window.count >= Limits.fetchMax }
+
+    /// How many more requests of a lane are read; `nil` for as many as there are.
+    private func room(in name: ProviderName, at now: WallTime) -> Int? {
+        guard let lane = lanes[name] else { return nil }
+        if isClosed(name, at: now) { return 0 }
+        return lane.isTrusted ? nil : lane.requestCountMax - lane.requestCount
+    }
+
+    /// A lane that brought as many as it might may have more.
+    mutating func noteRest(of due: [LoadedRequest]) {
+        for (name, limit) in laneLimits where limit > 0 {
+            guard due.count(where: { $0.request.lane == name }) >= limit else { continue }
+            skippedLanes.insert(name)
+        }
+    }
 
     /// Whether more requests of a lane in the window would only wait there.
     func isClosed(_ name: ProviderName, at now: WallTime) -> Bool {

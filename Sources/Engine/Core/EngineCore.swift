@@ -80,6 +80,8 @@ package struct EngineCore: Sendable {
     var isFetching = false
     /// Lanes whose due requests the last fetch left in the store.
     var skippedLanes: Set<ProviderName> = []
+    /// How many requests of a lane the last fetch might bring, where not as many as there were.
+    var laneLimits: [ProviderName: Int] = [:]
     var nextDueAt: WallTime? = .distantPast
     /// Due times noted while a fetch was under way, which cannot know them.
     var dueNotedDuringFetch: WallTime?
@@ -214,6 +216,7 @@ package struct EngineCore: Sendable {
             nextDueAt = [due.requests.count >= limit ? now : due.nextDueAt, dueNotedDuringFetch]
                 .compactMap(\.self).min()
             dueNotedDuringFetch = nil
+            noteRest(of: due.requests)
             admit(due.requests.filter { !isStale($0.request.id, read) }, at: now)
             endRead()
         case .loaded(let read, let requests, let asked):

@@ -45,7 +45,7 @@ package struct ExchangeResult: Hashable, Sendable {
 package enum EngineInput: Sendable {
     /// Requests that were accepted just now.
     case admitted([LoadedRequest])
-    /// The answer to ``EngineAction/fetchDue(_:limit:excluding:closedLanes:)``.
+    /// The answer to ``EngineAction/fetchDue(_:limit:excluding:laneLimits:)``.
     case fetched(ReadNumber, DueRequests, limit: Int)
     /// The answer to ``EngineAction/load(_:_:)``, with what was asked for.
     case loaded(ReadNumber, [LoadedRequest], asked: [RequestID])
@@ -91,7 +91,7 @@ package enum EngineAction: Sendable {
         ReadNumber,
         limit: Int,
         excluding: Set<RequestID>,
-        closedLanes: Set<ProviderName>
+        laneLimits: [ProviderName: Int]
     )
     case load(ReadNumber, [RequestID])
     /// At most one commit is under way; the answer is ``EngineInput/committed(_:)``.

@@ -57,7 +57,16 @@ struct ProviderLane: Sendable {
 
     /// More requests than this in the window bring no more throughput: while half of them are
     /// called, the next ones are read and their intents committed.
-    var requestCountMax: Int { max(64, limits.concurrency * 8) }
+    ///
+    /// One is enough to see whether the provider is back: all others would have their intents
+    /// committed and taken back with every probe that fails.
+    var requestCountMax: Int { isTrusted ? max(64, limits.concurrency * 8) : 1 }
+
+    /// Whether the breaker is closed.
+    var isTrusted: Bool {
+        guard case .closed = breaker else { return false }
+        return true
+    }
 
     /// When the breaker lets a probe through; `nil` while it is not open.
     var opensAt: WallTime? {

@@ -247,14 +247,15 @@ package protocol StateStore: Sendable {
     ///   - now: Requests due after it are left.
     ///   - limit: The most requests to return.
     ///   - excluded: Requests that are in the engine's window already.
-    ///   - closedLanes: Providers whose requests (``Lifecycle/Request/lane``) are left for now.
+    ///   - laneLimits: The most requests of single providers (``Lifecycle/Request/lane``); 0 leaves
+    ///     them all for now.
     /// - Returns: The requests, and when the next one that was left for its due time becomes due.
     /// - Throws: The store's error; nothing is known then.
     func dueRequests(
         at now: WallTime,
         limit: Int,
         excluding excluded: Set<RequestID>,
-        closedLanes: Set<ProviderName>
+        laneLimits: [ProviderName: Int]
     ) async throws -> DueRequests
 
     /// Open requests by id; ended and unknown ones are left out.

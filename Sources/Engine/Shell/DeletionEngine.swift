@@ -192,13 +192,13 @@ extension DeletionEngine {
         case .commit(let changes):
             let erasures = erasures(in: changes)
             group.addTask { try await self.commit(changes + self.openCases(of: erasures)) }
-        case .fetchDue(let read, let limit, let excluded, let closedLanes):
+        case .fetchDue(let read, let limit, let excluded, let laneLimits):
             group.addTask {
                 let due = try await self.ports.store.dueRequests(
                     at: self.ports.clock.now(),
                     limit: limit,
                     excluding: excluded,
-                    closedLanes: closedLanes
+                    laneLimits: laneLimits
                 )
                 self.post(.fetched(read, due, limit: limit))
             }

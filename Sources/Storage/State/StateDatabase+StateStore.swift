@@ -13,13 +13,21 @@ extension StateDatabase: StateStore {
         at now: WallTime,
         limit: Int,
         excluding excluded: Set<RequestID>,
-        closedLanes: Set<ProviderName>
+        laneLimits: [ProviderName: Int]
     ) async throws -> DueRequests {
         try await read { database in
             var due: [(id: RequestID, dueAt: WallTime)] = []
             var nextDueAt: WallTime?
-            for lane in try DueLanes.all(database) where !closedLanes.contains(ProviderName(lane)) {
-                due += try DueLanes.due(lane, at: now, limit: limit, excluding: excluded, database)
+            for lane in try DueLanes.all(database) {
+                let most = laneLimits[ProviderName(lane)] ?? limit
+                guard most > 0 else { continue }
+                due += try DueLanes.due(
+                    lane,
+                    at: now,
+                    limit: min(most, limit),
+                    excluding: excluded,
+                    database
+                )
                 guard let next = try DueLanes.next(lane, after: now, database) else { continue }
                 nextDueAt = min(nextDueAt ?? next, next)
             }
