@@ -6,7 +6,7 @@ struct SpoolPace: Sendable {
     /// How long the next commit may be built; with what the last one took to become durable, that
     /// is ``SpoolLimits/mirrorHold``.
     private(set) var buildTime = SpoolLimits.mirrorBuildMax
-    /// Rows to read for the next commit: twice as many as the last one had time for.
+    /// Rows to read for the next commit: a quarter more than the last one had time for.
     private(set) var rowCount = SpoolLimits.mirrorRowsMax
     private var allowedAt = Duration.zero
 
@@ -21,7 +21,7 @@ struct SpoolPace: Sendable {
         let rest = SpoolLimits.mirrorHold - (endedAt - commit.builtAt)
         buildTime = min(max(rest, SpoolLimits.mirrorBuildMin), SpoolLimits.mirrorBuildMax)
         rowCount = min(
-            max(commit.handledCount * 2, SpoolLimits.mirrorRowsMin),
+            max(commit.handledCount * 5 / 4, SpoolLimits.mirrorRowsMin),
             SpoolLimits.mirrorRowsMax
         )
     }

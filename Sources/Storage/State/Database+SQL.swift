@@ -64,27 +64,32 @@ extension Database {
         return result
     }
 
+    /// Copies the values once, onto the stack, and lets SQLite read them there.
     private func step(_ sql: String, _ values: [SQLValue], body: (SQLRow) throws -> Bool) throws {
         let cached = try cachedStatement(sql: sql)
         let statement = unsafe cached.sqliteStatement
-        defer {
-            unsafe sqlite3_reset(statement)
-            unsafe sqlite3_clear_bindings(statement)
-            withExtendedLifetime(cached) {}
-        }
-        for (index, value) in values.enumerated() {
-            let code = unsafe value.bind(to: statement, at: Int32(index + 1))
-            guard code == SQLITE_OK else { throw failure(code, sql) }
-        }
-        while true {
-            let code = unsafe sqlite3_step(statement)
-            switch code {
-            case SQLITE_ROW:
-                guard try body(unsafe SQLRow(statement)) else { return }
-            case SQLITE_DONE:
-                return
-            default:
-                throw failure(code, sql)
+        let byteCount = values.reduce(0) { $0 + $1.byteCount }
+        try unsafe withUnsafeTemporaryAllocation(byteCount: byteCount, alignment: 1) { bytes in
+            defer {
+                unsafe sqlite3_reset(statement)
+                unsafe sqlite3_clear_bindings(statement)
+                withExtendedLifetime(cached) {}
+            }
+            var room = unsafe bytes[...]
+            for (index, value) in values.enumerated() {
+                let code = unsafe value.bind(to: statement, at: Int32(index + 1), in: &room)
+                guard code == SQLITE_OK else { throw failure(code, sql) }
+            }
+            while true {
+                let code = unsafe sqlite3_step(statement)
+                switch code {
+                case SQLITE_ROW:
+                    guard try body(unsafe SQLRow(statement)) else { return }
+                case SQLITE_DONE:
+                    return
+                default:
+                    throw failure(code, sql)
+                }
             }
         }
     }

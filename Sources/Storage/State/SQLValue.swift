@@ -19,52 +19,66 @@ enum SQLValue: Sendable {
 }
 
 extension SQLValue {
+    /// How many bytes of room ``bind(to:at:in:)`` takes.
+    var byteCount: Int {
+        switch self {
+        case .null, .int: 0
+        case .text(let text): text.utf8.count
+        case .blob(let bytes): bytes.count
+        case .id: 16
+        }
+    }
+
     /// Binds to parameter `index` (from 1) and answers SQLite's result code.
     ///
-    /// SQLite copies text and blobs (`SQLITE_TRANSIENT`), so nothing here outlives the call.
-    func bind(to statement: OpaquePointer, at index: Int32) -> Int32 {
+    /// Text and blobs are moved to the beginning of `room`, which is shortened by them and must
+    /// outlive the binding: SQLite copies nothing (`SQLITE_STATIC`, sqlite.org/c3ref/c_static.html).
+    func bind(
+        to statement: OpaquePointer,
+        at index: Int32,
+        in room: inout Slice<UnsafeMutableRawBufferPointer>
+    ) -> Int32 {
         switch self {
         case .null:
             return unsafe sqlite3_bind_null(statement, index)
         case .int(let value):
             return unsafe sqlite3_bind_int64(statement, index, value)
         case .text(var text):
-            return text.withUTF8 { bytes in
-                unsafe bytes.withMemoryRebound(to: CChar.self) { characters in
-                    // A nil pointer would bind NULL; the empty text is a text.
-                    guard let start = characters.baseAddress else {
-                        return unsafe sqlite3_bind_text(statement, index, "", 0, Self.transient)
-                    }
-                    return unsafe sqlite3_bind_text(
-                        statement,
-                        index,
-                        start,
-                        Int32(characters.count),
-                        Self.transient
-                    )
-                }
+            let place = text.withUTF8 { unsafe Self.move(UnsafeRawBufferPointer($0), into: &room) }
+            // A nil pointer would bind NULL; the empty text is a text.
+            guard let start = place.baseAddress else {
+                return unsafe sqlite3_bind_text(statement, index, "", 0, nil)
             }
+            let characters = unsafe start.assumingMemoryBound(to: CChar.self)
+            return unsafe sqlite3_bind_text(statement, index, characters, Int32(place.count), nil)
         case .blob(let bytes):
             guard !bytes.isEmpty else { return unsafe sqlite3_bind_zeroblob(statement, index, 0) }
-            return unsafe bytes.withUnsafeBytes { buffer in
-                unsafe sqlite3_bind_blob(
-                    statement,
-                    index,
-                    buffer.baseAddress,
-                    Int32(buffer.count),
-                    Self.transient
-                )
-            }
+            let place = unsafe bytes.withUnsafeBytes { unsafe Self.move($0, into: &room) }
+            return unsafe sqlite3_bind_blob(
+                statement,
+                index,
+                place.baseAddress,
+                Int32(place.count),
+                nil
+            )
         case .id(let id):
             let halves = (id.high.bigEndian, id.low.bigEndian)
-            return unsafe withUnsafeBytes(of: halves) { buffer in
-                unsafe sqlite3_bind_blob(statement, index, buffer.baseAddress, 16, Self.transient)
-            }
+            let place = unsafe withUnsafeBytes(of: halves) { unsafe Self.move($0, into: &room) }
+            return unsafe sqlite3_bind_blob(statement, index, place.baseAddress, 16, nil)
         }
     }
 
-    /// `SQLITE_TRANSIENT`, a macro that Swift does not import (sqlite.org/c3ref/c_static.html).
-    private static var transient: sqlite3_destructor_type? {
-        unsafe unsafeBitCast(-1, to: sqlite3_destructor_type?.self)
+    /// - Returns: Where the bytes are now; without a base address when there are none.
+    private static func move(
+        _ bytes: UnsafeRawBufferPointer,
+        into room: inout Slice<UnsafeMutableRawBufferPointer>
+    ) -> UnsafeMutableRawBufferPointer {
+        guard unsafe !bytes.isEmpty else {
+            return unsafe UnsafeMutableRawBufferPointer(start: nil, count: 0)
+        }
+        let place = unsafe UnsafeMutableRawBufferPointer(rebasing: room.prefix(bytes.count))
+        unsafe place.copyMemory(from: bytes)
+        unsafe room.removeFirst(bytes.count)
+        return unsafe place
     }
 }
