@@ -134,7 +134,7 @@ let libraries: [Target] = [
 ]
 
 let programs: [Target] = [
-    program("expunged", ["Daemon"], withoutMonitor),
+    program("expunged", ["Daemon", "CAllocator"], withoutMonitor),
     program(
         "expungectl",
         ["CLinux", "Control", "ControlClient", "Ledger", "Lifecycle", .argumentParser]
@@ -156,6 +156,7 @@ let shims: [Target] = [
     ),
     .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
     .systemLibrary(name: "CPostgres", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
+    .target(name: "CAllocator", linkerSettings: [.linkedLibrary("jemalloc")]),
     .target(name: "CLinux"),
     .target(name: "CExecutor"),
     .target(name: "CSQLiteGuard", linkerSettings: [.linkedLibrary("sqlite3")]),

@@ -237,6 +237,8 @@ class Scenarios:
         status = open(f"/proc/{self.machine.host_pid(self.service.pid)}/status").read()
         for line in ("NoNewPrivs:\t1", "Seccomp:\t2", "CapEff:\t0000000000000000"):
             self.checks.check(f"the process has {' '.join(line.split())}", line in status, status)
+        maps = open(f"/proc/{self.machine.host_pid(self.service.pid)}/maps").read()
+        self.checks.check("the process allocates with jemalloc", "/libjemalloc.so" in maps, maps)
 
     def watch(self, period):
         """Sets another watchdog period; the service is restarted for it."""

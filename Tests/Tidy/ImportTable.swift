@@ -53,7 +53,7 @@ enum ImportTable {
             "Lifecycle", "Engine", "Ledger", "Control", "CLinux", "CExecutor", "Logging",
             "ServiceLifecycle", "UnixSignals",
         ]),
-        "expunged": ["Daemon"],
+        "expunged": ["CAllocator", "Daemon"],
         "expungectl": [
             "CLinux", "Control", "ControlClient", "Ledger", "Lifecycle", "ArgumentParser",
         ],

@@ -32,7 +32,8 @@ extension SQLValue {
     /// Binds to parameter `index` (from 1) and answers SQLite's result code.
     ///
     /// Text and blobs are moved to the beginning of `room`, which is shortened by them and must
-    /// outlive the binding: SQLite copies nothing (`SQLITE_STATIC`, sqlite.org/c3ref/c_static.html).
+    /// outlive the binding: SQLite copies nothing then (`SQLITE_STATIC`,
+    /// sqlite.org/c3ref/c_static.html).
     func bind(
         to statement: OpaquePointer,
         at index: Int32,
