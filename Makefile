@@ -39,7 +39,7 @@ end-to-end:
 SWEEP_SEEDS ?= 1...1000
 fault-sweep:
 	EXPUNGED_SUITE=Providers swift build --build-tests
-	EXPUNGED_SUITE=Providers SWEEP_SEEDS=$(SWEEP_SEEDS) swift test --skip-build --filter FaultSweepTests | grep -v '^◇'
+	EXPUNGED_SUITE=Providers SWEEP_SEEDS=$(SWEEP_SEEDS) swift test --skip-build --filter FaultSweepTests | grep --line-buffered -v '^◇'
 
 lint:
 	swift format lint --strict --recursive Sources Tests Package.swift

@@ -17,13 +17,14 @@ struct FaultSweep {
         var unheard = 0
         var verdicts: [String: Int] = [:]
         var violations: [String] = []
+        var took = Duration.zero
 
         var line: String {
             let counts = verdicts.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
             let names = provider.rawValue.padded(20) + " " + kind.rawValue.padded(18)
             return
-                "\(names) \(lives) lives, \(faults) faults, false \(violations.count), "
-                + "unheard \(unheard): "
+                "\(names) \(lives) lives in \(took.milliseconds) ms, \(faults) faults, "
+                + "false \(violations.count), unheard \(unheard): "
                 + counts.joined(separator: ", ")
         }
     }
@@ -37,6 +38,14 @@ struct FaultSweep {
     var plant: @Sendable (any IdentityProvider) -> any IdentityProvider = { $0 }
 
     func run(_ kind: FaultKind) async throws -> Cell {
+        let clock = ContinuousClock()
+        let begun = clock.now
+        var cell = try await judge(kind)
+        cell.took = begun.duration(to: clock.now)
+        return cell
+    }
+
+    private func judge(_ kind: FaultKind) async throws -> Cell {
         let clock = ManualTime()
         guard provider != .command else { return try await runProgram(kind, clock) }
         var configuration = SandboxConfiguration()

@@ -25,9 +25,14 @@ struct FaultSweepTests {
 
     @Test("no fault of any kind at any provider makes a false verdict")
     func noFalseVerdict() async throws {
-        let cells = try await Self.sweep(SweptProvider.allCases, FaultKind.allCases, Self.seeds)
+        let progress = SweepProgress(of: FaultKind.allCases.count)
+        let cells = try await Self.sweep(
+            SweptProvider.allCases,
+            FaultKind.allCases,
+            Self.seeds,
+            report: progress.add
+        )
         for cell in cells {
-            print("sweep: \(cell.line)")
             #expect(
                 cell.violations.isEmpty,
                 "\(cell.provider.rawValue) × \(cell.kind.rawValue): \(cell.violations.prefix(3))"
@@ -35,7 +40,7 @@ struct FaultSweepTests {
         }
         let lives = cells.reduce(0) { $0 + $1.lives }
         let faults = cells.reduce(0) { $0 + $1.faults }
-        print("sweep: \(cells.count) pairs, \(lives) lives, \(faults) faults")
+        SweepProgress.say("\(cells.count) pairs, \(lives) lives, \(faults) faults")
         // Nothing is shown by calls that did not fail, or by lives that came to nothing.
         #expect(cells.allSatisfy { $0.faults > 0 })
         #expect(
@@ -65,7 +70,8 @@ struct FaultSweepTests {
         _ providers: [SweptProvider],
         _ kinds: [FaultKind],
         _ seeds: ClosedRange<UInt64>,
-        plant: @escaping @Sendable (any IdentityProvider) -> any IdentityProvider = { $0 }
+        plant: @escaping @Sendable (any IdentityProvider) -> any IdentityProvider = { $0 },
+        report: (FaultSweep.Cell) -> Void = { _ in }
     ) async throws -> [FaultSweep.Cell] {
         let pairs = providers.flatMap { provider in kinds.map { (provider, $0) } }
         return try await withThrowingTaskGroup(of: (Int, FaultSweep.Cell).self) { group in
@@ -83,6 +89,7 @@ struct FaultSweepTests {
             for _ in 0..<6 { add() }
             for try await (index, cell) in group {
                 cells[index] = cell
+                report(cell)
                 add()
             }
             return cells.sorted { $0.key < $1.key }.map(\.value)
