@@ -1,0 +1,390 @@
+"""The servers of the stores: others' where they can be had, and for each what its own client sees in it.
+
+A store answers `items()`: a dictionary of everything that it holds, by name, with the content.
+"""
+
+import glob
+import hashlib
+import http.client
+import json
+import os
+import random
+import shutil
+import socket
+import ssl
+import subprocess
+import threading
+import urllib.parse
+import xml.etree.ElementTree
+
+from checks import comes_true
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+
+def free_port():
+    with socket.create_server(("127.0.0.1", 0)) as made:
+        return made.getsockname()[1]
+
+
+def make_certificate(directory):
+    """A certificate for localhost that signs itself; answers its file and that of its key."""
+    certificate, key = os.path.join(directory, "tls.pem"), os.path.join(directory, "tls-key.pem")
+    subprocess.run(
+        ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
+         "-days", "2", "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost",
+         "-keyout", key, "-out", certificate], check=True, capture_output=True)
+    return certificate, key
+
+
+class Server:
+    """A process that listens somewhere."""
+
+    process = None
+
+    def launch(self, *command, **more):
+        self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                                        stderr=subprocess.DEVNULL, **more)
+
+    def is_ready(self, condition):
+        assert comes_true(lambda: self.process.poll() is not None or condition(), 30, 0.1)
+        assert self.process.poll() is None, f"{type(self).__name__} ended: run scripts/setup test"
+
+    def close(self):
+        self.process.terminate()
+        try:
+            self.process.wait(15)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+
+
+class Relay(threading.Thread):
+    """Passes bytes on to a port and cuts a share of the connections, each somewhere in the middle."""
+
+    def __init__(self, port, rate):
+        super().__init__(daemon=True)
+        self.to, self.rate, self.dice = port, rate, random.Random(port)
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.port, self.cuts = self.listener.getsockname()[1], 0
+        self.start()
+
+    def run(self):
+        while True:
+            try:
+                near, _ = self.listener.accept()
+                far = socket.create_connection(("127.0.0.1", self.to))
+            except OSError:
+                return
+            # TLS and its certificates take the first kilobytes.
+            left = [self.dice.randrange(500, 30_000) if self.dice.random() < self.rate else 1 << 40]
+            for source, sink in ((near, far), (far, near)):
+                threading.Thread(target=self._pass, args=(source, sink, left), daemon=True).start()
+
+    def _pass(self, source, sink, left):
+        try:
+            while data := source.recv(4096):
+                left[0] -= len(data)
+                if left[0] < 0:
+                    self.cuts += 1
+                    break
+                sink.sendall(data)
+        except OSError:
+            pass
+        for end in (source, sink):
+            try:
+                end.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                pass
+
+    def close(self):
+        self.listener.close()
+
+
+class PostgreSQL(Server):
+    def __init__(self, directory):
+        self.directory = directory
+        os.makedirs(directory)
+        binaries = sorted(glob.glob("/usr/lib/postgresql/*/bin"))
+        assert binaries, "no PostgreSQL server: run scripts/setup test"
+        self.user = {"user": "nobody", "group": "nogroup", "extra_groups": []} if os.getuid() == 0 else {}
+        if self.user:
+            shutil.chown(directory, "nobody", "nogroup")
+            os.chmod(os.path.dirname(directory), 0o711)
+        data = os.path.join(directory, "data")
+        subprocess.run([f"{binaries[-1]}/initdb", "-D", data, "-U", "owner", "-A", "trust", "-E", "UTF8",
+                        "--locale=C.UTF-8", "-N"], check=True, capture_output=True, cwd=directory, **self.user)
+        self.launch(f"{binaries[-1]}/postgres", "-D", data, "-k", directory, "-c", "listen_addresses=",
+                    "-c", "fsync=off", cwd=directory, **self.user)
+        self.is_ready(lambda: self._psql("SELECT 1").returncode == 0)
+
+    def _psql(self, text):
+        return subprocess.run(["psql", "-XAtq", "-v", "ON_ERROR_STOP=1", "-h", self.directory, "-U",
+                               "owner", "-d", "postgres"], input=text, capture_output=True, text=True)
+
+    def sql(self, text):
+        done = self._psql(text)
+        assert done.returncode == 0, done.stderr
+        return done.stdout.splitlines()
+
+    def fill(self, user):
+        return (f"INSERT INTO posts SELECT nextval('ids'), '{user}', 'post ' || n FROM generate_series(1, 20) n;"
+                f"INSERT INTO likes SELECT id, '{user}' FROM posts WHERE author = '{user}';")
+
+    def prepare(self, users):
+        self.sql("CREATE SEQUENCE ids; CREATE TABLE posts (id bigint PRIMARY KEY, author text NOT NULL, body text);"
+                 "CREATE INDEX ON posts (author);"
+                 "CREATE TABLE likes (post bigint REFERENCES posts, owner text NOT NULL, PRIMARY KEY (post, owner));"
+                 "CREATE INDEX ON likes (owner);" + "".join(map(self.fill, users)))
+
+    def items(self):
+        lines = self.sql("SELECT 'post ' || id || ' of ' || author, md5(body) FROM posts UNION ALL"
+                         " SELECT 'like ' || post || ' of ' || owner, '' FROM likes")
+        return dict(line.rsplit("|", 1) for line in lines)
+
+    def disturb(self):
+        """Ends every session of the daemon, wherever it is."""
+        self.sql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+                 " WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()")
+
+    def section(self, stage):
+        keep_secret(stage, "pg-conninfo", f"host={self.directory} dbname=postgres user=owner")
+        return """kind = "postgresql"
+conninfo_credential = "pg-conninfo"
+[[target.table]]
+table = "posts"
+column = "author"
+action = "delete"
+[[target.table]]
+table = "likes"
+column = "owner"
+action = "delete"
+"""
+
+
+class Redis(Server):
+    def __init__(self, directory):
+        os.makedirs(directory)
+        self.socket = os.path.join(directory, "redis.sock")
+        assert shutil.which("redis-server"), "no Redis: run scripts/setup test"
+        self.launch("redis-server", "--port", "0", "--unixsocket", self.socket, "--dir", directory, "--save", "")
+        self.is_ready(lambda: os.path.exists(self.socket) and self.cli("PING") == ["PONG"])
+
+    def cli(self, *words, text=None):
+        done = subprocess.run(["redis-cli", "-s", self.socket, *words], input=text, capture_output=True,
+                              text=True, check=True)
+        return done.stdout.splitlines()
+
+    def prepare(self, users):
+        lines = []
+        for user in users:
+            lines += [f'SET "user:{user}" x', f'SADD online "{user}"', f'HSET names "{user}" x']
+            lines += [f'SET "session:{user}:{number}" {number}' for number in range(20)]
+        self.cli(text="\n".join(lines) + "\n")
+
+    def items(self):
+        keys = [key for key in self.cli("KEYS", "*") if key not in ("online", "names")]
+        found = dict(zip(keys, self.cli("MGET", *keys))) if keys else {}
+        found.update({f"online {member}": "" for member in self.cli("SMEMBERS", "online") if member})
+        found.update({f"names {member}": "" for member in self.cli("HKEYS", "names") if member})
+        return found
+
+    def disturb(self):
+        self.cli("CLIENT", "KILL", "TYPE", "normal")
+
+    def section(self, stage):
+        return f"""kind = "redis"
+socket = "{self.socket}"
+keys = ["user:{{user_id}}", "session:{{user_id}}:*"]
+members = {{ "online" = "{{user_id}}", "names" = "{{user_id}}" }}
+"""
+
+
+class S3(Server):
+    """moto, which believes every signature; versions are on."""
+
+    NAMES = "{http://s3.amazonaws.com/doc/2006-03-01/}"
+    # For moto only the place of the key in the header counts.
+    CREDENTIAL = ("AWS4-HMAC-SHA256 Credential=owner/20260101/us-east-1/s3/aws4_request,"
+                  " SignedHeaders=host, Signature=0")
+
+    def __init__(self, directory, certificate, key):
+        os.makedirs(directory)
+        program = os.path.join(ROOT, ".build/s3-server/bin/moto_server")
+        assert os.path.exists(program), "no S3 server: run scripts/setup test"
+        self.port, self.certificate = free_port(), certificate
+        self.context = ssl.create_default_context(cafile=certificate)
+        self.launch(program, "-H", "127.0.0.1", "-p", str(self.port), "-s", "-c", certificate, "-k", key)
+        self.is_ready(self._answers)
+        self.relay = Relay(self.port, 0.2)
+
+    def _answers(self):
+        try:
+            return self.call("GET", "/moto-api/") is not None
+        except OSError:
+            return False
+
+    def call(self, method, path, body=None):
+        connection = http.client.HTTPSConnection("localhost", self.port, timeout=20, context=self.context)
+        connection.request(method, path, body, {"Authorization": self.CREDENTIAL})
+        answer = connection.getresponse()
+        text = answer.read()
+        connection.close()
+        assert answer.status < 300, (method, path, answer.status, text[:300])
+        return text
+
+    def prepare(self, users):
+        self.call("PUT", "/uploads")
+        self.call("PUT", "/uploads?versioning",
+                  "<VersioningConfiguration><Status>Enabled</Status></VersioningConfiguration>")
+        for user in users:
+            name = urllib.parse.quote(user)
+            for number in range(2):
+                for version in ("old", "new"):
+                    self.call("PUT", f"/uploads/users/{name}/{number}", f"{version} {user}")
+            self.call("DELETE", f"/uploads/users/{name}/0")
+            self.call("PUT", f"/uploads/avatars/{name}.png", "x")
+            self.call("POST", f"/uploads/users/{name}/big?uploads")
+
+    def _pages(self, query, names, after):
+        more = ""
+        while True:
+            page = xml.etree.ElementTree.fromstring(self.call("GET", f"/uploads?{query}{more}"))
+            for name in names:
+                yield from page.iter(self.NAMES + name)
+            if page.findtext(self.NAMES + "IsTruncated") != "true":
+                return
+            more = "".join(f"&{ask}=" + urllib.parse.quote(page.findtext(self.NAMES + told) or "")
+                           for ask, told in after.items())
+
+    def items(self):
+        found = {}
+        for entry in self._pages("versions", ("Version", "DeleteMarker"), {
+                "key-marker": "NextKeyMarker", "version-id-marker": "NextVersionIdMarker"}):
+            key, version, tag = (entry.findtext(self.NAMES + name) for name in ("Key", "VersionId", "ETag"))
+            found[f"{key} {version}"] = tag
+        for entry in self._pages("uploads", ("Upload",), {
+                "key-marker": "NextKeyMarker", "upload-id-marker": "NextUploadIdMarker"}):
+            found["upload " + entry.findtext(self.NAMES + "Key")] = entry.findtext(self.NAMES + "UploadId")
+        return found
+
+    def section(self, stage):
+        keep_secret(stage, "s3-key", "canary-s3-owner-51c2")
+        return f"""kind = "s3"
+bucket = "uploads"
+endpoint = "https://localhost:{self.relay.port}"
+region = "us-east-1"
+url_style = "path"
+access_key_id = "owner"
+secret_key_credential = "s3-key"
+ca_file = "{self.certificate}"
+prefixes = ["users/{{user_id}}/"]
+objects = ["avatars/{{user_id}}.png"]
+timeout = "5s"
+"""
+
+    def close(self):
+        self.relay.close()
+        super().close()
+
+
+class CloudStorage(Server):
+    def __init__(self, directory):
+        os.makedirs(directory)
+        program = os.path.join(ROOT, ".build/cloud-storage-server/bin/gcp-storage-emulator")
+        assert os.path.exists(program), "no emulator of Cloud Storage: run scripts/setup test"
+        self.port = free_port()
+        self.launch(program, "start", "-H", "127.0.0.1", "--port", str(self.port), "--in-memory", "--quiet",
+                    cwd=directory)
+        self.is_ready(self._answers)
+        self.relay = Relay(self.port, 0.2)
+
+    def _answers(self):
+        try:
+            return self.call("GET", "/") is not None
+        except OSError:
+            return False
+
+    def call(self, method, path, body=None, kind="application/json"):
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=20)
+        connection.request(method, path, body, {"Content-Type": kind})
+        answer = connection.getresponse()
+        text = answer.read()
+        connection.close()
+        return text
+
+    def prepare(self, users):
+        self.call("POST", "/storage/v1/b", '{"name":"media"}')
+        for user in users:
+            names = [f"users/{user}/{number}" for number in range(4)] + [f"avatars/{user}.png"]
+            for name in names:
+                self.call("POST", "/upload/storage/v1/b/media/o?uploadType=media&name="
+                          + urllib.parse.quote(name, safe=""), f"of {user}", "text/plain")
+
+    def items(self):
+        answer = json.loads(self.call("GET", "/storage/v1/b/media/o"))
+        return {item["name"]: item.get("md5Hash") for item in answer.get("items", [])}
+
+    def section(self, stage):
+        return f"""kind = "google-cloud-storage"
+bucket = "media"
+emulator = true
+base_url = "http://127.0.0.1:{self.relay.port}"
+allow_plain_http = true
+timeout_connect = "1s"
+timeout_total = "5s"
+prefixes = ["users/{{user_id}}/"]
+objects = ["avatars/{{user_id}}.png"]
+"""
+
+    def close(self):
+        self.relay.close()
+        super().close()
+
+
+class Files:
+    def __init__(self, directory):
+        self.root = directory
+        os.makedirs(directory)
+
+    def prepare(self, users):
+        with open(os.path.join(self.root, ".expunged-root"), "w") as file:
+            file.write("files\n")
+        for user in users:
+            for number in range(10):
+                deep = os.path.join(self.root, "files", user, *"abcd"[:number % 4], str(number))
+                os.makedirs(deep)
+                for name in "xyz":
+                    with open(os.path.join(deep, name), "w") as file:
+                        file.write(f"{name} of {user}")
+            os.makedirs(os.path.join(self.root, "avatars"), exist_ok=True)
+            with open(os.path.join(self.root, "avatars", f"{user}.png"), "w") as file:
+                file.write(user)
+
+    def items(self):
+        found = {}
+        for place, folders, names in os.walk(self.root):
+            found.update({os.path.join(place, name): "folder" for name in folders})
+            for name in names:
+                try:
+                    with open(os.path.join(place, name), "rb") as file:
+                        found[os.path.join(place, name)] = hashlib.sha256(file.read()).hexdigest()
+                except FileNotFoundError:
+                    pass
+        return found
+
+    def section(self, stage):
+        return f"""kind = "files"
+root = "{self.root}"
+paths = ["files/{{user_id}}", "avatars/{{user_id}}.png"]
+"""
+
+    def close(self):
+        pass
+
+
+def keep_secret(stage, name, text):
+    path = stage.path(f"credentials/{name}")
+    with open(path, "w") as file:
+        file.write(text)
+    os.chmod(path, 0o600)

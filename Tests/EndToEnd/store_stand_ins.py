@@ -1,0 +1,220 @@
+"""Stores that are ours: the application's database, the sandbox's Google Cloud, a program, a web service."""
+
+import http.server
+import json
+import os
+import random
+import socket
+import sqlite3
+import ssl
+import sys
+import threading
+import time
+
+from store_servers import keep_secret
+
+
+class Database:
+    """The application's SQLite database that every stage has."""
+
+    def __init__(self, stage):
+        self.stage = stage
+
+    def prepare(self, users):
+        with sqlite3.connect(self.stage.app, timeout=10) as app:
+            app.executemany("INSERT INTO posts (author_id, body) VALUES (?, 'of ' || ?)",
+                            [(user, user) for user in users for _ in range(30)])
+
+    def items(self):
+        with sqlite3.connect(self.stage.app, timeout=10) as app:
+            return {f"{number} of {user}": body for number, user, body in app.execute(
+                "SELECT id, author_id, body FROM posts")}
+
+
+class Cloud:
+    """One of the stores in the sandbox's Google Cloud, which fails every fifth call."""
+
+    def __init__(self, sandbox, member, names, section):
+        self.sandbox, self.member, self.names, self.text = sandbox, member, names, section
+
+    def prepare(self, users):
+        path = self.sandbox.path("add.json")
+        added = [self.names(user) for user in users]
+        if self.member != "accounts":
+            added = [name for names in added for name in names]
+        with open(path, "w") as file:
+            json.dump({self.member: added}, file)
+        self.sandbox.ask("cloud", "--add", path)
+
+    def items(self):
+        found = self.sandbox.ask("cloud")[self.member]
+        if self.member == "accounts":
+            return {f"account of {item['user']}": json.dumps(item["links"]) for item in found}
+        return dict.fromkeys(found, "")
+
+    def section(self, stage):
+        keep_secret(stage, "service-account.json", json.dumps(self.sandbox.ask("service-account")))
+        return (self.text.replace("{endpoint}", self.sandbox.endpoint) + 'key_credential = "service-account.json"\n'
+                f'ca_file = "{self.sandbox.path("ca.pem")}"\n'
+                'timeout_connect = "1s"\ntimeout_total = "3s"\n')
+
+
+def cloud_stores(sandbox):
+    return {
+        "firestore": Cloud(
+            sandbox, "documents",
+            lambda user: [f"users/{user}"] + [f"users/{user}/posts/{n}/likes/{n}" for n in range(8)],
+            'kind = "firestore"\nproject = "example-project"\ndocuments = ["users/{user_id}"]\n'
+            'base_url = "{endpoint}/cloud/firestore"\n'),
+        "realtime-database": Cloud(
+            sandbox, "values", lambda user: [f"users/{user}/{n}/text" for n in range(10)] + [f"online/{user}"],
+            'kind = "realtime-database"\nurl = "https://example-project-default-rtdb.firebaseio.com"\n'
+            'paths = ["users/{user_id}", "online/{user_id}"]\nbase_url = "{endpoint}/cloud/database"\n'),
+        "firebase-auth": Cloud(
+            sandbox, "accounts", lambda user: {"user": user, "links": {"password": user}},
+            'kind = "firebase-auth"\nproject = "example-project"\n'
+            'base_url = "{endpoint}/cloud/identitytoolkit"\n'),
+    }
+
+
+PROGRAM = """#!{python}
+import json, os, random, sys, time
+ask = json.load(sys.stdin)
+place = os.path.join({home!r}, ask.get("user_id", "-"))
+dice = random.choice(["die", "unreachable", "unknown", "half"]) if random.random() < 0.25 else ""
+if dice in ("unreachable", "unknown"):
+    print(json.dumps({{"outcome": dice}}))
+    sys.exit()
+names = sorted(os.listdir(place)) if os.path.isdir(place) else []
+if dice == "die":
+    os.kill(os.getpid(), 9)
+if ask["operation"] == "purge":
+    for done, name in enumerate(names):
+        if dice == "half" and done > 2:
+            sys.exit(1)
+        os.remove(os.path.join(place, name))
+        time.sleep(0.002)
+    print(json.dumps({{"outcome": "purged", "entries": [{{"name": "rows", "count": len(names)}}]}}))
+elif ask["operation"] == "verify":
+    print(json.dumps({{"outcome": "remaining", "count": len(names)}} if names else {{"outcome": "clean"}}))
+else:
+    print(json.dumps({{"outcome": "ok"}}))
+"""
+
+
+class Command:
+    """A program whose store is a folder; it dies, or stops half-way, every now and then."""
+
+    def __init__(self, directory):
+        self.home, self.program = os.path.join(directory, "rows"), os.path.join(directory, "purge.py")
+        os.makedirs(self.home)
+        with open(self.program, "w") as file:
+            file.write(PROGRAM.format(python=sys.executable, home=self.home))
+        os.chmod(self.program, 0o755)
+
+    def prepare(self, users):
+        for user in users:
+            os.makedirs(os.path.join(self.home, user))
+            for number in range(8):
+                with open(os.path.join(self.home, user, str(number)), "w") as file:
+                    file.write(user)
+
+    def items(self):
+        found = {}
+        for user in os.listdir(self.home):
+            for name in os.listdir(os.path.join(self.home, user)):
+                with open(os.path.join(self.home, user, name)) as file:
+                    found[f"{user}/{name}"] = file.read()
+        return found
+
+    def section(self, stage):
+        return f'kind = "command"\nprogram = "{self.program}"\ntimeout = "5s"\n'
+
+
+class Webhook:
+    """A web service that removes a few rows at a time and fails every fourth question in one of four ways."""
+
+    def __init__(self, certificate, key):
+        self.rows, self.lock, self.dice, self.is_faulty = {}, threading.Lock(), random.Random(7), True
+        store = self
+
+        class Receiver(http.server.BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def log_message(self, *arguments):
+                pass
+
+            def do_POST(self):
+                question = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                fault = store.dice.choice(["cut", "html", "busy", "early"]) \
+                    if store.is_faulty and store.dice.random() < 0.25 else None
+                if fault == "early":
+                    return self.cut()
+                status, answer = store.answer(question, is_half=fault == "cut")
+                if fault == "cut":
+                    return self.cut()
+                if fault == "busy":
+                    return self.say(503, b"{}", (("Retry-After", "1"),))
+                self.say(status, b"<html>" if fault == "html" else json.dumps(answer).encode())
+
+            def cut(self):
+                self.close_connection = True
+                self.connection.shutdown(socket.SHUT_RDWR)
+
+            def say(self, status, data, headers=()):
+                self.send_response(status)
+                self.send_header("Content-Type", "application/json")
+                self.send_header("Content-Length", str(len(data)))
+                for name, value in headers:
+                    self.send_header(name, value)
+                self.end_headers()
+                self.wfile.write(data)
+
+        self.certificate = certificate
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Receiver)
+        self.server.daemon_threads = True
+        self.server.handle_error = lambda *arguments: None
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(certificate, key)
+        self.server.socket = context.wrap_socket(
+            self.server.socket, server_side=True, do_handshake_on_connect=False)
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+    def answer(self, question, is_half):
+        user = question.get("user_id")
+        if question["operation"] == "diagnose":
+            return 200, {"outcome": "ok"}
+        if question["operation"] == "verify":
+            left = self.count(user)
+            return 200, {"outcome": "remaining", "count": left} if left else {"outcome": "clean"}
+        for _ in range(2 if is_half else self.count(user)):
+            with self.lock:
+                mine = [name for name in self.rows if name.startswith(f"{user}/")]
+                if mine:
+                    del self.rows[mine[0]]
+            time.sleep(0.002)
+        return 200, {"outcome": "purged", "entries": [{"name": "rows", "count": 8}]}
+
+    def count(self, user):
+        with self.lock:
+            return sum(name.startswith(f"{user}/") for name in self.rows)
+
+    def prepare(self, users):
+        self.rows = {f"{user}/{number}": user for user in users for number in range(8)}
+
+    def items(self):
+        with self.lock:
+            return dict(self.rows)
+
+    def section(self, stage):
+        keep_secret(stage, "crm-secret", "whsec_" + "c2VjcmV0LW9mLXRoZS1jcm0tb2YtdGhlLXRlc3Q=")
+        return f"""kind = "webhook"
+url = "https://localhost:{self.server.server_port}/erasure"
+secret_credential = "crm-secret"
+ca_file = "{self.certificate}"
+allow_private_addresses = true
+timeout = "3s"
+"""
+
+    def close(self):
+        self.server.shutdown()
