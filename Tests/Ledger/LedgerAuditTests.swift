@@ -1,9 +1,13 @@
+import Glibc
 import Ledger
 import Testing
 
 @Suite("Verifying a ledger of a thousand records")
 struct LedgerAuditTests {
     private let ledger: SignedLedger
+
+    /// Tries every bit, which takes an hour in a debug build.
+    private let isEveryBit = unsafe getenv("EXPUNGED_EVERY_BIT") != nil
 
     init() throws { ledger = try SignedLedger() }
 
@@ -33,7 +37,8 @@ struct LedgerAuditTests {
                 // The cost of a try is what follows in the block: every bit of the last leaf, and
                 // ever fewer before it.
                 let spacing = SignedLedger.step - offset
-                for position in stride(from: offset, to: leaf.count * 8, by: spacing * 2 - 1) {
+                let (first, step) = isEveryBit ? (0, 1) : (offset, spacing * 2 - 1)
+                for position in stride(from: first, to: leaf.count * 8, by: step) {
                     var changed = leaf
                     changed[position / 8] ^= 1 << (position % 8)
                     var copy = audit
@@ -52,15 +57,17 @@ struct LedgerAuditTests {
         #expect(audit.findingCount == 0)
     }
 
-    @Test("a flipped bit in any note is found", arguments: [0, 1, 20, 39])
+    @Test("a flipped bit in any note is found", arguments: 0..<40)
     func noteBits(number: Int) {
+        guard isEveryBit || [0, 1, 20, 39].contains(number) else { return }
         let file = ledger.notes.flatMap { $0 }
         let start = ledger.notes[..<number].reduce(0) { $0 + $1.count }
         let before = ledger.notes[..<number].flatMap { $0 }
         let length = ledger.notes[number].count
         var missed = 0
         // Tombstones are long: every eleventh bit of them, every bit of a checkpoint.
-        for position in stride(from: 0, to: length * 8, by: number.isMultiple(of: 2) ? 11 : 1) {
+        let step = number.isMultiple(of: 2) && !isEveryBit ? 11 : 1
+        for position in stride(from: 0, to: length * 8, by: step) {
             var changed = Array(file[start..<start + length])
             changed[position / 8] ^= 1 << (position % 8)
             var splitter = NoteSplitter()

@@ -72,13 +72,10 @@ final class Afterlife: Sendable {
     /// - Throws: `CancellationError`, or the error of a store whose truth is unknown.
     func run() async throws {
         try await withThrowingDiscardingTaskGroup { group in
-            var armed: Set<WallTime> = []
+            var timers = ArmedTimers()
             for await _ in state.caseSignals {
                 let next = try await lookAgain()
-                armed = armed.filter { $0 > clock.now() }
-                // An earlier timer comes here first, and the later one is still set.
-                guard let next, armed.allSatisfy({ next < $0 }) else { continue }
-                armed.insert(next)
+                guard let next, timers.arm(next, at: clock.now()) else { continue }
                 group.addTask {
                     do {
                         try await self.clock.sleep(until: next)

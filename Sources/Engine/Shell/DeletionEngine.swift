@@ -86,10 +86,10 @@ package final class DeletionEngine: Sendable {
     package func run() async throws {
         defer { giveUpWaiters() }
         try await withThrowingDiscardingTaskGroup { group in
-            var armedWake: WallTime?
-            turn(in: &group, armedWake: &armedWake)
+            var timers = ArmedTimers()
+            turn(in: &group, timers: &timers)
             for await _ in mailbox.signals {
-                turn(in: &group, armedWake: &armedWake)
+                turn(in: &group, timers: &timers)
             }
             group.cancelAll()
         }
@@ -160,10 +160,9 @@ package final class DeletionEngine: Sendable {
 extension DeletionEngine {
     private func turn(
         in group: inout ThrowingDiscardingTaskGroup<any Error>,
-        armedWake: inout WallTime?
+        timers: inout ArmedTimers
     ) {
         let now = ports.clock.now()
-        if let armed = armedWake, armed <= now { armedWake = nil }
         let inputs = mailbox.takeAll()
         let (actions, wake) = core.withLock { core in
             for input in inputs { core.handle(input, at: now) }
@@ -171,8 +170,7 @@ extension DeletionEngine {
             return (actions, core.wakeTime(after: now))
         }
         for action in actions { perform(action, in: &group) }
-        guard let wake, armedWake.map({ wake < $0 }) ?? true else { return }
-        armedWake = wake
+        guard let wake, timers.arm(wake, at: now) else { return }
         group.addTask {
             do {
                 try await self.ports.clock.sleep(until: wake)

@@ -1,0 +1,25 @@
+package import Lifecycle
+
+/// The timers that a loop has set and that have not fired, each earlier than the one before it.
+///
+/// A timer cannot be taken back, so one that is set is remembered: else a far one would be set anew
+/// behind every nearer one that fires, and they would pile up until its time.
+package struct ArmedTimers: Sendable {
+    private var times: [WallTime] = []
+
+    /// With none set.
+    package init() {}
+
+    /// Whether a timer must be set for a time: none fires at it or before.
+    ///
+    /// - Parameters:
+    ///   - time: When the loop wants to be woken; `nil` for never.
+    ///   - now: Timers of before have fired.
+    /// - Returns: `true` when the caller must set one; it counts as set then.
+    package mutating func arm(_ time: WallTime?, at now: WallTime) -> Bool {
+        while let next = times.last, next <= now { times.removeLast() }
+        guard let time, times.last.map({ time < $0 }) ?? true else { return false }
+        times.append(time)
+        return true
+    }
+}

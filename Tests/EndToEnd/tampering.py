@@ -1,0 +1,129 @@
+"""The ledger of a real run, changed in many ways: both verifiers must notice each change, and a start must notice an old copy."""
+
+import os
+import random
+import shutil
+import subprocess
+import sys
+
+from checks import comes_true
+from stage import BINARIES, ROOT, Stage
+
+sys.path.append(os.path.join(ROOT, "Tests/Shared"))
+import tamper  # noqa: E402
+
+RECORDS = 1000
+BATCH = 12
+# One process for each.
+TRIES = 300
+
+
+def tampering(checks, seed, is_all=False):
+    stage = Stage(checks, seed)
+    with open(stage.path("expunged.toml")) as file:
+        text = file.read()
+    with open(stage.path("expunged.toml"), "w") as file:
+        file.write(text.replace("[requests]\n", '[requests]\nrechecks = ["1s"]\n', 1))
+    stage.starts()
+    old, before = stage.path("old"), 0
+    while ledger(stage)["entries"] < RECORDS:
+        complete(stage, BATCH)
+        if not os.path.exists(old) and ledger(stage)["entries"] > RECORDS // 2:
+            comes_true(lambda: looked_at(stage) == len(stage.users), 20)
+            stage.stop()
+            shutil.copytree(stage.path("state"), old)
+            stage.starts()
+            before = len(stage.users)
+    # One look at each, or an entry might follow what is exported.
+    checks.check("every deletion was looked at again", comes_true(
+        lambda: looked_at(stage) == len(stage.users) - before, 20), looked_at(stage))
+    entries, notes, key = export(stage)
+    count = entries.count(b"\n")
+    checks.check(f"the ledger has {RECORDS} records", count >= RECORDS, count)
+    checks.equal("expungectl finds it sound", verify(stage, entries, notes, key), 0)
+    paths = stage.path("entries"), stage.path("notes")
+    done = subprocess.run(
+        [sys.executable, "-B", os.path.join(ROOT, "Tests/Shared/tamper.py"),
+         os.path.join(ROOT, "docs/verify-ledger.py"), key, *paths, *(["all"] if is_all else [])],
+        capture_output=True, text=True)
+    print("     independent verifier: " + done.stdout.replace("\n", "; "))
+    checks.check("the independent verifier notices every change",
+                 done.returncode == 0 and done.stdout.endswith(" 0 missed\n"), done.stdout + done.stderr)
+    by_program(checks, stage, (entries, notes, key), seed)
+    old_copy(checks, stage, old)
+    stage.close()
+
+
+def by_program(checks, stage, signed, seed):
+    entries, notes, key = signed
+    everything = list(tamper.changes(entries, notes, False))
+    # A checkpoint file that ends with an earlier note says less, and nothing wrong.
+    everything = [change for change in everything
+                  if not (change[0] == entries and notes.startswith(change[1]) and whole(change[1]))]
+    chosen = random.Random(seed).sample(everything, TRIES)
+    missed = [change for change in chosen if verify(stage, *change, key) != 13]
+    print(f"     expungectl: {len(chosen)} changes, {len(missed)} missed")
+    checks.equal("expungectl notices every change", len(missed), 0)
+
+
+def whole(notes):
+    return notes.endswith(b"\n\n")
+
+
+def old_copy(checks, stage, old):
+    """An older state.db beside the checkpoint file of now."""
+    stage.stop()
+    for name in ("state.db", "state.db-wal", "state.db-shm"):
+        if os.path.exists(stage.path(f"state/{name}")):
+            os.remove(stage.path(f"state/{name}"))
+        if os.path.exists(os.path.join(old, name)):
+            shutil.copy(os.path.join(old, name), stage.path(f"state/{name}"))
+    stage.starts()
+    status = stage.http("GET", "/v1/status")[1]
+    checks.check("a start with an old copy alarms", "state_rolled_back" in status["alarms"], status)
+    user = stage.new_users(1)[0]
+    request = stage.delete(user)[1]["id"]
+    checks.check("and destroys nothing", comes_true(
+        lambda: stage.http("GET", f"/v1/requests/{request}")[1].get("detail") == "on_hold", 10))
+
+
+def complete(stage, count):
+    requests = [stage.delete(user)[1]["id"] for user in stage.new_users(count)]
+    assert comes_true(lambda: all(
+        stage.http("GET", f"/v1/requests/{request}")[1]["state"] == "completed"
+        for request in requests), 20)
+    # A receipt has its entries signed: one more checkpoint.
+    stage.http("GET", f"/v1/requests/{requests[-1]}/receipt")
+
+
+def ledger(stage):
+    return stage.http("GET", "/v1/ledger")[1]
+
+
+def looked_at(stage):
+    """Deletions that were looked at since the last start."""
+    text = stage.http("GET", "/metrics")[1].decode()
+    return int(text.split('expunged_rechecks_total{outcome="clean"} ')[1].split()[0])
+
+
+def export(stage):
+    done = subprocess.run(
+        [os.path.join(BINARIES, "expungectl"), "ledger", "export"], capture_output=True, check=True,
+        env=dict(os.environ, EXPUNGED_SOCKET=stage.path("runtime/control.sock")))
+    key = ledger(stage)["key"]
+    stage.stop()
+    with open(stage.path("state/checkpoints"), "rb") as file:
+        notes = file.read()
+    for name, data in (("entries", done.stdout), ("notes", notes)):
+        with open(stage.path(name), "wb") as file:
+            file.write(data)
+    return done.stdout, notes, key
+
+
+def verify(stage, entries, notes, key):
+    """The exit status of expungectl over an export."""
+    for name, data in (("changed-entries", entries), ("changed-notes", notes)):
+        with open(stage.path(name), "wb") as file:
+            file.write(data)
+    return stage.run("expungectl", "ledger", "verify", "--entries", stage.path("changed-entries"),
+                     "--checkpoints", stage.path("changed-notes"), "--key", key).returncode
