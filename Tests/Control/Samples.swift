@@ -101,6 +101,8 @@ enum Samples {
         target.erased = 2
         target.rows = 40
         target.error = "remaining_rows"
+        target.fenced = 1
+        target.detail = "why"
         var replay = WireReplay(state: .incomplete)
         replay.since = time
         replay.tombstones = 7

@@ -10,6 +10,8 @@ package struct ReplayInput: WireObject, Hashable {
     package var isDrill = false
     /// A copy of the target's database or folder, for a drill.
     package var path: String?
+    /// When the store was restored, for stores that date what they have by that themselves.
+    package var restoredAt: WallTime?
 
     package init(since: WallTime, target: TargetName? = nil) {
         self.since = since
@@ -20,6 +22,11 @@ package struct ReplayInput: WireObject, Hashable {
         .required("since", .time, "Repeat erasures from then on: when the backup was made."),
         .optional("target", .text, "This target alone."),
         .optional("drill", .boolean, "Tell what would be erased, and erase nothing."),
+        .optional(
+            "restored_at",
+            .time,
+            "With target: erase what the store dates up to then, when its restoration was over."
+        ),
         .optional("path", .text, "With drill: erase in this copy of the target, and verify."),
     ]
 
@@ -44,6 +51,12 @@ package struct ReplayInput: WireObject, Hashable {
         case .boolean(let claim)?: isDrill = claim
         default: throw object.problem("drill", "must be true or false")
         }
+        if let text = try object.text("restored_at") {
+            guard let time = WallTime(rfc3339: text), time >= since, target != nil else {
+                throw object.problem("restored_at", "is a time after since, and goes with target")
+            }
+            restoredAt = time
+        }
         path = try object.text("path", byteCountMax: 1024)
         guard path == nil || isDrill && target != nil && path?.hasPrefix("/") == true else {
             throw object.problem("path", "is absolute, and goes with drill and target")
@@ -60,6 +73,7 @@ package struct ReplayInput: WireObject, Hashable {
                 writer.name("drill")
                 writer.value(.boolean(true))
             }
+            writer.member("restored_at", restoredAt?.rfc3339)
             writer.member("path", path)
         }
         return writer.bytes

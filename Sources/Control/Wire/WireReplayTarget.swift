@@ -6,14 +6,19 @@ package struct WireReplayTarget: WireObject, Codable, Hashable {
     /// Of these, erased again and verified; in a drill without a copy none.
     package var erased: Int
     package var rows: Int
+    /// Rows or files of erased users that are newer than the erasure, as far as the store knows.
+    package var fenced: Int
     /// Why it is not complete.
     package var error: String?
+    /// The same in words, where a code says too little.
+    package var detail: String?
 
     package init(name: String) {
         self.name = name
         found = 0
         erased = 0
         rows = 0
+        fenced = 0
     }
 
     package static let fields: [WireField] = [
@@ -21,6 +26,12 @@ package struct WireReplayTarget: WireObject, Codable, Hashable {
         .required("found", .integer, "Erased users that the store knows."),
         .required("erased", .integer, "Of these, erased again and verified."),
         .required("rows", .integer, "Rows or files that went."),
+        .required(
+            "fenced",
+            .integer,
+            "Rows or files left alone, since the store dates them after the erasure."
+        ),
         .optional("error", .text, "Why it is not complete, such as cannot_list."),
+        .optional("detail", .text, "The same in words."),
     ]
 }

@@ -196,6 +196,7 @@ extension ReplayDesk {
             if case .trouble(let trouble) = answer {
                 return note(name, in: nil, error: trouble.code)
             }
+            if case .unknown(let why) = answer { change(name) { $0.detail = why } }
             return note(name, in: nil, error: "cannot_list")
         }
         var rest = users[...]
@@ -208,7 +209,7 @@ extension ReplayDesk {
                     PurgeOrder(
                         request: tombstone.request,
                         user: user,
-                        fence: tombstone.fence
+                        fence: max(tombstone.fence, pass.input.restoredAt ?? .distantPast)
                     ), tombstone
                 )
             }
@@ -255,7 +256,7 @@ extension ReplayDesk {
         var open = orders
         var done: [(tombstone: Tombstone, rows: Int)] = []
         var trouble: String?
-        var rows: [RequestID: Int] = [:]
+        var (rows, fenced) = ([RequestID: Int](), [RequestID: Int]())
         for attempt in 1...Self.triesMax where !open.isEmpty {
             if attempt > 1 { try await clock.sleep(until: clock.now() + Self.retryDelay) }
             // Whoever placed a hold wants the data to stay, wherever it came back from.
@@ -273,6 +274,7 @@ extension ReplayDesk {
                 switch purged[index] {
                 case .done(let counts), .held(let counts, _):
                     rows[order.0.request, default: 0] += counts.workedCount
+                    fenced[order.0.request] = counts.entries.reduce(0) { $0 + $1.fencedCount }
                 case .trouble: break
                 }
                 switch (purged[index], verified[index]) {
@@ -295,6 +297,7 @@ extension ReplayDesk {
             target.found += found.count + open.count
             target.erased += found.count
             target.rows += found.reduce(0) { $0 + $1.rows }
+            target.fenced += fenced.values.reduce(0, +)
             if !open.isEmpty { target.error = trouble }
         }
         guard !pass.input.isDrill, !found.isEmpty else { return }

@@ -84,7 +84,7 @@ extension PurgeTarget {
     /// Cannot tell.
     package func users(
         where isWanted: @escaping @Sendable (UserID) -> Bool
-    ) async -> UsersAnswer { .unknown }
+    ) async -> UsersAnswer { .unknown("a store of this kind does not list its users") }
 
     /// No store but those with tables.
     package func check(_ filter: RowFilter) async -> FilterAnswer {

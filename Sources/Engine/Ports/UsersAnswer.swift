@@ -4,7 +4,7 @@ package import Lifecycle
 package enum UsersAnswer: Sendable {
     /// Each once.
     case found([UserID])
-    /// This kind of store cannot list whose data it holds.
-    case unknown
+    /// The store cannot list whose data it holds; why, for an operator.
+    case unknown(String)
     case trouble(Trouble)
 }

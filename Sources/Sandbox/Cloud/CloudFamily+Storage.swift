@@ -49,14 +49,7 @@ extension CloudFamily {
             left.name == right.name
                 ? left.generation < right.generation : Self.precedes(left.name, right.name)
         }
-        if query["delimiter"] == "/" {
-            let folders = Set(found.map(\.name).filter { $0.contains("/") }.map(Self.folder))
-            let objects = found.filter { !$0.name.contains("/") }
-            return .json([
-                "prefixes": .list(folders.sorted().map { .text($0) }),
-                "items": .list(objects.map(json)),
-            ])
-        }
+        if let delimiter = query["delimiter"] { return grouped(found, query, by: delimiter) }
         // A token stands for the last entry; where that is gone, all that follows is skipped.
         if let token = query["pageToken"] {
             let isThere = found.contains { Self.token($0) == token }
@@ -68,6 +61,37 @@ extension CloudFamily {
             "kind": "storage#objects",
             "items": page.isEmpty ? .absent : .list(page.map(json)),
             "nextPageToken": .optional(page.count < found.count ? page.last.map(Self.token) : nil),
+        ])
+    }
+
+    /// Names that go on behind the prefix with the delimiter are shown up to it, once; both kinds
+    /// of entries count for a page (cloud.google.com/storage/docs/json_api/v1/objects/list).
+    private func grouped(
+        _ found: [CloudObject],
+        _ query: FormBody,
+        by delimiter: String
+    ) -> ProviderReply {
+        let prefix = query["prefix"] ?? ""
+        var entries: [(key: String, object: CloudObject?)] = []
+        for object in found {
+            let rest = object.name.dropFirst(prefix.count)
+            guard let end = rest.firstRange(of: delimiter)?.upperBound else {
+                entries.append((Self.token(object), object))
+                continue
+            }
+            let folder = prefix + rest[..<end]
+            if entries.last?.key != folder { entries.append((folder, nil)) }
+        }
+        if let token = query["pageToken"] {
+            let place = entries.firstIndex { $0.key == token }
+            entries = place.map { Array(entries[($0 + 1)...]) } ?? []
+        }
+        let size = min(query["maxResults"].flatMap { Int($0) } ?? 1000, configuration.pageMax)
+        let page = entries.prefix(size)
+        return .json([
+            "prefixes": .list(page.filter { $0.object == nil }.map { .text($0.key) }),
+            "items": .list(page.compactMap(\.object).map(json)),
+            "nextPageToken": .optional(page.count < entries.count ? page.last?.key : nil),
         ])
     }
 
@@ -116,9 +140,5 @@ extension CloudFamily {
 
     private static func token(_ object: CloudObject) -> String {
         "\(object.name)\n\(1_000_000 + object.generation)"
-    }
-
-    private static func folder(_ name: String) -> String {
-        String(name.prefix { $0 != "/" }) + "/"
     }
 }

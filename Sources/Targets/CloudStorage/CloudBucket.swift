@@ -45,6 +45,8 @@ struct CloudBucket: Sendable {
         case generations(prefix: String)
         /// Every generation from a name on.
         case generationsFrom(name: String)
+        /// Names of every generation of what begins so, each up to a delimiter.
+        case names(prefix: String, delimiter: String)
         /// What is there now.
         case live(prefix: String)
         /// Folders and objects at the root.
@@ -93,6 +95,8 @@ struct CloudBucket: Sendable {
         case .generations(let prefix): call.query += [("versions", "true"), ("prefix", prefix)]
         case .generationsFrom(let name):
             call.query += [("versions", "true"), ("startOffset", name)]
+        case .names(let prefix, let delimiter):
+            call.query += [("versions", "true"), ("prefix", prefix), ("delimiter", delimiter)]
         case .live(let prefix): call.query.append(("prefix", prefix))
         case .root: call.query.append(("delimiter", "/"))
         }

@@ -118,6 +118,31 @@ package struct CloudStorageTarget: PurgeTarget {
         await CloudStorageDiagnosis(plan, bucket).problems(withOutages: false)
     }
 
+    /// Goes through the users that the names tell, a page at a time.
+    package func users(
+        where isWanted: @escaping @Sendable (UserID) -> Bool
+    ) async -> UsersAnswer {
+        var found: Set<UserID> = []
+        do throws(GoogleFailure) {
+            for template in plan.templates {
+                let range: CloudBucket.Range =
+                    template.delimiter.map { .names(prefix: template.root, delimiter: $0) }
+                    ?? .generations(prefix: template.root)
+                var token: String?
+                try await PageWalk(clock: clock).run { () throws(GoogleFailure) in
+                    let page = try await bucket.page(range, from: token)
+                    let names = page.folders + page.versions.map(\.name)
+                    found.formUnion(names.compactMap(template.user).filter(isWanted))
+                    token = page.next
+                    return token != nil
+                }
+            }
+            return .found(Array(found))
+        } catch {
+            return .trouble(error.trouble)
+        }
+    }
+
     /// Looks for folders of the bucket that no rule leads to.
     package func coverage() async -> CoverageAnswer {
         let page: CloudBucket.Page

@@ -112,6 +112,37 @@ package struct FirestoreTarget: PurgeTarget {
         await FirestoreDiagnosis(plan, database).problems(withOutages: false)
     }
 
+    /// Goes through the documents (or collections) that are named after users, those that are not
+    /// there but have something below them among them.
+    package func users(
+        where isWanted: @escaping @Sendable (UserID) -> Bool
+    ) async -> UsersAnswer {
+        guard plan.queries.isEmpty else {
+            return .unknown("documents that name their user in a field cannot be listed by user")
+        }
+        var found: Set<UserID> = []
+        do throws(GoogleFailure) {
+            for path in plan.documents {
+                guard !path.root.count.isMultiple(of: 2) else {
+                    let names = try await database.collections(of: path.root)
+                    found.formUnion(names.compactMap(path.user).filter(isWanted))
+                    continue
+                }
+                var token = ""
+                try await PageWalk(clock: clock).run { () throws(GoogleFailure) in
+                    let page = try await database.documents(in: path.root, from: token)
+                    let names = page.documents.compactMap(\.path.last)
+                    found.formUnion(names.compactMap(path.user).filter(isWanted))
+                    token = page.next ?? ""
+                    return !token.isEmpty
+                }
+            }
+            return .found(Array(found))
+        } catch {
+            return .trouble(error.trouble)
+        }
+    }
+
     /// Looks for collections at the root that no rule leads to.
     package func coverage() async -> CoverageAnswer {
         let names: [String]

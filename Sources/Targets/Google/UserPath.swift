@@ -69,6 +69,19 @@ package struct UserPath: Hashable, Sendable, CustomStringConvertible {
         rest = Array(names[(places[0] + 1)...])
     }
 
+    /// The user whose name stands behind ``root``.
+    func user(in name: String) -> UserID? {
+        let bytes = Array(name.utf8)
+        guard bytes.count > before.utf8.count + after.utf8.count, bytes.starts(with: before.utf8),
+            bytes.suffix(after.utf8.count).elementsEqual(after.utf8)
+        else { return nil }
+        let id = String(
+            validating: bytes[before.utf8.count..<(bytes.count - after.utf8.count)],
+            as: UTF8.self
+        )
+        return id.flatMap { UserID($0) }.flatMap { names(of: $0) == nil ? nil : $0 }
+    }
+
     /// The names for one user; `nil` for an id that no name can hold, and for one that would name
     /// another place.
     func names(of user: UserID) -> [String]? {

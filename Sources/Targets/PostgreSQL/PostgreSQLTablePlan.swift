@@ -23,6 +23,8 @@ struct PostgreSQLTablePlan: Sendable {
     let remainingSQL: String?
     /// Rows that want work and stay under a hold; `nil` without one.
     let heldSQL: String?
+    /// Goes through the users of the table.
+    let users: PostgreSQLUserScan
 
     /// Compiles a rule that has been checked against `shape`.
     init(
@@ -33,6 +35,7 @@ struct PostgreSQLTablePlan: Sendable {
         isSelfReferencing: Bool
     ) {
         self.rule = rule
+        users = PostgreSQLUserScan(rule: rule, shape: shape)
         table = shape.name
         let name = shape.reference
         let masks = PostgreSQLMasks(rule)

@@ -130,6 +130,33 @@ package actor PostgreSQLTarget: PurgeTarget {
         }
     }
 
+    /// Goes through every table of which something is erased, page by page.
+    package func users(
+        where isWanted: @escaping @Sendable (UserID) -> Bool
+    ) async -> UsersAnswer {
+        await cancellable { signal in
+            do {
+                var found: Set<UserID> = []
+                for table in try ready(signal).plan.tables where table.rule.action != .keep {
+                    var scan = table.users
+                    while !scan.isAtEnd {
+                        let session = try connected(signal)
+                        let page = try scan.nextPage { sql, values throws(PostgreSQLError) in
+                            try ask(sql, values, session)
+                        }
+                        found.formUnion(page.filter(isWanted))
+                        try await clock.rest(PostgreSQLLimits.restBetweenChunks)
+                    }
+                }
+                return .found(Array(found))
+            } catch {
+                let error = known(error)
+                forget(after: error)
+                return .trouble(error.trouble)
+            }
+        }
+    }
+
     /// Looks through the configured schemas for what looks like user data.
     package func coverage() async -> CoverageAnswer {
         await cancellable { signal in

@@ -105,6 +105,26 @@ package struct RealtimeDatabaseTarget: PurgeTarget {
     /// Only a refusal: an outage at Google must not keep the service from starting.
     package func misfits() async -> [String] { await problems(withOutages: false) }
 
+    /// Reads the keys that are named after users, all of one place at once.
+    package func users(
+        where isWanted: @escaping @Sendable (UserID) -> Bool
+    ) async -> UsersAnswer {
+        var found: Set<UserID> = []
+        do throws(GoogleFailure) {
+            for path in plan.paths {
+                switch try await tree.keys(at: path.root) {
+                case .nothing, .value: break
+                case .keys(let keys): found.formUnion(keys.compactMap(path.user).filter(isWanted))
+                case .large:
+                    return .unknown("'\(path)' has more keys than the database lists at once")
+                }
+            }
+            return .found(Array(found))
+        } catch {
+            return .trouble(error.trouble)
+        }
+    }
+
     /// Looks for keys at the root that no rule leads to.
     package func coverage() async -> CoverageAnswer {
         let content: RealtimeTree.Content

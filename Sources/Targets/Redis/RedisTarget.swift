@@ -96,6 +96,24 @@ package struct RedisTarget: PurgeTarget {
         }
     }
 
+    /// Goes through all keys and members that a rule may be for.
+    package func users(
+        where isWanted: @escaping @Sendable (UserID) -> Bool
+    ) async -> UsersAnswer {
+        do throws(RedisError) {
+            return .found(
+                try await connected { connection throws(RedisError) in
+                    let sweep = RedisSweep(plan, .preview, of: [], over: connection, clock: clock)
+                    var scan = RedisUserScan(sweep, where: isWanted)
+                    try await scan.run()
+                    return Array(scan.found)
+                }
+            )
+        } catch {
+            return .trouble(error.trouble)
+        }
+    }
+
     /// Looks at a sample of the keys for families that no rule deals with.
     package func coverage() async -> CoverageAnswer {
         do throws(RedisError) {

@@ -89,6 +89,17 @@ package struct UserPattern: Hashable, Sendable, CustomStringConvertible {
         return nil
     }
 
+    /// The users that a name may belong to; of several none is another's, since none of them has
+    /// the names of another.
+    func owners(of name: [UInt8]) -> [UserID] {
+        starts(in: name).compactMap { start in
+            guard let end = end(in: name, from: start), start < end,
+                names(of: name[start..<end])?.matches(name) == true
+            else { return nil }
+            return String(validating: name[start..<end], as: UTF8.self).flatMap { UserID($0) }
+        }
+    }
+
     private func starts(in name: [UInt8]) -> [Int] {
         guard let separator = before.separatorAtEnd else {
             let literal = before.literals[0]

@@ -106,6 +106,33 @@ struct S3Bucket: Sendable {
         return page
     }
 
+    /// A page of the names of all versions below a prefix; what has the delimiter behind that is
+    /// shown up to it, once.
+    ///
+    /// - Throws: ``S3Error``.
+    func names(
+        _ prefix: String,
+        delimiter: String?,
+        from place: Query
+    ) async throws(S3Error) -> (names: [String], next: Query?) {
+        var query: Query = [("versions", ""), ("prefix", prefix), limit]
+        if let delimiter { query.append(("delimiter", delimiter)) }
+        let answer = try await list(query + place)
+        var names: [String] = []
+        for entry in answer.children {
+            switch entry.name {
+            case "CommonPrefixes": names.append(try text(entry["Prefix"]))
+            case "Version", "DeleteMarker": names.append(try text(entry["Key"]))
+            default: break
+            }
+        }
+        guard answer["IsTruncated"]?.text == "true" else { return (names, nil) }
+        let marker = [("key-marker", try text(answer["NextKeyMarker"]))]
+        // Behind a shortened name there is no version.
+        let version = answer["NextVersionIdMarker"].map { [("version-id-marker", $0.text)] }
+        return (names, marker + (version ?? []))
+    }
+
     /// A page of the names that stand before the first slash.
     ///
     /// - Throws: ``S3Error``.

@@ -145,7 +145,7 @@ struct S3Sweep {
     }
 
     /// Works on one page after another, resting as long as each took, at most a second.
-    private func pages(
+    func pages(
         _ work: (S3Bucket.Query) async throws(S3Error) -> S3Bucket.Query?
     ) async throws(S3Error) {
         var place: S3Bucket.Query = []

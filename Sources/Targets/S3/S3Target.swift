@@ -16,6 +16,11 @@ package struct S3Target: PurgeTarget {
 
     var bucket: S3Bucket { S3Bucket(client: client, target: name, pageSize: plan.pageSize) }
 
+    var templates: [KeyTemplate] { plan.templates }
+
+    /// Goes through pages of listings that are about nobody's objects alone.
+    var listing: S3Sweep { S3Sweep(bucket: bucket, clock: clock, fence: .distantPast) }
+
     /// Prepares the calls; no connection is made yet.
     ///
     /// - Parameters:

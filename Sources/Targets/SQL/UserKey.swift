@@ -19,6 +19,20 @@ extension IDType {
         }
     }
 
+    /// The ids that ``key(for:)`` finds bytes by: as digits, and as a UUID where they are 16 bytes.
+    static func spellings(ofBlob digits: String) -> [UserID] {
+        var spellings = [digits]
+        if digits.utf8.count == 32 {
+            let ends = [0, 8, 12, 16, 20, 32]
+            spellings.append(
+                zip(ends, ends.dropFirst()).map { start, end in
+                    digits.dropFirst(start).prefix(end - start)
+                }.joined(separator: "-")
+            )
+        }
+        return spellings.compactMap { UserID($0) }
+    }
+
     private static func decodeHexadecimal(_ text: [UInt8]) -> [UInt8]? {
         var digits = text
         if digits.count == 36 {

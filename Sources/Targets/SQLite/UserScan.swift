@@ -82,19 +82,7 @@ struct UserScan: Sendable {
         case (.integer, .int64(let number)):
             return [UserID(String(number))].compactMap(\.self)
         case (.blob, .blob(let data)):
-            let digits = data.map { byte in
-                (byte < 16 ? "0" : "") + String(byte, radix: 16)
-            }.joined()
-            var spellings = [digits]
-            if data.count == 16 {
-                let ends = [0, 8, 12, 16, 20, 32]
-                spellings.append(
-                    zip(ends, ends.dropFirst()).map { start, end in
-                        digits.dropFirst(start).prefix(end - start)
-                    }.joined(separator: "-")
-                )
-            }
-            return spellings.compactMap { UserID($0) }
+            return IDType.spellings(ofBlob: MaskText.hexadecimal(Array(data)[...]))
         default:
             return []
         }

@@ -29,6 +29,8 @@ struct Replay: AsyncParsableCommand {
         var drill = false
         @Option(help: "With --drill and --target: a copy of the store.", completion: .file())
         var path: String?
+        @Option(help: "With --target: when a store that dates what it has itself was restored.")
+        var restoredAt: String?
         @OptionGroup var global: GlobalOptions
 
         /// Between two looks.
@@ -43,12 +45,22 @@ struct Replay: AsyncParsableCommand {
             }
         }
 
+        /// When the restoration was over, if that was said.
+        private func restoration() throws -> WallTime? {
+            guard let restoredAt else { return nil }
+            guard target != nil, let time = WallTime(rfc3339: restoredAt) else {
+                throw ValidationError("--restored-at takes a time and goes with --target")
+            }
+            return time
+        }
+
         func run() async throws {
             guard let time = WallTime(rfc3339: try timeText()) else {
                 throw ValidationError("the time must be such as 2026-11-21T08:00:00Z")
             }
             var input = ReplayInput(since: time, target: target.map { TargetName($0.name) })
             input.isDrill = drill
+            input.restoredAt = try restoration()
             input.path = path
             let order = input
             let replay = try await global.withClient { client in

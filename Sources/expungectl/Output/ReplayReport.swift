@@ -9,14 +9,15 @@ enum ReplayReport {
         if let since = replay.since { facts.add("since", since.rfc3339) }
         facts.add("tombstones", "\(replay.tombstones)")
         guard !replay.targets.isEmpty else { return facts.text }
-        var targets = Table("TARGET", "FOUND", "ERASED", "ROWS", "TROUBLE")
+        var targets = Table("TARGET", "FOUND", "ERASED", "ROWS", "NEWER", "TROUBLE")
         for target in replay.targets {
             targets.add(
                 target.name,
                 "\(target.found)",
                 "\(target.erased)",
                 "\(target.rows)",
-                target.error ?? ""
+                "\(target.fenced)",
+                [target.error, target.detail].compactMap(\.self).joined(separator: ": ")
             )
         }
         return facts.text + "\n" + targets.text

@@ -63,13 +63,15 @@ final class S3Server: Sendable {
         _ method: String,
         _ path: String,
         _ body: String = "",
-        headers: [String] = []
+        headers: [String] = [],
+        isRange: Bool = false
     ) throws -> String {
         let client = Process()
         client.executableURL = URL(fileURLWithPath: "/usr/bin/curl")
         client.arguments =
             [
-                "-sS", "--fail-with-body", "--globoff", "--path-as-is", "--cacert",
+                "-sS", "--fail-with-body", isRange ? "--path-as-is" : "--globoff", "--path-as-is",
+                "--cacert",
                 "\(folder)/cert.pem", "--aws-sigv4", "aws:amz:us-east-1:s3", "--user",
                 "owner:canary-s3-owner-51c2", "-X", method, "--data-binary", body,
                 "-H", "Content-Type: application/octet-stream",
