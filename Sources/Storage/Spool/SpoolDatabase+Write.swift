@@ -83,14 +83,16 @@ extension SpoolDatabase {
         within time: Duration = SpoolLimits.mirrorBuildMax
     ) async -> SpoolAnswer<MirrorCommit> {
         let known = look
+        // Nobody waits for a lock while the texts are made.
+        let texts = rows.map { MirrorText($0) }
         return await perform(commitWait: SpoolLimits.commitWait) { [hasher, clock] database in
             try database.run("BEGIN IMMEDIATE")
             var commit = MirrorCommit()
             commit.beganAt = clock.uptime()
             let end = commit.beganAt + time
             let look = try SpoolLook(database, known: known)
-            for row in rows {
-                if row.row.spoolID == look.spoolID {
+            for row in texts {
+                if row.mirrored.row.spoolID == look.spoolID {
                     do {
                         try database.show(row, hasher, &commit)
                     } catch let error as DatabaseError where error.resultCode == .SQLITE_TOOBIG {
@@ -121,18 +123,30 @@ extension SpoolDatabase {
     }
 }
 
+/// A row to mirror as it is written.
+private struct MirrorText: Sendable {
+    let mirrored: SpoolMirrorRow
+    let requestID: String?
+    let updatedAt: String
+
+    init(_ mirrored: SpoolMirrorRow) {
+        self.mirrored = mirrored
+        requestID = mirrored.row.requestID.map { "\($0)" }
+        updatedAt = mirrored.row.updatedAt.rfc3339
+    }
+}
+
 extension Database {
     fileprivate func isSubmitted(_ id: Int64, _ table: SpoolTable) throws -> Bool {
         try first(table.isSubmittedSQL, .int(id)) { $0.bool(0) } ?? false
     }
 
     fileprivate func show(
-        _ mirrored: SpoolMirrorRow,
+        _ text: MirrorText,
         _ hasher: any KeyedHasher,
         _ commit: inout SpoolDatabase.MirrorCommit
     ) throws {
-        let row = mirrored.row
-        let requestID = row.requestID.map { "\($0)" }
+        let (row, requestID) = (text.mirrored.row, text.requestID)
         let found = try first(
             "SELECT request_id FROM requests WHERE id = ?1",
             .int(row.spoolRow)
@@ -145,7 +159,7 @@ extension Database {
                 .int(row.spoolRow),
                 body: { SpoolRawRow($0, of: .requests) }
             )
-            guard let raw, raw.fingerprint(hasher) == mirrored.fingerprint else {
+            guard let raw, raw.fingerprint(hasher) == text.mirrored.fingerprint else {
                 commit.strangerCount += 1
                 return
             }
@@ -156,7 +170,7 @@ extension Database {
             .text(requestID),
             .text(row.state.rawValue),
             .text(row.detail),
-            .text(row.updatedAt.rfc3339)
+            .text(text.updatedAt)
         )
         commit.writtenCount += 1
     }
