@@ -1,5 +1,5 @@
 import Engine
-import Foundation
+import FoundationEssentials
 import Lifecycle
 import Sandbox
 import Testing
