@@ -118,9 +118,15 @@ class PostgreSQL(Server):
                     "-c", "fsync=off", cwd=directory, **self.user)
         self.is_ready(lambda: self._psql("SELECT 1").returncode == 0)
 
+    def _client(self):
+        return ["psql", "-XAtq", "-v", "ON_ERROR_STOP=1", "-h", self.directory, "-U", "owner", "-d", "postgres"]
+
     def _psql(self, text):
-        return subprocess.run(["psql", "-XAtq", "-v", "ON_ERROR_STOP=1", "-h", self.directory, "-U",
-                               "owner", "-d", "postgres"], input=text, capture_output=True, text=True)
+        return subprocess.run(self._client(), input=text, capture_output=True, text=True)
+
+    def session(self):
+        """A client that stays, to write statements to."""
+        return subprocess.Popen(self._client(), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
     def sql(self, text):
         done = self._psql(text)
@@ -147,11 +153,12 @@ class PostgreSQL(Server):
         self.sql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
                  " WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()")
 
-    def section(self, stage):
+    def access(self, stage):
         keep_secret(stage, "pg-conninfo", f"host={self.directory} dbname=postgres user=owner")
-        return """kind = "postgresql"
-conninfo_credential = "pg-conninfo"
-[[target.table]]
+        return 'kind = "postgresql"\nconninfo_credential = "pg-conninfo"\n'
+
+    def section(self, stage):
+        return self.access(stage) + """[[target.table]]
 table = "posts"
 column = "author"
 action = "delete"
