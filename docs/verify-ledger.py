@@ -16,8 +16,7 @@ D = -121665 * pow(121666, P - 2, P) % P
 
 
 def recover(text):
-    y = int.from_bytes(text, "little")
-    sign, y = y >> 255, y & (1 << 255) - 1
+    sign, y = divmod(int.from_bytes(text, "little"), 1 << 255)
     assert y < P
     x2 = (y * y - 1) * pow(D * y * y + 1, P - 2, P) % P
     x = pow(x2, (P + 3) // 8, P)
@@ -64,7 +63,7 @@ def read_note(note, key):
     public = decode(public)
     text, line = re.fullmatch(rb"((?:[^\n]+\n)+)\n([^\n]+)\n", note).groups()
     dash, signer, data = line.split(b" ")
-    key_id = hashlib.sha256(name + b"\n" + public).digest()[:4]
+    key_id = digest(name, b"\n", public)[:4]
     assert dash == "\u2014".encode() and signer == name and decode(data)[:4] == key_id
     assert signed(public[1:], text, decode(data)[4:]), "the signature is wrong"
     lines = text.split(b"\n")[:-1]
@@ -72,23 +71,36 @@ def read_note(note, key):
     return lines
 
 
-def node(left, right):
-    return hashlib.sha256(b"\1" + left + right).digest()
-
-
-def leaf(data):
-    return hashlib.sha256(b"\0" + data).digest()
+def digest(*parts):
+    return hashlib.sha256(b"".join(parts)).digest()
 
 
 def root(edge):
-    return functools.reduce(lambda right, left: node(left, right), [hash for _, hash in reversed(edge)])
+    return functools.reduce(lambda right, left: digest(b"\1", left, right), [hash for _, hash in reversed(edge)])
 
 
 def grow(edge, hash):
     size = 1
     while edge and edge[-1][0] == size:
-        hash, size = node(edge.pop()[1], hash), size * 2
+        hash, size = digest(b"\1", edge.pop()[1], hash), size * 2
     edge.append((size, hash))
+
+
+def follow(state, note, key, leaves):
+    """What is known of the leaves after one more note; an exception where it disagrees with them."""
+    (edge, size, last_time, last_tombstone), lines = state, read_note(note, key)
+    if lines[0].endswith(b"/tombstones"):
+        for index, tombstone in (line.split(b" ", 1) for line in lines[1:]):
+            assert int(index) > last_tombstone and leaves[int(index)] == tombstone, "a tombstone differs"
+            last_tombstone = int(index)
+        return edge, size, last_time, last_tombstone
+    assert len(lines) == 4 and int(lines[1]) >= size and lines[3] >= last_time, "checkpoints out of order"
+    assert int(lines[1]) <= len(leaves), "entries are missing: cut, or an old copy"
+    edge = edge.copy()
+    for data in leaves[size : int(lines[1])]:
+        grow(edge, digest(b"\0", data))
+    assert root(edge) == decode(lines[2]), f"the first {int(lines[1])} entries are not those that were signed"
+    return edge, int(lines[1]), lines[3], last_tombstone
 
 
 def check_ledger(key, entries, notes):
@@ -96,38 +108,26 @@ def check_ledger(key, entries, notes):
     assert not rest and notes, "the last entry has no end, or there is no checkpoint"
     parts = re.split(rb"(?<=\n)\n", notes)
     assert parts.pop() == b"" and len(parts) % 2 == 0, "the checkpoint file ends within a note"
-    edge, size, last_time, last_tombstone = [], 0, b"", -1
+    state = [], 0, b"", -1
     for text, line in zip(parts[::2], parts[1::2]):
-        lines = read_note(text + b"\n" + line, key)
-        if lines[0].endswith(b"/tombstones"):
-            for index, tombstone in (line.split(b" ", 1) for line in lines[1:]):
-                assert int(index) > last_tombstone and leaves[int(index)] == tombstone, "a tombstone differs"
-                last_tombstone = int(index)
-            continue
-        assert len(lines) == 4 and int(lines[1]) >= size and lines[3] >= last_time, "checkpoints out of order"
-        assert int(lines[1]) <= len(leaves), "entries are missing: cut, or an old copy"
-        while size < int(lines[1]):
-            grow(edge, leaf(leaves[size]))
-            size += 1
-        assert root(edge) == decode(lines[2]), f"the first {size} entries are not those that were signed"
-        last_time = lines[3]
-    return f"{size} of {len(leaves)} entries are signed; the last signature is of {last_time.decode() or 'never'}"
+        state = follow(state, text + b"\n" + line, key, leaves)
+    return f"{state[1]} of {len(leaves)} entries are signed; the last signature is of {state[2].decode() or 'never'}"
 
 
 def check_receipt(key, receipt):
     ledger, entries = receipt["ledger"], []
     _, size, top, _ = read_note(ledger["checkpoint"].encode(), key)
     for item in ledger["entries"]:
-        first, last, hash = item["index"], int(size) - 1, leaf(item["entry"].encode())
+        first, last, hash = item["index"], int(size) - 1, digest(b"\0", item["entry"].encode())
         assert 0 <= first <= last
         for sibling in (decode(text.encode()) for text in item["proof"]):
             assert last > 0
             if first & 1 or first == last:
-                hash = node(sibling, hash)
+                hash = digest(b"\1", sibling, hash)
                 while not first & 1 and first:
                     first, last = first >> 1, last >> 1
             else:
-                hash = node(hash, sibling)
+                hash = digest(b"\1", hash, sibling)
             first, last = first >> 1, last >> 1
         assert last == 0 and hash == decode(top), f"entry {item['index']} is not in the ledger"
         entries.append(json.loads(item["entry"]))

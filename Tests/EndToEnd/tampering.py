@@ -12,6 +12,8 @@ from stage import BINARIES, ROOT, Stage
 sys.path.append(os.path.join(ROOT, "Tests/Shared"))
 import tamper  # noqa: E402
 
+TAMPER, VERIFIER = os.path.join(ROOT, "Tests/Shared/tamper.py"), os.path.join(ROOT, "docs/verify-ledger.py")
+ROOT_CHECK = "assert root(edge) =="
 RECORDS = 1000
 BATCH = 12
 # One process for each.
@@ -43,27 +45,44 @@ def tampering(checks, seed, is_all=False):
     checks.equal("expungectl finds it sound", verify(stage, entries, notes, key), 0)
     paths = stage.path("entries"), stage.path("notes")
     done = subprocess.run(
-        [sys.executable, "-B", os.path.join(ROOT, "Tests/Shared/tamper.py"),
-         os.path.join(ROOT, "docs/verify-ledger.py"), key, *paths, *(["all"] if is_all else [])],
+        [sys.executable, "-B", TAMPER, VERIFIER, key, *paths, *(["all"] if is_all else [])],
         capture_output=True, text=True)
     print("     independent verifier: " + done.stdout.replace("\n", "; "))
     checks.check("the independent verifier notices every change",
                  done.returncode == 0 and done.stdout.endswith(" 0 missed\n"), done.stdout + done.stderr)
+    checks.check("the judge sees it when a verifier compares no root", credulous_misses(stage, key, paths))
     by_program(checks, stage, (entries, notes, key), seed)
     old_copy(checks, stage, old)
-    stage.close()
+    stage.close(keep=bool(checks.failed))
+
+
+def credulous_misses(stage, key, paths):
+    with open(VERIFIER) as file:
+        text = file.read()
+    assert ROOT_CHECK in text
+    with open(stage.path("credulous.py"), "w") as file:
+        file.write(text.replace(ROOT_CHECK, "assert root(edge) or "))
+    done = subprocess.run([sys.executable, "-B", TAMPER, stage.path("credulous.py"), key, *paths],
+                          capture_output=True, text=True)
+    return done.returncode == 1 and not done.stdout.endswith(" 0 missed\n")
 
 
 def by_program(checks, stage, signed, seed):
     entries, notes, key = signed
-    everything = list(tamper.changes(entries, notes, False))
-    # A checkpoint file that ends with an earlier note says less, and nothing wrong.
-    everything = [change for change in everything
-                  if not (change[0] == entries and notes.startswith(change[1]) and whole(change[1]))]
-    chosen = random.Random(seed).sample(everything, TRIES)
-    missed = [change for change in chosen if verify(stage, *change, key) != 13]
-    print(f"     expungectl: {len(chosen)} changes, {len(missed)} missed")
-    checks.equal("expungectl notices every change", len(missed), 0)
+    chance = random.Random(seed)
+    makers = [lambda bit=bit: (tamper.flipped(entries, bit), notes)
+              for bit in chance.sample(range(len(entries) * 8), TRIES // 3)]
+    makers += [lambda bit=bit: (entries, tamper.flipped(notes, bit))
+               for bit in chance.sample(range(len(notes) * 8), TRIES // 3)]
+    makers += chance.sample(list(tamper.reshaped(entries, notes, False)), TRIES // 3)
+    missed = tried = 0
+    for changed in (make() for make in makers):
+        # A checkpoint file that ends with an earlier note says less, and nothing wrong.
+        if not (changed[0] == entries and notes.startswith(changed[1]) and whole(changed[1])):
+            tried += 1
+            missed += verify(stage, *changed, key) != 13
+    print(f"     expungectl: {tried} changes, {missed} missed")
+    checks.equal("expungectl notices every change", missed, 0)
 
 
 def whole(notes):
