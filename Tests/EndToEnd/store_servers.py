@@ -172,9 +172,13 @@ action = "delete"
 class Redis(Server):
     def __init__(self, directory):
         os.makedirs(directory)
-        self.socket = os.path.join(directory, "redis.sock")
+        self.directory, self.socket = directory, os.path.join(directory, "redis.sock")
         assert shutil.which("redis-server"), "no Redis: run scripts/setup test"
-        self.launch("redis-server", "--port", "0", "--unixsocket", self.socket, "--dir", directory, "--save", "")
+        self.serve()
+
+    def serve(self):
+        self.launch("redis-server", "--port", "0", "--unixsocket", self.socket, "--dir", self.directory,
+                    "--save", "")
         self.is_ready(lambda: os.path.exists(self.socket) and self.cli("PING") == ["PONG"])
 
     def cli(self, *words, text=None):
@@ -240,10 +244,13 @@ class S3(Server):
         assert answer.status < 300, (method, path, answer.status, text[:300])
         return text
 
-    def prepare(self, users):
+    def make_bucket(self):
         self.call("PUT", "/uploads")
         self.call("PUT", "/uploads?versioning",
                   "<VersioningConfiguration><Status>Enabled</Status></VersioningConfiguration>")
+
+    def prepare(self, users):
+        self.make_bucket()
         for user in users:
             name = urllib.parse.quote(user)
             for number in range(2):
@@ -350,6 +357,8 @@ objects = ["avatars/{{user_id}}.png"]
 
 
 class Files:
+    FOLDERS = 10
+
     def __init__(self, directory):
         self.root = directory
         os.makedirs(directory)
@@ -358,7 +367,7 @@ class Files:
         with open(os.path.join(self.root, ".expunged-root"), "w") as file:
             file.write("files\n")
         for user in users:
-            for number in range(10):
+            for number in range(self.FOLDERS):
                 deep = os.path.join(self.root, "files", user, *"abcd"[:number % 4], str(number))
                 os.makedirs(deep)
                 for name in "xyz":

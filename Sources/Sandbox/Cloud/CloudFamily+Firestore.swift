@@ -159,7 +159,10 @@ extension CloudFamily {
 
     /// The paths below a document or collection, or all of them.
     func below(_ path: [String], _ state: State) -> [[String]] {
-        state.documents.keys.map { $0.split(separator: "/").map(String.init) }
+        // Names are made of few only: thousands of users may have documents.
+        let prefix = path.map { $0 + "/" }.joined()
+        return state.documents.keys.filter { $0.hasPrefix(prefix) }
+            .map { $0.split(separator: "/").map(String.init) }
             .filter { $0.count > path.count && $0.starts(with: path) }
     }
 
