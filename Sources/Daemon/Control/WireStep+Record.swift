@@ -127,7 +127,9 @@ extension WireStep {
         if request.phase.isEnded { return .skipped }
         if work.isBusy { return .running }
         if work.retryAt != nil { return .retrying }
-        guard let stage = request.phase.stage, stage >= .purging else { return .pending }
+        // Nothing is verified before every target is purged.
+        let begins: Stage = work.step == .waiting ? .purging : .verifying
+        guard let stage = request.phase.stage, stage >= begins else { return .pending }
         if request.phase.parkReason != nil { return .parked }
         return work.startedAt == nil ? .pending : .running
     }

@@ -1,0 +1,64 @@
+import Control
+import Lifecycle
+import Testing
+
+@testable import Daemon
+
+@Suite("The steps of a purge as they are shown") struct PurgeStepsTests {
+    private static func states(_ phase: Phase, _ works: [PurgeWork]) throws -> [String] {
+        var request = Request(
+            id: try #require(RequestID("018f0000-0000-7000-8000-000000000001")),
+            kind: .deleteAccount,
+            createdAt: Bench.start,
+            acceptedAt: Bench.start,
+            notBefore: Bench.start,
+            deadlineAt: Bench.start,
+            identities: [],
+            targets: []
+        )
+        request.phase = phase
+        return works.flatMap { WireStep.steps(of: $0, in: request) }.map(\.state.description)
+    }
+
+    private static func work(_ name: String, _ step: PurgeWork.Step) -> PurgeWork {
+        var work = PurgeWork(target: TargetName(name))
+        work.step = step
+        work.startedAt = Bench.start
+        return work
+    }
+
+    @Test("a store that is purged before the others waits for its verification")
+    func waiting() throws {
+        let works = [Self.work("a", .purged), Self.work("b", .waiting)]
+        #expect(
+            try Self.states(.open(.purging), works) == ["done", "pending", "running", "pending"]
+        )
+    }
+
+    @Test("verification runs once everything is purged, and a count that is not zero stops it")
+    func running() throws {
+        let both = [Self.work("a", .purged), Self.work("b", .purged)]
+        #expect(
+            try Self.states(.open(.verifying), both) == ["done", "running", "done", "running"]
+        )
+        // One has rows again: the whole request is purging, and asks the others afterwards.
+        var again = Self.work("a", .waiting)
+        again.retryAt = Bench.start + .seconds(1)
+        #expect(
+            try Self.states(.open(.purging), [again, Self.work("b", .purged)])
+                == ["retrying", "pending", "done", "pending"]
+        )
+    }
+
+    @Test("a verification that failed is tried again")
+    func retrying() throws {
+        var failed = Self.work("a", .purged)
+        failed.retryAt = Bench.start + .seconds(1)
+        #expect(try Self.states(.open(.verifying), [failed]) == ["done", "retrying"])
+        let paused = Self.work("a", .purged)
+        #expect(
+            try Self.states(.parked(.verifying, .targetPaused, until: nil), [paused])
+                == ["done", "parked"]
+        )
+    }
+}
