@@ -101,7 +101,8 @@ package enum SettingsTable {
             .defaultsTo(.duration(.days(7))),
             """
             How often the stores are searched for a sample of all users that were ever erased. It \
-            reads every user id that a store has, as a replay does. 0s never does.
+            reads every user id that a store has, as a replay does: whole tables, buckets and \
+            collections, of which the cloud's are billed. 0s never does.
             """
         ).atRestart(),
         Setting(
