@@ -7,29 +7,22 @@ import Targets
 extension AdapterFactory {
     /// A database of Firestore.
     ///
-    /// - Throws: ``DaemonError`` for a path or query that is none, or what keeps the client from
-    ///   being set up.
+    /// - Throws: ``Targets/MalformedTemplate`` for a path or query that is none, or what keeps the
+    ///   client from being set up.
     func make(
         _ firestore: FirestoreTargetConfiguration,
         named name: TargetName
     ) async throws -> GoogleMade<any PurgeTarget> {
-        let plan: FirestoreTargetPlan
-        do {
-            plan = FirestoreTargetPlan(
-                name: name,
-                baseURL: firestore.access.baseURL,
-                project: firestore.project,
-                database: firestore.database,
-                documents: try firestore.documents.map { try UserPath($0, in: .firestore) },
-                queries: try firestore.collections.map { try FieldQuery($0, isGroup: false) }
-                    + firestore.groups.map { try FieldQuery($0, isGroup: true) },
-                includesSubcollections: firestore.includesSubcollections
-            )
-        } catch let error as UserPath.Malformed {
-            throw malformed("documents", error.requirement, name)
-        } catch let error as FieldQuery.Malformed {
-            throw malformed("collections and groups", error.requirement, name)
-        }
+        let plan = FirestoreTargetPlan(
+            name: name,
+            baseURL: firestore.access.baseURL,
+            project: firestore.project,
+            database: firestore.database,
+            documents: try firestore.documents.map { try UserPath($0, in: .firestore) },
+            queries: try firestore.collections.map { try FieldQuery($0, isGroup: false) }
+                + firestore.groups.map { try FieldQuery($0, isGroup: true) },
+            includesSubcollections: firestore.includesSubcollections
+        )
         return try await make(
             firestore.access,
             named: name,
@@ -47,24 +40,19 @@ extension AdapterFactory {
 
     /// A bucket of Cloud Storage.
     ///
-    /// - Throws: ``DaemonError`` for a template that could reach another user, or what keeps the
-    ///   client from being set up.
+    /// - Throws: ``Targets/MalformedTemplate`` for one that could reach another user, or what keeps
+    ///   the client from being set up.
     func make(
         _ storage: CloudStorageTargetConfiguration,
         named name: TargetName
     ) async throws -> GoogleMade<any PurgeTarget> {
-        let plan: CloudStorageTargetPlan
-        do {
-            plan = CloudStorageTargetPlan(
-                name: name,
-                baseURL: storage.access.baseURL,
-                bucket: storage.bucket,
-                templates: try storage.prefixes.map { try KeyTemplate($0, isPrefix: true) }
-                    + storage.objects.map { try KeyTemplate($0, isPrefix: false) }
-            )
-        } catch let error as KeyTemplate.Malformed {
-            throw malformed("prefixes and objects", error.requirement, name)
-        }
+        let plan = CloudStorageTargetPlan(
+            name: name,
+            baseURL: storage.access.baseURL,
+            bucket: storage.bucket,
+            templates: try storage.prefixes.map { try KeyTemplate($0, isPrefix: true) }
+                + storage.objects.map { try KeyTemplate($0, isPrefix: false) }
+        )
         return try await make(
             storage.access,
             named: name,
@@ -82,23 +70,18 @@ extension AdapterFactory {
 
     /// A Realtime Database.
     ///
-    /// - Throws: ``DaemonError`` for a path that is none, or what keeps the client from being set
-    ///   up.
+    /// - Throws: ``Targets/MalformedTemplate`` for a path that is none, or what keeps the client
+    ///   from being set up.
     func make(
         _ database: RealtimeDatabaseTargetConfiguration,
         named name: TargetName
     ) async throws -> GoogleMade<any PurgeTarget> {
-        let plan: RealtimeDatabaseTargetPlan
-        do {
-            plan = RealtimeDatabaseTargetPlan(
-                name: name,
-                baseURL: database.access.baseURL ?? database.url,
-                paths: try database.paths.map { try UserPath($0, in: .realtimeDatabase) },
-                createdAtChild: database.createdAtChild
-            )
-        } catch let error as UserPath.Malformed {
-            throw malformed("paths", error.requirement, name)
-        }
+        let plan = RealtimeDatabaseTargetPlan(
+            name: name,
+            baseURL: database.access.baseURL ?? database.url,
+            paths: try database.paths.map { try UserPath($0, in: .realtimeDatabase) },
+            createdAtChild: database.createdAtChild
+        )
         return try await make(
             database.access,
             named: name,
@@ -133,10 +116,5 @@ extension AdapterFactory {
             await google.client.shutdown()
             throw error
         }
-    }
-
-    private func malformed(_ key: String, _ requirement: String, _ name: TargetName) -> DaemonError
-    {
-        DaemonError(.target, ["cannot use target '\(name)': each of \(key) must \(requirement)"])
     }
 }

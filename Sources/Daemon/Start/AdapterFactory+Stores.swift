@@ -9,8 +9,8 @@ import Targets
 extension AdapterFactory {
     /// A Redis server.
     ///
-    /// - Throws: ``DaemonError`` for a pattern that could reach another user, or what the directory
-    ///   throws for a password that cannot be read.
+    /// - Throws: ``Targets/MalformedTemplate`` for a pattern that could reach another user, or what
+    ///   the directory throws for a password that cannot be read.
     func makeRedis(
         _ redis: RedisTargetConfiguration,
         named name: TargetName
@@ -27,16 +27,9 @@ extension AdapterFactory {
         plan.password = try redis.passwordCredential.map { try line($0, of: name) }
         plan.database = redis.database
         plan.timeout = redis.timeout
-        do {
-            plan.keys = try redis.keys.map { try UserPattern($0) }
-            plan.members = try redis.members.sorted { $0.key < $1.key }.map { key, member in
-                RedisTargetPlan.MemberRule(key: key, member: try UserPattern(member))
-            }
-        } catch let error as UserPattern.Malformed {
-            throw DaemonError(
-                .target,
-                ["cannot use target '\(name)': each name must \(error.requirement)"]
-            )
+        plan.keys = try redis.keys.map { try UserPattern($0) }
+        plan.members = try redis.members.sorted { $0.key < $1.key }.map { key, member in
+            RedisTargetPlan.MemberRule(key: key, member: try UserPattern(member))
         }
         return RedisTarget(plan: plan, on: eventLoopGroup, clock: .system(wall: now))
     }
@@ -99,20 +92,12 @@ extension AdapterFactory {
 
     /// A bucket.
     ///
-    /// - Throws: ``DaemonError`` for a template that could reach another user, or what the
+    /// - Throws: ``Targets/MalformedTemplate`` for one that could reach another user, or what the
     ///   directory throws for keys that cannot be read.
     func makeS3(_ s3: S3TargetConfiguration, named name: TargetName) throws -> any PurgeTarget {
-        let templates: [KeyTemplate]
-        do {
-            templates =
-                try s3.prefixes.map { try KeyTemplate($0, isPrefix: true) }
-                + s3.objects.map { try KeyTemplate($0, isPrefix: false) }
-        } catch let error as KeyTemplate.Malformed {
-            throw DaemonError(
-                .target,
-                ["cannot use target '\(name)': each prefix must \(error.requirement)"]
-            )
-        }
+        let templates =
+            try s3.prefixes.map { try KeyTemplate($0, isPrefix: true) }
+            + s3.objects.map { try KeyTemplate($0, isPrefix: false) }
         let keys = S3Signer.Keys(
             accessKeyID: s3.accessKeyID,
             secretKey: try line(s3.secretKeyCredential, of: name),

@@ -167,11 +167,6 @@ struct AdapterFactory: Sendable {
                 adapters.targets[target.name] = try await make(target, noting: &adapters.clients)
             } catch let error as DaemonError {
                 throw error
-            } catch let error as PathPattern.Malformed {
-                throw DaemonError(
-                    .target,
-                    ["cannot use target '\(target.name)': each path must \(error.requirement)"]
-                )
             } catch {
                 throw DaemonError(.target, ["cannot use target '\(target.name)': \(error)"])
             }

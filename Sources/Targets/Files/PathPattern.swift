@@ -13,11 +13,6 @@ package struct PathPattern: Hashable, Sendable, CustomStringConvertible {
         case user(prefix: String, suffix: String)
     }
 
-    /// What is wrong with a text that is no pattern; words that follow "it must".
-    package struct Malformed: Error, Hashable, Sendable {
-        package let requirement: String
-    }
-
     /// Names deeper than this are no layout of user data that we know of.
     static let stepsMax = 16
     private static let placeholder = "{user_id}"
@@ -27,27 +22,29 @@ package struct PathPattern: Hashable, Sendable, CustomStringConvertible {
 
     /// Reads a pattern.
     ///
-    /// - Throws: ``Malformed`` for anything that could reach outside of the root or another user.
-    package init(_ text: String) throws(Malformed) {
+    /// - Throws: ``MalformedTemplate`` for anything that could reach outside of the root or another
+    ///   user.
+    package init(_ text: String) throws(MalformedTemplate) {
         let names = text.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
         guard names.count <= Self.stepsMax else {
-            throw Malformed(requirement: "have at most \(Self.stepsMax) names")
+            throw MalformedTemplate(text: text, requirement: "have at most \(Self.stepsMax) names")
         }
         var steps: [Step] = []
         for name in names { steps.append(try Self.step(name)) }
         let users = steps.filter { if case .user = $0 { true } else { false } }
         guard users.count == 1 else {
-            throw Malformed(requirement: "contain {user_id} exactly once")
+            throw MalformedTemplate(text: text, requirement: "contain {user_id} exactly once")
         }
         description = text
         self.steps = steps
     }
 
-    private static func step(_ name: String) throws(Malformed) -> Step {
+    private static func step(_ name: String) throws(MalformedTemplate) -> Step {
         guard !name.isEmpty, name != ".", name != "..", name.utf8.count <= 255,
             name.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7f })
         else {
-            throw Malformed(
+            throw MalformedTemplate(
+                text: name,
                 requirement: "be relative to the root, without '.', '..', empty names and control"
                     + " characters"
             )
@@ -56,7 +53,7 @@ package struct PathPattern: Hashable, Sendable, CustomStringConvertible {
         let isWildcard = name.contains { "*?[\\".contains($0) }
         if parts.count == 1 { return isWildcard ? .wildcard(name) : .name(name) }
         guard parts.count == 2, !isWildcard else {
-            throw Malformed(requirement: "have no wildcard beside {user_id}")
+            throw MalformedTemplate(text: name, requirement: "have no wildcard beside {user_id}")
         }
         return .user(prefix: String(parts[0]), suffix: String(parts[1]))
     }

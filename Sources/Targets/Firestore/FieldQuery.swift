@@ -2,11 +2,6 @@ import Lifecycle
 
 /// Documents that hold the user id in a field, such as `posts where author_id == {user_id}`.
 package struct FieldQuery: Hashable, Sendable, CustomStringConvertible {
-    /// What is wrong with a text that is no query; words that follow "it must".
-    package struct Malformed: Error, Hashable, Sendable {
-        package let requirement: String
-    }
-
     package let description: String
     /// Whether it means every collection of that name, wherever it is.
     let isGroup: Bool
@@ -17,13 +12,16 @@ package struct FieldQuery: Hashable, Sendable, CustomStringConvertible {
 
     /// Reads a query.
     ///
-    /// - Throws: ``Malformed``.
-    package init(_ text: String, isGroup: Bool) throws(Malformed) {
+    /// - Throws: ``MalformedTemplate``.
+    package init(_ text: String, isGroup: Bool) throws(MalformedTemplate) {
         let words = text.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
         guard words.count == 5, words[1] == "where", !words[2].isEmpty, words[3] == "==",
             words[4] == "{user_id}"
         else {
-            throw Malformed(requirement: "read like 'posts where author_id == {user_id}'")
+            throw MalformedTemplate(
+                text: text,
+                requirement: "read like 'posts where author_id == {user_id}'"
+            )
         }
         let names = words[0].split(separator: "/", omittingEmptySubsequences: false)
             .map(String.init)
@@ -31,7 +29,8 @@ package struct FieldQuery: Hashable, Sendable, CustomStringConvertible {
             !names.count.isMultiple(of: 2), !isGroup || names.count == 1,
             !words[0].contains("{user_id}"), !words[2].contains("{user_id}")
         else {
-            throw Malformed(
+            throw MalformedTemplate(
+                text: text,
                 requirement: isGroup
                     ? "begin with the name of a collection" : "begin with the path of a collection"
             )

@@ -2,11 +2,6 @@ import Lifecycle
 
 /// A path of names in which one holds the user id, such as `users/{user_id}`.
 package struct UserPath: Hashable, Sendable, CustomStringConvertible {
-    /// What is wrong with a text that is no path; words that follow "it must".
-    package struct Malformed: Error, Hashable, Sendable {
-        package let requirement: String
-    }
-
     /// Whose rules the names follow.
     package enum Store: Sendable {
         /// Collections and documents in turn.
@@ -41,25 +36,31 @@ package struct UserPath: Hashable, Sendable, CustomStringConvertible {
 
     /// Reads a path.
     ///
-    /// - Throws: ``Malformed``.
-    package init(_ text: String, in store: Store) throws(Malformed) {
+    /// - Throws: ``MalformedTemplate``.
+    package init(_ text: String, in store: Store) throws(MalformedTemplate) {
         let names = text.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
         let places = names.indices.filter { names[$0].contains("{user_id}") }
         guard places.count == 1 else {
-            throw Malformed(requirement: "have one name that holds {user_id}")
+            throw MalformedTemplate(text: text, requirement: "have one name that holds {user_id}")
         }
         let parts = names[places[0]].split(
             separator: "{user_id}",
             omittingEmptySubsequences: false
         )
         guard parts.count == 2 else {
-            throw Malformed(requirement: "hold {user_id} once")
+            throw MalformedTemplate(text: text, requirement: "hold {user_id} once")
         }
         guard names.allSatisfy({ store.accepts($0.replacing("{user_id}", with: "x")) }) else {
-            throw Malformed(requirement: "be names that the database accepts, with '/' between")
+            throw MalformedTemplate(
+                text: text,
+                requirement: "be names that the database accepts, with '/' between"
+            )
         }
         if case .firestore = store, !names.count.isMultiple(of: 2) {
-            throw Malformed(requirement: "lead to a document: collection, document, and so on")
+            throw MalformedTemplate(
+                text: text,
+                requirement: "lead to a document: collection, document, and so on"
+            )
         }
         description = text
         self.store = store

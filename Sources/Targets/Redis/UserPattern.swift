@@ -6,11 +6,6 @@ import Lifecycle
 /// user `1`. What parts the id from a wildcard is a separator, and an id that holds it is no
 /// component: `1:2` in the pattern above would be user `1`'s.
 package struct UserPattern: Hashable, Sendable, CustomStringConvertible {
-    /// What is wrong with a text that is no pattern; words that follow "it must".
-    package struct Malformed: Error, Hashable, Sendable {
-        package let requirement: String
-    }
-
     /// Names of Redis longer than this are no layout of user data that we know of.
     static let byteCountMax = 512
 
@@ -20,16 +15,17 @@ package struct UserPattern: Hashable, Sendable, CustomStringConvertible {
 
     /// Reads a pattern.
     ///
-    /// - Throws: ``Malformed`` for anything that could reach another user.
-    package init(_ text: String) throws(Malformed) {
+    /// - Throws: ``MalformedTemplate`` for anything that could reach another user.
+    package init(_ text: String) throws(MalformedTemplate) {
         let parts = text.split(separator: "{user_id}", omittingEmptySubsequences: false)
         guard parts.count == 2 else {
-            throw Malformed(requirement: "contain {user_id} exactly once")
+            throw MalformedTemplate(text: text, requirement: "contain {user_id} exactly once")
         }
         guard text.utf8.count <= Self.byteCountMax,
             text.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7f })
         else {
-            throw Malformed(
+            throw MalformedTemplate(
+                text: text,
                 requirement: "have at most \(Self.byteCountMax) bytes, no control characters"
             )
         }
@@ -40,7 +36,8 @@ package struct UserPattern: Hashable, Sendable, CustomStringConvertible {
             $0.map(Self.isSeparator) ?? true
         }
         guard isParted, before.endsBeforeWildcard, after.startsBeforeWildcard else {
-            throw Malformed(
+            throw MalformedTemplate(
+                text: text,
                 requirement: "have a separator such as ':' between {user_id} and a wildcard"
             )
         }

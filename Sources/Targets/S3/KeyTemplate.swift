@@ -3,11 +3,6 @@ import Lifecycle
 /// Where a user's objects are: a prefix that ends behind the user id, such as `users/{user_id}/`,
 /// or one whole key, such as `avatars/{user_id}.png`.
 package struct KeyTemplate: Hashable, Sendable, CustomStringConvertible {
-    /// What is wrong with a text that is no template; words that follow "it must".
-    package struct Malformed: Error, Hashable, Sendable {
-        package let requirement: String
-    }
-
     /// The longest key (docs.aws.amazon.com/AmazonS3/latest/userguide/object-keys.html).
     static let byteCountMax = 1024
 
@@ -19,19 +14,25 @@ package struct KeyTemplate: Hashable, Sendable, CustomStringConvertible {
 
     /// Reads a template.
     ///
-    /// - Throws: ``Malformed`` for anything that could reach another user: the prefix
+    /// - Throws: ``MalformedTemplate`` for anything that could reach another user: the prefix
     ///   `users/{user_id}` would take the objects of user `12` for user `1`.
-    package init(_ text: String, isPrefix: Bool) throws(Malformed) {
+    package init(_ text: String, isPrefix: Bool) throws(MalformedTemplate) {
         let parts = text.split(separator: "{user_id}", omittingEmptySubsequences: false)
         guard parts.count == 2, text.utf8.count <= Self.byteCountMax,
             text.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7f })
         else {
-            throw Malformed(requirement: "contain {user_id} exactly once and no control characters")
+            throw MalformedTemplate(
+                text: text,
+                requirement: "contain {user_id} exactly once and no control characters"
+            )
         }
         guard
             !isPrefix || parts[1].first.map({ $0.isASCII && !$0.isLetter && !$0.isNumber }) == true
         else {
-            throw Malformed(requirement: "have a separator such as '/' behind {user_id}")
+            throw MalformedTemplate(
+                text: text,
+                requirement: "have a separator such as '/' behind {user_id}"
+            )
         }
         description = text
         self.isPrefix = isPrefix

@@ -33,11 +33,6 @@ struct CloudStorageTargetTests {
         )
     }
 
-    private static func counts(_ answer: PurgeAnswer?) -> [Int]? {
-        guard case .done(let counts)? = answer else { return nil }
-        return counts.entries.map(\.rowCount)
-    }
-
     @Test("every generation of one user's objects goes, nothing of another")
     func purges() async throws {
         try await GoogleBench.with { bench in
@@ -60,7 +55,7 @@ struct CloudStorageTargetTests {
                 return
             }
             #expect(items.map(\.count) == [3, 1])
-            #expect(await target.purge(orders).map(Self.counts) == [[3, 1], [3, 1], [0, 0]])
+            #expect(await target.purge(orders).map(\.rowCounts) == [[3, 1], [3, 1], [0, 0]])
             #expect(await target.verify(orders) == [.clean, .clean, .clean])
             #expect(
                 bench.sandbox.objects.map(\.name) == [

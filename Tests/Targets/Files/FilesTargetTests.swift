@@ -187,7 +187,7 @@ struct FilesTargetTests {
         ]
     )
     func patterns(text: String) {
-        #expect(throws: PathPattern.Malformed.self) { try PathPattern(text) }
+        #expect(throws: MalformedTemplate.self) { try PathPattern(text) }
     }
 }
 

@@ -39,11 +39,6 @@ struct FirestoreTargetTests {
         )
     }
 
-    private static func counts(_ answer: PurgeAnswer?) -> [Int]? {
-        guard case .done(let counts)? = answer else { return nil }
-        return counts.entries.map(\.rowCount)
-    }
-
     @Test("a user's documents go with all below them, missing parents or not, and nobody else's")
     func purges() async throws {
         try await GoogleBench.with { bench in
@@ -69,7 +64,7 @@ struct FirestoreTargetTests {
                         PlanItem(name: "profiles/{user_id}", action: .delete, count: 1),
                     ])
             )
-            #expect(await target.purge(orders).map(Self.counts) == [[4, 1], [4, 1], [0, 0]])
+            #expect(await target.purge(orders).map(\.rowCounts) == [[4, 1], [4, 1], [0, 0]])
             #expect(await target.verify(orders) == [.clean, .clean, .clean])
             #expect(
                 bench.sandbox.documents == [
@@ -103,7 +98,7 @@ struct FirestoreTargetTests {
                 return
             }
             #expect(items.map(\.count) == [2, 2])
-            #expect(Self.counts(await target.purge([order])[0]) == [2, 2])
+            #expect(await target.purge([order])[0].rowCounts == [2, 2])
             #expect(await target.verify([order]) == [.clean])
             #expect(
                 bench.sandbox.documents == ["drafts/1/posts/1", "posts/p2", "posts/p2/comments/2"]
@@ -122,7 +117,7 @@ struct FirestoreTargetTests {
                 subcollections: false
             )
             let order = try GoogleBench.order("ann")
-            #expect(Self.counts(await target.purge([order])[0]) == [1])
+            #expect(await target.purge([order])[0].rowCounts == [1])
             #expect(bench.sandbox.documents == ["posts/1/comments/1"])
         }
     }
@@ -169,12 +164,12 @@ struct FirestoreTargetTests {
             bench.sandbox.failWrites(30)
             let target = try Self.target(bench, documents: ["users/{user_id}"])
             let order = try GoogleBench.order("ann")
-            #expect(Self.counts(await target.purge([order])[0]) == [30])
+            #expect(await target.purge([order])[0].rowCounts == [30])
             for index in 0..<3 { bench.sandbox.add(CloudDocument("users/ann/a/\(index)")) }
             bench.sandbox.failWrites(1_000)
             #expect(await target.purge([order]) == [.trouble(.throttled(retryAfter: nil))])
             bench.sandbox.failWrites(0)
-            #expect(await target.purge([order]).map(Self.counts) == [[3]])
+            #expect(await target.purge([order]).map(\.rowCounts) == [[3]])
         }
     }
 
@@ -296,7 +291,7 @@ struct FirestoreTargetTests {
             let orders = [try GoogleBench.order(id), try GoogleBench.order("bob")]
             let answers = await target.purge(orders)
             #expect(answers[0] == .trouble(.unusable))
-            #expect(Self.counts(answers[1]) == [0])
+            #expect(answers[1].rowCounts == [0])
             #expect(bench.sandbox.documents == ["users/ann/a/1"])
         }
     }
@@ -374,7 +369,7 @@ struct FirestoreTextTests {
         ]
     )
     func paths(text: String) {
-        #expect(throws: UserPath.Malformed.self) { try UserPath(text, in: .firestore) }
+        #expect(throws: MalformedTemplate.self) { try UserPath(text, in: .firestore) }
     }
 
     @Test(
@@ -386,7 +381,7 @@ struct FirestoreTextTests {
         ]
     )
     func queries(text: String) {
-        #expect(throws: FieldQuery.Malformed.self) { try FieldQuery(text, isGroup: false) }
+        #expect(throws: MalformedTemplate.self) { try FieldQuery(text, isGroup: false) }
     }
 
     @Test("500 writes a second, half as many again every five minutes, anew after a pause")

@@ -31,11 +31,6 @@ struct RealtimeDatabaseTargetTests {
         )
     }
 
-    private static func counts(_ answer: PurgeAnswer?) -> [Int]? {
-        guard case .done(let counts)? = answer else { return nil }
-        return counts.entries.map(\.rowCount)
-    }
-
     @Test("what is at one user's paths goes, nothing of another")
     func purges() async throws {
         try await GoogleBench.with { bench in
@@ -52,7 +47,7 @@ struct RealtimeDatabaseTargetTests {
                 return
             }
             #expect(items.map(\.count) == [1, 1])
-            #expect(await target.purge(orders).map(Self.counts) == [[1, 1], [1, 1], [0, 0]])
+            #expect(await target.purge(orders).map(\.rowCounts) == [[1, 1], [1, 1], [0, 0]])
             #expect(await target.verify(orders) == [.clean, .clean, .clean])
             #expect(bench.sandbox.places == ["names/12-x", "users/12/a/b"])
         }
@@ -74,7 +69,7 @@ struct RealtimeDatabaseTargetTests {
             let others = bench.sandbox.places.filter { $0.hasPrefix("users/bob") }
             let order = try GoogleBench.order("ann")
             #expect(await target.verify([order]) == [.remaining(42)])
-            #expect(await target.purge([order]).map(Self.counts) == [[1]])
+            #expect(await target.purge([order]).map(\.rowCounts) == [[1]])
             #expect(await target.verify([order]) == [.clean])
             #expect(bench.sandbox.places == others)
         }
@@ -154,7 +149,7 @@ struct RealtimeDatabaseTargetTests {
             let target = try Self.target(bench, createdAtChild: "created")
             let orders = [try GoogleBench.order("ann"), try GoogleBench.order("bob")]
             let answers = await target.purge(orders)
-            #expect(answers.map(Self.counts) == [[0], [1]])
+            #expect(answers.map(\.rowCounts) == [[0], [1]])
             guard case .done(let counts) = answers[0] else { return }
             #expect(counts.entries[0].fencedCount == 1)
             #expect(await target.verify(orders) == [.clean, .clean])
@@ -209,6 +204,6 @@ struct RealtimeDatabaseTargetTests {
         ]
     )
     func malformed(text: String) {
-        #expect(throws: UserPath.Malformed.self) { try UserPath(text, in: .realtimeDatabase) }
+        #expect(throws: MalformedTemplate.self) { try UserPath(text, in: .realtimeDatabase) }
     }
 }

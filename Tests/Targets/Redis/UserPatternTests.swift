@@ -13,7 +13,7 @@ struct UserPatternTests {
         ]
     )
     func refused(text: String) {
-        #expect(throws: UserPattern.Malformed.self) { try UserPattern(text) }
+        #expect(throws: MalformedTemplate.self) { try UserPattern(text) }
     }
 
     @Test(
