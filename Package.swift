@@ -203,8 +203,8 @@ let suites: [Target] = [
         "Daemon",
         [
             "Daemon", "Control", "Engine", "HTTP", "Ledger", "Lifecycle", "Providers", "Sandbox",
-            "Settings", "Storage", "Systemd", "Vault", .grdb, .logging, .nioCore, .nioHTTP1,
-            .nioPosix, .nioSSL,
+            "Settings", "Storage", "Systemd", "Targets", "Vault", .grdb, .logging, .nioCore,
+            .nioHTTP1, .nioPosix, .nioSSL,
         ]
     ),
     tests("Simulation", ["Engine", "Lifecycle"]),

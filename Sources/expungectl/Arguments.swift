@@ -4,6 +4,9 @@ import Lifecycle
 
 /// The identifier of a request on the command line.
 struct RequestArgument: ExpressibleByArgument {
+    /// Also what a user reads below a text that is none.
+    static let help: ArgumentHelp = "The request's id, as expungectl list shows it."
+
     let id: RequestID
 
     init?(argument: String) {
@@ -14,6 +17,10 @@ struct RequestArgument: ExpressibleByArgument {
 
 /// A user id on the command line, or `-` for the first line of standard input.
 struct UserArgument: ExpressibleByArgument {
+    /// Also what a user reads below a text that is none.
+    static let help: ArgumentHelp =
+        "The application's id of the user, 1 to 255 bytes, or - to read it."
+
     let user: UserID
 
     init?(argument: String) {

@@ -2,7 +2,7 @@ import Control
 import Glibc
 import Lifecycle
 
-/// Why a file with a secret cannot be used.
+/// Why a file, or what is piped in, cannot be used.
 struct InputFileError: Error, CustomStringConvertible {
     /// What is wrong with it.
     enum Kind: String {
@@ -14,7 +14,7 @@ struct InputFileError: Error, CustomStringConvertible {
     let kind: Kind
     let path: String
 
-    var description: String { "cannot read secret at '\(path)' (\(kind.rawValue))" }
+    var description: String { "cannot read input at '\(path)' (\(kind.rawValue))" }
 }
 
 /// Reads secrets from files or standard input: an argument would be seen by everybody (proc(5)).

@@ -4,10 +4,13 @@ import Synchronization
 
 /// A clock that jumps to the end of every sleep, and tells about each.
 final class JumpingClock: EngineClock {
-    private let time = Mutex(Bench.start)
+    private let time: Mutex<WallTime>
     private let onSleep: @Sendable () -> Void
 
-    init(onSleep: @escaping @Sendable () -> Void = {}) { self.onSleep = onSleep }
+    init(at start: WallTime = Bench.start, onSleep: @escaping @Sendable () -> Void = {}) {
+        time = Mutex(start)
+        self.onSleep = onSleep
+    }
 
     func now() -> WallTime { time.withLock { $0 } }
 

@@ -6,6 +6,7 @@ import Lifecycle
 import NIOPosix
 import Settings
 import Storage
+import Targets
 import Testing
 import Vault
 
@@ -143,13 +144,16 @@ struct ReplayTests {
             _ = try await bench.state.commit(changes)
         }
 
+        /// An hour after the erasures.
+        static let now = Bench.start + .seconds(3600)
+
         func desk(copy: (any PurgeTarget)? = nil) throws -> ReplayDesk {
             ReplayDesk(
                 state: bench.state,
                 ledger: try bench.keeper(JumpingClock()),
                 hasher: bench.hasher,
                 shelf: shelf,
-                clock: JumpingClock(),
+                clock: JumpingClock(at: Self.now),
                 logger: bench.log.logger,
                 makeCopy: { _, _ in copy }
             )
@@ -240,6 +244,43 @@ struct ReplayTests {
         let later = try await stores.replay(ReplayInput(since: Bench.start + .seconds(61)))
         #expect(later.tombstones == 0)
         #expect(try stores.pictures().count == 20)
+    }
+
+    @Test func `a time to come is refused, since nothing or too much would go`() async throws {
+        let stores = try await Stores(1)
+        let desk = try stores.desk()
+        let now = Stores.now
+        #expect(throws: ControlProblem.self) {
+            try desk.begin(ReplayInput(since: now + .seconds(1)))
+        }
+        var input = ReplayInput(since: now, target: TargetName("uploads"))
+        input.restoredAt = now + .seconds(1)
+        #expect(throws: ControlProblem.self) { try desk.begin(input) }
+        input.restoredAt = now
+        try desk.begin(input)
+    }
+
+    @Test func `a drill in a copy that is not there is no success, with nothing to erase either`()
+        async throws
+    {
+        let stores = try await Stores(1)
+        let copy = FilesTarget(
+            plan: FilesTargetPlan(
+                name: TargetName("uploads"),
+                root: stores.files + "/nowhere",
+                paths: [try PathPattern("pictures/{user_id}.png")]
+            )
+        )
+        let desk = try stores.desk(copy: copy)
+        var input = ReplayInput(since: Bench.start, target: TargetName("uploads"))
+        input.isDrill = true
+        input.path = stores.files + "/nowhere"
+        try desk.begin(input)
+        desk.stop()
+        try await desk.run()
+        #expect(desk.progress.state.known == .incomplete)
+        #expect(desk.progress.targets.map(\.error) == ["misconfigured"])
+        #expect(desk.progress.targets.first?.detail?.contains("nowhere") == true)
     }
 
     @Test func `a state that forgot them takes the tombstones from the checkpoint file`()

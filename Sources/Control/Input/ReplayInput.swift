@@ -53,13 +53,16 @@ package struct ReplayInput: WireObject, Hashable {
         }
         if let text = try object.text("restored_at") {
             guard let time = WallTime(rfc3339: text), time >= since, target != nil else {
-                throw object.problem("restored_at", "is a time after since, and goes with target")
+                throw object.problem(
+                    "restored_at",
+                    "must be a time after since, and goes with target"
+                )
             }
             restoredAt = time
         }
         path = try object.text("path", byteCountMax: 1024)
         guard path == nil || isDrill && target != nil && path?.hasPrefix("/") == true else {
-            throw object.problem("path", "is absolute, and goes with drill and target")
+            throw object.problem("path", "must be absolute, and goes with drill and target")
         }
     }
 

@@ -22,7 +22,11 @@ extension Submission: WireObject {
             throw object.problem("user_id", "is missing", .missingField)
         }
         guard let user = userValue.text.flatMap(UserID.init) else {
-            throw object.problem("user_id", "is not acceptable", .malformedUserID)
+            throw object.problem(
+                "user_id",
+                "must be a text of 1 to 255 bytes without control characters",
+                .malformedUserID
+            )
         }
         self.init(kind: kind, user: user)
         switch object.value("options") {

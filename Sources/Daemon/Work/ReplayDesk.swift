@@ -61,10 +61,19 @@ final class ReplayDesk: Sendable {
 
     /// Has ``run()`` replay.
     ///
-    /// - Throws: ``Control/ControlProblem`` with `wrong_state` while one runs, or `unknown_target`.
+    /// - Throws: ``Control/ControlProblem`` with `wrong_state` while one runs, `unknown_target`, or
+    ///   `malformed_field` for a time to come: nothing would be erased again, or too much.
     func begin(_ input: ReplayInput) throws(ControlProblem) {
         if let target = input.target, shelf.current.targets[target] == nil {
             throw ControlProblem(.unknownTarget)
+        }
+        let now = clock.now()
+        for (field, time) in [("since", input.since), ("restored_at", input.restoredAt ?? now)]
+        where time > now {
+            throw ControlProblem(
+                .malformedField,
+                "'\(field)' is in the future; it is \(now.rfc3339)"
+            )
         }
         let isFree = current.withLock { progress in
             guard progress.state.known != .running else { return false }
@@ -149,6 +158,11 @@ extension ReplayDesk {
         let targets = try targets(input)
         for target in targets {
             current.withLock { $0.targets.append(WireReplayTarget(name: target.name.rawValue)) }
+        }
+        if input.path != nil, let problem = await targets.first?.diagnose().first {
+            // Also where no erasure is to be repeated: the drill is to show that the copy works.
+            note(targets[0].name.rawValue, in: nil, error: Trouble.misconfigured.code)
+            return change(targets[0].name.rawValue) { $0.detail = problem }
         }
         var position = 0
         while true {

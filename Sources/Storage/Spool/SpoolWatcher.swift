@@ -65,7 +65,7 @@ final class SpoolWatcher: Sendable {
         inotify = inotify_init1(Int32(O_NONBLOCK | O_CLOEXEC))
         event = clinux_event_make()
         guard inotify >= 0, event >= 0 else {
-            throw StorageError(.unopenable, "watch the spool", at: name, cause: "errno \(errno)")
+            throw StorageError(.unopenable, "watch the spool", at: name, errno: errno)
         }
         addWatch()
         let first = look()
@@ -81,7 +81,7 @@ final class SpoolWatcher: Sendable {
         )
         guard answer == 0 else {
             unsafe context.release()
-            throw StorageError(.unopenable, "watch the spool", at: name, cause: "errno \(-answer)")
+            throw StorageError(.unopenable, "watch the spool", at: name, errno: -answer)
         }
     }
 

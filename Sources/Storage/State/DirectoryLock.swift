@@ -30,12 +30,7 @@ final class DirectoryLock: Sendable {
         let flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW
         let opened = unsafe open(path, flags, 0o600)
         guard opened >= 0 else {
-            throw StorageError(
-                .unopenable,
-                "open the lock file",
-                at: path,
-                cause: "errno \(errno)"
-            )
+            throw StorageError(.unopenable, "open the lock file", at: path, errno: errno)
         }
         var result = clinux_lock_file(opened)
         for _ in 0..<Self.triesMax where result == -EAGAIN || result == -EACCES {
@@ -45,12 +40,7 @@ final class DirectoryLock: Sendable {
         guard result == 0 else {
             close(opened)
             guard result == -EAGAIN || result == -EACCES else {
-                throw StorageError(
-                    .unopenable,
-                    "lock the directory",
-                    at: path,
-                    cause: "errno \(-result)"
-                )
+                throw StorageError(.unopenable, "lock the directory", at: path, errno: -result)
             }
             throw StorageError(
                 .inUse,

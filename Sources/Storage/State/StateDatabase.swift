@@ -264,7 +264,7 @@ extension StateDatabase {
             parts.count == 1 && !path.hasPrefix("/")
             ? "." : String(path.dropLast(name.count))
         guard let resolved = unsafe realpath(directory, nil) else {
-            throw StorageError(.unopenable, "find the directory", at: path, cause: "errno \(errno)")
+            throw StorageError(.unopenable, "find the directory", at: directory, errno: errno)
         }
         defer { unsafe free(resolved) }
         return unsafe String(cString: resolved) + "/" + name
@@ -278,11 +278,11 @@ extension StateDatabase {
         let flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW
         let descriptor = unsafe Glibc.open(path, flags, 0o600)
         guard descriptor >= 0 else {
-            throw StorageError(.unopenable, "open the state", at: path, cause: "errno \(errno)")
+            throw StorageError(.unopenable, "open the state", at: path, errno: errno)
         }
         defer { Glibc.close(descriptor) }
         guard fchmod(descriptor, 0o600) == 0 else {
-            throw StorageError(.unopenable, "protect the state", at: path, cause: "errno \(errno)")
+            throw StorageError(.unopenable, "protect the state", at: path, errno: errno)
         }
     }
 }

@@ -1,4 +1,5 @@
 import GRDB
+import Glibc
 
 /// Why the state database or the spool could not do what was asked.
 package struct StorageError: Error, Sendable, Hashable, CustomStringConvertible {
@@ -42,6 +43,14 @@ package struct StorageError: Error, Sendable, Hashable, CustomStringConvertible 
         self.action = action
         self.place = place
         self.cause = cause
+    }
+
+    /// Of a system call, with the text of its error (errno(3)).
+    ///
+    /// glibc's strerror(3) is safe to call from any thread since 2.32.
+    init(_ kind: Kind, _ action: String, at place: String, errno number: Int32) {
+        let text = unsafe strerror(number).map { unsafe String(cString: $0).lowercased() }
+        self.init(kind, action, at: place, cause: text ?? "errno \(number)")
     }
 
     package var description: String {

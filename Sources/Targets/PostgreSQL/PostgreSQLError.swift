@@ -110,7 +110,15 @@ package struct PostgreSQLError: Error, Sendable, CustomStringConvertible {
     }
 
     package var description: String {
-        let cause = sqlState.isEmpty ? "" : ": SQLSTATE \(sqlState)"
+        let cause =
+            switch (kind, sqlState) {
+            case (.badConninfo, _):
+                ": conninfo_credential must hold a connection string such as"
+                    + " 'host=… dbname=… user=…', without sslmode, sslrootcert, options, service,"
+                    + " passfile and target_session_attrs"
+            case (_, ""): ""
+            default: ": SQLSTATE \(sqlState)"
+            }
         return "cannot purge target at '\(target)' (\(kind.rawValue))\(cause)"
     }
 }

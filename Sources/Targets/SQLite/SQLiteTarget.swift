@@ -208,7 +208,7 @@ package actor SQLiteTarget: PurgeTarget {
     package func inspect() async -> (problems: [String], advice: [String]) {
         var (problems, advice) = DirectoryCheck.inspect(path: configuration.path)
         // Opening it would make a file wherever the service happens to stand.
-        guard configuration.path.hasPrefix("/") else { return (problems, advice) }
+        guard configuration.path.hasPrefix("/"), problems.isEmpty else { return (problems, advice) }
         do {
             let queue = try connect()
             let (rules, clock) = (configuration.rules, clock)

@@ -111,7 +111,19 @@ package struct TargetError: Error, Sendable, CustomStringConvertible {
     }
 
     package var description: String {
-        let cause = resultCode == 0 ? "" : ": SQLite result \(resultCode)"
+        let cause = resultCode == 0 ? "" : ": \(words)SQLite result \(resultCode)"
         return "cannot purge target at '\(target)' (\(kind.rawValue))\(cause)"
+    }
+
+    /// What the codes mean that a wrong path or wrong permissions lead to.
+    private var words: String {
+        switch resultCode & 0xff {
+        case SQLITE_NOTADB: "the file is no SQLite database, or an encrypted one, "
+        case SQLITE_CANTOPEN: "the service may not open the file, or write into its directory, "
+        case SQLITE_READONLY: "the service may not write the file, "
+        case SQLITE_CORRUPT: "the database is damaged, "
+        case SQLITE_FULL: "the disk is full, "
+        default: ""
+        }
     }
 }

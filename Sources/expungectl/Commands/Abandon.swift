@@ -8,7 +8,7 @@ struct Abandon: AsyncParsableCommand {
         abstract: "Give up on revoking, or on looking again; the receipt says abandoned."
     )
 
-    @Argument(help: "The request.")
+    @Argument(help: RequestArgument.help)
     var id: RequestArgument
     @Option(name: .long, help: "Why; kept on the receipt, so no personal data.")
     var reason: String

@@ -8,7 +8,7 @@ struct Approve: AsyncParsableCommand {
         abstract: "Approve the plan of a request, as another person than who handed it in."
     )
 
-    @Argument(help: "The request.")
+    @Argument(help: RequestArgument.help)
     var id: RequestArgument
     @Option(name: .long, help: "The hash of the plan that you read.")
     var plan: String

@@ -8,7 +8,7 @@ struct Cancel: AsyncParsableCommand {
         abstract: "Stop a request while nothing irreversible was decided."
     )
 
-    @Argument(help: "The request.")
+    @Argument(help: RequestArgument.help)
     var id: RequestArgument
     @OptionGroup var global: GlobalOptions
 

@@ -9,7 +9,7 @@ struct DeleteAccount: AsyncParsableCommand {
         abstract: "Revoke a user's tokens everywhere, then erase the user's data."
     )
 
-    @Argument(help: "The application's id of the user, or - to read it.")
+    @Argument(help: UserArgument.help)
     var user: UserArgument
     @OptionGroup var submit: SubmitOptions
     @OptionGroup var global: GlobalOptions

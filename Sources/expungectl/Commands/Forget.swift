@@ -18,7 +18,7 @@ struct Forget: AsyncParsableCommand {
         abstract: "Destroy an identity's credentials without revoking them."
     )
 
-    @Argument(help: "The application's id of the user, or - to read it.")
+    @Argument(help: UserArgument.help)
     var user: UserArgument
     @Argument(help: "The identity.")
     var identity: IdentityArgument

@@ -8,7 +8,7 @@ struct Hold: AsyncParsableCommand {
         abstract: "Stop a request, everything of a user, or purging a target, until it is released."
     )
 
-    @Argument(help: "The request.")
+    @Argument(help: RequestArgument.help)
     var id: RequestArgument?
     @Option(name: .long, help: "A user (- to read the id) instead of a request: a legal hold.")
     var user: UserArgument?

@@ -8,7 +8,7 @@ struct Identities: AsyncParsableCommand {
         abstract: "List a user's identities, never their secrets."
     )
 
-    @Argument(help: "The application's id of the user, or - to read it.")
+    @Argument(help: UserArgument.help)
     var user: UserArgument
     @OptionGroup var global: GlobalOptions
 

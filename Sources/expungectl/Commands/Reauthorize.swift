@@ -12,7 +12,7 @@ struct Reauthorize: AsyncParsableCommand {
             """
     )
 
-    @Argument(help: "The request.")
+    @Argument(help: RequestArgument.help)
     var id: RequestArgument
     @Option(name: .long, help: "Where the user signed in.")
     var provider: NameArgument

@@ -8,7 +8,7 @@ struct Receipt: AsyncParsableCommand {
         abstract: "Print the receipt of a completed request, as JSON or as a page."
     )
 
-    @Argument(help: "The request.")
+    @Argument(help: RequestArgument.help)
     var id: RequestArgument
     @Flag(help: "Print a page of HTML that can be printed: one file, no script.")
     var html = false

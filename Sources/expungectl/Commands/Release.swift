@@ -8,7 +8,7 @@ struct Release: AsyncParsableCommand {
         abstract: "Lift the hold on a request, a user or a target."
     )
 
-    @Argument(help: "The request.")
+    @Argument(help: RequestArgument.help)
     var id: RequestArgument?
     @Option(name: .long, help: "A user (- to read the id) instead of a request.")
     var user: UserArgument?

@@ -8,7 +8,7 @@ struct Retry: AsyncParsableCommand {
         abstract: "Try again now whatever waits."
     )
 
-    @Argument(help: "The request.")
+    @Argument(help: RequestArgument.help)
     var id: RequestArgument
     @OptionGroup var global: GlobalOptions
 

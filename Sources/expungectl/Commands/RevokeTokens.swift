@@ -9,7 +9,7 @@ struct RevokeTokens: AsyncParsableCommand {
         abstract: "Revoke a user's tokens; nothing is erased."
     )
 
-    @Argument(help: "The application's id of the user, or - to read it.")
+    @Argument(help: UserArgument.help)
     var user: UserArgument
     @Option(name: .long, help: "Only this provider; may be given more than once.")
     var provider: [NameArgument] = []

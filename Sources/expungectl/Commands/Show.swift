@@ -8,7 +8,7 @@ struct Show: AsyncParsableCommand {
         abstract: "Show one request: identities, verdicts, steps, attempts and times."
     )
 
-    @Argument(help: "The request.")
+    @Argument(help: RequestArgument.help)
     var id: RequestArgument
     @OptionGroup var global: GlobalOptions
 

@@ -10,7 +10,7 @@ struct StoreCredential: AsyncParsableCommand {
         discussion: "Secrets come from files; without --secret-file from standard input."
     )
 
-    @Argument(help: "The application's id of the user, or - to read it.")
+    @Argument(help: UserArgument.help)
     var user: UserArgument
     @Argument(help: "The provider that issued it.")
     var provider: NameArgument

@@ -28,7 +28,8 @@ enum Console {
         let message: String
         if let problem = error.problem {
             message = "\(Table.harmless(problem.detail)) (\(Table.harmless("\(problem.code)")))"
-            for fact in problem.errors ?? [] {
+            // A single fact is mostly the problem itself.
+            for fact in problem.errors ?? [] where !problem.detail.hasSuffix(fact.message) {
                 let place = fact.field.map { "\($0): " } ?? ""
                 writeError("error: \(Table.harmless(place + fact.message))")
             }
