@@ -17,6 +17,8 @@ package enum Trouble: Hashable, Sendable {
     case sealBroken
     /// The vault lacks the key that the credential was sealed under; with it all is well again.
     case vaultSealed
+    /// Keys that a store's rows name, for other targets, and that cannot be used.
+    case keys(KeyTrouble)
 
     /// A stable name for the journal, the API and metrics.
     package var code: String {
@@ -28,8 +30,17 @@ package enum Trouble: Hashable, Sendable {
         case .misconfigured: "misconfigured"
         case .sealBroken: "seal_broken"
         case .vaultSealed: "vault_sealed"
+        case .keys(let trouble): trouble.rawValue
         }
     }
+}
+
+/// Why keys that were found for other targets cannot be used; nothing is purged then.
+package enum KeyTrouble: String, Hashable, Sendable, CaseIterable {
+    /// A value that is no id: empty, too long, with control characters, or of another type.
+    case unfit = "unfit_key"
+    /// One user's rows name more than ``Limits/keysMax``.
+    case tooMany = "too_many_keys"
 }
 
 /// What asking a provider about a token brought.
@@ -130,8 +141,8 @@ package struct PurgeCounts: Hashable, Sendable {
             if let index = entries.firstIndex(where: {
                 $0.name == entry.name && $0.action == entry.action
             }) {
-                // Held rows are still there: seen again, they are the same ones.
-                let before = entry.action == Self.heldAction ? 0 : entries[index].rowCount
+                // What was left alone is still there: seen again, it is the same.
+                let before = Self.isLeft(entry.action) ? 0 : entries[index].rowCount
                 entries[index].rowCount = before + entry.rowCount
                 entries[index].fencedCount = entry.fencedCount
             } else {
@@ -144,9 +155,12 @@ package struct PurgeCounts: Hashable, Sendable {
     /// Rows that were deleted or masked, as opposed to kept or held.
     package var workedCount: Int {
         entries.reduce(0) { sum, entry in
-            let isLeft = entry.action.hasPrefix("keep") || entry.action == Self.heldAction
-            return isLeft ? sum : sum + entry.rowCount
+            Self.isLeft(entry.action) ? sum : sum + entry.rowCount
         }
+    }
+
+    private static func isLeft(_ action: String) -> Bool {
+        action.hasPrefix("keep") || action == heldAction
     }
 
     /// Rows that a hold kept when the purge last ran.

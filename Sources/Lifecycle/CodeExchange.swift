@@ -111,7 +111,7 @@ package struct CodeExchange: Hashable, Sendable {
         case .misconfigured:
             phase = .pending
             return [.pauseProvider]
-        case .lost, .unusable, .sealBroken:
+        case .lost, .unusable, .sealBroken, .keys:
             return settle(.unknown)
         }
     }

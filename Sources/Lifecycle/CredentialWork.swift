@@ -115,7 +115,7 @@ package struct CredentialWork: Hashable, Sendable {
         switch trouble {
         case nil: isInDoubt = false
         case .lost?, .unusable?: isInDoubt = isInDoubt || isRefreshing
-        case .misconfigured?, .sealBroken?, .vaultSealed?, .throttled?, .unreachable?: break
+        case .misconfigured?, .sealBroken?, .vaultSealed?, .throttled?, .unreachable?, .keys?: break
         }
     }
 

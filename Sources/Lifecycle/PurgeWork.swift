@@ -94,7 +94,7 @@ extension PurgeWork {
             return [.pauseTarget(target)]
         case .throttled(let retryAfter):
             return retry(after: retryAfter, &moment)
-        case .unreachable, .lost, .unusable, .sealBroken, .vaultSealed:
+        case .unreachable, .lost, .unusable, .sealBroken, .vaultSealed, .keys:
             return retry(after: nil, &moment)
         }
     }

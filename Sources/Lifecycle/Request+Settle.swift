@@ -100,7 +100,9 @@ extension Request {
         into effects: inout [RequestEffect]
     ) -> Bool {
         precondition(openRevocationCount == 0, "purging before every verdict is final")
-        let next = purges.firstIndex { $0.step == .waiting && !$0.isOnHold(around) }
+        let next = purges.firstIndex {
+            $0.step == .waiting && !$0.isOnHold(around) && !isBehindSource($0, .purged, around)
+        }
         if next == nil, purges.contains(where: { $0.step == .waiting }) {
             park(.purging, .onHold, until: nil, now: now)
             return false
@@ -133,12 +135,32 @@ extension Request {
             phase = .open(.purging)
             return true
         }
-        guard let index = purges.firstIndex(where: { $0.step == .purged }) else {
+        let next = purges.firstIndex {
+            $0.step == .purged && !isBehindSource($0, .verified, around)
+        }
+        guard let index = next ?? purges.firstIndex(where: { $0.step == .purged }) else {
             complete(at: now, into: &effects)
             return false
         }
         settleTarget(at: index, stage: .verifying, now, around: around, into: &effects)
         return false
+    }
+
+    /// Whether the rows in which the target's ids are found are not as far yet.
+    ///
+    /// A shared object goes once no row names it any more, so the user's own rows must be gone
+    /// before; and only after their verification can no further id come up. Whatever the order in
+    /// which the request has its targets, and although a hold lets the ones behind it go first.
+    private func isBehindSource(
+        _ work: PurgeWork,
+        _ step: PurgeWork.Step,
+        _ around: Surroundings
+    ) -> Bool {
+        // Nearly nobody has such targets; they cost the others nothing.
+        guard !around.keySources.isEmpty, let name = around.keySources[work.target],
+            let source = purges.first(where: { $0.target == name })
+        else { return false }
+        return source.step == .waiting || (step == .verified && source.step == .purged)
     }
 
     private mutating func settleTarget(

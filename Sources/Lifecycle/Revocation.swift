@@ -443,7 +443,7 @@ extension Revocation {
             return [.announce(.vaultKeyMissing(provider))]
         case .throttled(let retryAfter):
             return retry(after: retryAfter, &moment)
-        case .unreachable, .lost, .unusable:
+        case .unreachable, .lost, .unusable, .keys:
             return retry(after: nil, &moment)
         }
     }

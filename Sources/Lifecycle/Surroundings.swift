@@ -13,6 +13,8 @@ package struct Surroundings: Sendable {
     package var isRestrained = false
     /// The directory that is configured.
     package var directory: ProviderName?
+    /// The targets whose ids are found in the rows of another one, with that one; no circles.
+    package var keySources: [TargetName: TargetName] = [:]
     /// No deletion goes on before an operator has approved its plan.
     package var isApprovalRequired = false
 

@@ -5,13 +5,13 @@ import Testing
 struct TroubleTests {
     static let troubles: [Trouble] = [
         .unreachable, .throttled(retryAfter: nil), .throttled(retryAfter: .seconds(60)), .lost,
-        .unusable, .misconfigured, .sealBroken, .vaultSealed,
+        .unusable, .misconfigured, .sealBroken, .vaultSealed, .keys(.unfit),
     ]
 
     /// A place where an answer is awaited, and what each trouble makes of it.
     static let rows: [(PhaseRow, [String])] = [
         // unreachable, throttled, throttled 60 s, lost, unusable, misconfigured, sealBroken,
-        // vaultSealed
+        // vaultSealed, keys that are unfit
         (.open(.checking), revoking),
         (.open(.revoking), revoking),
         (.open(.confirming), confirming),
@@ -19,14 +19,14 @@ struct TroubleTests {
             .open(.purging),
             [
                 "stays", "stays", "stays", "stays", "stays",
-                "purging/target_paused +pauseTarget +parked", "stays", "stays",
+                "purging/target_paused +pauseTarget +parked", "stays", "stays", "stays",
             ]
         ),
         (
             .open(.verifying),
             [
                 "stays", "stays", "stays", "stays", "stays",
-                "verifying/target_paused +pauseTarget +parked", "stays", "stays",
+                "verifying/target_paused +pauseTarget +parked", "stays", "stays", "stays",
             ]
         ),
     ]
@@ -35,13 +35,13 @@ struct TroubleTests {
         "stays", "stays", "stays", "stays", "stays",
         "revoking/provider_paused +pauseProvider +parked",
         "revoking/needs_reauthentication +sealBroken +parked",
-        "revoking/vault_sealed +keyMissing +parked",
+        "revoking/vault_sealed +keyMissing +parked", "stays",
     ]
 
     /// A lost answer may have spent the budget for asking: the revoke counts without proof then.
     static let confirming =
         Array(revoking.prefix(3)) + ["purging +accepted +purgeStarted +purge"]
-        + Array(revoking.suffix(4))
+        + Array(revoking.suffix(5))
 
     @Test("trouble is a later try, a pause or a credential less", arguments: rows)
     func trouble(in row: PhaseRow, _ expected: [String]) throws {

@@ -64,6 +64,9 @@ struct Adapters: Sendable {
             directory: configuration.directory?.name
         )
         engine.approval = configuration.requests.approval
+        for target in configuration.targets {
+            engine.keySources[target.name] = target.keyedBy?.target
+        }
         return engine
     }
 
@@ -94,6 +97,8 @@ struct AdapterFactory: Sendable {
     let eventLoopGroup: any EventLoopGroup
     let now: @Sendable () -> WallTime
     let logger: Logger
+    /// Keeps the ids that targets find for each other; `nil` where nothing is purged.
+    var keys: (any FoundKeyStore)?
 
     /// Makes every adapter and compares each target with its live schema.
     ///
@@ -164,13 +169,18 @@ struct AdapterFactory: Sendable {
         }
         for target in adapters.configuration.targets {
             do {
-                adapters.targets[target.name] = try await make(target, noting: &adapters.clients)
+                adapters.targets[target.name] = try await make(
+                    target,
+                    in: adapters.configuration,
+                    noting: &adapters.clients
+                )
             } catch let error as DaemonError {
                 throw error
             } catch {
                 throw DaemonError(.target, ["cannot use target '\(target.name)': \(error)"])
             }
         }
+        adapters.targets = connect(adapters.targets, adapters.configuration)
     }
 
     /// Makes what fetches notifications; read at start only.
@@ -221,7 +231,8 @@ struct AdapterFactory: Sendable {
             return nil
         }
         switch target.kind {
-        case .files, .sqlite: return try makeLocal(target, at: path)
+        // Nothing that is found in a copy is purged elsewhere.
+        case .files, .sqlite: return try makeLocal(target, in: configuration, at: path)
         case .postgresql, .redis, .s3, .cloudStorage, .firestore, .realtimeDatabase,
             .firebaseAuth, .command, .webhook:
             return nil
@@ -230,6 +241,7 @@ struct AdapterFactory: Sendable {
 
     private func make(
         _ target: TargetConfiguration,
+        in configuration: DaemonConfiguration,
         noting clients: inout [GoogleClient]
     ) async throws -> any PurgeTarget {
         switch target.kind {
@@ -250,7 +262,7 @@ struct AdapterFactory: Sendable {
             clients.append(google.client)
             return google.made
         case .files, .sqlite, .postgresql, .redis, .s3, .command, .webhook:
-            return try makeLocal(target)
+            return try makeLocal(target, in: configuration)
         }
     }
 
@@ -259,6 +271,7 @@ struct AdapterFactory: Sendable {
     /// `copy` is the path of a copy that is used in place of the store.
     private func makeLocal(
         _ target: TargetConfiguration,
+        in configuration: DaemonConfiguration,
         at copy: String? = nil
     ) throws -> any PurgeTarget {
         switch target.kind {
@@ -271,16 +284,18 @@ struct AdapterFactory: Sendable {
                 plan: FilesTargetPlan(name: target.name, root: copy ?? files.root, paths: paths)
             )
         case .sqlite(let sqlite):
-            let plan = SQLiteTargetPlan(
+            var plan = SQLiteTargetPlan(
                 name: target.name,
                 path: copy ?? sqlite.path,
                 rules: sqlite.tables.map(TableRule.init),
                 triggers: TriggerPolicy(sqlite.triggers),
                 vacuum: sqlite.vacuum == .incremental ? .incremental : .off
             )
+            plan.keys = target.keys.map(KeyRule.init)
+            plan.neighbours = neighbours(of: target, in: configuration)
             return SQLiteTarget(plan: plan, hasher: hasher, clock: .system(wall: now))
         case .postgresql(let postgresql):
-            return try make(postgresql, named: target.name)
+            return try make(postgresql, target, neighbours(of: target, in: configuration))
         case .redis(let redis): return try makeRedis(redis, named: target.name)
         case .command(let command): return try makeCommand(command, named: target.name)
         case .webhook(let webhook): return try makeWebhook(webhook, named: target.name)
@@ -293,8 +308,10 @@ extension AdapterFactory {
     /// Reads the connection string, which holds the password, from its credential.
     private func make(
         _ postgresql: PostgreSQLTargetConfiguration,
-        named name: TargetName
+        _ target: TargetConfiguration,
+        _ neighbours: SchemaClaims
     ) throws -> any PurgeTarget {
+        let name = target.name
         guard let credentials else {
             throw DaemonError(
                 .target,
@@ -307,19 +324,18 @@ extension AdapterFactory {
             case .verifyCA: .verifyCA
             case .off: .off
             }
-        return PostgreSQLTarget(
-            plan: PostgreSQLTargetPlan(
-                name: name,
-                conninfo: try credentials.read(postgresql.conninfoCredential),
-                schemas: postgresql.schemas,
-                rules: postgresql.tables.map(TableRule.init),
-                tls: tls,
-                caFile: postgresql.caFile,
-                timeouts: (postgresql.statementTimeout, postgresql.lockTimeout)
-            ),
-            hasher: hasher,
-            clock: .system(wall: now)
+        var plan = PostgreSQLTargetPlan(
+            name: name,
+            conninfo: try credentials.read(postgresql.conninfoCredential),
+            schemas: postgresql.schemas,
+            rules: postgresql.tables.map(TableRule.init),
+            tls: tls,
+            caFile: postgresql.caFile,
+            timeouts: (postgresql.statementTimeout, postgresql.lockTimeout)
         )
+        plan.keys = target.keys.map(KeyRule.init)
+        plan.neighbours = neighbours
+        return PostgreSQLTarget(plan: plan, hasher: hasher, clock: .system(wall: now))
     }
 }
 
@@ -334,30 +350,13 @@ extension TableRule {
             (action, reason) = (.anonymize(changes.map(ColumnMask.init)), keepReason)
         case .keep(let keepReason): (action, reason) = (.keep, keepReason)
         }
-        let idType: Targets.IDType =
-            switch table.idType {
-            case .text: .text
-            case .integer: .integer
-            case .blob: .blob
-            case .uuid: .uuid
-            }
-        let creation = table.createdAt.map { column in
-            let unit: CreationColumn.Unit =
-                switch column.unit {
-                case .unixSeconds: .unixSeconds
-                case .unixMilliseconds: .unixMilliseconds
-                case .iso8601: .iso8601
-                case .timestamp: .timestamp
-                }
-            return CreationColumn(column: column.column, unit: unit)
-        }
         self.init(
             table: table.table,
             column: table.column,
-            idType: idType,
+            idType: Targets.IDType(table.idType),
             action: action,
             reason: reason,
-            creation: creation
+            creation: table.createdAt.map(CreationColumn.init)
         )
     }
 }

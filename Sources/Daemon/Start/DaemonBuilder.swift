@@ -45,13 +45,14 @@ struct DaemonBuilder: Sendable {
             credentials: directories.credentials,
             logger: logger
         ).open(for: state)
-        let factory = AdapterFactory(
+        var factory = AdapterFactory(
             credentials: directories.credentials,
             hasher: hasher,
             eventLoopGroup: MultiThreadedEventLoopGroup.singleton,
             now: now,
             logger: logger
         )
+        factory.keys = FoundKeyDesk(state: state, vault: vault, logger: logger)
         let adapters = try await factory.makeChecked(configuration)
         for caution in configuration.cautions {
             logger.warning("the configuration has a caution", metadata: ["detail": "\(caution)"])

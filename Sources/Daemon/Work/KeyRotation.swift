@@ -5,8 +5,8 @@ import Storage
 import Synchronization
 import Vault
 
-/// Wraps every user's data key, and seals every case, anew under the active vault key, in small
-/// batches.
+/// Wraps every user's data key, and seals every case and found id, anew under the active vault key,
+/// in small batches.
 ///
 /// ```
 /// begin() ──▶ note in state.db ──▶ batch: read, wrap anew, one commit ──▶ pause ──┐
@@ -135,8 +135,38 @@ final class KeyRotation: Sendable {
                 try await clock.sleep(until: clock.now() + Self.pause)
             }
             count += try await resealCases(under: id)
+            count += try await resealKeys(under: id)
         }
         return count
+    }
+
+    /// - Returns: How many rows of found ids were sealed anew.
+    private func resealKeys(under id: String) async throws -> Int {
+        var position: Int64 = 0
+        var count = 0
+        while true {
+            let page = try await state.foundKeys(
+                under: id,
+                after: position,
+                limit: Self.batchMax
+            )
+            guard let end = page.last else { return count }
+            position = end.position
+            var fresh: [(old: StoredKeys, new: SealedKeys)] = []
+            for old in page {
+                do throws(VaultError) {
+                    fresh.append((old, try vault.resealKeys(old.sealed)))
+                } catch {
+                    guard error.kind == .broken else { throw error }
+                    current.withLock { $0.unreadable += 1 }
+                }
+            }
+            let batch = fresh
+            let stored = try await state.persist(clock) { try await $0.replaceFoundKeys(batch) }
+            current.withLock { $0.rewrapped += stored }
+            count += stored
+            try await clock.sleep(until: clock.now() + Self.pause)
+        }
     }
 
     /// - Returns: How many cases were sealed anew.

@@ -15,7 +15,8 @@ import Synchronization
 /// ```
 ///
 /// Of an erased user nothing is left but a keyed hash, so the ids come from the store itself. What
-/// is not found there needs no erasing.
+/// is not found there needs no erasing. Where the rows that came back name ids of other stores,
+/// those are purged of them, too.
 final class ReplayDesk: Sendable {
     /// Tombstones held in memory at once, some 20 MB; more take several passes over the store.
     static let tombstonesMax = 200_000
@@ -25,10 +26,10 @@ final class ReplayDesk: Sendable {
     private static let triesMax = 5
     private static let retryDelay = Duration.seconds(1)
 
-    private let state: StateDatabase
+    let state: StateDatabase
     private let ledger: LedgerKeeper
     private let hasher: any KeyedHasher
-    private let shelf: AdapterShelf
+    let shelf: AdapterShelf
     /// Makes a target that works on a copy.
     private let makeCopy: @Sendable (TargetName, String) throws -> (any PurgeTarget)?
     private let clock: any EngineClock
@@ -140,7 +141,7 @@ final class ReplayDesk: Sendable {
 
 extension ReplayDesk {
     /// A target and the tombstones to look for in it.
-    private struct Pass {
+    struct Pass {
         let target: any PurgeTarget
         let tombstones: [[UInt8]: Tombstone]
         let input: ReplayInput
@@ -178,6 +179,7 @@ extension ReplayDesk {
             let known = Dictionary(page.map { ($0.userHash, $0) }) {
                 $0.erasedAt > $1.erasedAt ? $0 : $1
             }
+            if !input.isDrill { try await finishDependents(of: Array(known.values), input) }
             for target in targets {
                 try await replay(Pass(target: target, tombstones: known, input: input))
             }
@@ -228,7 +230,12 @@ extension ReplayDesk {
                 )
             }
             rest = rest.dropFirst(Self.batchMax)
-            try await pass.isLookOnly ? look(orders, pass) : erase(orders, pass)
+            guard !pass.isLookOnly else {
+                try await look(orders, pass)
+                continue
+            }
+            let done = try await erase(orders, pass)
+            try await eraseDependents(of: done, pass)
         }
     }
 
@@ -266,9 +273,15 @@ extension ReplayDesk {
         }
     }
 
-    private func erase(_ orders: [(PurgeOrder, Tombstone)], _ pass: Pass) async throws {
+    /// Purges and verifies, a few times where that takes it.
+    ///
+    /// - Returns: The orders of which nothing is left.
+    func erase(
+        _ orders: [(PurgeOrder, Tombstone)],
+        _ pass: Pass
+    ) async throws -> [(PurgeOrder, Tombstone)] {
         var open = orders
-        var done: [(tombstone: Tombstone, rows: Int)] = []
+        var done: [(order: (PurgeOrder, Tombstone), rows: Int)] = []
         var trouble: String?
         var (rows, fenced) = ([RequestID: Int](), [RequestID: Int]())
         for attempt in 1...Self.triesMax where !open.isEmpty {
@@ -292,7 +305,7 @@ extension ReplayDesk {
                 case .trouble: break
                 }
                 switch (purged[index], verified[index]) {
-                case (.done, .clean): done.append((order.1, rows[order.0.request] ?? 0))
+                case (.done, .clean): done.append((order, rows[order.0.request] ?? 0))
                 case (.trouble(let cause), _), (_, .trouble(let cause)):
                     trouble = cause.code
                     left.append(order)
@@ -314,8 +327,11 @@ extension ReplayDesk {
             target.fenced += fenced.values.reduce(0, +)
             if !open.isEmpty { target.error = trouble }
         }
-        guard !pass.input.isDrill, !found.isEmpty else { return }
-        try await state.recordReplay(of: found, in: name, at: clock.now())
+        if !pass.input.isDrill, !found.isEmpty {
+            let erased = found.map { (tombstone: $0.order.1, rows: $0.rows) }
+            try await state.recordReplay(of: erased, in: name, at: clock.now())
+        }
+        return done.map(\.order)
     }
 
     private func change(_ name: String, _ body: (inout WireReplayTarget) -> Void) {

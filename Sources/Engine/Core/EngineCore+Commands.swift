@@ -76,6 +76,7 @@ extension EngineCore {
         around.providers = configuration.providers
         around.withoutIdentities = configuration.withoutIdentities
         around.directory = configuration.directory
+        around.keySources = configuration.keySources
         massDeletionGuard.purgesMax = configuration.purgesPerHourMax
         adoptLanes()
         adoptRenewals()

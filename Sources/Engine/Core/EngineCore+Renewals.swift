@@ -209,7 +209,7 @@ extension EngineCore {
         case .trouble(.sealBroken): return .unreadable
         case .trouble(.lost), .trouble(.unusable): return failed(isInDoubt: true)
         case .trouble(.vaultSealed), .trouble(.misconfigured), .trouble(.throttled),
-            .trouble(.unreachable):
+            .trouble(.unreachable), .trouble(.keys):
             return failed(isInDoubt: false)
         }
     }

@@ -113,6 +113,7 @@ package struct EngineCore: Sendable {
             withoutIdentities: configuration.withoutIdentities
         )
         around.directory = configuration.directory
+        around.keySources = configuration.keySources
         around.isApprovalRequired = configuration.approval == .required
         around.holds = pauses.holds
         massDeletionGuard = MassDeletionGuard(purgesMax: configuration.purgesPerHourMax)

@@ -144,6 +144,8 @@ package struct EngineConfiguration: Sendable {
     /// Asked for a user's identities before anything is revoked; has a lane like a provider.
     package let directory: ProviderName?
     package var approval = ApprovalPolicy.none
+    /// The targets whose ids are found in the rows of another one, with that one; no circles.
+    package var keySources: [TargetName: TargetName] = [:]
 
     package init(
         providers: [ProviderName: ProviderPolicy],

@@ -242,7 +242,7 @@ extension Trouble {
     var speaksAgainstProvider: Bool {
         switch self {
         case .unreachable, .lost, .unusable: true
-        case .throttled, .misconfigured, .sealBroken, .vaultSealed: false
+        case .throttled, .misconfigured, .sealBroken, .vaultSealed, .keys: false
         }
     }
 
@@ -250,7 +250,7 @@ extension Trouble {
     var wasAsked: Bool {
         switch self {
         case .unreachable, .throttled, .lost, .unusable, .misconfigured: true
-        case .sealBroken, .vaultSealed: false
+        case .sealBroken, .vaultSealed, .keys: false
         }
     }
 }

@@ -112,4 +112,6 @@ package enum HashDomain: String, Sendable, CaseIterable {
     case notification
     /// A value that a target replaces by its hash.
     case mask
+    /// An id that was found in another store.
+    case foundKey = "found_key"
 }

@@ -10,6 +10,9 @@ package struct PurgeOrder: Sendable {
     ///
     /// A purge leaves those rows alone, and what must stay for them to stay.
     package var holds: [TargetHold]
+    /// Tells the orders of one request apart: a keyed hash of the id, for a target whose ids were
+    /// found elsewhere; `nil` when the request has one order.
+    package var mark: String?
 
     package init(request: RequestID, user: UserID, fence: WallTime, holds: [TargetHold] = []) {
         self.request = request

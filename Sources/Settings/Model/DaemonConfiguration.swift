@@ -12,7 +12,9 @@ package struct DaemonConfiguration: Hashable, Sendable {
     package let providers: [ProviderConfiguration]
     /// Asked for a user's identities before anything is revoked.
     package let directory: DirectoryConfiguration?
-    /// In the order of the file, which is the order of purging; names are unique.
+    /// In the order of purging: that of the file, but each behind the one whose rows hold its ids.
+    ///
+    /// Names are unique.
     package let targets: [TargetConfiguration]
     /// Every value by its key, defaults included; the effective configuration is written from it.
     package let sections: [SettingsSection]
@@ -74,7 +76,22 @@ package struct DaemonConfiguration: Hashable, Sendable {
                 "provider '\(provider.name)' allows plain http: tokens travel unencrypted"
             )
         }
+        for target in targets {
+            for key in target.keys where !targets.contains(where: { target.has(key, for: $0) }) {
+                cautions.append(
+                    "key '\(key.name)' of target '\(target.name)' is not used: no target has"
+                        + " keyed_by = \"\(target.name).\(key.name)\""
+                )
+            }
+        }
         return cautions
+    }
+}
+
+extension TargetConfiguration {
+    /// Whether a key of this target is where another one's ids are found.
+    package func has(_ key: KeyConfiguration, for other: TargetConfiguration) -> Bool {
+        other.keyedBy?.target == name && other.keyedBy?.key == key.name
     }
 }
 

@@ -16,6 +16,10 @@ package struct TargetConfiguration: Hashable, Sendable {
     package let kind: TargetKind
     /// How long erased data survives in backups; `nil` when nobody said.
     package let backupsKept: Duration?
+    /// The ids that its rows hold for other targets; only of a database.
+    package let keys: [KeyConfiguration]
+    /// Where its own ids are found; `nil` when it knows the user by the user id.
+    package let keyedBy: KeyReference?
 }
 
 /// A target family with what only that family needs.

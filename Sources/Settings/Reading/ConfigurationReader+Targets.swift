@@ -13,7 +13,9 @@ extension ConfigurationReader {
             append(section)
             if let path = section.text("path") {
                 let line = log.locations.line(of: place.path(of: "path"))
-                if let first = pathLines[path] {
+                // Rows that are found by other ids are another target's.
+                let use = "\(path)\u{0}\(section.text("keyed_by") ?? "")"
+                if let first = pathLines[use] {
                     log.report(
                         .duplicate,
                         "path",
@@ -22,21 +24,25 @@ extension ConfigurationReader {
                         "the target of line \(first) has the same file; put the tables there"
                     )
                 }
-                pathLines[path] = pathLines[path] ?? line
+                pathLines[use] = pathLines[use] ?? line
             }
             guard let family else { continue }
+            let kind = targetKind(family, section, tables: entries["table"], of: place)
             targets.append(
                 TargetConfiguration(
                     name: TargetName(section.text("name") ?? ""),
-                    kind: targetKind(family, section, tables: entries["table"], of: place),
+                    kind: kind,
                     backupsKept: section.values["backups_kept"] == nil
-                        ? nil : section.duration("backups_kept")
+                        ? nil : section.duration("backups_kept"),
+                    keys: readKeys(entries["key"], kind, of: place),
+                    keyedBy: section.text("keyed_by").flatMap { KeyReference($0) }
                 )
             )
             places.append(place)
         }
         checkAccountsComeLast(targets, places)
-        return targets
+        checkKeys(targets, places)
+        return Self.sourcesFirst(targets)
     }
 
     private mutating func targetKind(
@@ -249,7 +255,7 @@ extension ConfigurationReader {
         }
     }
 
-    private mutating func createdAt(
+    mutating func createdAt(
         _ section: SettingsSection,
         at place: SectionPlace
     ) -> CreatedAtColumn? {

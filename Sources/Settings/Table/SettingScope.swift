@@ -9,12 +9,13 @@ package enum SettingScope: String, Sendable, CaseIterable {
     case target
     case table = "target.table"
     case column = "target.table.set.COLUMN"
+    case key = "target.key"
 
     /// The header that opens the section in a file.
     package var header: String {
         switch self {
         case .requests, .vault, .server, .journal: "[\(rawValue)]"
-        case .provider, .directory, .target, .table: "[[\(rawValue)]]"
+        case .provider, .directory, .target, .table, .key: "[[\(rawValue)]]"
         case .column: "[\(rawValue)]"
         }
     }
@@ -23,7 +24,7 @@ package enum SettingScope: String, Sendable, CaseIterable {
     package var isSingle: Bool {
         switch self {
         case .requests, .vault, .server, .journal: true
-        case .provider, .directory, .target, .table, .column: false
+        case .provider, .directory, .target, .table, .column, .key: false
         }
     }
 
@@ -35,14 +36,15 @@ package enum SettingScope: String, Sendable, CaseIterable {
         case .target: 256
         case .table: 1024
         case .column: 256
+        case .key: 64
         }
     }
 
     /// Names of sections that a section of this scope may contain.
     var children: [String] {
         switch self {
-        case .requests, .vault, .server, .journal, .provider, .directory, .column: []
-        case .target: ["table"]
+        case .requests, .vault, .server, .journal, .provider, .directory, .column, .key: []
+        case .target: ["table", "key"]
         case .table: ["set"]
         }
     }
@@ -57,8 +59,13 @@ package enum SettingScope: String, Sendable, CaseIterable {
         case .provider: "One identity provider; repeat the section for each."
         case .directory:
             "The system that holds users' accounts and knows where they are linked; one at most."
-        case .target: "One store of user data; purged in the order of the file."
+        case .target:
+            "One store of user data; purged in the order of the file, and after the target whose "
+                + "rows hold its ids (keyed_by)."
         case .table: "One table of the target above; repeat the section for each."
+        case .key:
+            "Ids that the rows of the database above hold for other targets (keyed_by); repeat the "
+                + "section for each. They are read and kept, sealed, before anything is purged."
         case .column: "What happens to one column of the table above (action = \"anonymize\" only)."
         }
     }

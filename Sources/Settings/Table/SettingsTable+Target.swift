@@ -1,7 +1,7 @@
 extension SettingsTable {
     static let target: [Setting] =
         store + postgresql + redisTarget + delegatedTargets + s3Target + cloudStorage
-        + firestore + realtimeDatabase + firebaseAuth + table + column
+        + firestore + realtimeDatabase + firebaseAuth + table + column + key
 
     private static let store: [Setting] = [
         Setting(
@@ -38,6 +38,18 @@ extension SettingsTable {
             How long a backup of this store is kept: erased data survives in it until then, and \
             the receipt says so. "0s" says that there are none; without the key the receipt says \
             that it is not known.
+            """
+        ),
+        Setting(
+            .target,
+            "keyed_by",
+            .text(.keyReference),
+            .optional(example: .text("app-db.customer")),
+            """
+            Where this store's own ids are found: a target with rows and one of its \
+            [[target.key]] sections. Each id found there stands where the user id would, and that \
+            target is purged before this one. Without the key the store knows the user by the \
+            user id.
             """
         ),
         Setting(

@@ -2,6 +2,8 @@
 package enum TextRule: String, Hashable, Sendable, CaseIterable {
     /// The name of a provider or target; part of journal fields, URLs and metrics.
     case name
+    /// A target and one of its keys.
+    case keyReference = "TARGET.KEY"
     /// An identifier that Apple assigns to a team or a key.
     case appleID = "Apple identifier"
     /// A client id as the provider knows it.
@@ -44,6 +46,7 @@ package enum TextRule: String, Hashable, Sendable, CaseIterable {
     package var requirement: String {
         switch self {
         case .name: "1 to 63 characters a-z, 0-9 or '-', the first a letter"
+        case .keyReference: "TARGET.KEY, the names of a target and of one of its [[target.key]]"
         case .appleID: "10 characters A-Z or 0-9"
         case .clientID: "1 to 255 printable ASCII characters without blanks"
         case .credential: "1 to 128 characters A-Z, a-z, 0-9, '.', '_' or '-', not '.' first"
@@ -78,6 +81,8 @@ package enum TextRule: String, Hashable, Sendable, CaseIterable {
         case .name:
             return (1...63).contains(bytes.count) && bytes.first.map(Self.isLower) == true
                 && bytes.allSatisfy { Self.isLower($0) || Self.isDigit($0) || $0 == 0x2d }
+        case .keyReference:
+            return KeyReference(text) != nil
         case .appleID:
             return bytes.count == 10 && bytes.allSatisfy { Self.isUpper($0) || Self.isDigit($0) }
         case .clientID:
@@ -90,8 +95,7 @@ package enum TextRule: String, Hashable, Sendable, CaseIterable {
                         || [0x2d, 0x2e, 0x5f].contains($0)
                 }
         case .vaultKeyID:
-            return bytes.count == 16
-                && bytes.allSatisfy { Self.isDigit($0) || (0x61...0x66).contains($0) }
+            return Self.isVaultKeyID(text)
         case .path:
             return bytes.first == 0x2f && bytes.count <= 1024 && Self.isPrintable(text)
                 && !text.split(separator: "/").contains("..")
@@ -130,8 +134,7 @@ package enum TextRule: String, Hashable, Sendable, CaseIterable {
         case .guid:
             return Self.isGUID(text)
         case .sha256:
-            let digits = bytes.filter { $0 != 0x3a }
-            return digits.count == 64 && digits.allSatisfy(Self.isHexadecimal)
+            return Self.isFingerprint(text)
         case .host:
             return EndpointURL("https://\(text)")?.path.isEmpty == true && !text.hasSuffix("/")
         case .identifier:
@@ -141,6 +144,15 @@ package enum TextRule: String, Hashable, Sendable, CaseIterable {
         case .sentence:
             return (1...200).contains(text.unicodeScalars.count) && Self.isPrintable(text)
         }
+    }
+
+    private static func isVaultKeyID(_ text: String) -> Bool {
+        text.utf8.count == 16 && text.utf8.allSatisfy { isDigit($0) || (0x61...0x66).contains($0) }
+    }
+
+    private static func isFingerprint(_ text: String) -> Bool {
+        let digits = text.utf8.filter { $0 != 0x3a }
+        return digits.count == 64 && digits.allSatisfy(isHexadecimal)
     }
 
     private static func isDuration(_ text: String) -> Bool {

@@ -66,6 +66,7 @@ struct CaseWriter {
             )
         }
         guard changed > 0 else { return false }
+        if ended.next == .closed { try FoundKeyTable(database: database).forget(caseOf: id) }
         if let recheck = ended.recheck { try note(recheck, of: id) }
         return true
     }
@@ -76,6 +77,7 @@ struct CaseWriter {
     func abandon(_ id: RequestID, by uid: UInt32, at now: WallTime) throws -> Bool {
         let changed = try database.run("DELETE FROM cases WHERE request_id = ?", .id(id.value))
         guard changed > 0 else { return false }
+        try FoundKeyTable(database: database).forget(caseOf: id)
         try note(Recheck(at: now, .abandoned), of: id, uid: uid)
         return true
     }

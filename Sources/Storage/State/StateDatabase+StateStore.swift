@@ -114,6 +114,9 @@ extension StateDatabase: StateStore {
                     pen.write(pauseOrResume: change)
                 }
             }
+            if hasEnded {
+                try FoundKeyTable(database: database).forget(ended: changes)
+            }
             return (news, hasEnded)
         }
         if hasEnded {

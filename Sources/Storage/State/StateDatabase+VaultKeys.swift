@@ -33,7 +33,7 @@ extension StateDatabase {
         }
     }
 
-    /// The ids of the vault keys that the data key of a user or a case needs; one look at the index
+    /// The ids of the vault keys that a data key, a case or a found id needs; one look at the index
     /// for each.
     ///
     /// - Throws: ``StorageError``, or `CancellationError` in a cancelled task.
@@ -50,12 +50,15 @@ extension StateDatabase {
                 SELECT id FROM keys WHERE id IS NOT NULL
                 UNION
                 SELECT id FROM (\(CaseWriter.keyIDs))
+                UNION
+                SELECT DISTINCT key_id FROM found_keys
                 """
             ) { $0.text(0) }
         }
     }
 
-    /// How many users' data keys and cases need each vault key; reads both indexes to the end.
+    /// How many users' data keys, cases and rows of found ids need each vault key; reads the
+    /// indexes to the end.
     ///
     /// - Throws: ``StorageError``, or `CancellationError` in a cancelled task.
     package func vaultKeyUse() async throws -> [String: Int] {
@@ -64,6 +67,7 @@ extension StateDatabase {
                 """
                 SELECT key_id, count(*) FROM users GROUP BY key_id
                 UNION ALL SELECT key_id, count(*) FROM cases GROUP BY key_id
+                UNION ALL SELECT key_id, count(*) FROM found_keys GROUP BY key_id
                 """
             ) { ($0.text(0), $0.int(1)) }
             return Dictionary(rows, uniquingKeysWith: +)

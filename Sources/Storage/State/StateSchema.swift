@@ -71,6 +71,9 @@ enum StateSchema {
         migrator.registerMigration("12 holds on targets") { database in
             try database.execute(sql: TargetHoldTable.schema)
         }
+        migrator.registerMigration("13 found keys") { database in
+            try database.execute(sql: FoundKeyTable.schema)
+        }
         return migrator
     }
 

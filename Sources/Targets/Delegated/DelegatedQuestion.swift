@@ -32,7 +32,8 @@ package struct DelegatedQuestion: Sendable {
         }
         self.body = body
         let work = order.map { $0.request.description } ?? "expunged"
-        idempotencyKey = "\(work).\(target).\(operation.rawValue)"
+        let part = order?.mark.map { ".\($0)" } ?? ""
+        idempotencyKey = "\(work)\(part).\(target).\(operation.rawValue)"
     }
 }
 

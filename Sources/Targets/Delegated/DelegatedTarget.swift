@@ -126,7 +126,7 @@ extension ObjectReply {
     private static func halt(_ trouble: Trouble) -> Trouble? {
         switch trouble {
         case .unreachable, .throttled, .misconfigured: trouble
-        case .lost, .unusable, .sealBroken, .vaultSealed: nil
+        case .lost, .unusable, .sealBroken, .vaultSealed, .keys: nil
         }
     }
 }

@@ -11,7 +11,7 @@ enum GoogleTrouble {
         case .throttled: "\(place): the quota is used up; try again later"
         case .lost: "\(place): the connection broke before an answer came; try again"
         case .unusable: "\(place): the answer is not one that google documents; check base_url"
-        case .sealBroken, .vaultSealed: "\(place): the credential cannot be opened"
+        case .sealBroken, .vaultSealed, .keys: "\(place): the credential cannot be opened"
         }
     }
 }

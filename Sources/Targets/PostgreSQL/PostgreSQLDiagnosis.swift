@@ -26,15 +26,21 @@ struct PostgreSQLDiagnosis {
     ) throws(PostgreSQLError) -> PostgreSQLPlan? {
         try checkServer()
         var maker = PostgreSQLPlanMaker(
-            rules: configuration.rules,
-            holds: holds,
+            rules: configuration.workRules(holds: holds),
             catalog: catalog
         )
         let plan = maker.make()
         problems += maker.problems
         advice += maker.advice
         guard let plan else { return nil }
-        for table in plan.tables { try checkStatements(table) }
+        for table in plan.tables {
+            let values = [table.rule.idType.sample, "0", "1"]
+            let samples = table.samples.map { sample in
+                (sql: sample.sql, values: Array(values.prefix(sample.parameterCount)))
+            }
+            try checkStatements(of: table.table, samples)
+        }
+        for key in plan.keys { try checkStatements(of: key.table, key.samples) }
         for rule in maker.rules { try checkTimes(rule, catalog) }
         return problems.isEmpty ? plan : nil
     }
@@ -58,26 +64,19 @@ struct PostgreSQLDiagnosis {
     /// Planning also checks types, privileges and row security, so that they show here and not in
     /// the middle of a purge.
     private mutating func checkStatements(
-        _ table: PostgreSQLTablePlan
+        of table: String,
+        _ samples: [(sql: String, values: [String])]
     ) throws(PostgreSQLError) {
-        let key =
-            switch table.rule.idType {
-            case .text: "x"
-            case .integer: "0"
-            case .blob: "00"
-            case .uuid: "00000000-0000-0000-0000-000000000000"
-            }
-        for sample in table.samples {
+        for sample in samples {
             do throws(PostgreSQLError) {
-                let values = [key, "0", "1"].prefix(sample.parameterCount)
-                _ = try ask("EXPLAIN (COSTS off) \(sample.sql)", Array(values))
+                _ = try ask("EXPLAIN (COSTS off) \(sample.sql)", sample.values)
             } catch {
                 guard !error.endsSession || error.kind == .privilege else { throw error }
                 let reason =
                     error.kind == .privilege
                     ? "the role lacks a privilege, or row security hides rows from it"
                     : "SQLSTATE \(error.sqlState)"
-                problems.append("table '\(table.table)' cannot be worked on: \(reason)")
+                problems.append("table '\(table)' cannot be worked on: \(reason)")
                 return
             }
         }

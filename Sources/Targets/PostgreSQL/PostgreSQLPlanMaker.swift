@@ -3,12 +3,14 @@ internal import Lifecycle
 /// All rules of a target in the order of work, for the catalogs of one moment.
 struct PostgreSQLPlan: Sendable {
     let tables: [PostgreSQLTablePlan]
+    let keys: [PostgreSQLKeyPlan]
     let isCircular: Bool
 }
 
 /// Checks the rules against the live catalogs and compiles them.
 struct PostgreSQLPlanMaker {
     let rules: [TableRule]
+    let keys: [KeyRule]
     /// Rows that are left alone.
     let holds: [RowFilter]
     let catalog: PostgreSQLCatalog
@@ -19,11 +21,12 @@ struct PostgreSQLPlanMaker {
 
     /// - Parameters:
     ///   - rules: As configured; tables may be named with their schema.
-    ///   - holds: Rows that are left alone; the same.
     ///   - catalog: What there is.
-    init(rules: [TableRule], holds: [RowFilter], catalog: PostgreSQLCatalog) {
-        self.rules = Self.resolved(rules, catalog)
-        self.holds = holds.map { hold in
+    init(rules: WorkRules, catalog: PostgreSQLCatalog) {
+        let claims = SchemaClaims(rules: rules.tables, keys: rules.keys)
+        let resolved = Self.resolved(claims, catalog)
+        (self.rules, keys) = (resolved.rules, resolved.keys)
+        holds = rules.holds.map { hold in
             RowFilter(
                 table: catalog.table(hold.table)?.name ?? hold.table,
                 conditions: hold.conditions
@@ -32,24 +35,38 @@ struct PostgreSQLPlanMaker {
         self.catalog = catalog
     }
 
-    /// The same rules, with tables named as the catalog does.
-    static func resolved(_ rules: [TableRule], _ catalog: PostgreSQLCatalog) -> [TableRule] {
-        rules.map { rule in
-            TableRule(
-                table: catalog.table(rule.table)?.name ?? rule.table,
-                column: rule.column,
-                idType: rule.idType,
-                action: rule.action,
-                reason: rule.reason,
-                creation: rule.creation
-            )
-        }
+    /// The same, with tables named as the catalog does.
+    static func resolved(_ claims: SchemaClaims, _ catalog: PostgreSQLCatalog) -> SchemaClaims {
+        SchemaClaims(
+            rules: claims.rules.map { resolved($0, catalog) },
+            keys: claims.keys.map { key in
+                KeyRule(
+                    name: key.name,
+                    user: resolved(key.userRule, catalog),
+                    value: key.value,
+                    valueType: key.valueType,
+                    isShared: key.isShared
+                )
+            }
+        )
+    }
+
+    private static func resolved(_ rule: TableRule, _ catalog: PostgreSQLCatalog) -> TableRule {
+        TableRule(
+            table: catalog.table(rule.table)?.name ?? rule.table,
+            column: rule.column,
+            idType: rule.idType,
+            action: rule.action,
+            reason: rule.reason,
+            creation: rule.creation
+        )
     }
 
     /// Makes the plan; `nil` when there are ``problems``.
     mutating func make() -> PostgreSQLPlan? {
         for rule in rules { check(rule) }
         for hold in holds { check(hold) }
+        for key in keys { check(key) }
         if rules.isEmpty { problems.append("no table is configured") }
         guard problems.isEmpty else { return nil }
         var planner = ForeignKeyPlanner(
@@ -71,10 +88,28 @@ struct PostgreSQLPlanMaker {
                 isSelfReferencing: planner.isSelfReferencing(shape.name)
             )
         }
-        return PostgreSQLPlan(tables: tables, isCircular: planner.isCircular)
+        let keys = keys.compactMap { key -> PostgreSQLKeyPlan? in
+            guard let shape = catalog.tables[key.table] else { return nil }
+            // The fence of the rule that deals with the same rows, or the key's own.
+            let rule = rules.first { $0.table == key.table && $0.column == key.column }
+            return PostgreSQLKeyPlan(
+                rule: key,
+                shape: shape,
+                fence: planner.fence(of: rule ?? key.userRule, in: shape.name)
+            )
+        }
+        return PostgreSQLPlan(tables: tables, keys: keys, isCircular: planner.isCircular)
     }
 
     // MARK: One rule
+
+    private mutating func check(_ key: KeyRule) {
+        check(key.userRule)
+        guard let shape = catalog.tables[key.table], ["r", "p"].contains(shape.kind),
+            let column = column(key.value, of: shape)
+        else { return }
+        checkID(key.valueRule, column, shape, setting: "value_type", needsIndex: key.isShared)
+    }
 
     private mutating func check(_ rule: TableRule) {
         guard let shape = catalog.tables[rule.table] else {
@@ -127,7 +162,9 @@ struct PostgreSQLPlanMaker {
     private mutating func checkID(
         _ rule: TableRule,
         _ column: PostgreSQLColumn,
-        _ shape: PostgreSQLTable
+        _ shape: PostgreSQLTable,
+        setting: String = "id_type",
+        needsIndex: Bool = true
     ) {
         let fits =
             switch rule.idType {
@@ -139,7 +176,7 @@ struct PostgreSQLPlanMaker {
         if !fits {
             problems.append(
                 "column '\(column.name)' of table '\(shape.name)' is of type '\(column.type)',"
-                    + " which id_type \"\(rule.idType.rawValue)\" never matches"
+                    + " which \(setting) \"\(rule.idType.rawValue)\" never matches"
             )
         }
         if column.type == "citext" || !column.isDeterministic {
@@ -148,7 +185,7 @@ struct PostgreSQLPlanMaker {
                     + " expunged compares byte for byte"
             )
         }
-        if !shape.indexedColumns.contains(column.name) {
+        if needsIndex, !shape.indexedColumns.contains(column.name) {
             advice.append(
                 "column '\(column.name)' of table '\(shape.name)' has no index, so every purge"
                     + " reads the whole table"

@@ -106,7 +106,7 @@ struct PostgreSQLTablePlan: Sendable {
     }
 
     /// Finds the user's rows: by index whatever the collation, then byte for byte.
-    private static func match(_ rule: TableRule, _ shape: PostgreSQLTable) -> String {
+    static func match(_ rule: TableRule, _ shape: PostgreSQLTable) -> String {
         let column = "\(shape.reference).\(PostgreSQLDialect.quote(rule.column))"
         guard let found = shape.column(rule.column) else { return "false" }
         switch rule.idType {

@@ -162,9 +162,9 @@ package actor PostgreSQLTarget: PurgeTarget {
         await cancellable { signal in
             do throws(PostgreSQLError) {
                 let catalog = try catalog(try connected(signal))
-                let rules = PostgreSQLPlanMaker.resolved(configuration.rules, catalog)
+                let claims = PostgreSQLPlanMaker.resolved(configuration.claims, catalog)
                 return .findings(
-                    SchemaCoverage(tables: catalog.ownTables, rules: rules).findings()
+                    SchemaCoverage(tables: catalog.ownTables, claims: claims).findings()
                 )
             } catch {
                 forget(after: error)
@@ -248,7 +248,7 @@ package actor PostgreSQLTarget: PurgeTarget {
         }
     }
 
-    private func fence(_ order: PurgeOrder) -> String { "\(order.fence.unixMilliseconds)" }
+    func fence(_ order: PurgeOrder) -> String { "\(order.fence.unixMilliseconds)" }
 
     private func item(_ table: PostgreSQLTablePlan, _ rows: PostgreSQLRows?) -> PlanItem {
         let found = rows?.integer(0) ?? 0
@@ -336,7 +336,7 @@ package actor PostgreSQLTarget: PurgeTarget {
         return opened
     }
 
-    private func ready(
+    func ready(
         _ signal: CancelSignal,
         _ holds: [RowFilter] = []
     ) throws(PostgreSQLError) -> (session: PostgreSQLSession, plan: PostgreSQLPlan) {
@@ -346,8 +346,7 @@ package actor PostgreSQLTarget: PurgeTarget {
             return (session, plan)
         }
         var maker = PostgreSQLPlanMaker(
-            rules: configuration.rules,
-            holds: holds,
+            rules: configuration.workRules(holds: holds),
             catalog: try catalog(session)
         )
         guard let made = maker.make() else {
@@ -367,7 +366,7 @@ package actor PostgreSQLTarget: PurgeTarget {
         )
     }
 
-    private func ask(
+    func ask(
         _ sql: String,
         _ values: [String?],
         _ session: PostgreSQLSession
@@ -383,13 +382,13 @@ package actor PostgreSQLTarget: PurgeTarget {
         error as? PostgreSQLError ?? PostgreSQLError(.cancelled, target: name)
     }
 
-    private func forget(after error: PostgreSQLError) {
+    func forget(after error: PostgreSQLError) {
         if error.endsPlan { plan = nil }
         if error.endsSession { session = nil }
     }
 
     /// Lets a cancellation of the task wake the thread that waits for the server.
-    private func cancellable<Answer: Sendable>(
+    func cancellable<Answer: Sendable>(
         _ body: (CancelSignal) async -> Answer
     ) async -> Answer {
         let signal = CancelSignal()

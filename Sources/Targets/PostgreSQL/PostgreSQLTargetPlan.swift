@@ -19,6 +19,10 @@ package struct PostgreSQLTargetPlan: Sendable {
     /// without it.
     package let schemas: [String]
     package let rules: [TableRule]
+    /// What its rows hold for other targets.
+    package var keys: [KeyRule] = []
+    /// What other targets do in the same store; the coverage check counts it.
+    package var neighbours = SchemaClaims()
     package let tls: TLS
     /// The authorities; `nil` for the system's.
     package let caFile: String?
@@ -42,5 +46,15 @@ package struct PostgreSQLTargetPlan: Sendable {
         self.caFile = caFile
         statementTimeout = timeouts.statement
         lockTimeout = timeouts.lock
+    }
+}
+
+extension PostgreSQLTargetPlan {
+    /// What is dealt with in the store, by whichever target.
+    var claims: SchemaClaims { SchemaClaims(rules: rules, keys: keys).joined(with: neighbours) }
+
+    /// What plans are made of.
+    func workRules(holds: [RowFilter] = []) -> WorkRules {
+        WorkRules(tables: rules, keys: keys, holds: holds)
     }
 }

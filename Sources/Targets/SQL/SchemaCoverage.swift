@@ -18,6 +18,8 @@ struct SchemaCoverage {
 
     private let tables: [Table]
     private let rules: [String: [TableRule]]
+    /// Columns whose ids other targets are purged by, as `table.column` in lower case.
+    private let keyColumns: Set<String>
     /// Canonical names of the configured user id columns that say what they are.
     private let userColumns: Set<String>
     /// Tables whose rows go with rows that are deleted.
@@ -25,8 +27,10 @@ struct SchemaCoverage {
 
     /// - Parameters:
     ///   - tables: The live schema.
-    ///   - rules: The configuration; its tables are spelled as in `tables`, but for case.
-    init(tables: [Table], rules: [TableRule]) {
+    ///   - claims: The configuration; its tables are spelled as in `tables`, but for case.
+    init(tables: [Table], claims: SchemaClaims) {
+        let rules = claims.rules
+        keyColumns = Set(claims.keys.map { "\($0.table).\($0.value)".lowercased() })
         self.tables = tables.sorted { $0.name < $1.name }
         self.rules = Dictionary(grouping: rules) { $0.table.lowercased() }
         userColumns = Set(rules.map { PersonalNames.canonical($0.column) })
@@ -77,7 +81,9 @@ struct SchemaCoverage {
         _ rules: [TableRule]
     ) -> CoverageFinding? {
         let name = "\(table.name).\(column)"
-        let isNamed = rules.contains { $0.column.lowercased() == column.lowercased() }
+        let isNamed =
+            rules.contains { $0.column.lowercased() == column.lowercased() }
+            || keyColumns.contains(name.lowercased())
         let isMasked = rules.contains { masks($0, column) }
         if let key = table.foreignKeys.first(where: { key in
             key.childColumns.contains { $0.lowercased() == column.lowercased() }

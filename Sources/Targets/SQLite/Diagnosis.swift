@@ -17,12 +17,11 @@ enum Diagnosis {
     /// - Throws: ``TargetError`` with `planRefused` when anything forbids to purge.
     static func plan(
         _ db: Database,
-        rules: [TableRule],
-        holds: [RowFilter],
+        rules: WorkRules,
         now: WallTime,
         target: TargetName
     ) throws -> PurgePlan {
-        guard let plan = try run(db, rules: rules, holds: holds, now: now).plan else {
+        guard let plan = try run(db, rules: rules, now: now).plan else {
             throw TargetError(kind: .planRefused, target: target)
         }
         return plan
@@ -31,8 +30,7 @@ enum Diagnosis {
     /// Checks schema, statements and stored values in one read transaction.
     static func run(
         _ db: Database,
-        rules: [TableRule],
-        holds: [RowFilter] = [],
+        rules: WorkRules,
         now: WallTime
     ) throws -> Findings {
         unsafe csqliteguard_deadline_begin(
@@ -43,11 +41,12 @@ enum Diagnosis {
         try db.execute(sql: "BEGIN")
         defer { _ = unsafe sqlite3_exec(db.sqliteConnection, "ROLLBACK", nil, nil, nil) }
         let schema = try LiveSchema(db)
-        var maker = PlanMaker(rules: rules, holds: holds, schema: schema)
+        var maker = PlanMaker(rules: rules, schema: schema)
         let plan = maker.make()
         var findings = Findings(problems: maker.problems, advice: maker.advice)
         guard let plan else { return findings }
         for table in plan.tables { prepare(table, db, &findings) }
+        for key in plan.keys { prepare(key.statements, of: key.table, db, &findings) }
         for table in plan.tables {
             guard let shape = schema.table(table.table) else { continue }
             do {
@@ -56,6 +55,17 @@ enum Diagnosis {
             } catch let error as DatabaseError where error.resultCode == .SQLITE_INTERRUPT {
                 findings.advice.append(
                     "table '\(table.table)' is too large to check its stored values in time"
+                )
+            }
+        }
+        for key in plan.keys {
+            guard let shape = schema.table(key.table) else { continue }
+            do {
+                let rule = key.rule.valueRule
+                try checkStoredIDs(rule, shape, db, &findings, setting: "value_type")
+            } catch let error as DatabaseError where error.resultCode == .SQLITE_INTERRUPT {
+                findings.advice.append(
+                    "table '\(key.table)' is too large to check its stored values in time"
                 )
             }
         }
@@ -70,7 +80,16 @@ enum Diagnosis {
             table.countSQL, table.workSQL, table.chunkSQL, table.cursorSQL, table.fencedSQL,
             table.remainingSQL, table.planSQL, table.heldSQL,
         ]
-        for sql in statements.compactMap({ $0 }) {
+        prepare(statements.compactMap(\.self), of: table.table, db, &findings)
+    }
+
+    private static func prepare(
+        _ statements: [String],
+        of table: String,
+        _ db: Database,
+        _ findings: inout Findings
+    ) {
+        for sql in statements {
             do {
                 _ = try db.cachedStatement(sql: sql)
             } catch {
@@ -79,7 +98,7 @@ enum Diagnosis {
                     reason += " in a trigger (triggers = \"trusted\" allows it)"
                 }
                 findings.problems.append(
-                    "table '\(table.table)' cannot be worked on with the present schema: \(reason)"
+                    "table '\(table)' cannot be worked on with the present schema: \(reason)"
                 )
                 return
             }
@@ -94,7 +113,8 @@ enum Diagnosis {
         _ rule: TableRule,
         _ shape: TableShape,
         _ db: Database,
-        _ findings: inout Findings
+        _ findings: inout Findings,
+        setting: String = "id_type"
     ) throws {
         let table = FenceSQL.quoted(shape.name)
         let column = FenceSQL.quoted(rule.column)
@@ -111,7 +131,7 @@ enum Diagnosis {
             let sql = "SELECT 1 FROM \(table) WHERE \(condition) LIMIT 1"
             guard try Int.fetchOne(db, sql: sql) != nil else { continue }
             findings.problems.append(
-                "column '\(rule.column)' of table '\(shape.name)' holds \(kind), which id_type"
+                "column '\(rule.column)' of table '\(shape.name)' holds \(kind), which \(setting)"
                     + " \"\(rule.idType.rawValue)\" never matches"
             )
         }

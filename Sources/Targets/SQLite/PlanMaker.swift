@@ -3,6 +3,7 @@ internal import Lifecycle
 /// Checks the rules against the live schema and compiles them.
 struct PlanMaker {
     let rules: [TableRule]
+    let keys: [KeyRule]
     /// Rows that are left alone.
     let holds: [RowFilter]
     let schema: LiveSchema
@@ -11,9 +12,10 @@ struct PlanMaker {
     /// One sentence for each thing that an operator should know.
     private(set) var advice: [String] = []
 
-    init(rules: [TableRule], holds: [RowFilter], schema: LiveSchema) {
-        self.rules = rules
-        self.holds = holds
+    init(rules: WorkRules, schema: LiveSchema) {
+        self.rules = rules.tables
+        keys = rules.keys
+        holds = rules.holds
         self.schema = schema
     }
 
@@ -21,6 +23,7 @@ struct PlanMaker {
     mutating func make() -> PurgePlan? {
         for rule in rules { check(rule) }
         for hold in holds { check(hold) }
+        for key in keys { check(key) }
         if rules.isEmpty { problems.append("no table is configured") }
         guard problems.isEmpty else { return nil }
         var planner = ForeignKeyPlanner(
@@ -45,11 +48,35 @@ struct PlanMaker {
         return PurgePlan(
             schemaVersion: schema.version,
             tables: tables,
+            keys: keys.compactMap { key in
+                guard let shape = schema.table(key.table) else { return nil }
+                return KeyPlan(rule: key, shape: shape, fence: fence(of: key, shape, planner))
+            },
             isCircular: planner.isCircular
         )
     }
 
+    /// The fence of the rule that deals with the same rows, or the key's own.
+    private func fence(
+        of key: KeyRule,
+        _ shape: TableShape,
+        _ planner: ForeignKeyPlanner<SQLiteDialect>
+    ) -> String? {
+        let rule = rules.first {
+            $0.isOf(shape.name) && $0.column.lowercased() == key.column.lowercased()
+        }
+        return planner.fence(of: rule ?? key.userRule, in: shape.name)
+    }
+
     // MARK: One rule
+
+    private mutating func check(_ key: KeyRule) {
+        check(key.userRule)
+        guard let shape = schema.table(key.table), shape.kind == "table",
+            let column = column(key.value, of: shape)
+        else { return }
+        checkID(key.valueRule, column, shape, setting: "value_type", needsIndex: key.isShared)
+    }
 
     private mutating func check(_ rule: TableRule) {
         guard let shape = schema.table(rule.table) else {
@@ -87,7 +114,13 @@ struct PlanMaker {
         return column
     }
 
-    private mutating func checkID(_ rule: TableRule, _ column: ColumnShape, _ shape: TableShape) {
+    private mutating func checkID(
+        _ rule: TableRule,
+        _ column: ColumnShape,
+        _ shape: TableShape,
+        setting: String = "id_type",
+        needsIndex: Bool = true
+    ) {
         let fits =
             switch rule.idType {
             case .text: column.affinity == .text || column.affinity == .none
@@ -99,7 +132,7 @@ struct PlanMaker {
             problems.append(
                 "column '\(column.name)' of table '\(shape.name)' is declared"
                     + " '\(column.declaredType)' (\(column.affinity.rawValue) affinity), which"
-                    + " id_type \"\(rule.idType.rawValue)\" never matches"
+                    + " \(setting) \"\(rule.idType.rawValue)\" never matches"
             )
         }
         if rule.idType == .text && !column.isBinary {
@@ -108,7 +141,7 @@ struct PlanMaker {
                     + " \(column.collation); expunged compares byte for byte"
             )
         }
-        if !shape.indexedColumns.contains(column.name.lowercased()) {
+        if needsIndex, !shape.indexedColumns.contains(column.name.lowercased()) {
             advice.append(
                 "column '\(column.name)' of table '\(shape.name)' has no index, so every purge"
                     + " reads the whole table"

@@ -20,6 +20,8 @@ enum BoundValue: Hashable, Sendable {
         static let fence: Int32 = 2
         // 3 is the horizon of plausible times, which only the diagnosis asks for.
         static let cursor: Int32 = 4
+        /// An id of another store; no statement has it beside a cursor.
+        static let key: Int32 = 4
         /// Rows of a chunk.
         static let limit: Int32 = 5
         /// Masks' constants and labels, from here on.
@@ -96,10 +98,34 @@ enum BoundValue: Hashable, Sendable {
         )
     }
 
-    /// Overwrites the bound user id, which would otherwise stay in the statement cache.
+    /// Reads the first column of all rows; `nil` for a value that is no id, such as a real number.
+    func values() throws(TargetError) -> [BoundValue?] {
+        defer { _ = unsafe sqlite3_reset(handle) }
+        var values: [BoundValue?] = []
+        while try step() { values.append(value()) }
+        return values
+    }
+
+    private func value() -> BoundValue? {
+        switch unsafe sqlite3_column_type(handle, 0) {
+        case SQLITE_INTEGER: .integer(unsafe sqlite3_column_int64(handle, 0))
+        case SQLITE_TEXT: unsafe .text(bytes(sqlite3_column_text(handle, 0)))
+        case SQLITE_BLOB: unsafe .blob(bytes(sqlite3_column_blob(handle, 0)))
+        default: nil
+        }
+    }
+
+    private func bytes(_ start: UnsafeRawPointer?) -> [UInt8] {
+        guard let start = unsafe start else { return [] }
+        let count = Int(unsafe sqlite3_column_bytes(handle, 0))
+        return unsafe [UInt8](UnsafeRawBufferPointer(start: start, count: count))
+    }
+
+    /// Overwrites the bound ids, which would otherwise stay in the statement cache.
     func forgetUser() {
-        guard parameterCount >= Place.user else { return }
-        _ = unsafe sqlite3_bind_null(handle, Place.user)
+        for place in [Place.user, Place.key] where place <= parameterCount {
+            _ = unsafe sqlite3_bind_null(handle, place)
+        }
     }
 
     private func step() throws(TargetError) -> Bool {

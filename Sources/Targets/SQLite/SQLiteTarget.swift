@@ -12,7 +12,7 @@ package actor SQLiteTarget: PurgeTarget {
     package nonisolated let name: TargetName
     private let configuration: SQLiteTargetPlan
     private let hasher: any KeyedHasher
-    private let clock: TargetClock
+    let clock: TargetClock
     /// Refusals of the guarded VFS that have been reported.
     private var guardBaseline: UInt64
 
@@ -172,7 +172,7 @@ package actor SQLiteTarget: PurgeTarget {
                 return try LiveSchema(db)
             }
             return .findings(
-                SchemaCoverage(tables: schema.ownTables, rules: configuration.rules).findings()
+                SchemaCoverage(tables: schema.ownTables, claims: configuration.claims).findings()
             )
         } catch {
             let error = TargetError(error, target: name)
@@ -185,9 +185,9 @@ package actor SQLiteTarget: PurgeTarget {
     package func check(_ filter: RowFilter) async -> FilterAnswer {
         do {
             let queue = try connect()
-            let (rules, clock) = (configuration.rules, clock)
+            let (rules, clock) = (configuration.workRules(holds: [filter]), clock)
             let found = try await queue.writeWithoutTransaction { db in
-                try Diagnosis.run(db, rules: rules, holds: [filter], now: clock.wall())
+                try Diagnosis.run(db, rules: rules, now: clock.wall())
             }
             return found.problems.first.map { .refused($0) } ?? .accepted
         } catch {
@@ -211,7 +211,7 @@ package actor SQLiteTarget: PurgeTarget {
         guard configuration.path.hasPrefix("/"), problems.isEmpty else { return (problems, advice) }
         do {
             let queue = try connect()
-            let (rules, clock) = (configuration.rules, clock)
+            let (rules, clock) = (configuration.workRules(), clock)
             let found = try await queue.writeWithoutTransaction { db in
                 try Diagnosis.run(db, rules: rules, now: clock.wall())
             }
@@ -260,21 +260,21 @@ package actor SQLiteTarget: PurgeTarget {
     }
 
     /// The connection and a plan; the transaction checks that the plan still fits the schema.
-    private func ready(
+    func ready(
         _ holds: [RowFilter] = []
     ) async throws -> (DatabaseQueue, PurgePlan) {
         let queue = try connect()
         if holds.isEmpty, let plan { return (queue, plan) }
         if let heldPlan, heldPlan.holds == holds { return (queue, heldPlan.plan) }
-        let (rules, name, clock) = (configuration.rules, name, clock)
+        let (rules, name, clock) = (configuration.workRules(holds: holds), name, clock)
         let made = try await queue.writeWithoutTransaction { db in
-            try Diagnosis.plan(db, rules: rules, holds: holds, now: clock.wall(), target: name)
+            try Diagnosis.plan(db, rules: rules, now: clock.wall(), target: name)
         }
         if holds.isEmpty { plan = made } else { heldPlan = (holds, made) }
         return (queue, made)
     }
 
-    private func forget(after error: TargetError) {
+    func forget(after error: TargetError) {
         if error.endsPlan { (plan, heldPlan) = (nil, nil) }
         if error.endsConnection { queue = nil }
     }

@@ -6,6 +6,10 @@ package struct SQLiteTargetPlan: Sendable {
     /// Absolute, without symbolic links.
     package let path: String
     package let rules: [TableRule]
+    /// What its rows hold for other targets.
+    package var keys: [KeyRule] = []
+    /// What other targets do in the same store; the coverage check counts it.
+    package var neighbours = SchemaClaims()
     /// Whether the application's own triggers run when we change its rows.
     package let triggers: TriggerPolicy
     /// Whether the file shrinks after a purge.
@@ -23,6 +27,16 @@ package struct SQLiteTargetPlan: Sendable {
         self.path = path
         self.rules = rules
         self.triggers = triggers
+    }
+}
+
+extension SQLiteTargetPlan {
+    /// What is dealt with in the store, by whichever target.
+    var claims: SchemaClaims { SchemaClaims(rules: rules, keys: keys).joined(with: neighbours) }
+
+    /// What plans are made of.
+    func workRules(holds: [RowFilter] = []) -> WorkRules {
+        WorkRules(tables: rules, keys: keys, holds: holds)
     }
 }
 

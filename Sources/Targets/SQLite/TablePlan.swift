@@ -101,7 +101,7 @@ struct TablePlan: Sendable {
     }
 
     /// Finds the user's rows: by index whatever its collation, then byte for byte and by type.
-    private static func match(_ rule: TableRule, _ shape: TableShape) -> String {
+    static func match(_ rule: TableRule, _ shape: TableShape) -> String {
         let column = "\(FenceSQL.quoted(shape.name)).\(FenceSQL.quoted(rule.column))"
         let isBinary = shape.column(rule.column)?.isBinary ?? false
         let exact = isBinary || rule.idType != .text ? "" : " AND \(column) = ?1 COLLATE BINARY"
@@ -131,6 +131,7 @@ struct TablePlan: Sendable {
 struct PurgePlan: Sendable {
     let schemaVersion: Int64
     let tables: [TablePlan]
+    let keys: [KeyPlan]
     /// Tables refer to each other in a circle, so that no order of work is children first: foreign
     /// keys are checked at the end of each transaction.
     let isCircular: Bool

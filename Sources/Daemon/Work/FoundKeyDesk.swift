@@ -1,0 +1,73 @@
+import Engine
+import Lifecycle
+import Logging
+import Storage
+import Vault
+
+/// Seals and keeps the ids that one store names and another knows the user by.
+struct FoundKeyDesk: FoundKeyStore {
+    let state: StateDatabase
+    let vault: SealedVault
+    let logger: Logger
+
+    func add(_ found: [FoundKeys]) async -> Trouble? {
+        do {
+            let requests = Array(Set(found.map(\.request)))
+            let open = try await state.open(among: requests)
+            var sealed: [SealedKeys] = []
+            for (name, found) in Dictionary(grouping: found, by: \.name) {
+                let stored = try await state.foundKeys(of: requests, as: name)
+                for (request, found) in Dictionary(grouping: found, by: \.request) {
+                    let ids = Set(found.flatMap(\.ids))
+                    // What a replay finds is used up by itself, whatever the case still has.
+                    let rows = (stored[request] ?? []).filter {
+                        $0.isLate == !open.contains(request)
+                    }
+                    let known = try rows.reduce(into: Set()) { known, row in
+                        known.formUnion(try vault.openKeys(row.sealed).ids)
+                    }
+                    let new = ids.subtracting(known)
+                    guard rows.isEmpty || !new.isEmpty else { continue }
+                    let keys = FoundKeys(request: request, name: name, ids: Array(new))
+                    sealed.append(try vault.sealKeys(keys))
+                }
+            }
+            if !sealed.isEmpty { try await state.addFoundKeys(sealed) }
+            return nil
+        } catch {
+            return trouble(error)
+        }
+    }
+
+    func keys(of requests: [RequestID], as name: KeyName) async -> [RequestID: KeysAnswer] {
+        do {
+            return try await state.foundKeys(of: requests, as: name).mapValues { rows in
+                do throws(VaultError) {
+                    var ids: Set<UserID> = []
+                    for row in rows { ids.formUnion(try vault.openKeys(row.sealed).ids) }
+                    return .found(ids.sorted { $0.exposeText() < $1.exposeText() })
+                } catch {
+                    return .trouble(trouble(error))
+                }
+            }
+        } catch {
+            let trouble = trouble(error)
+            return Dictionary(requests.map { ($0, .trouble(trouble)) }) { first, _ in first }
+        }
+    }
+
+    /// Whatever it is, nothing of the user is purged meanwhile.
+    private func trouble(_ error: any Error) -> Trouble {
+        switch error {
+        case let error as VaultError where error.kind == .broken: return .sealBroken
+        case is VaultError: return .vaultSealed
+        case is CancellationError: return .lost
+        default:
+            logger.error(
+                "cannot keep the ids of other stores, trying again later",
+                metadata: ["error": "\(error)"]
+            )
+            return .unusable
+        }
+    }
+}

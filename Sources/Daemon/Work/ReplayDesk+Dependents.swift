@@ -1,0 +1,69 @@
+import Control
+import Engine
+import Lifecycle
+import Settings
+import Storage
+
+/// Stores that are purged of what the rows of a restored one name.
+extension ReplayDesk {
+    /// Goes on in the targets that depend on one in which users were erased again.
+    ///
+    /// What was found is kept until all of them are done with it, so that a replay after a crash
+    /// goes on where this one ended.
+    ///
+    /// - Throws: `CancellationError`, or the error of a store whose truth is unknown.
+    func eraseDependents(of done: [(PurgeOrder, Tombstone)], _ pass: Pass) async throws {
+        guard !pass.isCopy, !done.isEmpty else { return }
+        try await erase(done, in: dependents(of: [pass.target.name]), pass.input)
+    }
+
+    /// Ends what an earlier replay left: its rows are gone, what they named is not.
+    ///
+    /// - Parameters:
+    ///   - tombstones: Of the users whose ids may be left.
+    ///   - input: The present replay.
+    /// - Throws: `CancellationError`, or the error of a store whose truth is unknown.
+    func finishDependents(of tombstones: [Tombstone], _ input: ReplayInput) async throws {
+        let known = Dictionary(tombstones.map { ($0.request, $0) }) { first, _ in first }
+        let left = try await state.lateKeyRequests(among: Set(known.keys))
+        guard !left.isEmpty else { return }
+        let sources = shelf.current.configuration.targets.filter { !$0.keys.isEmpty }
+        let orders = left.compactMap { request -> (PurgeOrder, Tombstone)? in
+            // What is kept is all that is used; the id itself is gone with the rows.
+            guard let tombstone = known[request], let nobody = Self.nobody() else { return nil }
+            let fence = max(tombstone.fence, input.restoredAt ?? .distantPast)
+            return (PurgeOrder(request: request, user: nobody, fence: fence), tombstone)
+        }
+        try await erase(orders, in: dependents(of: Set(sources.map(\.name))), input)
+    }
+
+    private func erase(
+        _ orders: [(PurgeOrder, Tombstone)],
+        in targets: [any PurgeTarget],
+        _ input: ReplayInput
+    ) async throws {
+        guard !targets.isEmpty else { return }
+        var open = orders
+        for target in targets where !open.isEmpty {
+            open = try await erase(open, Pass(target: target, tombstones: [:], input: input))
+        }
+        try await state.forgetLateKeys(of: open.map { $0.0.request })
+    }
+
+    /// In the order of purging, each behind the one that it depends on.
+    private func dependents(of names: Set<TargetName>) -> [any PurgeTarget] {
+        let adapters = shelf.current
+        var reached = names
+        return adapters.configuration.targets.compactMap { target in
+            guard let source = target.keyedBy?.target, reached.contains(source) else { return nil }
+            reached.insert(target.name)
+            return adapters.targets[target.name]
+        }
+    }
+
+    /// 128 random bits: no user has such an id.
+    private static func nobody() -> UserID? {
+        let digits = (0..<4).map { _ in String(UInt32.random(in: .min ... .max), radix: 16) }
+        return UserID("nobody-" + digits.joined())
+    }
+}

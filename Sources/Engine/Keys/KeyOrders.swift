@@ -1,0 +1,204 @@
+import Lifecycle
+
+/// The orders of the ids that were found for some orders, and how their answers become one each.
+struct KeyOrders {
+    /// What purging every id of one order brought.
+    struct Purged {
+        var counts = PurgeCounts()
+        /// Empty unless rows were left under a hold.
+        var holds: Set<String> = []
+        /// What decides the answer; the counts are those of the other ids then.
+        var trouble: Trouble?
+    }
+
+    /// ``Lifecycle/PlanItem/reason`` of what stays because it is shared.
+    static let sharedReason = "still has other owners"
+
+    /// One order of the caller.
+    private struct Entry {
+        /// Positions in ``KeyOrders/unique``.
+        var places: [Int] = []
+        /// Ids that others own, too.
+        var keptCount = 0
+        var trouble: Trouble?
+    }
+
+    private struct Meaning: Hashable {
+        let user: UserID
+        let fence: WallTime
+    }
+
+    /// One for each id; an id that two requests share and nobody else owns is in it once.
+    private(set) var unique: [PurgeOrder] = []
+    private let requests: [RequestID]
+    private var entries: [Entry] = []
+    /// For each of ``unique``, whose counts it adds to.
+    private var firstOwners: [Int] = []
+    private let name: KeyName
+    private let isShared: Bool
+    /// There are more ids than these.
+    var isCut = false
+
+    /// - Parameters:
+    ///   - orders: Of the caller.
+    ///   - found: Their ids; `nil` where nobody has looked.
+    ///   - named: The shared ids that other rows name.
+    ///   - origin: Where the ids come from.
+    ///   - mark: Tells the orders of one request apart.
+    init(
+        _ orders: [PurgeOrder],
+        _ found: [KeysAnswer?],
+        _ named: OwnersAnswer,
+        origin: KeyedTarget.Origin,
+        mark: (UserID) -> String
+    ) {
+        name = origin.name
+        isShared = origin.isShared
+        requests = orders.map(\.request)
+        var places: [Meaning: Int] = [:]
+        for (index, (order, answer)) in zip(orders, found).enumerated() {
+            var entry = Entry()
+            switch (answer, named) {
+            case (.trouble(let trouble), _): entry.trouble = trouble
+            case (.found(let ids), .trouble(let trouble)):
+                entry.trouble = ids.isEmpty ? nil : trouble
+            case (.found(let ids), .named(let owned)):
+                for id in ids {
+                    guard !owned.contains(id) else {
+                        entry.keptCount += 1
+                        continue
+                    }
+                    var part = part(of: order, id)
+                    part.mark = mark(id)
+                    let meaning = Meaning(user: id, fence: part.fence)
+                    if places[meaning] == nil {
+                        places[meaning] = unique.count
+                        firstOwners.append(index)
+                        unique.append(part)
+                    }
+                    entry.places.append(places[meaning] ?? 0)
+                }
+            case (nil, _): break
+            }
+            entries.append(entry)
+        }
+    }
+
+    /// What nobody owns is of no later life: all of it goes, however new.
+    private func part(of order: PurgeOrder, _ id: UserID) -> PurgeOrder {
+        PurgeOrder(
+            request: order.request,
+            user: id,
+            fence: isShared ? .distantFuture : order.fence,
+            holds: order.holds
+        )
+    }
+
+    /// The ids that each order of the caller has to purge; orders without any are missing.
+    var ids: [(request: RequestID, ids: [UserID])] {
+        zip(requests, entries).compactMap { request, entry in
+            entry.places.isEmpty ? nil : (request, entry.places.map { unique[$0].user })
+        }
+    }
+
+    /// ``unique`` in calls of the size that targets are made for.
+    var batches: [[PurgeOrder]] {
+        stride(from: 0, to: unique.count, by: Limits.purgeBatchMax).map { start in
+            Array(unique[start..<min(start + Limits.purgeBatchMax, unique.count)])
+        }
+    }
+
+    /// The line of a plan for what stays; none when nothing does.
+    var keptItems: [PlanItem] {
+        let count = entries.reduce(0) { $0 + $1.keptCount }
+        guard count > 0 else { return [] }
+        return [
+            PlanItem(
+                name: name.description,
+                action: .keep,
+                reason: Self.sharedReason,
+                count: count,
+                isBounded: isCut
+            )
+        ]
+    }
+
+    /// One answer for each order of the caller.
+    func merged(_ answers: [PurgeAnswer]) -> [Purged] {
+        entries.enumerated().map { index, entry in
+            var merged = Purged(trouble: entry.trouble)
+            for place in entry.places {
+                let isCounted = firstOwners[place] == index
+                switch answers[place] {
+                case .done(let counts):
+                    if isCounted { merged.counts.gather(counts) }
+                case .held(let counts, let names):
+                    if isCounted { merged.counts.gather(counts) }
+                    merged.holds.formUnion(names)
+                case .trouble(let trouble):
+                    merged.trouble = trouble.worse(than: merged.trouble)
+                }
+            }
+            if isShared, entry.trouble == nil {
+                merged.counts.entries.append(
+                    PurgeCounts.Entry(
+                        name: name.description,
+                        action: "keep: \(Self.sharedReason)",
+                        rowCount: entry.keptCount
+                    )
+                )
+            }
+            return merged
+        }
+    }
+
+    /// One answer for each order of the caller.
+    func merged(_ answers: [VerifyAnswer]) -> [VerifyAnswer] {
+        entries.map { entry in
+            var trouble = entry.trouble
+            var remaining = 0
+            for place in entry.places {
+                switch answers[place] {
+                case .clean: break
+                case .remaining(let count): remaining += count
+                case .trouble(let other): trouble = other.worse(than: trouble)
+                }
+            }
+            if let trouble { return .trouble(trouble) }
+            return remaining == 0 ? .clean : .remaining(remaining)
+        }
+    }
+
+    /// One trouble, if any, for each order of the caller.
+    func merged(_ troubles: [Trouble?]) -> [Trouble?] {
+        entries.map { entry in
+            entry.places.reduce(entry.trouble) { worst, place in
+                troubles[place].map { $0.worse(than: worst) } ?? worst
+            }
+        }
+    }
+}
+
+extension PurgeCounts {
+    /// Adds the counts of another id, all of them: none was counted before.
+    fileprivate mutating func gather(_ other: PurgeCounts) {
+        for entry in other.entries {
+            let index = entries.firstIndex { $0.name == entry.name && $0.action == entry.action }
+            guard let index else {
+                entries.append(entry)
+                continue
+            }
+            entries[index].rowCount += entry.rowCount
+            entries[index].fencedCount += entry.fencedCount
+        }
+        for copy in other.lingering { note(copy) }
+    }
+}
+
+extension Trouble {
+    /// What an operator has to mend comes before what passes by itself.
+    fileprivate func worse(than other: Trouble?) -> Trouble {
+        guard let other, self != .misconfigured else { return self }
+        return other
+    }
+}

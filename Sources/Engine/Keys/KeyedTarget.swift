@@ -1,0 +1,257 @@
+package import Lifecycle
+import Synchronization
+
+/// A store that knows a user by ids of its own, which are found in the rows of another target.
+///
+/// An order becomes one for each id, and their answers become one again: done only when all are
+/// done, clean only when all are clean. The ids come from where the other target stored them before
+/// it purged anything, so that neither the order of the targets nor a crash loses one.
+///
+/// A shared id is used only once no row names it any more. That is asked after the user's own rows
+/// are gone (``Lifecycle/Surroundings/keySources``), so of several owners the one whose rows go
+/// last always sees it: whoever asks after that finds no row, and has the id stored. Only the
+/// ids that fell to a request are its own to verify.
+package final class KeyedTarget: PurgeTarget {
+    /// Where the ids come from.
+    package struct Origin: Sendable {
+        package let name: KeyName
+        /// An id belongs to all whose rows name it.
+        package let isShared: Bool
+        package let source: SourceTarget
+        /// The same target where its own ids are found elsewhere.
+        package let upstream: KeyedTarget?
+
+        package init(
+            name: KeyName,
+            isShared: Bool,
+            source: SourceTarget,
+            upstream: KeyedTarget? = nil
+        ) {
+            self.name = name
+            self.isShared = isShared
+            self.source = source
+            self.upstream = upstream
+        }
+    }
+
+    private let inner: any PurgeTarget
+    private let origin: Origin
+    private let store: any FoundKeyStore
+    private let hasher: any KeyedHasher
+    /// What was done for a request before some other id of it met a trouble.
+    private let carried = Mutex<[RequestID: PurgeCounts]>([:])
+
+    /// - Parameters:
+    ///   - inner: The store.
+    ///   - origin: Where its ids come from.
+    ///   - store: Where they are kept.
+    ///   - hasher: Makes the marks by which the orders of a request differ.
+    package init(
+        _ inner: any PurgeTarget,
+        origin: Origin,
+        store: any FoundKeyStore,
+        hasher: any KeyedHasher
+    ) {
+        self.inner = inner
+        self.origin = origin
+        self.store = store
+        self.hasher = hasher
+    }
+
+    /// The store's own.
+    package var name: TargetName { inner.name }
+
+    /// Purges every id of every order that nobody else owns.
+    package func purge(_ orders: [PurgeOrder]) async -> [PurgeAnswer] {
+        let spread = await spread(orders, of: await ids(of: orders))
+        if let trouble = await take(spread) { return orders.map { _ in .trouble(trouble) } }
+        var answers: [PurgeAnswer] = []
+        for batch in spread.batches { answers += await inner.purge(batch) }
+        return zip(orders, spread.merged(answers)).map { order, answer in
+            settle(answer, of: order.request)
+        }
+    }
+
+    /// Counts what is left of every id that was this order's to purge.
+    package func verify(_ orders: [PurgeOrder]) async -> [VerifyAnswer] {
+        let name = origin.isShared ? takenName : origin.name
+        let spread = await spread(orders, of: await stored(orders, as: name))
+        var answers: [VerifyAnswer] = []
+        for batch in spread.batches { answers += await inner.verify(batch) }
+        return spread.merged(answers)
+    }
+
+    /// Looks for the ids and stores nothing; a shared one counts when only this user is left.
+    package func plan(_ order: PurgeOrder) async -> PlanAnswer {
+        let spread: KeyOrders
+        switch await planned(order) {
+        case .success(let planned): spread = planned
+        case .failure(let failure): return .trouble(failure.trouble)
+        }
+        var items = PlannedItems(isBounded: spread.isCut)
+        for order in spread.unique {
+            switch await inner.plan(order) {
+            case .items(let found): items.add(found)
+            case .unknown: return .unknown
+            case .trouble(let trouble): return .trouble(trouble)
+            }
+        }
+        return .items(items.all + spread.keptItems)
+    }
+
+    /// The ids of this store are not those of users.
+    package func users(
+        where isWanted: @escaping @Sendable (UserID) -> Bool
+    ) async -> UsersAnswer {
+        .unknown(
+            "its ids are found in target '\(origin.name.target)'; what that one brings back is"
+                + " erased here, too"
+        )
+    }
+
+    /// Of the store itself.
+    package func diagnose() async -> [String] { await inner.diagnose() }
+
+    /// Of the store itself.
+    package func misfits() async -> [String] { await inner.misfits() }
+
+    /// Asks the store itself.
+    package func check(_ filter: RowFilter) async -> FilterAnswer { await inner.check(filter) }
+
+    /// Of the store itself.
+    package func coverage() async -> CoverageAnswer { await inner.coverage() }
+
+    /// Has the store let go.
+    package func shutdown() async { await inner.shutdown() }
+}
+
+// MARK: - Ids
+
+extension KeyedTarget {
+    /// A trouble of looking for ids.
+    struct Failure: Error {
+        let trouble: Trouble
+    }
+
+    /// The orders of every id.
+    private func spread(_ orders: [PurgeOrder], of found: [KeysAnswer?]) async -> KeyOrders {
+        let named = await named(found.flatMap { $0?.ids ?? [] })
+        return KeyOrders(orders, found, named, origin: origin, mark: mark)
+    }
+
+    /// What is stored, or is found and stored now.
+    private func ids(of orders: [PurgeOrder]) async -> [KeysAnswer?] {
+        var found = await stored(orders, as: origin.name)
+        let missing = orders.indices.filter { found[$0] == nil }
+        guard !missing.isEmpty else { return found }
+        // Only where the source is no part of the request: nothing was looked up for it yet.
+        let troubles = await lookUp(missing.map { orders[$0] })
+        let again = await stored(missing.map { orders[$0] }, as: origin.name)
+        for (index, (trouble, answer)) in zip(missing, zip(troubles, again)) {
+            found[index] = trouble.map { .trouble($0) } ?? answer
+        }
+        return found
+    }
+
+    /// - Returns: `nil` for an order for which nobody has looked.
+    private func stored(_ orders: [PurgeOrder], as name: KeyName) async -> [KeysAnswer?] {
+        guard !orders.isEmpty else { return [] }
+        let known = await store.keys(of: orders.map(\.request), as: name)
+        return orders.map { known[$0.request] }
+    }
+
+    /// Under what the shared ids are stored that fell to a request; no key has such a name.
+    private var takenName: KeyName { KeyName(target: name, key: "of \(origin.name)") }
+
+    /// Stores which shared ids are this request's to purge, before it does.
+    ///
+    /// What others still own is theirs: were it looked for again after their deletion has begun, it
+    /// would be taken for data that came back.
+    private func take(_ spread: KeyOrders) async -> Trouble? {
+        guard origin.isShared else { return nil }
+        let taken = spread.ids.map { FoundKeys(request: $0, name: takenName, ids: $1) }
+        return taken.isEmpty ? nil : await store.add(taken)
+    }
+
+    private func lookUp(_ orders: [PurgeOrder]) async -> [Trouble?] {
+        guard let upstream = origin.upstream else { return await origin.source.find(orders) }
+        let spread = await upstream.spread(orders, of: await upstream.ids(of: orders))
+        var troubles: [Trouble?] = []
+        for batch in spread.batches { troubles += await origin.source.find(batch) }
+        return spread.merged(troubles)
+    }
+
+    private func named(
+        _ ids: [UserID],
+        besides orders: [PurgeOrder] = []
+    ) async -> OwnersAnswer {
+        guard origin.isShared else { return .named([]) }
+        return await origin.source.named(
+            Array(Set(ids)),
+            as: origin.name.key,
+            besides: orders
+        )
+    }
+
+    /// The orders that a purge would have, at most ``Lifecycle/Limits/keysPlannedMax``.
+    private func planned(_ order: PurgeOrder) async -> Result<KeyOrders, Failure> {
+        var owners = [order]
+        var isCut = false
+        if let upstream = origin.upstream {
+            switch await upstream.planned(order) {
+            case .success(let planned): (owners, isCut) = (planned.unique, planned.isCut)
+            case .failure(let failure): return .failure(failure)
+            }
+        }
+        var ids: Set<UserID> = []
+        for answer in await origin.source.peek(origin.name.key, of: owners) {
+            switch answer {
+            case .found(let found): ids.formUnion(found)
+            case .trouble(let trouble): return .failure(Failure(trouble: trouble))
+            }
+        }
+        // In one order for each look, or an unchanged store would have another plan.
+        let all = ids.sorted { $0.exposeText() < $1.exposeText() }
+        let few = Array(all.prefix(Limits.keysPlannedMax))
+        let named = await named(few, besides: owners)
+        if case .trouble(let trouble) = named { return .failure(Failure(trouble: trouble)) }
+        var spread = KeyOrders([order], [.found(few)], named, origin: origin, mark: mark)
+        spread.isCut = isCut || all.count > few.count
+        return .success(spread)
+    }
+
+    /// Eight bytes: enough for ten thousand ids of one request.
+    private func mark(_ id: UserID) -> String {
+        hasher.hash(id.exposeText(), domain: .foundKey).prefix(8).map { byte in
+            (byte < 16 ? "0" : "") + String(byte, radix: 16)
+        }.joined()
+    }
+}
+
+// MARK: - Counts
+
+extension KeyedTarget {
+    /// Keeps what was done beside a trouble for the try that ends it.
+    private func settle(_ merged: KeyOrders.Purged, of request: RequestID) -> PurgeAnswer {
+        var counts = carried.withLock { $0.removeValue(forKey: request) } ?? PurgeCounts()
+        counts.add(merged.counts)
+        if let trouble = merged.trouble {
+            if !counts.entries.isEmpty {
+                carried.withLock { carried in
+                    // A receipt that counts too few is the least harm.
+                    if carried.count >= Limits.windowMax { carried.removeAll() }
+                    carried[request] = counts
+                }
+            }
+            return .trouble(trouble)
+        }
+        return merged.holds.isEmpty ? .done(counts) : .held(counts, under: merged.holds)
+    }
+}
+
+extension KeysAnswer {
+    /// Empty beside a trouble.
+    var ids: [UserID] {
+        if case .found(let ids) = self { ids } else { [] }
+    }
+}

@@ -1,0 +1,27 @@
+import Lifecycle
+
+/// The plans of several ids, added up by what is done where.
+struct PlannedItems {
+    private(set) var all: [PlanItem] = []
+    private let isBounded: Bool
+
+    init(isBounded: Bool) { self.isBounded = isBounded }
+
+    mutating func add(_ items: [PlanItem]) {
+        for item in items {
+            let index = all.firstIndex {
+                $0.name == item.name && $0.action == item.action && $0.reason == item.reason
+            }
+            let before = index.map { all[$0] }
+            let sum = PlanItem(
+                name: item.name,
+                action: item.action,
+                reason: item.reason,
+                count: item.count + (before?.count ?? 0),
+                isBounded: item.isBounded || before?.isBounded ?? isBounded,
+                fencedCount: item.fencedCount + (before?.fencedCount ?? 0)
+            )
+            if let index { all[index] = sum } else { all.append(sum) }
+        }
+    }
+}

@@ -1,0 +1,108 @@
+package import Lifecycle
+
+/// A store with ids for other targets: before anything of a user goes, they are found and stored.
+///
+/// ```
+/// purge ──▶ find ids ──▶ store them, durably ──▶ purge of the store itself
+/// ```
+///
+/// So a crash at any moment loses none of them. Each try looks again, and adds to what is stored.
+package struct SourceTarget: PurgeTarget {
+    private let inner: any KeySource
+    private let keys: [String]
+    private let store: any FoundKeyStore
+
+    /// - Parameters:
+    ///   - inner: The store.
+    ///   - keys: The names of its ids.
+    ///   - store: Where they are kept.
+    package init(_ inner: any KeySource, keys: [String], store: any FoundKeyStore) {
+        self.inner = inner
+        self.keys = keys
+        self.store = store
+    }
+
+    /// The store's own.
+    package var name: TargetName { inner.name }
+
+    /// Purges the orders whose ids are stored; the others are not touched.
+    package func purge(_ orders: [PurgeOrder]) async -> [PurgeAnswer] {
+        let troubles = await find(orders)
+        let open = orders.indices.filter { troubles[$0] == nil }
+        var answers = troubles.map { PurgeAnswer.trouble($0 ?? .lost) }
+        guard !open.isEmpty else { return answers }
+        for (index, answer) in zip(open, await inner.purge(open.map { orders[$0] })) {
+            answers[index] = answer
+        }
+        return answers
+    }
+
+    /// Finds the ids of users and stores them.
+    ///
+    /// - Returns: For each order why that failed; `nil` when its ids are stored.
+    func find(_ orders: [PurgeOrder]) async -> [Trouble?] {
+        var troubles = [Trouble?](repeating: nil, count: orders.count)
+        var found: [FoundKeys] = []
+        for key in keys {
+            let name = KeyName(target: name, key: key)
+            for (index, answer) in await inner.keys(key, of: orders).enumerated() {
+                switch answer {
+                case .found(let ids):
+                    found.append(FoundKeys(request: orders[index].request, name: name, ids: ids))
+                case .trouble(let trouble):
+                    troubles[index] = troubles[index] ?? trouble
+                }
+            }
+        }
+        if !found.isEmpty, let trouble = await store.add(found) {
+            return orders.map { _ in trouble }
+        }
+        return troubles
+    }
+
+    /// Reads the ids of users and stores nothing.
+    func peek(_ key: String, of orders: [PurgeOrder]) async -> [KeysAnswer] {
+        await inner.keys(key, of: orders)
+    }
+
+    /// Tells which ids rows still name.
+    func named(
+        _ ids: [UserID],
+        as key: String,
+        besides orders: [PurgeOrder] = []
+    ) async -> OwnersAnswer {
+        ids.isEmpty ? .named([]) : await inner.named(ids, as: key, besides: orders)
+    }
+
+    // MARK: As the store itself
+
+    /// Counts what is left in the store itself.
+    package func verify(_ orders: [PurgeOrder]) async -> [VerifyAnswer] {
+        await inner.verify(orders)
+    }
+
+    /// Of the store itself.
+    package func plan(_ order: PurgeOrder) async -> PlanAnswer { await inner.plan(order) }
+
+    /// Of the store itself.
+    package func diagnose() async -> [String] { await inner.diagnose() }
+
+    /// Of the store itself.
+    package func misfits() async -> [String] { await inner.misfits() }
+
+    /// The store's own users: its ids are those of the application.
+    package func users(
+        where isWanted: @escaping @Sendable (UserID) -> Bool
+    ) async -> UsersAnswer {
+        await inner.users(where: isWanted)
+    }
+
+    /// Asks the store itself.
+    package func check(_ filter: RowFilter) async -> FilterAnswer { await inner.check(filter) }
+
+    /// Of the store itself.
+    package func coverage() async -> CoverageAnswer { await inner.coverage() }
+
+    /// Has the store let go.
+    package func shutdown() async { await inner.shutdown() }
+}

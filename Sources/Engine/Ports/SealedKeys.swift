@@ -1,0 +1,26 @@
+package import Lifecycle
+
+/// Ids that were found for one request, under a key of their own.
+package struct SealedKeys: Hashable, Sendable {
+    package let request: RequestID
+    package let name: KeyName
+    /// The vault key without which ``ownKey`` opens nothing.
+    package let keyID: String
+    /// Random bytes of this row alone; once they are destroyed nobody can open ``sealedIDs``.
+    package let ownKey: [UInt8]
+    package let sealedIDs: [UInt8]
+
+    package init(
+        request: RequestID,
+        name: KeyName,
+        keyID: String,
+        ownKey: [UInt8],
+        sealedIDs: [UInt8]
+    ) {
+        self.request = request
+        self.name = name
+        self.keyID = keyID
+        self.ownKey = ownKey
+        self.sealedIDs = sealedIDs
+    }
+}

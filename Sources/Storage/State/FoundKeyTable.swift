@@ -1,0 +1,85 @@
+import Engine
+import GRDB
+import Lifecycle
+
+/// Ids that were found for other targets, sealed, as rows of `found_keys`.
+///
+/// Deleting a row destroys its key. Rows are only ever added while a request is worked on; they go
+/// with its case, or with its end when nobody looks again. Those that a replay adds to a request
+/// that has ended (`is_late`) go when the replay has used them, whatever becomes of the case.
+struct FoundKeyTable {
+    static let schema = """
+        CREATE TABLE found_keys (
+          id         INTEGER PRIMARY KEY,
+          request_id BLOB NOT NULL CHECK (length(request_id) = 16),
+          target     TEXT NOT NULL,
+          name       TEXT NOT NULL,
+          key_id     TEXT NOT NULL,
+          own_key    BLOB NOT NULL CHECK (length(own_key) = 32),
+          sealed_ids BLOB NOT NULL,
+          is_late    INTEGER NOT NULL CHECK (is_late = 0 OR is_late = 1)
+        ) STRICT;
+        CREATE INDEX found_keys_request ON found_keys (request_id, target, name);
+        CREATE INDEX found_keys_key ON found_keys (key_id);
+        CREATE INDEX found_keys_late ON found_keys (request_id) WHERE is_late = 1;
+        """
+
+    let database: Database
+
+    /// A request that is not known here, as after a restore of a machine, has ended.
+    func insert(_ keys: SealedKeys) throws {
+        try database.run(
+            """
+            INSERT INTO found_keys (request_id, target, name, key_id, own_key, sealed_ids, is_late)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6,
+              ifnull((SELECT ended_at IS NOT NULL FROM requests WHERE id = ?1), 1))
+            """,
+            .id(keys.request.value),
+            .text(keys.name.target.rawValue),
+            .text(keys.name.key),
+            .text(keys.keyID),
+            .blob(keys.ownKey),
+            .blob(keys.sealedIDs)
+        )
+    }
+
+    /// What is stored for a request, in the order in which it was found.
+    func all(of request: RequestID, as name: KeyName) throws -> [StoredKeys] {
+        try database.all(
+            """
+            SELECT id, request_id, target, name, key_id, own_key, sealed_ids, is_late
+            FROM found_keys WHERE request_id = ? AND target = ? AND name = ? ORDER BY id
+            """,
+            .id(request.value),
+            .text(name.target.rawValue),
+            .text(name.key),
+            body: StoredKeys.init
+        )
+    }
+
+    /// Destroys what requests needed that have ended, unless somebody will look again.
+    func forget(ended changes: [StateChange]) throws {
+        // Nearly nobody has such targets; they cost the others one look for each batch.
+        guard
+            try database.first("SELECT EXISTS (SELECT 1 FROM found_keys)", body: { $0.bool(0) })
+                == true
+        else { return }
+        for case .save(let now, _, _) in changes where now.phase.isEnded {
+            try database.run(
+                """
+                DELETE FROM found_keys WHERE request_id = ?1 AND is_late = 0
+                  AND NOT EXISTS (SELECT 1 FROM cases WHERE request_id = ?1)
+                """,
+                .id(now.id.value)
+            )
+        }
+    }
+
+    /// Destroys what a case needed that is closed.
+    func forget(caseOf request: RequestID) throws {
+        try database.run(
+            "DELETE FROM found_keys WHERE request_id = ? AND is_late = 0",
+            .id(request.value)
+        )
+    }
+}

@@ -1,0 +1,131 @@
+package import Engine
+import GRDB
+package import Lifecycle
+
+/// Ids that one store names and another knows the user by.
+extension StateDatabase {
+    /// What is stored under one name, by request; requests without any are missing.
+    ///
+    /// - Throws: ``StorageError``, or `CancellationError` in a cancelled task.
+    package func foundKeys(
+        of requests: [RequestID],
+        as name: KeyName
+    ) async throws -> [RequestID: [StoredKeys]] {
+        try await read { database in
+            let table = FoundKeyTable(database: database)
+            var found: [RequestID: [StoredKeys]] = [:]
+            for request in Set(requests) {
+                let rows = try table.all(of: request, as: name)
+                if !rows.isEmpty { found[request] = rows }
+            }
+            return found
+        }
+    }
+
+    /// The requests that are open; what is found for the others is late.
+    ///
+    /// - Throws: ``StorageError``, or `CancellationError` in a cancelled task.
+    package func open(among requests: [RequestID]) async throws -> Set<RequestID> {
+        try await read { database in
+            Set(
+                try requests.filter { id in
+                    try database.first(
+                        "SELECT ended_at IS NULL FROM requests WHERE id = ?",
+                        .id(id.value)
+                    ) { $0.bool(0) } ?? false
+                }
+            )
+        }
+    }
+
+    /// Adds what was found, all in one commit.
+    ///
+    /// - Throws: ``StorageError``: nothing was stored, unless nobody knows.
+    package func addFoundKeys(_ keys: [SealedKeys]) async throws {
+        try await writer.perform { database in
+            let table = FoundKeyTable(database: database)
+            for keys in keys { try table.insert(keys) }
+        }
+    }
+
+    // MARK: Replay
+
+    /// Requests that have ended and for which a replay found ids that are not used up.
+    ///
+    /// - Throws: ``StorageError``, or `CancellationError` in a cancelled task.
+    package func lateKeyRequests(among requests: Set<RequestID>) async throws -> [RequestID] {
+        try await read { database in
+            try database.all(
+                "SELECT DISTINCT request_id FROM found_keys WHERE is_late = 1 ORDER BY request_id"
+            ) { try $0.requestID(0) }.filter(requests.contains)
+        }
+    }
+
+    /// Destroys the ids that a replay found, once it has used them.
+    ///
+    /// - Throws: ``StorageError``: nothing was destroyed.
+    package func forgetLateKeys(of requests: [RequestID]) async throws {
+        let count = try await writer.perform { database in
+            try requests.reduce(0) { count, id in
+                try count
+                    + database.run(
+                        "DELETE FROM found_keys WHERE request_id = ? AND is_late = 1",
+                        .id(id.value)
+                    )
+            }
+        }
+        // Until then the keys are still in the write-ahead log.
+        if count > 0 { requestScrub() }
+    }
+
+    // MARK: Rotation
+
+    /// A page of the rows that need one vault key.
+    ///
+    /// - Throws: ``StorageError``, or `CancellationError` in a cancelled task.
+    package func foundKeys(
+        under keyID: String,
+        after position: Int64,
+        limit: Int
+    ) async throws -> [StoredKeys] {
+        try await read { database in
+            try database.all(
+                """
+                SELECT id, request_id, target, name, key_id, own_key, sealed_ids, is_late
+                FROM found_keys INDEXED BY found_keys_key
+                WHERE key_id = ? AND id > ? ORDER BY id LIMIT ?
+                """,
+                .text(keyID),
+                .int(position),
+                .int(limit),
+                body: StoredKeys.init
+            )
+        }
+    }
+
+    /// Stores rows that were sealed anew, all in one commit; one that is gone by now stays so.
+    ///
+    /// - Parameter fresh: With the row that each replaces.
+    /// - Returns: How many were stored.
+    /// - Throws: ``StorageError``: nothing was stored.
+    package func replaceFoundKeys(
+        _ fresh: [(old: StoredKeys, new: SealedKeys)]
+    ) async throws -> Int {
+        try await writer.perform { database in
+            try fresh.reduce(0) { count, pair in
+                try count
+                    + database.run(
+                        """
+                        UPDATE found_keys SET key_id = ?, own_key = ?, sealed_ids = ?
+                        WHERE id = ? AND own_key = ?
+                        """,
+                        .text(pair.new.keyID),
+                        .blob(pair.new.ownKey),
+                        .blob(pair.new.sealedIDs),
+                        .int(pair.old.position),
+                        .blob(pair.old.sealed.ownKey)
+                    )
+            }
+        }
+    }
+}

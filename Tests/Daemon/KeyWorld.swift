@@ -1,0 +1,251 @@
+import Control
+import Engine
+import FoundationEssentials
+import GRDB
+import Lifecycle
+import NIOPosix
+import Settings
+import Storage
+import Testing
+import Vault
+
+@testable import Daemon
+
+/// A database whose rows name ids of two folders: one for each customer, one for each workspace.
+final class KeyWorld: Sendable {
+    static let day = Duration.seconds(86_400)
+    static let targets = ["app-db", "crm", "spaces"].map { TargetName($0) }
+
+    let bench: Bench
+    let shelf: AdapterShelf
+    let clock = JumpingClock()
+    let tally = RecheckTally()
+    let vault: SealedVault
+    private let database: DatabaseQueue
+
+    init(_ vault: SealedVault? = nil) async throws {
+        self.vault = try vault ?? SealedUsers.vault(1)
+        bench = try Bench()
+        database = try DatabaseQueue(path: bench.directory + "/app.db")
+        try await database.write { db in
+            try db.execute(
+                sql: """
+                    CREATE TABLE accounts (user_id TEXT NOT NULL, crm_id TEXT);
+                    CREATE INDEX accounts_user ON accounts (user_id);
+                    CREATE TABLE members (user_id TEXT NOT NULL, workspace TEXT NOT NULL);
+                    CREATE INDEX members_user ON members (user_id);
+                    CREATE INDEX members_workspace ON members (workspace);
+                    """
+            )
+        }
+        for name in ["crm", "spaces"] { try Self.makeFolder(bench.directory + "/" + name, name) }
+        var factory = AdapterFactory(
+            credentials: nil,
+            hasher: bench.hasher,
+            eventLoopGroup: MultiThreadedEventLoopGroup.singleton,
+            now: { Bench.start },
+            logger: bench.log.logger
+        )
+        factory.keys = FoundKeyDesk(
+            state: bench.state,
+            vault: self.vault,
+            logger: bench.log.logger
+        )
+        let text = Self.configuration(bench.directory)
+        let configuration = try ConfigurationLoader.parse(Array(text.utf8), file: "t.toml")
+        shelf = AdapterShelf(try await factory.makeChecked(configuration))
+    }
+
+    private static func makeFolder(_ path: String, _ name: String) throws {
+        try FileManager.default.createDirectory(
+            atPath: path,
+            withIntermediateDirectories: true
+        )
+        try Data("\(name)\n".utf8).write(to: URL(filePath: path + "/.expunged-root"))
+    }
+
+    private static func configuration(_ directory: String) -> String {
+        """
+        [requests]
+        rechecks = ["24h", "7d"]
+        [[target]]
+        name = "spaces"
+        kind = "files"
+        root = "\(directory)/spaces"
+        paths = ["{user_id}"]
+        keyed_by = "app-db.workspace"
+        [[target]]
+        name = "app-db"
+        kind = "sqlite"
+        path = "\(directory)/app.db"
+        [[target.table]]
+        table = "accounts"
+        column = "user_id"
+        action = "delete"
+        [[target.table]]
+        table = "members"
+        column = "user_id"
+        action = "delete"
+        [[target.key]]
+        name = "customer"
+        table = "accounts"
+        column = "user_id"
+        value = "crm_id"
+        [[target.key]]
+        name = "workspace"
+        table = "members"
+        column = "user_id"
+        value = "workspace"
+        shared = true
+        [[target]]
+        name = "crm"
+        kind = "files"
+        root = "\(directory)/crm"
+        paths = ["{user_id}.json"]
+        keyed_by = "app-db.customer"
+        """
+    }
+
+    // MARK: The application
+
+    /// A user with a customer record and workspaces.
+    func insert(_ user: String, _ customer: String, _ workspaces: String...) async throws {
+        try await database.write { db in
+            try db.execute(
+                sql: "INSERT INTO accounts VALUES (?, ?)",
+                arguments: [user, customer]
+            )
+            for workspace in workspaces {
+                try db.execute(
+                    sql: "INSERT INTO members VALUES (?, ?)",
+                    arguments: [user, workspace]
+                )
+            }
+        }
+        try write("crm/\(customer).json")
+        for workspace in workspaces { try write("spaces/\(workspace)") }
+    }
+
+    func write(_ path: String) throws {
+        try Data("data".utf8).write(to: URL(filePath: bench.directory + "/" + path))
+    }
+
+    func names(in folder: String) throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: bench.directory + "/" + folder)
+            .filter { $0 != ".expunged-root" }.sorted()
+    }
+
+    /// Users that rows name.
+    func users() async throws -> Set<String> {
+        try await database.read { db in
+            Set(
+                try String.fetchAll(
+                    db,
+                    sql: "SELECT user_id FROM accounts UNION SELECT user_id FROM members"
+                )
+            )
+        }
+    }
+
+    // MARK: Deletions
+
+    func submit(_ user: String) async throws -> LoadedRequest {
+        let mint = IdentifierMint(now: { [clock] in clock.now() })
+        let outcomes = try await bench.state.accept(
+            [
+                Submission(
+                    kind: .deleteAccount,
+                    user: try #require(UserID(user)),
+                    userHash: bench.hasher.hash(user, domain: .user),
+                    createdAt: clock.now(),
+                    origin: .control(uid: 1, role: "submit")
+                )
+            ],
+            policy: IntakePolicy(
+                gracePeriod: .zero,
+                deadline: Self.day * 30,
+                targets: shelf.current.configuration.targets.map(\.name)
+            ),
+            now: clock.now(),
+            newID: { mint.requestID() }
+        )
+        guard case .accepted(let loaded, _) = try #require(outcomes.first) else {
+            throw CancellationError()
+        }
+        return loaded
+    }
+
+    func order(_ loaded: LoadedRequest) -> PurgeOrder {
+        // The files of these tests are of today.
+        PurgeOrder(request: loaded.request.id, user: loaded.user, fence: .distantFuture)
+    }
+
+    /// Purges and verifies as the engine does, one target after the other.
+    @discardableResult
+    func purge(_ loaded: LoadedRequest, _ targets: [TargetName] = targets) async -> [PurgeAnswer] {
+        var answers: [PurgeAnswer] = []
+        for name in targets {
+            answers += await shelf.current.targets[name]?.purge([order(loaded)]) ?? []
+            let left = await shelf.current.targets[name]?.verify([order(loaded)]) ?? []
+            #expect(left == [.clean])
+        }
+        return answers
+    }
+
+    /// The engine's last commit.
+    func complete(_ loaded: LoadedRequest, withCase: Bool = true) async throws {
+        var done = loaded.request
+        for index in done.purges.indices { done.purges[index].step = .verified }
+        done.phase = .completed
+        done.endedAt = clock.now()
+        done.dueAt = nil
+        var changes: [StateChange] = [.save(now: done, was: loaded.request, at: clock.now())]
+        let sealer = CaseSealer(vault: vault, shelf: shelf, logger: bench.log.logger)
+        if withCase, let opened = sealer.open(done, of: loaded.user) {
+            changes.append(.openCase(opened))
+        }
+        _ = try await bench.state.commit(changes)
+    }
+
+    /// Lets time pass until so long after the start, and looks at the cases.
+    func look(after duration: Duration) async throws {
+        try await clock.sleep(until: Bench.start + duration)
+        let afterlife = Afterlife(
+            state: bench.state,
+            vault: vault,
+            shelf: shelf,
+            clock: clock,
+            tally: tally,
+            logger: bench.log.logger
+        )
+        _ = try await afterlife.lookAgain()
+    }
+
+    func replay() async throws -> [WireReplayTarget] {
+        let desk = try bench.replay(shelf, clock)
+        var input = ReplayInput(since: Bench.start)
+        input.restoredAt = clock.now()
+        try desk.begin(input)
+        desk.stop()
+        try await desk.run()
+        return desk.progress.targets
+    }
+
+    // MARK: Our own files
+
+    func rows(_ table: String = "found_keys") async throws -> Int {
+        try await bench.state.writer.perform { database in
+            try Int.fetchOne(database, sql: "SELECT count(*) FROM \(table)") ?? -1
+        }
+    }
+
+    /// Whether a text stands in any file of the state.
+    func isInFiles(_ text: String) async throws -> Bool {
+        try await bench.state.scrub()
+        return try FileManager.default.contentsOfDirectory(atPath: bench.directory).contains {
+            guard $0.hasPrefix("state.db") else { return false }
+            let data = try Data(contentsOf: URL(filePath: bench.directory + "/" + $0))
+            return Array(data).firstRange(of: Array(text.utf8)) != nil
+        }
+    }
+}

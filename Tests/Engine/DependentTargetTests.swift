@@ -1,0 +1,192 @@
+import Engine
+import Lifecycle
+import Testing
+
+@Suite("Targets whose ids are found in another one")
+struct DependentTargetTests {
+    private static func counts(_ answer: PurgeAnswer) -> [String] {
+        switch answer {
+        case .done(let counts):
+            counts.entries.map { "\($0.name) \($0.action) \($0.rowCount)" }.sorted()
+        case .held(_, let names): names.sorted()
+        case .trouble(let trouble): [trouble.code]
+        }
+    }
+
+    @Test("ids are kept before anything of the user goes, and used after it is gone")
+    func keptFirst() async {
+        let bench = KeyBench(rows: [("u1", "c1"), ("u2", "c2")], objects: ["c1", "c2"])
+        #expect(await bench.source().purge([KeyBench.order(1, "u1")]) == [.done(PurgeCounts())])
+        #expect(bench.calls == ["find u1", "keep", "purge u1"])
+        #expect(bench.rows == ["u2:c2"] && bench.kept(1) == ["c1"])
+        let answer = await bench.keyed().purge([KeyBench.order(1, "u1")])
+        #expect(Self.counts(answer[0]) == ["files delete 1"])
+        #expect(bench.objects == ["c2"])
+        #expect(await bench.keyed().verify([KeyBench.order(1, "u1")]) == [.clean])
+    }
+
+    @Test(
+        "an id that cannot be found or kept keeps the user's rows",
+        arguments: [("find", Trouble.keys(.tooMany)), ("keep", .unusable), ("keep", .vaultSealed)]
+    )
+    func nothingIsLost(step: String, trouble: Trouble) async {
+        let bench = KeyBench(rows: [("u1", "c1")], objects: ["c1"])
+        bench.fail(step, trouble)
+        let order = KeyBench.order(1, "u1")
+        #expect(await bench.source().purge([order]) == [.trouble(trouble)])
+        #expect(bench.rows == ["u1:c1"])
+        bench.fail(step, nil)
+        #expect(await bench.source().purge([order]) == [.done(PurgeCounts())])
+        #expect(bench.kept(1) == ["c1"])
+    }
+
+    @Test("one user's trouble leaves the others of a call alone")
+    func neighbours() async {
+        let bench = KeyBench(rows: [("u1", "c1"), ("u2", "c2")], objects: ["c1", "c2"])
+        bench.fail("find u1", .keys(.unfit))
+        let orders = [KeyBench.order(1, "u1"), KeyBench.order(2, "u2")]
+        let answers = await bench.source().purge(orders)
+        #expect(answers == [.trouble(.keys(.unfit)), .done(PurgeCounts())])
+        #expect(bench.rows == ["u1:c1"])
+    }
+
+    @Test("a look after a crash adds to what is kept, and takes nothing away")
+    func addsAfterCrash() async {
+        let bench = KeyBench(rows: [("u1", "c1"), ("u1", "c2")], objects: ["c1", "c2", "c3"])
+        let order = KeyBench.order(1, "u1")
+        bench.fail("purge u1", .lost)
+        // As a crash between the two: the ids are kept and the rows are there still.
+        #expect(await bench.source().purge([order]) == [.trouble(.lost)])
+        #expect(bench.kept(1) == ["c1", "c2"])
+        bench.fail("purge u1", nil)
+        bench.add("u1", "c3")
+        #expect(await bench.source().purge([order]) == [.done(PurgeCounts())])
+        // And once more, when nothing names any of them any more.
+        #expect(await bench.source().purge([order]) == [.done(PurgeCounts())])
+        #expect(bench.kept(1) == ["c1", "c2", "c3"])
+        _ = await bench.keyed().purge([order])
+        #expect(bench.objects.isEmpty)
+    }
+
+    @Test("an order is done when all of its ids are, and its counts are theirs together")
+    func merges() async {
+        let bench = KeyBench(rows: [("u1", "c1"), ("u1", "c2")], objects: ["c1", "c2"])
+        let order = KeyBench.order(1, "u1")
+        let keyed = bench.keyed()
+        _ = await bench.source().purge([order])
+        bench.fail("purge c2", .unreachable)
+        #expect(await keyed.purge([order]) == [.trouble(.unreachable)])
+        #expect(await keyed.verify([order]) == [.remaining(1)])
+        bench.fail("verify c1", .lost)
+        #expect(await keyed.verify([order]) == [.trouble(.lost)])
+        bench.fail("purge c2", nil)
+        // What the first try did counts, too.
+        #expect(await keyed.purge([order]).map(Self.counts) == [["files delete 2"]])
+        bench.hold("c1")
+        #expect(await keyed.purge([order]).map(Self.counts) == [["case 7"]])
+    }
+
+    @Test("what an operator has to mend is told before what passes by itself")
+    func worst() async {
+        let bench = KeyBench(rows: [("u1", "c1"), ("u1", "c2")])
+        _ = await bench.source().purge([KeyBench.order(1, "u1")])
+        bench.fail("purge c1", .unreachable)
+        bench.fail("purge c2", .misconfigured)
+        let answer = await bench.keyed().purge([KeyBench.order(1, "u1")])
+        #expect(answer == [.trouble(.misconfigured)])
+    }
+
+    @Test("a user without any id is done with, and asks the store nothing")
+    func noIDs() async {
+        let bench = KeyBench(rows: [])
+        let order = KeyBench.order(1, "u1")
+        _ = await bench.source().purge([order])
+        #expect(bench.kept(1) == [])
+        #expect(await bench.keyed().purge([order]) == [.done(PurgeCounts())])
+        #expect(await bench.keyed().verify([order]) == [.clean])
+        #expect(!bench.calls.contains { $0.hasPrefix("purge c") })
+    }
+
+    @Test("a request that never had the source looks for the ids itself, once, and keeps them")
+    func withoutSource() async {
+        let bench = KeyBench(rows: [("u1", "c1")], objects: ["c1"])
+        let keyed = bench.keyed()
+        let order = KeyBench.order(1, "u1")
+        bench.fail("find", .unreachable)
+        #expect(await keyed.purge([order]) == [.trouble(.unreachable)])
+        #expect(bench.objects == ["c1"])
+        bench.fail("find", nil)
+        #expect(await keyed.purge([order]).map(Self.counts) == [["files delete 1"]])
+        #expect(bench.kept(1) == ["c1"])
+    }
+
+    @Test("ids that cannot be read keep the object, and the request from completion")
+    func unreadable() async {
+        let bench = KeyBench(rows: [("u1", "c1")], objects: ["c1"])
+        let order = KeyBench.order(1, "u1")
+        _ = await bench.source().purge([order])
+        bench.fail("read", .sealBroken)
+        #expect(await bench.keyed().purge([order]) == [.trouble(.sealBroken)])
+        #expect(await bench.keyed().verify([order]) == [.trouble(.sealBroken)])
+        #expect(bench.objects == ["c1"])
+    }
+
+    @Test("an id found by an id that was found: chains keep every link")
+    func chain() async {
+        let bench = KeyBench(
+            rows: [("u1", "c1"), ("c1", "t1"), ("c1", "t2")],
+            objects: ["t1", "t2"]
+        )
+        let ticket = KeyName(target: TargetName("crm-db"), key: "ticket")
+        let middle = bench.keyed(inner: bench.source("crm-db", keys: ["ticket"]))
+        let last = bench.keyed(by: ticket, upstream: middle)
+        let order = KeyBench.order(1, "u1")
+        #expect(await last.plan(order) == .items([.init(name: "files", action: .delete, count: 2)]))
+        #expect(bench.kept(1) == nil)
+        _ = await bench.source().purge([order])
+        _ = await middle.purge([order])
+        #expect(bench.rows.isEmpty && bench.kept(1, as: ticket) == ["t1", "t2"])
+        #expect(await last.purge([order]).map(Self.counts) == [["files delete 2"]])
+        // Where neither store was part of the request, the way is gone from its beginning.
+        let other = KeyBench(rows: [("u1", "c1"), ("c1", "t1")], objects: ["t1"])
+        let upstream = other.keyed(inner: other.source("crm-db", keys: ["ticket"]))
+        _ = await other.keyed(by: ticket, upstream: upstream).purge([order])
+        #expect(other.objects.isEmpty)
+    }
+
+    @Test("the ids of one order differ in their marks, and those of a plan are the same each time")
+    func plans() async {
+        let ids = (0..<5).map { "c\($0)" }
+        let bench = KeyBench(rows: ids.map { ("u1", $0) }, objects: ids)
+        let keyed = bench.keyed()
+        let first = await keyed.plan(KeyBench.order(1, "u1"))
+        #expect(first == .items([PlanItem(name: "files", action: .delete, count: 5)]))
+        for _ in 0..<5 { #expect(await keyed.plan(KeyBench.order(1, "u1")) == first) }
+        #expect(!bench.calls.contains("keep"))
+        bench.fail("find", .unreachable)
+        #expect(await keyed.plan(KeyBench.order(1, "u1")) == .trouble(.unreachable))
+    }
+
+    @Test("a plan of very many ids counts some of them, and says so")
+    func boundedPlan() async {
+        let ids = (0...Limits.keysPlannedMax).map { "c\($0)" }
+        let bench = KeyBench(rows: ids.map { ("u1", $0) }, objects: ids)
+        let items = PlanItem(
+            name: "files",
+            action: .delete,
+            count: Limits.keysPlannedMax,
+            isBounded: true
+        )
+        #expect(await bench.keyed().plan(KeyBench.order(1, "u1")) == .items([items]))
+    }
+
+    @Test("users of a keyed store are never matched with those of the application")
+    func users() async {
+        let bench = KeyBench(rows: [("u1", "u1")], objects: ["u1"])
+        guard case .unknown(let why) = await bench.keyed().users(where: { _ in true }) else {
+            Issue.record("listed")
+            return
+        }
+        #expect(why.contains("app-db"))
+    }
+}

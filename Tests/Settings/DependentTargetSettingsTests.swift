@@ -1,0 +1,177 @@
+import Lifecycle
+import Testing
+
+@testable import Settings
+
+@Suite("Settings of targets that depend on each other")
+struct DependentTargetSettingsTests {
+    private static func database(_ keys: String, name: String = "app-db") -> String {
+        """
+        [[target]]
+        name = "\(name)"
+        kind = "sqlite"
+        path = "/srv/app/\(name).db"
+        [[target.table]]
+        table = "accounts"
+        column = "user_id"
+        action = "delete"
+        id_type = "integer"
+        created_at_column = "created"
+        created_at_unit = "unix_s"
+        \(keys)
+
+        """
+    }
+
+    private static let customer = """
+        [[target.key]]
+        name = "customer"
+        table = "accounts"
+        column = "user_id"
+        value = "crm_id"
+        """
+
+    private static func files(_ keyedBy: String, name: String = "uploads") -> String {
+        """
+        [[target]]
+        name = "\(name)"
+        kind = "files"
+        root = "/srv/\(name)"
+        paths = ["{user_id}"]
+        keyed_by = "\(keyedBy)"
+
+        """
+    }
+
+    @Test("a key takes type and fence from the rule of its column, and stands before its users")
+    func reads() throws {
+        let text = Self.files("app-db.customer") + Self.database(Self.customer)
+        let configuration = try Sample.load(text)
+        // The file has them the other way round.
+        #expect(configuration.targets.map(\.name.rawValue) == ["app-db", "uploads"])
+        let key = try #require(configuration.targets.first?.keys.first)
+        #expect(key.name == "customer" && key.table == "accounts" && key.value == "crm_id")
+        #expect(key.idType == .integer && key.valueType == .text && !key.isShared)
+        #expect(key.createdAt == CreatedAtColumn(column: "created", unit: .unixSeconds))
+        #expect(configuration.targets.last?.keyedBy?.description == "app-db.customer")
+        #expect(configuration.cautions.allSatisfy { !$0.contains("is not used") })
+        let again = try Sample.load(EffectiveConfiguration.render(configuration))
+        #expect(again == configuration)
+    }
+
+    @Test("a key of a table without a rule says everything itself")
+    func ownTable() throws {
+        let key = """
+            [[target.key]]
+            name = "workspace"
+            table = "members"
+            column = "member"
+            id_type = "uuid"
+            value = "workspace"
+            value_type = "integer"
+            shared = true
+            created_at_column = "joined"
+            created_at_unit = "iso8601"
+            """
+        let configuration = try Sample.load(Self.database(key))
+        let read = try #require(configuration.targets.first?.keys.first)
+        #expect(read.idType == .uuid && read.valueType == .integer && read.isShared)
+        #expect(read.createdAt?.unit == .iso8601)
+        #expect(configuration.cautions.contains { $0.contains("key 'workspace'") })
+    }
+
+    @Test("chains are put in order, everything else stays where it is")
+    func order() throws {
+        let second = Self.customer.replacing("\"customer\"", with: "\"ticket\"")
+        let text =
+            Self.files("crm-db.ticket", name: "tickets") + Self.files("app-db.customer", name: "b")
+            + Self.database(second + "\n", name: "crm-db").replacing(
+                "path =",
+                with: "keyed_by = \"app-db.customer\"\npath ="
+            ) + Self.database(Self.customer)
+        let names = try Sample.load(text).targets.map(\.name.rawValue)
+        #expect(names == ["app-db", "b", "crm-db", "tickets"])
+    }
+
+    @Test("two targets may have one file when they find its rows by different ids")
+    func oneFile() throws {
+        let sibling = """
+            [[target]]
+            name = "workspaces"
+            kind = "sqlite"
+            path = "/srv/app/app-db.db"
+            keyed_by = "app-db.customer"
+            [[target.table]]
+            table = "workspaces"
+            column = "id"
+            action = "delete"
+
+            """
+        let both = Self.database(Self.customer) + sibling
+        #expect(try Sample.load(both).targets.count == 2)
+        let third = sibling.replacing("\"workspaces\"\nkind", with: "\"third\"\nkind")
+        #expect(Sample.message(both + third).contains("t.toml:29: cannot use target.third.path"))
+    }
+
+    /// A file, and what is said about it.
+    static let refused: [(String, String)] = [
+        (
+            database(customer) + files("app-dv.customer"),
+            "t.toml:22: cannot use target.uploads.keyed_by 'app-dv.customer' (unknown_value): there"
+                + " is no target 'app-dv'; did you mean 'app-db'?"
+        ),
+        (
+            database(customer) + files("app-db.costumer"),
+            "t.toml:22: cannot use target.uploads.keyed_by 'app-db.costumer' (unknown_value):"
+                + " target 'app-db' has no key 'costumer'; did you mean 'customer'?"
+        ),
+        (
+            database(customer) + files("app-db"),
+            "t.toml:22: cannot use target.uploads.keyed_by 'app-db' (malformed): it must be"
+                + " TARGET.KEY, the names of a target and of one of its [[target.key]]"
+        ),
+        (
+            database(customer) + files("app-db.customer", name: "a") + files("a.x", name: "b"),
+            "t.toml:28: cannot use target.b.keyed_by 'a.x' (contradiction): target 'a' is no"
+                + " database, so it has no rows with ids"
+        ),
+        (
+            database(customer).replacing("path =", with: "keyed_by = \"app-db.customer\"\npath ="),
+            "t.toml:4: cannot use target.app-db.keyed_by 'app-db.customer' (contradiction): the ids"
+                + " lead in a circle: app-db, app-db"
+        ),
+        (
+            files("app-db.customer") + customer + "\n" + database(customer),
+            "t.toml:7: cannot use target.uploads.key (contradiction): only a database has rows in"
+                + " which ids for other targets are found; kind is \"files\""
+        ),
+        (
+            database(customer + "\n" + customer),
+            "t.toml:18: cannot use target.app-db.key[1].name 'customer' (duplicate): line 13 has"
+                + " the same name; keys of a target have names of their own"
+        ),
+        (
+            database(customer + "\nid_type = \"text\""),
+            "t.toml:17: cannot use target.app-db.key[0].id_type (contradiction): the"
+                + " [[target.table]] of the same table and column says otherwise"
+        ),
+        (
+            database(customer + "\nshared = true").replacing(
+                "action = \"delete\"",
+                with: "action = \"keep\"\nkeep_reason = \"tax law\""
+            ),
+            "t.toml:18: cannot use target.app-db.key[0].shared (contradiction): action \"keep\""
+                + " leaves the rows, so that no id would ever be without owners"
+        ),
+        (
+            database(customer + "\nvalues = \"x\""),
+            "t.toml:17: cannot use target.app-db.key[0].values (unknown_key): there is no such key;"
+                + " did you mean 'value'?"
+        ),
+    ]
+
+    @Test("what cannot work is said with its line and the nearest name", arguments: refused)
+    func refuses(text: String, message: String) {
+        #expect(Sample.message(text).split(separator: "\n").map(String.init) == [message])
+    }
+}
