@@ -122,28 +122,6 @@ import Testing
     }
 }
 
-/// By how much this process's most resident memory grew since this was made (proc(5), clear_refs).
-private struct PeakMemory {
-    private let before: Int
-
-    init() throws {
-        let file = try FileHandle(forWritingTo: URL(fileURLWithPath: "/proc/self/clear_refs"))
-        try file.write(contentsOf: Data("5".utf8))
-        try file.close()
-        before = try Self.peakKibibytes()
-    }
-
-    func grownMebibytes() throws -> Int { (try Self.peakKibibytes() - before) / 1024 }
-
-    private static func peakKibibytes() throws -> Int {
-        let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
-        let line = status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }
-        let kibibytes = line?.split(whereSeparator: { $0 == " " || $0 == "\t" }).dropFirst().first
-        guard let kibibytes, let count = Int(kibibytes) else { throw Missing() }
-        return count
-    }
-}
-
 /// An application that writes as fast as it can, on a thread of its own because it blocks.
 private final class Writer: Sendable {
     private let app: AppDatabase
