@@ -13,6 +13,7 @@ def bad_input(checks, seed):
     stage.starts()
     refuse_bodies(checks, stage)
     refuse_rows(checks, stage)
+    refuse_replays(checks, stage)
     use_key_twice(checks, stage)
     run_sealed(checks, stage)
     stage.scan()
@@ -55,6 +56,24 @@ def refuse_rows(checks, stage):
         "SELECT state, secret FROM credentials"), [("rejected", None)])
 
 
+def refuse_replays(checks, stage):
+    """A time that is wrong must not look as if all were erased again: applications start after that."""
+    for what, arguments, words in (
+            ("a replay of the future", ("--since", "2099-01-01T00:00:00Z"), "'since' is in the future"),
+            ("a store that is restored in the future",
+             ("--since", "2026-01-01T00:00:00Z", "--target", "app-db", "--restored-at", "2099-01-01T00:00:00Z"),
+             "'restored_at' is in the future"),
+            ("a time without a zone", ("--since", "2026-01-01T00:00:00"), "must be such as"),
+            ("a replay of an unknown target", ("--since", "2026-01-01T00:00:00Z", "--target", "nowhere"),
+             "no such target")):
+        done = stage.run("expungectl", "replay", *arguments)
+        checks.check(f"{what} is refused", done.returncode != 0 and words in done.stderr, done)
+    done = stage.run("expungectl", "replay", "--since", "2026-01-01T00:00:00Z", "--target", "app-db", "--drill",
+                     "--path", "/nowhere/app.db")
+    checks.check("a drill of a copy that is not there is no success",
+                 done.returncode == 1 and "'/nowhere/app.db' does not exist" in done.stdout, done)
+
+
 def use_key_twice(checks, stage):
     user, other = stage.new_users(2)
     first, again = stage.delete(user, "one-key"), stage.delete(user, "one-key")
@@ -92,6 +111,20 @@ def run_sealed(checks, stage):
 
 def refuse_configuration(checks, stage):
     stage.stop()
+    with open(stage.path("expunged.toml")) as file:
+        text = file.read()
+    with open(stage.path("app/notes.txt"), "w") as file:
+        file.write("no database at all\n" * 100)
+    for what, path, words in (
+            ("a database that is not there", "app/nowhere.db", "does not exist"),
+            ("a file that is no database", "app/notes.txt", "is no SQLite database")):
+        with open(stage.path("expunged.toml"), "w") as file:
+            file.write(text.replace(stage.app, stage.path(path)))
+        done = subprocess.run(stage.arguments(), capture_output=True, text=True, timeout=60)
+        checks.check(f"{what} stops the start and is named", done.returncode == 78 and words in done.stderr
+                     and done.stderr.count("\nerror: ") == 1, done.stderr)
+    with open(stage.path("expunged.toml"), "w") as file:
+        file.write(text)
     with open(stage.path("expunged.toml"), "a") as file:
         file.write('\n[[target.table]]\ntable = "nowhere"\ncolumn = "x"\naction = "delete"\n')
     done = subprocess.run(stage.arguments(), capture_output=True, text=True, timeout=60)

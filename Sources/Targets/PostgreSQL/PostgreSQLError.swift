@@ -110,15 +110,26 @@ package struct PostgreSQLError: Error, Sendable, CustomStringConvertible {
     }
 
     package var description: String {
-        let cause =
-            switch (kind, sqlState) {
-            case (.badConninfo, _):
-                ": conninfo_credential must hold a connection string such as"
-                    + " 'host=… dbname=… user=…', without sslmode, sslrootcert, options, service,"
-                    + " passfile and target_session_attrs"
-            case (_, ""): ""
-            default: ": SQLSTATE \(sqlState)"
-            }
-        return "cannot purge target at '\(target)' (\(kind.rawValue))\(cause)"
+        let state = sqlState.isEmpty ? nil : "SQLSTATE \(sqlState)"
+        let causes = [advice, state].compactMap(\.self).joined(separator: ", ")
+        return "cannot purge target at '\(target)' (\(kind.rawValue))"
+            + (causes.isEmpty ? "" : ": " + causes)
+    }
+
+    /// Where to look when the way to the server is at fault.
+    private var advice: String? {
+        switch kind {
+        case .badConninfo:
+            "conninfo_credential must hold a connection string such as 'host=… dbname=… user=…',"
+                + " without sslmode, sslrootcert, options, service, passfile and"
+                + " target_session_attrs"
+        case .unreachable: "no server answers; check host and port of conninfo_credential"
+        case .tls: "check the host name, ca_file and the server's certificate"
+        case .refused: "check user, password and dbname of conninfo_credential, and pg_hba.conf"
+        case .readOnly: "the server is a replica, or told to be read-only"
+        case .privilege: "the role may not do it; see the grants in the guide"
+        case .busy, .constraint, .timeout, .cancelled, .lost, .schemaChanged, .planRefused, .failed:
+            nil
+        }
     }
 }
