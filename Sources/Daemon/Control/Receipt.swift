@@ -145,7 +145,10 @@ struct Receipt: Sendable {
 
     /// Whether entries of that name are left alone when they are newer than the request.
     private func isFenced(_ entry: String, of target: TargetName) -> Bool {
-        switch configuration.targets.first(where: { $0.name == target })?.kind {
+        let found = configuration.targets.first { $0.name == target }
+        // What nobody owns any more goes whole.
+        if let key = found?.keyedBy, configuration.isShared(key) { return false }
+        return switch found?.kind {
         case .sqlite, .postgresql:
             tables(of: target).contains { $0.table == entry && $0.createdAt != nil }
         // A program or a service is told the fence and leaves newer data alone.
@@ -204,7 +207,17 @@ struct Receipt: Sendable {
                         + " life of the account"
                 )
             }
-            return kept + fenced
+            let shared = work.counts.entries.filter {
+                $0.action == KeyedTarget.sharedAction && $0.rowCount > 0
+            }.map { entry in
+                notErased(
+                    work.target,
+                    entry.name,
+                    entry.rowCount,
+                    "kept: what it names still has other owners"
+                )
+            }
+            return kept + fenced + shared
         }
     }
 

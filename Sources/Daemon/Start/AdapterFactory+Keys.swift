@@ -65,14 +65,6 @@ extension AdapterFactory {
     }
 }
 
-extension DaemonConfiguration {
-    /// Whether several users may own what a key names.
-    fileprivate func isShared(_ reference: KeyReference) -> Bool {
-        targets.first { $0.name == reference.target }?.keys.first { $0.name == reference.key }?
-            .isShared ?? false
-    }
-}
-
 extension KeyRule {
     /// The same key in the words of the target.
     init(_ key: KeyConfiguration) {

@@ -143,7 +143,7 @@ struct KeyOrders {
                 merged.counts.entries.append(
                     PurgeCounts.Entry(
                         name: name.description,
-                        action: "keep: \(Self.sharedReason)",
+                        action: KeyedTarget.sharedAction,
                         rowCount: entry.keptCount
                     )
                 )

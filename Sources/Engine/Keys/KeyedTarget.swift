@@ -34,6 +34,9 @@ package final class KeyedTarget: PurgeTarget {
         }
     }
 
+    /// ``Lifecycle/PurgeCounts/Entry/action`` of shared ids that stay; counted anew by each purge.
+    package static let sharedAction = "keep: \(KeyOrders.sharedReason)"
+
     private let inner: any PurgeTarget
     private let origin: Origin
     private let store: any FoundKeyStore

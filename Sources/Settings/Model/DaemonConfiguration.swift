@@ -88,6 +88,14 @@ package struct DaemonConfiguration: Hashable, Sendable {
     }
 }
 
+extension DaemonConfiguration {
+    /// Whether several users may own what a key names.
+    package func isShared(_ reference: KeyReference) -> Bool {
+        targets.first { $0.name == reference.target }?.keys.first { $0.name == reference.key }?
+            .isShared ?? false
+    }
+}
+
 extension TargetConfiguration {
     /// Whether a key of this target is where another one's ids are found.
     package func has(_ key: KeyConfiguration, for other: TargetConfiguration) -> Bool {

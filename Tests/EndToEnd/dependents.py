@@ -1,0 +1,321 @@
+"""Stores that know a user by ids in another one's rows, and objects that go with their last owner, under kill -9."""
+
+import hashlib
+import os
+import sqlite3
+import threading
+import time
+
+from canaries import canary
+from checks import comes_true
+from stage import GONE, Stage
+
+SETTINGS = '[requests]\nrechecks = ["3s", "9s"]\n'
+SCHEMA = """
+CREATE TABLE accounts (user_id TEXT PRIMARY KEY, crm_id TEXT NOT NULL);
+CREATE TABLE workspaces (id TEXT PRIMARY KEY, title TEXT);
+CREATE TABLE members (
+  user_id TEXT NOT NULL REFERENCES accounts (user_id),
+  workspace_id TEXT NOT NULL REFERENCES workspaces (id), joined_at INTEGER NOT NULL);
+CREATE INDEX members_user ON members (user_id);
+CREATE INDEX members_workspace ON members (workspace_id);
+CREATE TABLE documents (workspace_id TEXT NOT NULL REFERENCES workspaces (id), body TEXT);
+CREATE INDEX documents_workspace ON documents (workspace_id);
+"""
+# The keyed targets stand first: the order of the file is not what keeps them behind their source.
+TARGETS = """
+[[target]]
+name = "crm"
+kind = "files"
+root = "{crm}"
+paths = ["records/{{user_id}}.json"]
+keyed_by = "app-db.customer"
+[[target]]
+name = "spaces"
+kind = "files"
+root = "{spaces}"
+paths = ["{{user_id}}"]
+keyed_by = "app-db.workspace"
+[[target]]
+name = "app-spaces"
+kind = "sqlite"
+path = "{app}"
+keyed_by = "app-db.workspace"
+[[target.table]]
+table = "workspaces"
+column = "id"
+action = "delete"
+[[target.table]]
+table = "documents"
+column = "workspace_id"
+action = "delete"
+"""
+KEYS = """
+[[target.table]]
+table = "accounts"
+column = "user_id"
+action = "delete"
+[[target.table]]
+table = "members"
+column = "user_id"
+action = "delete"
+created_at_column = "joined_at"
+created_at_unit = "unix_s"
+[[target.key]]
+name = "customer"
+table = "accounts"
+column = "user_id"
+value = "crm_id"
+[[target.key]]
+name = "workspace"
+table = "members"
+column = "user_id"
+value = "workspace_id"
+shared = true
+"""
+LONG_AGO = 1_700_000_000
+KILLS = 12
+OPEN = "AND ended_at IS NULL"
+
+
+class Town:
+    """The application: users with customer records, and workspaces that some of them share."""
+
+    def __init__(self, stage):
+        self.stage = stage
+        self.crm, self.spaces = stage.path("crm"), stage.path("spaces")
+        for path, name in ((f"{self.crm}/records", "crm"), (self.spaces, "spaces")):
+            os.makedirs(path)
+            with open(os.path.join(self.crm if name == "crm" else path, ".expunged-root"), "w") as file:
+                file.write(name + "\n")
+        with sqlite3.connect(stage.app) as app:
+            app.executescript(SCHEMA)
+        with open(stage.path("expunged.toml")) as file:
+            text = file.read().replace("[requests]\n", SETTINGS, 1)
+        before, target = text.split("[[target]]\n", 1)
+        targets = TARGETS.format(crm=self.crm, spaces=self.spaces, app=stage.app)
+        with open(stage.path("expunged.toml"), "w") as file:
+            file.write(f"{before}{targets}[[target]]\n{target}{KEYS}")
+        self.customers = {}
+
+    def settle(self, count, workspace_of):
+        """Users, each with a record; `workspace_of` names the workspaces of each by number."""
+        users = self.stage.new_users(count)
+        names = {}
+        for number, user in enumerate(users):
+            customer = f"crm-{canary(self.stage.dice)}"
+            self.stage.canaries.add(customer)
+            self.customers[user] = customer
+            self._write(f"{self.crm}/records/{customer}.json", customer)
+            for name in workspace_of(number):
+                if name not in names:
+                    names[name] = self._workspace()
+            with sqlite3.connect(self.stage.app, timeout=10) as app:
+                app.execute("INSERT INTO accounts VALUES (?, ?)", (user, customer))
+                app.executemany("INSERT INTO members VALUES (?, ?, ?)",
+                                [(user, names[name], LONG_AGO) for name in workspace_of(number)])
+        return users, names
+
+    def _workspace(self):
+        space = f"space-{canary(self.stage.dice)}"
+        self.stage.canaries.add(space)
+        with sqlite3.connect(self.stage.app, timeout=10) as app:
+            app.execute("INSERT INTO workspaces VALUES (?, 'a title')", (space,))
+            app.executemany("INSERT INTO documents VALUES (?, ?)", [(space, "text")] * 3)
+        # Enough files that a kill may meet the purge of them.
+        for name in ["a.txt", *(f"deep/{number}.txt" for number in range(100))]:
+            self._write(f"{self.spaces}/{space}/{name}", space)
+        return space
+
+    @staticmethod
+    def _write(path, text):
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w") as file:
+            file.write(text)
+        os.utime(path, (LONG_AGO, LONG_AGO))
+
+    def write_now(self, space, name):
+        with open(f"{self.spaces}/{space}/{name}", "w") as file:
+            file.write("new")
+
+    def records(self):
+        return {name[:-5] for name in os.listdir(f"{self.crm}/records")}
+
+    def folders(self):
+        return {name for name in os.listdir(self.spaces) if name != ".expunged-root"}
+
+    def rows(self, column, table):
+        with sqlite3.connect(self.stage.app, timeout=10) as app:
+            return {row[0] for row in app.execute(f"SELECT DISTINCT {column} FROM {table}")}
+
+    def sum_of(self, users, spaces):
+        """Everything of users and workspaces that are to stay, to the last byte."""
+        digest = hashlib.sha256()
+        with sqlite3.connect(self.stage.app, timeout=10) as app:
+            for table, column, keep in (("posts", "author_id", users), ("accounts", "user_id", users),
+                                        ("members", "user_id", users), ("workspaces", "id", spaces),
+                                        ("documents", "workspace_id", spaces)):
+                rows = app.execute(f"SELECT * FROM {table} ORDER BY rowid").description
+                index = [name for name, *_ in rows].index(column)
+                for row in app.execute(f"SELECT * FROM {table} ORDER BY rowid"):
+                    if row[index] in keep:
+                        digest.update(repr((table, row)).encode())
+        paths = [f"{self.crm}/records/{self.customers[user]}.json" for user in users]
+        for space in spaces:
+            for parent, _, names in os.walk(f"{self.spaces}/{space}"):
+                paths += [os.path.join(parent, name) for name in names]
+        for path in sorted(paths):
+            with open(path, "rb") as file:
+                digest.update(path.encode() + file.read())
+        return digest.hexdigest()
+
+
+def dependents(checks, seed):
+    stage = Stage(checks, seed)
+    town = Town(stage)
+    # Two neighbours share each workspace, every sixth has an owner who stays, one has four owners.
+    leaving, spaces = town.settle(36, lambda number: [f"own {number}", f"pair {number // 2}"]
+                                  + (["four"] if number < 4 else [])
+                                  + ([f"open {number // 6}"] if number % 6 == 0 else []))
+    staying, own = town.settle(6, lambda number: [f"own {number}"])
+    kept = {name for key, name in spaces.items() if key.startswith("open")}
+    with sqlite3.connect(stage.app) as app:
+        app.executemany("INSERT INTO members VALUES (?, ?, ?)", [
+            (user, space, LONG_AGO) for user, space in zip(staying, sorted(kept))])
+    kept |= set(own.values())
+    before = town.sum_of(staying, kept)
+    stage.starts()
+    covered(checks, stage)
+    planned(checks, stage, town, leaving[0], spaces)
+    crash_between(checks, stage, town, leaving[:2], spaces)
+    killed(checks, stage, leaving[2:])
+    erased(checks, stage, town, staying, kept)
+    checks.equal("not a byte of the others has changed", town.sum_of(staying, kept), before)
+    after_the_looks(checks, stage)
+    stage.scan()
+    stage.close()
+
+
+def covered(checks, stage):
+    for target in ("app-db", "app-spaces"):
+        health = stage.http("POST", f"/v1/targets/{target}/check")[1]
+        checks.check(f"'{target}' fits, and what the other of the two deals with is covered",
+                     health.get("findings") == [] and health.get("uncovered") == [], health)
+
+
+def planned(checks, stage, town, user, spaces):
+    plan = stage.http("POST", "/v1/plans", {"user_id": user})[1]
+    names = [target["name"] for target in plan["targets"]]
+    checks.equal("the source stands before what it keys, else the file's order", names,
+                 ["app-db", "crm", "spaces", "app-spaces"])
+    items = {(target["name"], item["name"], item["action"]): item for target in plan["targets"]
+             for item in target["items"]}
+    own = items.get(("app-spaces", "workspaces", "delete"), {})
+    shared = items.get(("spaces", "app-db.workspace", "keep"), {})
+    checks.check("the plan counts what only this user owns, and says what stays",
+                 own.get("count") == 1 and shared.get("count") == 3
+                 and shared.get("reason") == "still has other owners", plan)
+    checks.check("no found id is in it", town.customers[user] not in str(plan)
+                 and not any(space in str(plan) for space in spaces.values()))
+    again = stage.http("POST", "/v1/plans", {"user_id": user})[1]
+    checks.equal("the same plan again has the same hash", again["hash"], plan["hash"])
+    checks.equal("and nothing was stored for it", found_keys(stage), 0)
+
+
+def crash_between(checks, stage, town, users, spaces):
+    """Two owners, both behind the purge of their rows; the object between them has nobody left."""
+    for target in ("crm", "spaces", "app-spaces"):
+        stage.http("POST", f"/v1/targets/{target}/pause")
+    requests = [stage.delete(user)[1]["id"] for user in users]
+    checks.check("the rows of two owners are gone, and what they named waits", comes_true(
+        lambda: not set(users) & town.rows("user_id", "accounts")
+        and all(show(stage, request).get("detail") == "target_paused" for request in requests), 30),
+        [show(stage, request) for request in requests])
+    pair = spaces["pair 0"]
+    checks.check("their workspace is still there", pair in town.folders())
+    # Newer than both requests: what nobody owns goes whole.
+    town.write_now(pair, "late.txt")
+    checks.check("what was found is stored", found_keys(stage) == 4, found_keys(stage))
+    found = stage.canaries.found_in_files([stage.path("state")])
+    checks.check("sealed: only ids of open requests stand in our files", found != []
+                 and {text[:5] for _, text in found} == {"user-"}, found)
+    stage.kill()
+    stage.starts()
+    for target in ("crm", "spaces", "app-spaces"):
+        stage.http("POST", f"/v1/targets/{target}/resume")
+    checks.check("after kill -9 both complete", comes_true(
+        lambda: all(show(stage, request)["state"] == "completed" for request in requests), 60),
+        [show(stage, request) for request in requests])
+    checks.check("and took the workspace along", pair not in town.folders()
+                 and pair not in town.rows("id", "workspaces"))
+    checks.check("what other users own is still there", spaces["four"] in town.folders())
+    receipt = stage.http("GET", f"/v1/requests/{requests[0]}/receipt")[1]
+    lines = [(table["table"], table["action"], table["rows"]) for target in receipt["targets"]
+             if target["target"] == "spaces" for table in target["tables"]]
+    checks.check("the receipt says what stays", any(
+        name == "app-db.workspace" and "still has other owners" in action and rows == 2
+        for name, action, rows in lines), lines)
+    left = [entry for entry in receipt["not_erased"] if entry["target"] == "spaces"]
+    checks.check("also among what was not erased", len(left) == 1 and left[0]["rows"] == 2, receipt["not_erased"])
+
+
+def killed(checks, stage, users):
+    """Both owners of every workspace at nearly the same time, and kill -9 at random instants."""
+    accepted = {}
+
+    def submit():
+        for user in users:
+            while user not in accepted:
+                try:
+                    status, body = stage.delete(user)
+                    if status == 202:
+                        accepted[user] = body["id"]
+                except GONE:
+                    time.sleep(0.02)
+            time.sleep(stage.dice.uniform(0, 0.2))
+
+    load = threading.Thread(target=submit, daemon=True)
+    load.start()
+    between = 0
+    for number in range(KILLS):
+        comes_true(lambda: found_keys(stage, OPEN) > 0 or not load.is_alive(), 3, 0.005)
+        time.sleep(stage.dice.uniform(0, 0.1))
+        stage.kill()
+        between += found_keys(stage, OPEN) > 0
+        stage.start()
+        if not checks.check(f"after kill {number + 1} the daemon comes up", stage.comes_up(), stage.log()[-1500:]):
+            return
+    load.join(60)
+    checks.check(f"{between} of the kills met open requests with stored ids", between >= 2, between)
+    ended = comes_true(lambda: stage.open_count() == 0, 240, 0.2)
+    checks.check("every deletion comes to its end", ended, stage.http("GET", "/v1/requests?state=parked")[1])
+
+
+def erased(checks, stage, town, staying, kept):
+    checks.equal("no customer record of them is left, and none of the others went",
+                 town.records(), {town.customers[user] for user in staying})
+    checks.equal("every workspace without owners is gone, and no other", town.folders(), kept)
+    checks.equal("in the database, too", town.rows("id", "workspaces"), kept)
+    checks.equal("with its documents", town.rows("workspace_id", "documents"), kept)
+    checks.equal("nobody's rows are left but theirs", town.rows("user_id", "members"), set(staying))
+
+
+def after_the_looks(checks, stage):
+    checks.check("ids wait for the looks", found_keys(stage) > 0)
+    checks.check("after the last one they are gone with their cases", comes_true(
+        lambda: found_keys(stage) == 0, 90, 0.5), found_keys(stage))
+    returned = [line for line in stage.log().splitlines() if "erased data is back" in line]
+    checks.equal("no look took what others own for data that came back", returned, [])
+
+
+def show(stage, request):
+    return stage.http("GET", f"/v1/requests/{request}")[1]
+
+
+def found_keys(stage, which=""):
+    state = sqlite3.connect(f"file:{stage.path('state/state.db')}?mode=ro", uri=True, timeout=10)
+    try:
+        return state.execute("SELECT count(*) FROM found_keys JOIN requests ON requests.id = request_id"
+                             f" {which}").fetchone()[0]
+    finally:
+        state.close()
