@@ -125,6 +125,19 @@ def refuse_configuration(checks, stage):
                      and done.stderr.count("\nerror: ") == 1, done.stderr)
     with open(stage.path("expunged.toml"), "w") as file:
         file.write(text)
+    begun = len(stage.log())
+    stage.starts()
+    checks.check("a start that was refused is no unclean stop", "unclean" not in stage.log()[begun:])
+    stage.stop()
+    with open(stage.path("credentials/vault-key")) as file:
+        key = file.read()
+    with open(stage.path("credentials/vault-key"), "w") as file:
+        file.write("no key\n")
+    done = subprocess.run(stage.arguments(), capture_output=True, text=True, timeout=60)
+    checks.check("a vault key that is none stops the start and is named",
+                 done.returncode == 78 and "'vault-key' (malformed_key)" in done.stderr, done.stderr)
+    with open(stage.path("credentials/vault-key"), "w") as file:
+        file.write(key)
     with open(stage.path("expunged.toml"), "a") as file:
         file.write('\n[[target.table]]\ntable = "nowhere"\ncolumn = "x"\naction = "delete"\n')
     done = subprocess.run(stage.arguments(), capture_output=True, text=True, timeout=60)

@@ -26,6 +26,22 @@ struct DaemonBuilder: Sendable {
         let clock = AnchoredClock()
         let now: @Sendable () -> WallTime = { clock.now() }
         let state = try StateDatabase.open(path: directories.state + "/state.db", now: now)
+        do {
+            return try await build(configuration, on: state, in: directories, clock)
+        } catch let error as DaemonError where error.isForOperator && !state.wasUncleanStop {
+            // Nothing was worked on, so the next start has nothing to recover from.
+            try await state.close()
+            throw error
+        }
+    }
+
+    private func build(
+        _ configuration: DaemonConfiguration,
+        on state: StateDatabase,
+        in directories: ServiceDirectories,
+        _ clock: AnchoredClock
+    ) async throws -> Daemon {
+        let now: @Sendable () -> WallTime = { clock.now() }
         let marker = try CrashMarker(directory: directories.state)
         if state.wasUncleanStop {
             logger.note(

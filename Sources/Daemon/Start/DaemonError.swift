@@ -31,5 +31,8 @@ package struct DaemonError: Error, Sendable, CustomStringConvertible {
         }
     }
 
+    /// Whether somebody must mend the configuration or a credential before it can start.
+    var isForOperator: Bool { exitStatus == 78 }
+
     package var description: String { problems.joined(separator: "\n") }
 }

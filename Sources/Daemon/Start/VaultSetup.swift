@@ -17,10 +17,16 @@ struct VaultSetup: Sendable {
     /// sent. With a key that opens nothing of what is stored, tokens would be judged unusable and
     /// deletions go on without revoking them, so that stops the start.
     ///
-    /// - Throws: ``DaemonError`` of kind `credential` naming each missing key id,
-    ///   ``Vault/VaultSetupError`` for a credential that holds no key, or the store's error.
+    /// - Throws: ``DaemonError`` of kind `credential` naming each missing key id or the credential
+    ///   that holds no key, or the store's error.
     func open(for state: StateDatabase) async throws -> SealedVault {
-        guard let keyring = try loadKeyring() else { return SealedVault(keyring: nil) }
+        let keyring: VaultKeyring?
+        do {
+            keyring = try loadKeyring()
+        } catch {
+            throw DaemonError(.credential, ["\(error)"])
+        }
+        guard let keyring else { return SealedVault(keyring: nil) }
         let missing = try await state.vaultKeyIDs().filter {
             keyring.key(id: $0) == nil && !settings.lostKeyIDs.contains($0)
         }
