@@ -30,7 +30,8 @@ final class CloudStorageServer: Sendable {
         done
         echo ready
         cat >/dev/null || true
-        kill $pid
+        # The thread that started it may have had all signals blocked, so that only this ends it.
+        kill -KILL $pid
         wait $pid || true
         """
 

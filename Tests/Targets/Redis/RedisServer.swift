@@ -34,7 +34,8 @@ final class RedisServer: Sendable {
         done
         echo ready
         cat >/dev/null || true
-        kill $server
+        # The thread that started it may have had all signals blocked, so that only this ends it.
+        kill -KILL $server
         wait $server || true
         cd / && rm -rf -- "$dir"
         """

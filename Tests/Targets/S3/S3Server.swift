@@ -34,7 +34,8 @@ final class S3Server: Sendable {
         done
         echo ready
         cat >/dev/null || true
-        kill $pid
+        # The thread that started it may have had all signals blocked, so that only this ends it.
+        kill -KILL $pid
         wait $pid || true
         cd / && rm -rf -- "$dir"
         """
