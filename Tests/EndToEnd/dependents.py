@@ -1,6 +1,8 @@
 """Stores that know a user by ids in another one's rows, and objects that go with their last owner, under kill -9."""
 
+import datetime
 import hashlib
+import json
 import os
 import sqlite3
 import threading
@@ -106,7 +108,7 @@ class Town:
             customer = f"crm-{canary(self.stage.dice)}"
             self.stage.canaries.add(customer)
             self.customers[user] = customer
-            self._write(f"{self.crm}/records/{customer}.json", customer)
+            self.write_record(user)
             for name in workspace_of(number):
                 if name not in names:
                     names[name] = self._workspace()
@@ -122,10 +124,16 @@ class Town:
         with sqlite3.connect(self.stage.app, timeout=10) as app:
             app.execute("INSERT INTO workspaces VALUES (?, 'a title')", (space,))
             app.executemany("INSERT INTO documents VALUES (?, ?)", [(space, "text")] * 3)
+        self.write_old(space)
+        return space
+
+    def write_record(self, user):
+        self._write(f"{self.crm}/records/{self.customers[user]}.json", self.customers[user])
+
+    def write_old(self, space):
         # Enough files that a kill may meet the purge of them.
         for name in ["a.txt", *(f"deep/{number}.txt" for number in range(100))]:
             self._write(f"{self.spaces}/{space}/{name}", space)
-        return space
 
     @staticmethod
     def _write(path, text):
@@ -189,9 +197,11 @@ def dependents(checks, seed):
     planned(checks, stage, town, leaving[0], spaces)
     crash_between(checks, stage, town, leaving[:2], spaces)
     killed(checks, stage, leaving[2:])
-    erased(checks, stage, town, staying, kept)
-    checks.equal("not a byte of the others has changed", town.sum_of(staying, kept), before)
+    erased(checks, town, staying, kept)
     after_the_looks(checks, stage)
+    restored(checks, stage, town, leaving[4:6], [spaces[name] for name in ("own 4", "own 5", "pair 2")])
+    erased(checks, town, staying, kept)
+    checks.equal("not a byte of the others has changed", town.sum_of(staying, kept), before)
     stage.scan()
     stage.close()
 
@@ -279,25 +289,46 @@ def killed(checks, stage, users):
     between = 0
     for number in range(KILLS):
         comes_true(lambda: found_keys(stage, OPEN) > 0 or not load.is_alive(), 3, 0.005)
-        time.sleep(stage.dice.uniform(0, 0.1))
+        time.sleep(stage.dice.uniform(0, 0.03))
         stage.kill()
         between += found_keys(stage, OPEN) > 0
         stage.start()
         if not checks.check(f"after kill {number + 1} the daemon comes up", stage.comes_up(), stage.log()[-1500:]):
             return
     load.join(60)
-    checks.check(f"{between} of the kills met open requests with stored ids", between >= 2, between)
+    checks.check(f"{between} of the kills met open requests with stored ids", between > 0, between)
     ended = comes_true(lambda: stage.open_count() == 0, 240, 0.2)
     checks.check("every deletion comes to its end", ended, stage.http("GET", "/v1/requests?state=parked")[1])
 
 
-def erased(checks, stage, town, staying, kept):
+def erased(checks, town, staying, kept):
     checks.equal("no customer record of them is left, and none of the others went",
                  town.records(), {town.customers[user] for user in staying})
     checks.equal("every workspace without owners is gone, and no other", town.folders(), kept)
     checks.equal("in the database, too", town.rows("id", "workspaces"), kept)
     checks.equal("with its documents", town.rows("workspace_id", "documents"), kept)
     checks.equal("nobody's rows are left but theirs", town.rows("user_id", "members"), set(staying))
+
+
+def restored(checks, stage, town, users, spaces):
+    """A backup of the source and of what it keys brings two users back."""
+    with sqlite3.connect(stage.app, timeout=10) as app:
+        app.executemany("INSERT INTO workspaces VALUES (?, 'back')", [(space,) for space in spaces])
+        app.executemany("INSERT INTO accounts VALUES (?, ?)", [(user, town.customers[user]) for user in users])
+        app.executemany("INSERT INTO members VALUES (?, ?, ?)",
+                        [(user, space, LONG_AGO) for user in users for space in spaces])
+    for space in spaces:
+        town.write_old(space)
+    for user in users:
+        town.write_record(user)
+    now = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%S.%fZ")[:-4] + "Z"
+    done = stage.run("expungectl", "replay", "--since", "2026-01-01T00:00:00Z", "--target", "app-db",
+                     "--restored-at", now, "--json")
+    targets = {target["name"]: target for target in json.loads(done.stdout or "{}").get("targets", [])}
+    checks.equal("a replay erases in the source and in what it keys",
+                 {name: target["erased"] for name, target in targets.items()},
+                 {"app-db": 2, "crm": 2, "spaces": 1, "app-spaces": 1})
+    checks.equal("what it found is used up", found_keys(stage), 0)
 
 
 def after_the_looks(checks, stage):

@@ -24,6 +24,17 @@ struct FoundKeyTable {
         CREATE INDEX found_keys_late ON found_keys (request_id) WHERE is_late = 1;
         """
 
+    /// The vault keys that rows need; one look at the index for each.
+    static let keyIDs = """
+        WITH RECURSIVE found_key_keys (id) AS (
+          SELECT min(key_id) FROM found_keys
+          UNION ALL
+          SELECT (SELECT min(key_id) FROM found_keys WHERE key_id > found_key_keys.id)
+          FROM found_key_keys WHERE found_key_keys.id IS NOT NULL
+        )
+        SELECT id FROM found_key_keys WHERE id IS NOT NULL
+        """
+
     let database: Database
 
     /// A request that is not known here, as after a restore of a machine, has ended.

@@ -51,7 +51,7 @@ extension StateDatabase {
                 UNION
                 SELECT id FROM (\(CaseWriter.keyIDs))
                 UNION
-                SELECT DISTINCT key_id FROM found_keys
+                SELECT id FROM (\(FoundKeyTable.keyIDs))
                 """
             ) { $0.text(0) }
         }
