@@ -323,7 +323,7 @@ struct SpoolStateIntake: SpoolIntake {
                 switch outcome {
                 case .stored, .importedBefore: .sealed
                 case .rejected(let reason): .rejected(reason)
-                case .otherKey, .keyGone: .postponed
+                case .otherKey, .keyGone, .signInUsed: .postponed
                 }
             },
             requests: outcomes.map { outcome in

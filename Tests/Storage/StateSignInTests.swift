@@ -86,6 +86,38 @@ struct StateSignInTests {
         )
     }
 
+    @Test func `a sign-in of a reauthorization counts once`() async throws {
+        let fixture = try StateFixture()
+        var first = StateFixture.credential("u", "a")
+        first.signIn = Self.signIn("t")
+        guard case .stored = try await fixture.store(first)[0] else {
+            Issue.record("not stored")
+            return
+        }
+        var second = StateFixture.credential("u", "b")
+        second.signIn = Self.signIn("t")
+        #expect(try await fixture.store(second) == [.signInUsed])
+        second.signIn = Self.signIn("other")
+        guard case .stored = try await fixture.store(second)[0] else {
+            Issue.record("a credential was kept of a sign-in that was used before")
+            return
+        }
+    }
+
+    @Test func `a credential that is refused leaves its sign-in unused`() async throws {
+        let fixture = try StateFixture()
+        _ = try await fixture.keep(StateFixture.credential("u", "a", subject: "s"))
+        let open = try await fixture.open("u")
+        var purging = open.request
+        for index in purging.revocations.indices { purging.revocations[index].verdict = .proven }
+        purging.phase = .open(.purging)
+        try await fixture.save(purging, was: open.request)
+        var late = StateFixture.credential("u", "late", subject: "s")
+        late.signIn = Self.signIn("t")
+        #expect(try await fixture.store(late) == [.rejected(.deletionInProgress)])
+        #expect(try await fixture.database.record(Self.signIn("t")) == .recorded)
+    }
+
     @Test func `an older sign-in does not take the place of a newer one`() async throws {
         let fixture = try StateFixture()
         _ = try await fixture.keep(StateFixture.credential("u", "a", subject: "s"))

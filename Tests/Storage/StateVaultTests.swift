@@ -179,13 +179,6 @@ struct StateVaultTests {
         #expect(try await fixture.store(new) == [.importedBefore])
     }
 
-    @Test func `a sign-in counts once`() async throws {
-        let fixture = try StateFixture()
-        let expiry = StateFixture.start + .seconds(600)
-        #expect(try await fixture.database.recordSignIn(fingerprint: [1], expiresAt: expiry))
-        #expect(try await !fixture.database.recordSignIn(fingerprint: [1], expiresAt: expiry))
-    }
-
     @Test func `a forgotten identity takes the key along, one in use stays`() async throws {
         let fixture = try StateFixture()
         let stored = try await fixture.keep(StateFixture.credential("u", "a"))

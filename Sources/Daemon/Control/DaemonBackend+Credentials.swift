@@ -51,6 +51,7 @@ extension DaemonBackend {
         case .stored(let stored)?: return stored
         case .rejected(let reason)?: throw ControlProblem(rejection: reason)
         case .otherKey?, .keyGone?: throw ControlProblem(.unavailable)
+        case .signInUsed?: throw Self.refused("id_token_used_before")
         case .importedBefore?, nil: throw ControlProblem(.internal)
         }
     }
@@ -107,8 +108,7 @@ extension DaemonBackend {
         let (idToken, verified) = try await proveSignIn(
             input,
             clientID,
-            identity,
-            of: record.userHash
+            identity
         )
         var offer = CredentialOffer(
             user: user,
@@ -122,17 +122,17 @@ extension DaemonBackend {
         offer.subject = verified.subject
         offer.redirectURI = input.redirectURI
         offer.codeVerifier = input.codeVerifier
+        offer.signIn = parts.signIns.proven(verified, at: input.provider, of: record.userHash)
         _ = try await store(offer)
         audit("reauthorize", caller, ["request.id": "\(id)", "provider": "\(input.provider)"])
         return try await show(id, caller: caller)
     }
 
-    /// Checks the id token, that it is the same user's, and that it was never used before.
+    /// Checks the id token, and that it is the same user's.
     private func proveSignIn(
         _ input: ReauthorizeInput,
         _ clientID: String,
-        _ identity: IdentityID?,
-        of userHash: [UInt8]
+        _ identity: IdentityID?
     ) async throws(ControlProblem) -> (Secret, VerifiedSignIn) {
         guard let idToken = input.idToken else {
             throw Self.missing("id_token")
@@ -143,24 +143,11 @@ extension DaemonBackend {
             at: input.provider
         )
         let subject = SubjectHash.make(verified.subject, at: input.provider, parts.hasher)
-        let isNew = try await attempt("reauthorize") {
-            if let identity, let known = try await parts.state.subjectHash(of: identity),
-                known != subject
-            {
-                throw ControlProblem(.subjectMismatch)
-            }
-            switch try await parts.signIns.record(verified, at: input.provider, of: userHash) {
-            case .recorded: return true
-            case .usedBefore: return false
-            case .subjectUnknown, .otherSubject:
-                // Good for this request, whose own identity was compared; no proof of the user.
-                return try await parts.state.recordSignIn(
-                    fingerprint: verified.fingerprint,
-                    expiresAt: verified.expiresAt
-                )
-            }
+        let known = try await attempt("reauthorize") {
+            guard let identity else { return nil as [UInt8]? }
+            return try await parts.state.subjectHash(of: identity)
         }
-        guard isNew else { throw Self.refused("id_token_used_before") }
+        guard known.map({ $0 == subject }) ?? true else { throw ControlProblem(.subjectMismatch) }
         return (idToken, verified)
     }
 

@@ -17,6 +17,8 @@ struct CredentialOffer: Sendable {
     var redirectURI: String?
     var codeVerifier: Secret?
     var spoolRow: SpoolRow?
+    /// The sign-in that it came with.
+    var signIn: ProvenSignIn?
 }
 
 /// Checks, seals and stores credentials, and hands authorization codes to the five-minute lane.
@@ -58,7 +60,7 @@ struct CredentialDesk: Sendable {
                 let key = UserKey(key: key, isStored: true)
                 outcomes[index] = try await storeAgain(offers[index], under: key)
             case .keyGone: outcomes[index] = try await storeAgain(offers[index], under: nil)
-            case .stored, .rejected, .importedBefore, nil: break
+            case .stored, .rejected, .importedBefore, .signInUsed, nil: break
             }
         }
         let all = outcomes.compactMap(\.self)
@@ -198,6 +200,7 @@ struct CredentialDesk: Sendable {
         credential.isUserKeyStored = userKey.isStored
         credential.redirectURI = offer.redirectURI
         credential.spoolRow = offer.spoolRow
+        credential.signIn = offer.signIn
         return credential
     }
 

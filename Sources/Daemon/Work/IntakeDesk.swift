@@ -200,7 +200,7 @@ final class IntakeDesk: SpoolIntake {
             switch outcome {
             case .stored, .importedBefore: .sealed
             // Twice another key: the next look at the spool finds the last one.
-            case .otherKey, .keyGone: .postponed
+            case .otherKey, .keyGone, .signInUsed: .postponed
             // A key that comes back makes them usable; an open secret in the spool is the lesser
             // evil.
             case .rejected(.vaultSealed): .postponed

@@ -25,6 +25,8 @@ package struct NewCredential: Sendable {
     package var expiresAt: WallTime?
     /// The row of the spool's `credentials` table that it came from.
     package var spoolRow: SpoolRow?
+    /// The sign-in that it came with; used in the commit that stores it, or not at all.
+    package var signIn: ProvenSignIn?
 
     package init(
         userHash: [UInt8],
@@ -113,6 +115,8 @@ package enum CredentialOutcome: Hashable, Sendable {
     case keyGone
     /// This row of the spool was stored before; only scrub it.
     case importedBefore
+    /// Its sign-in was used before; nothing was stored.
+    case signInUsed
 }
 
 /// Where sealed credentials become durable.

@@ -23,20 +23,6 @@ extension StateDatabase: CredentialIntake {
             return try credentials.map { try writer.take($0) }
         }
     }
-
-    /// Records a fresh sign-in, once.
-    ///
-    /// - Parameters:
-    ///   - fingerprint: Names the id token.
-    ///   - expiresAt: Until when the token would be accepted; it is forgotten a day later.
-    /// - Returns: `false` when it was used before.
-    /// - Throws: ``StorageError``: nothing was recorded.
-    package func recordSignIn(fingerprint: [UInt8], expiresAt: WallTime) async throws -> Bool {
-        let now = now()
-        return try await writer.perform { database in
-            try Self.use(fingerprint, until: expiresAt, at: now, database)
-        }
-    }
 }
 
 /// Stores sealed credentials inside one transaction.
@@ -57,7 +43,28 @@ private struct CredentialWriter {
         ) { WrappedKey(bytes: $0.blob(0), keyID: $0.text(1)) }
     }
 
+    /// A sign-in that nothing was stored for stays unused: nobody has to sign in again for that.
     func take(_ new: NewCredential) throws -> CredentialOutcome {
+        guard let signIn = new.signIn else { return try takeAlone(new) }
+        try database.run("SAVEPOINT sign_in")
+        let outcome = try isUnused(signIn) ? takeAlone(new) : .signInUsed
+        if case .stored = outcome {} else { try database.run("ROLLBACK TO sign_in") }
+        try database.run("RELEASE sign_in")
+        return outcome
+    }
+
+    /// Uses the sign-in.
+    private func isUnused(_ signIn: ProvenSignIn) throws -> Bool {
+        switch try StateDatabase.record(signIn, at: now, database) {
+        case .recorded: true
+        case .usedBefore: false
+        case .subjectUnknown, .otherSubject:
+            // Good for the one identity that it was compared with; no proof of the user.
+            try StateDatabase.use(signIn.fingerprint, until: signIn.expiresAt, at: now, database)
+        }
+    }
+
+    private func takeAlone(_ new: NewCredential) throws -> CredentialOutcome {
         let imports = SpoolImports(database: database, source: .credentials)
         if let row = new.spoolRow, let known = try imports.find(row) {
             guard case .rejected(let text) = known else { return .importedBefore }
@@ -68,7 +75,7 @@ private struct CredentialWriter {
         switch outcome {
         case .stored: try imports.add(row, .stored, at: now)
         case .rejected(let reason): try imports.add(row, .rejected(reason.rawValue), at: now)
-        case .otherKey, .keyGone, .importedBefore: break
+        case .otherKey, .keyGone, .importedBefore, .signInUsed: break
         }
         return outcome
     }
