@@ -2,11 +2,13 @@
 // that VFS's open(2) while a guarded file is being opened, which also covers the `-shm` file.
 #define _GNU_SOURCE
 #include "CSQLiteGuard.h"
+#include "WALGather.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <sqlite3.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -26,6 +28,10 @@ typedef struct database {
     uint64_t refusals;
     int last_refusal;
     int never_create;
+    // The open database that holds the lock on writing the WAL, if this process does.
+    _Atomic(struct guard_file *) writer;
+    // Its WAL while frames wait there; the writer's alone.
+    struct guard_file *gathering;
     char path[];
 } database;
 
@@ -47,6 +53,7 @@ typedef struct guard_file {
     database *owner;
     int kind;
     sqlite3_file *inner;
+    wal_gather gather;
 } guard_file;
 
 // ---- registry ----
@@ -201,8 +208,36 @@ static void remember_journal(sqlite3_file *file) {
     if (self->kind == SQLITE_OPEN_MAIN_JOURNAL) current = self->owner;
 }
 
+// ---- the WAL ----
+
+// The lock on writing (sqlite.org/walformat.html, "WAL Locks").
+enum { WAL_WRITE_LOCK = 0 };
+
+static int flush(sqlite3_file *file) {
+    guard_file *self = (guard_file *)file;
+    if (self->gather.count == 0) return SQLITE_OK;
+    self->owner->gathering = NULL;
+    return wal_gather_flush(&self->gather, self->inner);
+}
+
+// What is left now was never committed.
+static void end_writing(database *owner) {
+    if (owner->gathering != NULL) wal_gather_drop(&owner->gathering->gather);
+    owner->gathering = NULL;
+    atomic_store(&owner->writer, NULL);
+}
+
+static int is_writer(guard_file *self) {
+    return self->owner != NULL && atomic_load(&self->owner->writer) == self;
+}
+
 static int file_close(sqlite3_file *file) {
     guard_file *self = (guard_file *)file;
+    if (is_writer(self)) end_writing(self->owner);
+    if (self->gather.bytes != NULL) {
+        if (self->owner->gathering == self) self->owner->gathering = NULL;
+        wal_gather_end(&self->gather);
+    }
     int code = self->inner->pMethods->xClose(self->inner);
     if (self->kind == SQLITE_OPEN_MAIN_DB) release(self->owner);
     return code;
@@ -210,23 +245,37 @@ static int file_close(sqlite3_file *file) {
 
 static int file_read(sqlite3_file *file, void *buffer, int count, sqlite3_int64 offset) {
     remember_journal(file);
+    int code = flush(file);
+    if (code != SQLITE_OK) return code;
     return inner_of(file)->pMethods->xRead(inner_of(file), buffer, count, offset);
 }
 
 static int file_write(sqlite3_file *file, const void *bytes, int count, sqlite3_int64 offset) {
-    return inner_of(file)->pMethods->xWrite(inner_of(file), bytes, count, offset);
+    guard_file *self = (guard_file *)file;
+    if (self->kind != SQLITE_OPEN_WAL || atomic_load(&self->owner->writer) == NULL) {
+        return self->inner->pMethods->xWrite(self->inner, bytes, count, offset);
+    }
+    int code = wal_gather_write(&self->gather, self->inner, bytes, count, offset);
+    self->owner->gathering = self->gather.count > 0 ? self : NULL;
+    return code;
 }
 
 static int file_truncate(sqlite3_file *file, sqlite3_int64 size) {
+    int code = flush(file);
+    if (code != SQLITE_OK) return code;
     return inner_of(file)->pMethods->xTruncate(inner_of(file), size);
 }
 
 static int file_sync(sqlite3_file *file, int flags) {
+    int code = flush(file);
+    if (code != SQLITE_OK) return code;
     return inner_of(file)->pMethods->xSync(inner_of(file), flags);
 }
 
 static int file_size(sqlite3_file *file, sqlite3_int64 *size) {
     remember_journal(file);
+    int code = flush(file);
+    if (code != SQLITE_OK) return code;
     return inner_of(file)->pMethods->xFileSize(inner_of(file), size);
 }
 
@@ -262,10 +311,23 @@ static int file_shm_map(sqlite3_file *file, int page, int size, int extend, void
 }
 
 static int file_shm_lock(sqlite3_file *file, int offset, int count, int flags) {
-    return inner_of(file)->pMethods->xShmLock(inner_of(file), offset, count, flags);
+    guard_file *self = (guard_file *)file;
+    int is_for_writing = offset == WAL_WRITE_LOCK && (flags & SQLITE_SHM_EXCLUSIVE) != 0;
+    if (is_for_writing && (flags & SQLITE_SHM_UNLOCK) != 0 && is_writer(self)) {
+        end_writing(self->owner);
+    }
+    int code = self->inner->pMethods->xShmLock(self->inner, offset, count, flags);
+    if (is_for_writing && (flags & SQLITE_SHM_LOCK) != 0 && code == SQLITE_OK) {
+        atomic_store(&self->owner->writer, self);
+    }
+    return code;
 }
 
 static void file_shm_barrier(sqlite3_file *file) {
+    guard_file *self = (guard_file *)file;
+    // Checksums that were made anew come after the last frame; all of it is there before it is
+    // shown. They lie within the file, so nothing can fail for want of room.
+    if (is_writer(self) && self->owner->gathering != NULL) flush(&self->owner->gathering->head);
     inner_of(file)->pMethods->xShmBarrier(inner_of(file));
 }
 

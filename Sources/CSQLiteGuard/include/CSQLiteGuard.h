@@ -15,6 +15,9 @@
 //    appears later: openat2(2) RESOLVE_NO_SYMLINKS), only regular files: callers pass real paths;
 //  - temporary files only without a name and deleted on close; extensions never load.
 //
+// It also writes the frames of a transaction to the WAL with few calls (WALGather.h); what is on
+// disk, and when, is the same.
+//
 // A refusal is an error for the caller (SQLITE_PERM or SQLITE_CANTOPEN), is counted, and stays
 // counted after the database is closed. Thread-safe, except csqliteguard_install(), which must have
 // returned before the first database of the process is opened.
