@@ -96,7 +96,7 @@ package enum EngineAction: Sendable {
     case load(ReadNumber, [RequestID])
     /// At most one commit is under way; the answer is ``EngineInput/committed(_:)``.
     case commit([StateChange])
-    case call(RequestID, RequestEffect, ProviderName, SealedCredential)
+    indirect case call(RequestID, RequestEffect, ProviderName, SealedCredential)
     /// Ask a directory; the answer is ``EngineInput/answered(_:_:_:_:)``.
     case lookUp(RequestID, ProviderName, UserID)
     case exchange(LoadedExchange)
@@ -108,7 +108,7 @@ package enum EngineAction: Sendable {
     case verify(TargetName, [PurgeOrder])
     case reply(Ticket, OperationOutcome)
     /// A request's new state is durable.
-    case changed(Request)
+    indirect case changed(Request)
     case announce(RequestID, Announcement)
     case report(EngineReport)
 }

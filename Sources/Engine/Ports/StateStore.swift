@@ -127,7 +127,9 @@ package enum StateChange: Sendable {
     /// it: its user id, data key, credentials and identities are destroyed (`delete_account`), or
     /// the credentials of the identities with a verdict (`revoke_tokens`), and a tombstone is
     /// written.
-    case save(now: Request, was: Request, at: WallTime)
+    ///
+    /// Indirect, as a change is handed on by many hands and two requests are much to copy.
+    indirect case save(now: Request, was: Request, at: WallTime)
     /// Keeps what the re-checks of a deletion need that the same batch completes.
     case openCase(OpenedCase)
     /// The new phase of an exchange; a final one destroys the code's secret in the same commit, and
