@@ -276,6 +276,8 @@ final class SpoolMirrorBox: SpoolMirrorSource {
 
     func put(_ rows: [SpoolMirrorRow]) { state.withLock { $0.rows += rows } }
 
+    var isQuiet: Bool { true }
+
     func spoolMirrorRows(limit: Int) async throws -> [SpoolMirrorRow] {
         state.withLock { state in
             state.batchCount += 1

@@ -259,6 +259,8 @@ final class SpoolCountingSource: SpoolMirrorSource {
 
     var confirmedCount: Int { confirmed.withLock { $0 } }
 
+    var isQuiet: Bool { inner.isQuiet }
+
     func spoolMirrorRows(limit: Int) async throws -> [SpoolMirrorRow] {
         try await inner.spoolMirrorRows(limit: limit)
     }

@@ -196,17 +196,39 @@ import Testing
         commit.writtenCount = 1
         (commit.beganAt, commit.builtAt) = (.milliseconds(1995), .seconds(2))
         pace.note(commit, endedAt: .milliseconds(2008))
-        #expect(pace.rowCount == SpoolLimits.mirrorRowsMin)
+        #expect(pace.rowCount == SpoolLimits.mirrorRowsMax, "there was time for all")
         #expect(pace.buildTime == .milliseconds(17), "17 ms and 8 ms are the 25 ms of a commit")
-        #expect(pace.wait(at: .milliseconds(2008)) == .milliseconds(237))
+        #expect(pace.wait(at: .milliseconds(2008)) == .milliseconds(321))
         pace.note(commit, endedAt: .milliseconds(2003))
         #expect(pace.buildTime == SpoolLimits.mirrorBuildMax)
         pace.note(commit, endedAt: .seconds(3))
         #expect(pace.buildTime == SpoolLimits.mirrorBuildMin)
+        commit.isCut = true
+        pace.note(commit, endedAt: .seconds(3))
+        #expect(pace.rowCount == SpoolLimits.mirrorRowsMin)
         commit.handledCount = 1000
         pace.note(commit, endedAt: .seconds(3))
         #expect(pace.rowCount == 1250, "a quarter more than there was time for")
     }
+
+    @Test("one commit a second need not wait once nothing changes, and never two")
+    func spareCommit() {
+        var pace = SpoolPace()
+        func commit(at time: Duration) {
+            var commit = SpoolDatabase.MirrorCommit()
+            commit.writtenCount = 1
+            (commit.beganAt, commit.builtAt) = (time, time)
+            pace.note(commit, endedAt: time)
+        }
+        commit(at: .milliseconds(5000))
+        #expect(pace.waitWhenQuiet(at: .milliseconds(5030)) == .zero)
+        commit(at: .milliseconds(5030))
+        #expect(pace.wait(at: .milliseconds(5040)) == .milliseconds(324), "after any commit")
+        #expect(pace.waitWhenQuiet(at: .milliseconds(5040)) == .milliseconds(990))
+        commit(at: .milliseconds(5364))
+        #expect(pace.waitWhenQuiet(at: .milliseconds(5364)) == .milliseconds(666), "no spare one")
+    }
+
     @Test("a lock is tried for again every millisecond for a commit's time, then ever more rarely")
     func pauses() {
         var pause = SpoolPause.lock

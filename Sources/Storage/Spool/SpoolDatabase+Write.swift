@@ -30,6 +30,8 @@ extension SpoolDatabase {
         var strangerCount = 0
         var unreadableCount = 0
         var writtenCount = 0
+        /// There was no time for all of the rows.
+        var isCut = false
         /// When it had the lock, and when it had written everything but its end.
         var beganAt = Duration.zero
         var builtAt = Duration.zero
@@ -100,7 +102,10 @@ extension SpoolDatabase {
                     }
                 }
                 commit.handledCount += 1
-                if commit.handledCount % 8 == 0, clock.uptime() >= end { break }
+                if commit.handledCount % 8 == 0, clock.uptime() >= end {
+                    commit.isCut = commit.handledCount < texts.count
+                    break
+                }
             }
             commit.builtAt = clock.uptime()
             return commit
@@ -136,6 +141,26 @@ private struct MirrorText: Sendable {
     }
 }
 
+/// A row of the spool before it is written.
+private struct ShownRow {
+    /// The row when it does not name the request, and may be another one.
+    let stranger: SpoolRawRow?
+    /// It has neither a key nor options.
+    let isBare: Bool
+
+    init(_ row: SQLRow, requestID: String?) {
+        let shown = row.textOrNil(Self.shown)
+        let isKnown = shown != nil && shown == requestID
+        stranger = isKnown ? nil : SpoolRawRow(row, of: .requests)
+        isBare = row.isNull(Self.key) && row.text(Self.options) == "{}"
+    }
+
+    // Positions in ``SpoolTable/shownRequestSQL``.
+    private static let key: Int32 = 3
+    private static let options: Int32 = 4
+    private static let shown: Int32 = 6
+}
+
 extension Database {
     fileprivate func isSubmitted(_ id: Int64, _ table: SpoolTable) throws -> Bool {
         try first(table.isSubmittedSQL, .int(id)) { $0.bool(0) } ?? false
@@ -146,28 +171,21 @@ extension Database {
         _ hasher: any KeyedHasher,
         _ commit: inout SpoolDatabase.MirrorCommit
     ) throws {
-        let (row, requestID) = (text.mirrored.row, text.requestID)
-        let found = try first(
-            "SELECT request_id FROM requests WHERE id = ?1",
-            .int(row.spoolRow)
-        ) { $0.textOrNil(0) }
+        let row = text.mirrored.row
+        let found = try first(SpoolTable.shownRequestSQL, .int(row.spoolRow)) {
+            ShownRow($0, requestID: text.requestID)
+        }
         // The application may delete its rows.
         guard let found else { return }
-        if found == nil || found != requestID {
-            let raw = try first(
-                SpoolTable.requests.rowSQL,
-                .int(row.spoolRow),
-                body: { SpoolRawRow($0, of: .requests) }
-            )
-            guard let raw, raw.fingerprint(hasher) == text.mirrored.fingerprint else {
-                commit.strangerCount += 1
-                return
-            }
+        if let raw = found.stranger, raw.fingerprint(hasher) != text.mirrored.fingerprint {
+            commit.strangerCount += 1
+            return
         }
+        let eraseSQL = found.isBare ? Self.eraseBareSQL : Self.eraseSQL
         try run(
-            row.isErased ? Self.showErasedSQL : Self.showSQL,
+            row.isErased ? eraseSQL : Self.showSQL,
             .int(row.spoolRow),
-            .text(requestID),
+            .text(text.requestID),
             .text(row.state.rawValue),
             .text(row.detail),
             .text(text.updatedAt)
@@ -179,8 +197,13 @@ extension Database {
         UPDATE requests SET request_id = ?2, state = ?3, detail = ?4, updated_at = ?5
         WHERE id = ?1
         """
-    private static let showErasedSQL = """
+    private static let eraseSQL = """
         UPDATE requests SET request_id = ?2, state = ?3, detail = ?4, updated_at = ?5,
           user_id = 'erased:' || ?2, idempotency_key = NULL, options = '{}' WHERE id = ?1
+        """
+    /// Leaves the index on the keys alone.
+    private static let eraseBareSQL = """
+        UPDATE requests SET request_id = ?2, state = ?3, detail = ?4, updated_at = ?5,
+          user_id = 'erased:' || ?2 WHERE id = ?1
         """
 }

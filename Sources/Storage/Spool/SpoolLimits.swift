@@ -30,8 +30,13 @@ package enum SpoolLimits {
     /// Shortest pause between two tries to open a file in trouble; an attacker makes events
     /// cheaply.
     static let reopenPause = Duration.milliseconds(50)
-    /// Shortest time between two commits of the mirror: four a second.
-    package static let mirrorInterval = Duration.milliseconds(250)
+    /// Shortest time between two commits of the mirror while states change: three a second.
+    package static let mirrorInterval = Duration.milliseconds(334)
+    /// Shortest time between two commits that did not wait for that: the fourth of a second.
+    static let mirrorSpareInterval = Duration.seconds(1)
+    /// Nothing changes any more when nothing did for so long: the states of a backlog change every
+    /// few milliseconds.
+    static let mirrorQuiet = Duration.milliseconds(25)
     /// From a change to the commit that shows it.
     ///
     /// A request that goes right through shows where it got to instead of every step, and its calls

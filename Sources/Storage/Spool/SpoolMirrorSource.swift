@@ -2,6 +2,9 @@ package import Engine
 
 /// Where the states come from that the spool shows; the state database.
 package protocol SpoolMirrorSource: Sendable {
+    /// Whether nothing is being changed; cheap.
+    var isQuiet: Bool { get }
+
     /// Rows that show something older than the state, all rows of one request together.
     ///
     /// - Throws: When the state cannot be read.

@@ -8,17 +8,15 @@ enum SpoolCell: Hashable, Sendable {
     /// A number, a blob, or text that is not UTF-8.
     case other(type: String, bytes: [UInt8])
 
-    init(_ row: SQLRow, type: Int32, value: Int32) {
-        let name = row.text(type)
-        guard name != "null" else {
+    init(_ row: SQLRow, at column: Int32) {
+        guard let type = row.typeName(column) else {
             self = .null
             return
         }
-        let bytes = row.blob(value)
-        if name == "text", let text = String(validating: bytes, as: UTF8.self) {
+        if type == "text", let text = row.validText(column) {
             self = .text(text)
         } else {
-            self = .other(type: name, bytes: bytes)
+            self = .other(type: type, bytes: row.blob(column))
         }
     }
 
@@ -54,7 +52,7 @@ struct SpoolRawRow: Sendable {
         self.table = table
         id = Int64(row.int(0))
         cells = table.inputColumns.indices.map { index in
-            SpoolCell(row, type: Int32(1 + index * 2), value: Int32(2 + index * 2))
+            SpoolCell(row, at: Int32(1 + index))
         }
     }
 
@@ -68,12 +66,17 @@ struct SpoolRawRow: Sendable {
     /// Keyed hash of the input columns; lengths keep neighbours apart.
     func fingerprint(_ hasher: any KeyedHasher) -> [UInt8] {
         var text = table.rawValue
+        text.reserveCapacity(text.utf8.count + byteCount + cells.count * 16)
         for cell in cells {
             switch cell {
             case .null:
                 text += "\nnull"
             case .text(let value):
-                text += "\ntext \(value.utf8.count) \(value)"
+                // Piece by piece: an interpolation costs more than the hash.
+                text += "\ntext "
+                text += String(value.utf8.count)
+                text += " "
+                text += value
             case .other(let type, let bytes):
                 text += "\n\(type) \(bytes.count)"
                 for byte in bytes { text += " \(byte)" }

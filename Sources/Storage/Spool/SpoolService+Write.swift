@@ -71,11 +71,9 @@ extension SpoolService {
     /// Every commit shows the states of its own moment: nothing is shown that has passed already.
     func mirrorAll() async {
         while !Task.isCancelled, database.isOpen, monitor.canWrite {
-            let (wait, limit) = mirrorPace.withLock {
-                ($0.wait(at: ports.clock.uptime()), $0.rowCount)
-            }
-            if wait > .zero, await !rest(wait) { return }
+            guard await awaitTurn() else { return }
             do {
+                let limit = mirrorPace.withLock { $0.rowCount }
                 let rows = try await ports.source.spoolMirrorRows(limit: limit)
                 guard !rows.isEmpty, let count = await show(rows) else { return }
                 try await ports.source.confirmMirrored(rows.prefix(count).map(\.row))
@@ -83,6 +81,24 @@ extension SpoolService {
                 // The state is in trouble and says so itself; the next change starts again.
                 return
             }
+        }
+    }
+
+    /// Waits until the mirror may commit again.
+    ///
+    /// - Returns: `false` when the task was cancelled.
+    private func awaitTurn() async -> Bool {
+        while true {
+            let now = ports.clock.uptime()
+            let (wait, quietWait) = mirrorPace.withLock {
+                ($0.wait(at: now), $0.waitWhenQuiet(at: now))
+            }
+            guard wait > .zero else { return true }
+            let pause = max(quietWait, SpoolLimits.mirrorQuiet)
+            let count = nudgeCount.load(ordering: .relaxed)
+            guard await rest(min(wait, pause)) else { return false }
+            let isQuiet = count == nudgeCount.load(ordering: .relaxed) && ports.source.isQuiet
+            if pause < wait, isQuiet { return true }
         }
     }
 

@@ -62,6 +62,8 @@ package final class SpoolService: Sendable {
     let monitor: SpoolMonitor
     let work = Mutex(Work())
     let mirrorPace = Mutex(SpoolPace())
+    /// How often ``nudge()`` was called.
+    let nudgeCount = Atomic(0)
     private let path: String
     private let sweepInterval: Duration
     private let settleSignal: AsyncStream<Void>.Continuation
@@ -130,7 +132,10 @@ package final class SpoolService: Sendable {
     package var health: SpoolHealth { monitor.health }
 
     /// Says that states may have changed; cheap, and never wakes anything twice.
-    package func nudge() { mirrorSignal.yield() }
+    package func nudge() {
+        nudgeCount.wrappingAdd(1, ordering: .relaxed)
+        mirrorSignal.yield()
+    }
 
     /// Stops taking rows, or goes on; what shows states goes on in both cases.
     package func setPaused(_ isPaused: Bool) {

@@ -5,20 +5,22 @@ enum SpoolTable: String, Sendable, CaseIterable {
     /// What the application writes; the output columns are never read back.
     var inputColumns: [String] {
         switch self {
-        case .requests:
-            ["kind", "user_id", "idempotency_key", "options", "created_at"]
-        case .credentials:
-            [
-                "user_id", "provider", "client_id", "subject", "kind", "secret", "redirect_uri",
-                "code_verifier", "raw_nonce", "created_at",
-            ]
+        case .requests: Self.requestColumns
+        case .credentials: Self.credentialColumns
         }
     }
 
-    /// `id` and, for each input column, its type and its value.
-    private var selection: String {
-        "id, " + inputColumns.map { "typeof(\($0)), \($0)" }.joined(separator: ", ")
-    }
+    // Made once, as the texts below: they are asked for with every row.
+    private static let requestColumns = [
+        "kind", "user_id", "idempotency_key", "options", "created_at",
+    ]
+    private static let credentialColumns = [
+        "user_id", "provider", "client_id", "subject", "kind", "secret", "redirect_uri",
+        "code_verifier", "raw_nonce", "created_at",
+    ]
+
+    /// `id` and the input columns.
+    private var selection: String { "id, " + inputColumns.joined(separator: ", ") }
 
     /// The last id of the next rows: `?1` is the first id, `?2` how many.
     var boundSQL: String {
@@ -46,9 +48,12 @@ enum SpoolTable: String, Sendable, CaseIterable {
         }
     }
 
-    // Made once: they are asked for with every row.
     private static let credentialSQL = credentials.makeRowSQL()
     private static let requestSQL = requests.makeRowSQL()
+
+    /// One request by its id, as ``rowSQL``, and behind the input the request that it shows.
+    static let shownRequestSQL =
+        "SELECT \(requests.selection), request_id FROM requests WHERE id = ?1"
 
     private func makeRowSQL() -> String { "SELECT \(selection) FROM \(rawValue) WHERE id = ?1" }
 

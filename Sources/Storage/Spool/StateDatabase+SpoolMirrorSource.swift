@@ -3,6 +3,9 @@ import GRDB
 import Lifecycle
 
 extension StateDatabase: SpoolMirrorSource {
+    /// Whether no commit, checkpoint or scrub is under way or waits.
+    package var isQuiet: Bool { writer.isIdle }
+
     /// Rows that show something older than the state, with the content that was imported.
     ///
     /// - Throws: ``StorageError``, or `CancellationError` in a cancelled task.

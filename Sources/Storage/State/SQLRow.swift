@@ -34,6 +34,27 @@ import Lifecycle
         )
     }
 
+    /// The text as it is; `nil` when it is not UTF-8.
+    func validText(_ column: Int32) -> String? {
+        guard let start = unsafe sqlite3_column_text(statement, column) else { return nil }
+        let count = Int(unsafe sqlite3_column_bytes(statement, column))
+        return unsafe String(
+            validating: UnsafeBufferPointer(start: start, count: count),
+            as: UTF8.self
+        )
+    }
+
+    /// What `typeof()` says of the stored value; `nil` for NULL. Ask before the value is read.
+    func typeName(_ column: Int32) -> String? {
+        switch unsafe sqlite3_column_type(statement, column) {
+        case SQLITE_NULL: nil
+        case SQLITE_INTEGER: "integer"
+        case SQLITE_FLOAT: "real"
+        case SQLITE_TEXT: "text"
+        default: "blob"
+        }
+    }
+
     func textOrNil(_ column: Int32) -> String? { isNull(column) ? nil : text(column) }
 
     func blob(_ column: Int32) -> [UInt8] {

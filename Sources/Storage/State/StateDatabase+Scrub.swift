@@ -5,11 +5,13 @@ import Lifecycle
 ///
 /// `secure_delete` overwrites deleted content in the pages, but the old pages stay in the database
 /// until a checkpoint and in the WAL until it is truncated. So after an ending the WAL is
-/// checkpointed with TRUNCATE, for all endings of half a second at once, and the receipt says when
+/// checkpointed with TRUNCATE, for all endings of some time at once, and the receipt says when
 /// that was.
 extension StateDatabase {
-    /// From an ending to its scrub; two of them keep the promise of one second.
-    package static let scrubDelay = Duration.milliseconds(500)
+    /// From an ending to its scrub.
+    ///
+    /// The promise is one second: the rest is for a scrub under way, and for the scrub itself.
+    package static let scrubDelay = Duration.milliseconds(750)
 
     /// Scrubs after endings until the task is cancelled or the database is closed.
     ///
