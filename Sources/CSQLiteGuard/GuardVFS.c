@@ -2,6 +2,7 @@
 // that VFS's open(2) while a guarded file is being opened, which also covers the `-shm` file.
 #define _GNU_SOURCE
 #include "CSQLiteGuard.h"
+#include "PathRegistry.h"
 #include "WALGather.h"
 
 #include <errno.h>
@@ -20,27 +21,6 @@
 
 const char *const csqliteguard_vfs_name = "expunged-guard";
 
-// One database path. Never freed, so pointers stay valid and counts outlive the connection; a
-// process opens a handful of paths in its life.
-typedef struct database {
-    struct database *next;
-    unsigned open_count;
-    uint64_t refusals;
-    int last_refusal;
-    int never_create;
-    // The open database that holds the lock on writing the WAL, if this process does.
-    _Atomic(struct guard_file *) writer;
-    // Its WAL while frames wait there; the writer's alone.
-    struct guard_file *gathering;
-    char path[];
-} database;
-
-enum { BUCKET_COUNT = 256 };
-static pthread_mutex_t registry_lock = PTHREAD_MUTEX_INITIALIZER;
-static database *buckets[BUCKET_COUNT];
-static uint64_t total_refusals;
-static int total_last_refusal;
-
 // The database whose journal this thread read last: a super-journal's name comes from there.
 static _Thread_local database *current;
 // Set while the wrapped VFS opens a file for this database.
@@ -55,109 +35,6 @@ typedef struct guard_file {
     sqlite3_file *inner;
     wal_gather gather;
 } guard_file;
-
-// ---- registry ----
-
-static unsigned bucket_of(const char *path, size_t length) {
-    uint32_t hash = 2166136261u;
-    for (size_t index = 0; index < length; index++) {
-        hash = (hash ^ (unsigned char)path[index]) * 16777619u;
-    }
-    return hash % BUCKET_COUNT;
-}
-
-static database *find_locked(const char *path, size_t length) {
-    database *entry = buckets[bucket_of(path, length)];
-    for (; entry != NULL; entry = entry->next) {
-        if (strncmp(entry->path, path, length) == 0 && entry->path[length] == 0) return entry;
-    }
-    return NULL;
-}
-
-static database *find_or_make_locked(const char *path) {
-    size_t length = strlen(path);
-    database *entry = find_locked(path, length);
-    if (entry != NULL) return entry;
-    entry = calloc(1, sizeof *entry + length + 1);
-    if (entry == NULL) return NULL;
-    memcpy(entry->path, path, length + 1);
-    unsigned bucket = bucket_of(path, length);
-    entry->next = buckets[bucket];
-    buckets[bucket] = entry;
-    return entry;
-}
-
-static void refuse(database *entry, int kind) {
-    pthread_mutex_lock(&registry_lock);
-    total_refusals++;
-    total_last_refusal = kind;
-    if (entry != NULL) {
-        entry->refusals++;
-        entry->last_refusal = kind;
-    }
-    pthread_mutex_unlock(&registry_lock);
-}
-
-static database *retain(const char *path) {
-    pthread_mutex_lock(&registry_lock);
-    database *entry = find_or_make_locked(path);
-    if (entry != NULL) entry->open_count++;
-    pthread_mutex_unlock(&registry_lock);
-    return entry;
-}
-
-static void release(database *entry) {
-    pthread_mutex_lock(&registry_lock);
-    entry->open_count--;
-    pthread_mutex_unlock(&registry_lock);
-}
-
-// The open database that `path` belongs to by appending `suffix`, or NULL.
-static database *owner_by_suffix(const char *path, const char *suffix) {
-    size_t length = strlen(path), tail = strlen(suffix);
-    if (length <= tail || strcmp(path + length - tail, suffix) != 0) return NULL;
-    pthread_mutex_lock(&registry_lock);
-    database *entry = find_locked(path, length - tail);
-    if (entry != NULL && entry->open_count == 0) entry = NULL;
-    pthread_mutex_unlock(&registry_lock);
-    return entry;
-}
-
-int csqliteguard_never_create(const char *path) {
-    pthread_mutex_lock(&registry_lock);
-    database *entry = find_or_make_locked(path);
-    if (entry != NULL) entry->never_create = 1;
-    pthread_mutex_unlock(&registry_lock);
-    return entry == NULL ? SQLITE_NOMEM : SQLITE_OK;
-}
-
-uint64_t csqliteguard_refusals(const char *path) {
-    pthread_mutex_lock(&registry_lock);
-    database *entry = path == NULL ? NULL : find_locked(path, strlen(path));
-    uint64_t count = path == NULL ? total_refusals : entry == NULL ? 0 : entry->refusals;
-    pthread_mutex_unlock(&registry_lock);
-    return count;
-}
-
-int csqliteguard_last_refusal(const char *path) {
-    pthread_mutex_lock(&registry_lock);
-    database *entry = path == NULL ? NULL : find_locked(path, strlen(path));
-    int kind = path == NULL ? total_last_refusal : entry == NULL ? 0 : entry->last_refusal;
-    pthread_mutex_unlock(&registry_lock);
-    return kind;
-}
-
-const char *csqliteguard_refusal_name(int kind) {
-    switch (kind) {
-    case CSQLITEGUARD_NONE: return "none";
-    case CSQLITEGUARD_SUPER_JOURNAL: return "super_journal";
-    case CSQLITEGUARD_FOREIGN_PATH: return "foreign_path";
-    case CSQLITEGUARD_SYMLINK: return "symlink";
-    case CSQLITEGUARD_NOT_REGULAR: return "not_regular";
-    case CSQLITEGUARD_TEMPORARY: return "temporary";
-    default: return "unknown";
-    }
-}
 
 // ---- open(2) below the wrapped VFS ----
 
@@ -193,7 +70,7 @@ static int guarded_open(const char *path, int flags, int mode) {
         close(fd);
         kind = CSQLITEGUARD_NOT_REGULAR;
     }
-    refuse(entry, kind);
+    registry_refuse(entry, kind);
     // The wrapped VFS does not try a second, read-only open after EISDIR.
     errno = EISDIR;
     return -1;
@@ -239,7 +116,7 @@ static int file_close(sqlite3_file *file) {
         wal_gather_end(&self->gather);
     }
     int code = self->inner->pMethods->xClose(self->inner);
-    if (self->kind == SQLITE_OPEN_MAIN_DB) release(self->owner);
+    if (self->kind == SQLITE_OPEN_MAIN_DB) registry_release(self->owner);
     return code;
 }
 
@@ -380,20 +257,20 @@ static int admit(const char *name, int flags, database **owner) {
     *owner = NULL;
     if ((kind & TEMPORARY_KINDS) != 0) {
         if (name == NULL && (flags & SQLITE_OPEN_DELETEONCLOSE) != 0) return SQLITE_OK;
-        refuse(current, CSQLITEGUARD_TEMPORARY);
+        registry_refuse(current, CSQLITEGUARD_TEMPORARY);
         return SQLITE_PERM;
     }
     if (kind == SQLITE_OPEN_MAIN_DB && name != NULL) {
-        *owner = retain(name);
+        *owner = registry_retain(name);
         return *owner == NULL ? SQLITE_NOMEM : SQLITE_OK;
     }
     if (name != NULL && kind == SQLITE_OPEN_MAIN_JOURNAL) {
-        *owner = owner_by_suffix(name, "-journal");
+        *owner = registry_owner(name, "-journal");
     } else if (name != NULL && kind == SQLITE_OPEN_WAL) {
-        *owner = owner_by_suffix(name, "-wal");
+        *owner = registry_owner(name, "-wal");
     }
     if (*owner != NULL) return SQLITE_OK;
-    refuse(
+    registry_refuse(
         current,
         kind == SQLITE_OPEN_SUPER_JOURNAL ? CSQLITEGUARD_SUPER_JOURNAL : CSQLITEGUARD_FOREIGN_PATH);
     return SQLITE_PERM;
@@ -419,20 +296,17 @@ static int guard_open(
         self->head.pMethods = methods_for(self->inner->pMethods);
     } else {
         if (self->inner->pMethods != NULL) self->inner->pMethods->xClose(self->inner);
-        if (self->kind == SQLITE_OPEN_MAIN_DB) release(owner);
+        if (self->kind == SQLITE_OPEN_MAIN_DB) registry_release(owner);
     }
     return code;
 }
 
 static int guard_delete(sqlite3_vfs *vfs, const char *path, int sync_directory) {
     (void)vfs;
-    pthread_mutex_lock(&registry_lock);
-    database *same = find_locked(path, strlen(path));
-    int is_database = same != NULL && same->open_count > 0;
-    pthread_mutex_unlock(&registry_lock);
-    int is_own = owner_by_suffix(path, "-journal") != NULL || owner_by_suffix(path, "-wal") != NULL;
+    int is_database = registry_is_open(path);
+    int is_own = registry_owner(path, "-journal") != NULL || registry_owner(path, "-wal") != NULL;
     if (is_database || !is_own) {
-        refuse(current, CSQLITEGUARD_FOREIGN_PATH);
+        registry_refuse(current, CSQLITEGUARD_FOREIGN_PATH);
         return SQLITE_PERM;
     }
     return base->xDelete(base, path, sync_directory);
@@ -440,15 +314,15 @@ static int guard_delete(sqlite3_vfs *vfs, const char *path, int sync_directory) 
 
 static int guard_access(sqlite3_vfs *vfs, const char *path, int flags, int *result) {
     (void)vfs;
-    database *journal_owner = owner_by_suffix(path, "-journal");
+    database *journal_owner = registry_owner(path, "-journal");
     if (journal_owner != NULL) current = journal_owner;
-    if (journal_owner != NULL || owner_by_suffix(path, "-wal") != NULL
-        || owner_by_suffix(path, "-shm") != NULL || owner_by_suffix(path, "") != NULL) {
+    if (journal_owner != NULL || registry_owner(path, "-wal") != NULL
+        || registry_owner(path, "-shm") != NULL || registry_owner(path, "") != NULL) {
         return base->xAccess(base, path, flags, result);
     }
     // "Does not exist" would make SQLite drop a journal that is still needed; an error stops it.
     // The only foreign name that reaches this call is a super-journal's (pager_playback).
-    refuse(current, CSQLITEGUARD_SUPER_JOURNAL);
+    registry_refuse(current, CSQLITEGUARD_SUPER_JOURNAL);
     *result = 0;
     return SQLITE_PERM;
 }
@@ -457,10 +331,7 @@ static int guard_full_pathname(sqlite3_vfs *vfs, const char *path, int size, cha
     (void)vfs;
     int code = base->xFullPathname(base, path, size, out);
     if (code != SQLITE_OK_SYMLINK) return code;
-    pthread_mutex_lock(&registry_lock);
-    database *entry = find_or_make_locked(path);
-    pthread_mutex_unlock(&registry_lock);
-    refuse(entry, CSQLITEGUARD_SYMLINK);
+    registry_refuse(registry_entry(path), CSQLITEGUARD_SYMLINK);
     return SQLITE_CANTOPEN_SYMLINK;
 }
 

@@ -24,7 +24,8 @@ import Testing
             configuration.allowsUnsafeTransactions = true
             queue = try DatabaseQueue(path: folder + "/app.db", configuration: configuration)
             try queue.writeWithoutTransaction { database in
-                try database.execute(sql: "PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0")
+                try database.execute(sql: "PRAGMA journal_mode = WAL")
+                try database.execute(sql: "PRAGMA wal_autocheckpoint = 0")
                 try database.execute(sql: setUp)
                 try database.execute(sql: "CREATE TABLE t (id INTEGER PRIMARY KEY, body BLOB)")
             }
@@ -80,9 +81,12 @@ import Testing
         }
     }
 
-    @Test("pages that a large transaction writes twice are right, synced or not", arguments: [
-        "FULL", "OFF",
-    ])
+    @Test(
+        "pages that a large transaction writes twice are right, synced or not",
+        arguments: [
+            "FULL", "OFF",
+        ]
+    )
     func rewrites(synchronous: String) throws {
         // A cache of ten pages spills, and the frames that are written again get new checksums.
         let ledger = try Ledger(
