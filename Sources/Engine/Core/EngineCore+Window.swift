@@ -85,45 +85,18 @@ extension EngineCore {
         mayLeave: Bool = true,
         at now: WallTime
     ) {
-        guard var run = window[id] else { return }
-        let hadBegunPurge = run.loaded.request.purgeStartedAt != nil
+        guard let index = window.index(forKey: id) else { return }
         around.isGuardClosed = massDeletionGuard.isClosed(at: now)
         var moment = Moment(now: now, dice: dice)
-        do {
-            run.effects += try run.loaded.request.handle(event, &moment, around: around)
-            if let ticket { run.tickets.append(ticket) }
-        } catch {
-            if let ticket { reply(ticket, .refused(error)) }
-        }
+        let step = window.values[index].step(event, ticket, &moment, around)
         dice = moment.dice
-        if !hadBegunPurge, run.loaded.request.purgeStartedAt != nil {
-            if massDeletionGuard.purgeBegan(at: now) { overridesUsed += 1 }
-        }
-        if !verifiesAtOnce(&run, id, after: event),
-            run.loaded.request != run.saved || !run.effects.isEmpty || !run.tickets.isEmpty
-        {
-            markDirty(&run, id)
-        }
-        moveLane(&run)
-        window[id] = run
+        if let ticket, let refusal = step.refusal { reply(ticket, .refused(refusal)) }
+        if step.beginsPurge, massDeletionGuard.purgeBegan(at: now) { overridesUsed += 1 }
+        if let target = step.verification { enqueue(id, .verify, to: target) }
+        if step.isNewlyDirty { dirty.append(id) }
+        if let old = step.leftLane { lanes[old]?.requestCount -= 1 }
+        if let new = step.enteredLane { lanes[new]?.requestCount += 1 }
         if mayLeave { evictIfIdle(id, at: now) }
-    }
-
-    /// Begins a verification that follows a target's answer without a commit in between.
-    ///
-    /// It only reads, and the store knows of a call under way for the request. What the purge
-    /// counted is stored with the answer; after a crash both are done again.
-    private mutating func verifiesAtOnce(
-        _ run: inout Run,
-        _ id: RequestID,
-        after event: RequestEvent
-    ) -> Bool {
-        guard event.isTargetAnswer, !run.isDirty, run.effects.count == 1,
-            case .verify(let target) = run.effects[0]
-        else { return false }
-        run.effects = []
-        enqueue(id, .verify, to: target)
-        return true
     }
 
     /// Gives an identity's news to the open requests of the user.
@@ -206,20 +179,6 @@ extension EngineCore {
         }
     }
 
-    private mutating func markDirty(_ run: inout Run, _ id: RequestID) {
-        guard !run.isDirty else { return }
-        run.isDirty = true
-        dirty.append(id)
-    }
-
-    private mutating func moveLane(_ run: inout Run) {
-        let lane = run.loaded.request.lane
-        guard lane != run.lane else { return }
-        if let old = run.lane { lanes[old]?.requestCount -= 1 }
-        if let lane { lanes[lane]?.requestCount += 1 }
-        run.lane = lane
-    }
-
     mutating func noteDue(_ time: WallTime) {
         nextDueAt = min(nextDueAt ?? time, time)
         if isFetching { dueNotedDuringFetch = min(dueNotedDuringFetch ?? time, time) }
@@ -232,6 +191,61 @@ extension EngineCore {
 
     /// Whether the window takes more work: not while a suspect runs alone or intake is paused.
     var mayFetch: Bool { suspects.isEmpty && !isIntakePaused }
+}
+
+/// What a step of one request means for the others.
+private struct RequestStep {
+    var refusal: OperationRefusal?
+    var beginsPurge = false
+    var verification: TargetName?
+    var isNewlyDirty = false
+    var leftLane: ProviderName?
+    var enteredLane: ProviderName?
+}
+
+extension EngineCore.Run {
+    /// Steps the request's machine where it lies in the window: taking it out copies all of it.
+    fileprivate mutating func step(
+        _ event: RequestEvent,
+        _ ticket: Ticket?,
+        _ moment: inout Moment,
+        _ around: Surroundings
+    ) -> RequestStep {
+        var step = RequestStep()
+        let hadBegunPurge = loaded.request.purgeStartedAt != nil
+        do {
+            effects += try loaded.request.handle(event, &moment, around: around)
+            if let ticket { tickets.append(ticket) }
+        } catch {
+            step.refusal = error
+        }
+        step.beginsPurge = !hadBegunPurge && loaded.request.purgeStartedAt != nil
+        step.verification = takeVerification(after: event)
+        if step.verification == nil, !isDirty,
+            loaded.request != saved || !effects.isEmpty || !tickets.isEmpty
+        {
+            isDirty = true
+            step.isNewlyDirty = true
+        }
+        let now = loaded.request.lane
+        if now != lane {
+            (step.leftLane, step.enteredLane) = (lane, now)
+            lane = now
+        }
+        return step
+    }
+
+    /// A verification that follows a target's answer without a commit in between.
+    ///
+    /// It only reads, and the store knows of a call under way for the request. What the purge
+    /// counted is stored with the answer; after a crash both are done again.
+    private mutating func takeVerification(after event: RequestEvent) -> TargetName? {
+        guard event.isTargetAnswer, !isDirty, effects.count == 1,
+            case .verify(let target) = effects[0]
+        else { return nil }
+        effects = []
+        return target
+    }
 }
 
 extension RequestEvent {
