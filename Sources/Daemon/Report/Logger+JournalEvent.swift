@@ -7,7 +7,8 @@ extension Logger {
     /// - Parameters:
     ///   - event: Decides message, severity and message id.
     ///   - facts: Names of the closed list of journal fields; never a secret or a personal datum.
-    func note(_ event: JournalEvent, _ facts: Metadata = [:]) {
+    ///     Not made for a level that nobody reads: an event of every request costs nothing then.
+    func note(_ event: JournalEvent, _ facts: @autoclosure () -> Metadata = [:]) {
         let level: Level =
             switch event.severity {
             case .info: .info
@@ -16,7 +17,8 @@ extension Logger {
             case .error: .error
             case .critical: .critical
             }
-        var metadata = facts
+        guard level >= logLevel else { return }
+        var metadata = facts()
         metadata["event"] = "\(event.rawValue)"
         log(level: level, "\(event.message)", metadata: metadata)
     }

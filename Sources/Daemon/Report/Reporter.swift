@@ -28,50 +28,50 @@ struct Reporter: EngineObserver {
     }
 
     func announced(_ announcement: Announcement, of id: RequestID) {
-        var facts: Logger.Metadata = ["request.id": "\(id)"]
         switch announcement {
         case .parked(.quarantined):
-            logger.note(.requestQuarantined, facts)
+            note(.requestQuarantined, of: id)
         case .parked(let reason):
-            facts["detail"] = "\(reason.rawValue)"
-            logger.note(.requestParked, facts)
+            note(.requestParked, of: id, ["detail": "\(reason.rawValue)"])
         case .resumed:
-            logger.note(.requestReleased, facts)
+            note(.requestReleased, of: id)
         case .verdict(let provider, let verdict):
             note(verdict, at: provider, of: id)
         case .sealBroken(let provider):
-            facts["provider"] = "\(provider)"
-            facts["error"] = "seal_broken"
-            logger.note(.notRevoked, facts)
+            note(.notRevoked, of: id, ["provider": "\(provider)", "error": "seal_broken"])
         case .vaultKeyMissing(let provider):
-            facts["provider"] = "\(provider)"
-            facts["error"] = "unknown_vault_key"
-            logger.note(.vaultSealed, facts)
+            note(.vaultSealed, of: id, ["provider": "\(provider)", "error": "unknown_vault_key"])
         case .approved:
-            logger.note(.requestApproved, facts)
+            note(.requestApproved, of: id)
         case .planChanged:
-            logger.note(.planChanged, facts)
+            note(.planChanged, of: id)
         case .purgeStarted:
-            logger.note(.purgeStarted, facts)
+            note(.purgeStarted, of: id)
         case .remainingRows(let target):
-            facts["target"] = "\(target)"
-            logger.note(.rowsRemaining, facts)
+            note(.rowsRemaining, of: id, ["target": "\(target)"])
         case .completed:
-            facts["state"] = "completed"
-            logger.note(.requestCompleted, facts)
+            note(.requestCompleted, of: id, ["state": "completed"])
         case .cancelled:
-            logger.note(.requestCancelled, facts)
+            note(.requestCancelled, of: id)
         case .abandoned:
-            logger.note(.requestAbandoned, facts)
+            note(.requestAbandoned, of: id)
         }
     }
 
+    private func note(
+        _ event: JournalEvent,
+        of id: RequestID,
+        _ facts: @autoclosure () -> Logger.Metadata = [:]
+    ) {
+        logger.note(event, facts().merging(["request.id": "\(id)"]) { _, id in id })
+    }
+
     private func note(_ verdict: Verdict, at provider: ProviderName, of id: RequestID) {
-        let facts: Logger.Metadata = [
-            "request.id": "\(id)", "provider": "\(provider)", "verdict": "\(verdict.rawValue)",
-        ]
-        logger.note(.revocationVerdict, facts)
-        if !verdict.isRevoked { logger.note(.notRevoked, facts) }
+        var facts: Logger.Metadata {
+            ["provider": "\(provider)", "verdict": "\(verdict.rawValue)"]
+        }
+        note(.revocationVerdict, of: id, facts)
+        if !verdict.isRevoked { note(.notRevoked, of: id, facts) }
         hub.tell(about: id) { sequence in
             var event = WireEvent(sequence: sequence, kind: .identity, at: now(), requestID: id)
             event.provider = provider.rawValue
