@@ -34,8 +34,9 @@ extension StateDatabase {
     static func mirrorRows(limit: Int, _ database: Database) throws -> [SpoolMirrorRow] {
         var rows = try rejectedRows(limit: limit, database)
         rows += try changedRows(endedSQL, limit: limit - rows.count, database)
-        // While results wait, what is still on its way may take a quarter.
-        let room = rows.isEmpty ? limit : min(limit - rows.count, limit / 4)
+        // While results wait, what is still on its way may take a sixteenth: most of it will have
+        // ended by the next commit, and would be shown twice.
+        let room = rows.isEmpty ? limit : min(limit - rows.count, limit / 16)
         return try rows + changedRows(openSQL, limit: room, database)
     }
 
