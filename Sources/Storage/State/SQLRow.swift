@@ -44,7 +44,7 @@ import Lifecycle
         )
     }
 
-    /// What `typeof()` says of the stored value; `nil` for NULL. Ask before the value is read.
+    /// What `typeof()` says of the stored value, before it is read; `nil` for NULL.
     func typeName(_ column: Int32) -> String? {
         switch unsafe sqlite3_column_type(statement, column) {
         case SQLITE_NULL: nil
