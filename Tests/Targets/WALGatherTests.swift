@@ -12,7 +12,7 @@ import Testing
         var path: String { folder + "/app.db" }
         let queue: DatabaseQueue
 
-        /// - Parameter setUp: Pragmas of the connection.
+        // `setUp`: pragmas of the connection.
         init(_ setUp: String) throws {
             #expect(csqliteguard_install() == SQLITE_OK)
             folder = FileManager.default.temporaryDirectory.path + "/gather-" + UUID().uuidString
