@@ -16,7 +16,7 @@ package final class RemoteClient: Sendable {
     static let idleTime = TimeAmount.seconds(20)
 
     private let client: HTTPClient
-    private let timeoutTotal: TimeAmount
+    private let deadlines: CallDeadlines
     private let answerMax: Int
     private let logger: Logger
     private let peers: PeerRule
@@ -37,7 +37,6 @@ package final class RemoteClient: Sendable {
         eventLoopGroup: any EventLoopGroup,
         logger: Logger
     ) throws(SetupError) {
-        timeoutTotal = TimeAmount(settings.timeoutTotal)
         answerMax = settings.answerMax
         self.logger = logger
         peers = PeerRule(allowsPrivate: settings.allowsPrivateAddresses)
@@ -64,7 +63,9 @@ package final class RemoteClient: Sendable {
         // One loop for calls and connections. Across loops a call's head and body are sent in turns
         // of the loop; an answer that comes between them (a refusal) and a close right after it
         // crash async-http-client 1.37: it releases a connection that its pool has forgotten.
-        client = HTTPClient(eventLoopGroup: eventLoopGroup.next(), configuration: configuration)
+        let loop = eventLoopGroup.next()
+        client = HTTPClient(eventLoopGroup: loop, configuration: configuration)
+        deadlines = CallDeadlines(limit: TimeAmount(settings.timeoutTotal), eventLoop: loop)
     }
 
     /// Makes one call.
@@ -75,11 +76,9 @@ package final class RemoteClient: Sendable {
         guard !Task.isCancelled else { return .unsent }
         let call = RemoteCall(answerMax: answerMax)
         guard let request = request.prepared(for: call) else { return .unsent }
-        let task = client.execute(
-            request: request,
-            delegate: call,
-            deadline: .now() + timeoutTotal
-        )
+        let task = client.execute(request: request, delegate: call)
+        let token = deadlines.begin { task.fail(reason: HTTPClientError.deadlineExceeded) }
+        defer { deadlines.end(token) }
         do {
             return .reply(
                 try await withTaskCancellationHandler {

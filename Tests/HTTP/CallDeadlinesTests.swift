@@ -1,0 +1,39 @@
+import NIOCore
+import NIOPosix
+import Synchronization
+import Testing
+
+@testable import HTTP
+
+@Suite("The deadlines of calls") struct CallDeadlinesTests {
+    private let deadlines = CallDeadlines(
+        limit: .milliseconds(40),
+        eventLoop: MultiThreadedEventLoopGroup.singleton.next()
+    )
+
+    /// Begins a call and waits until it is ended from outside.
+    private func untilEnded() async -> Duration {
+        let start = ContinuousClock.now
+        await withCheckedContinuation { continuation in
+            // The token is dropped: this call never ends by itself.
+            _ = deadlines.begin { continuation.resume() }
+        }
+        return start.duration(to: .now)
+    }
+
+    @Test("a call that takes too long is ended, not before its time and only once")
+    func ends() async {
+        #expect(await untilEnded() >= .milliseconds(40))
+        // Without calls there was no timer; the next one sets it again.
+        #expect(await untilEnded() >= .milliseconds(40))
+    }
+
+    @Test("a call that has ended is left alone, beside one that has not")
+    func leavesEnded() async {
+        let wasFailed = Mutex(false)
+        let token = deadlines.begin { wasFailed.withLock { $0 = true } }
+        deadlines.end(token)
+        _ = await untilEnded()
+        #expect(!wasFailed.withLock { $0 })
+    }
+}
