@@ -6,6 +6,26 @@ import Lifecycle
 struct RequestWriter {
     let database: Database
     let pen: LedgerPen
+    private let tally = CommitTally()
+
+    private init(_ database: Database, _ pen: LedgerPen) {
+        self.database = database
+        self.pen = pen
+    }
+
+    /// Makes the changes of one mutation and writes what they add up to.
+    ///
+    /// - Throws: `DatabaseError`, or what `body` throws.
+    static func write<Value>(
+        _ database: Database,
+        _ pen: LedgerPen,
+        _ body: (RequestWriter) throws -> Value
+    ) throws -> Value {
+        let writer = RequestWriter(database, pen)
+        let value = try body(writer)
+        try writer.tally.write(database)
+        return value
+    }
 
     private var leaves: RequestLeaves { RequestLeaves(pen: pen) }
 
@@ -146,10 +166,7 @@ struct RequestWriter {
             try update(purge, at: position, of: now.id)
         }
         if let startedAt = now.purgeStartedAt, was.purgeStartedAt == nil {
-            try database.run(
-                "INSERT INTO purge_log VALUES (?, 1) ON CONFLICT DO UPDATE SET count = count + 1",
-                .int(startedAt.unixMilliseconds / 1000)
-            )
+            tally.notePurge(at: startedAt)
         }
     }
 
@@ -192,8 +209,7 @@ extension RequestWriter {
               open_revocations = ?, purge_started_at = ?, crash_count = ?, is_held = ?,
               is_without_identities = ?, is_active = 0, lookup = ?,
               revision = revision + 1, updated_at = ?, user_id = NULL, ended_at = ?, end_detail = ?,
-              end_sequence = (SELECT completed + cancelled + 1 FROM totals), slot = id,
-              leaves = leaves || ?
+              end_sequence = ?, slot = id, leaves = leaves || ?
             WHERE id = ? AND ended_at IS NULL
             """,
             .text(request.phase.columnText),
@@ -206,19 +222,14 @@ extension RequestWriter {
             .time(time),
             .time(endedAt),
             .text(request.endDetail),
+            .int(try tally.nextEnd(database)),
             .text(leaves),
             .id(request.id.value)
         )
         guard changed > 0 else { return false }
-        try database.run(
-            isCompleted
-                ? "UPDATE totals SET completed = completed + 1 WHERE id = 1"
-                : "UPDATE totals SET cancelled = cancelled + 1 WHERE id = 1"
-        )
+        tally.noteEnd(isCompleted: isCompleted)
         if isErased, let user {
-            try rememberLinks(of: request, at: time)
-            // The cascade takes the identities and credentials along with the key.
-            try database.run("DELETE FROM users WHERE user_hash = ?", .blob(user.hash))
+            try forget(user.hash, of: request, at: time)
             try database.run(
                 """
                 INSERT INTO tombstones (user_hash, generation, erased_at, request_id)
@@ -240,20 +251,28 @@ extension RequestWriter {
         { (hash: $0.blob(0), generation: $0.int(1)) }
     }
 
-    /// Keeps the keyed hashes of the subjects for a while: the provider may yet tell what we did.
-    private func rememberLinks(of request: Request, at time: WallTime) throws {
-        guard !request.revocations.isEmpty else { return }
-        try database.run(
-            """
-            INSERT OR REPLACE INTO erased_links
-              SELECT i.subject_hash, i.id, i.provider, r.id, ?2
-              FROM requests r JOIN users u ON u.user_hash = r.user_hash
-                JOIN identities i ON i.owner = u.id
-              WHERE r.id = ?1 AND i.subject_hash IS NOT NULL
-            """,
-            .id(request.id.value),
-            .time(time)
-        )
+    /// Destroys what the vault has of a user, and keeps the keyed hashes of the subjects for a
+    /// while: the provider may yet tell what we did.
+    private func forget(_ userHash: [UInt8], of request: Request, at time: WallTime) throws {
+        let owner = try database.first(
+            "SELECT id FROM users WHERE user_hash = ?",
+            .blob(userHash)
+        ) { $0.int(0) }
+        guard let owner else { return }
+        if !request.revocations.isEmpty {
+            try database.run(
+                """
+                INSERT OR REPLACE INTO erased_links
+                  SELECT subject_hash, id, provider, ?2, ?3 FROM identities
+                  WHERE owner = ?1 AND subject_hash IS NOT NULL
+                """,
+                .int(owner),
+                .id(request.id.value),
+                .time(time)
+            )
+        }
+        // The cascade takes the identities and credentials along with the key.
+        try database.run("DELETE FROM users WHERE id = ?", .int(owner))
     }
 
     /// Destroys what can never be used again of an account that lives on.

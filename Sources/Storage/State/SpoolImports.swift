@@ -20,21 +20,37 @@ struct SpoolImports {
     let database: Database
     let source: Source
 
+    /// What is known of a place in a spool.
+    struct Known {
+        /// What became of the row that is there now.
+        var same: Outcome?
+        /// Another row was there before.
+        var hasOther = false
+    }
+
     /// - Throws: `DatabaseError`, or ``StorageError`` of kind `malformed`.
-    func find(_ row: SpoolRow) throws -> Outcome? {
-        try database.first(
+    func known(of row: SpoolRow) throws -> Known {
+        var known = Known()
+        try database.each(
             """
-            SELECT request_id, reject_reason FROM imports
-            WHERE spool_id = ? AND source = ? AND row_id = ? AND fingerprint = ?
+            SELECT fingerprint, request_id, reject_reason FROM imports
+            WHERE spool_id = ? AND source = ? AND row_id = ?
             """,
             .text(row.spoolID),
             .text(source.rawValue),
-            .int(row.rowID),
-            .blob(row.fingerprint)
+            .int(row.rowID)
         ) { found in
-            if !found.isNull(0) { return .request(try found.requestID(0)) }
-            return found.textOrNil(1).map { .rejected($0) } ?? .stored
+            guard found.blob(0) == row.fingerprint else {
+                known.hasOther = true
+                return
+            }
+            if found.isNull(1) {
+                known.same = found.textOrNil(2).map { .rejected($0) } ?? .stored
+            } else {
+                known.same = .request(try found.requestID(1))
+            }
         }
+        return known
     }
 
     /// Whether the same row id was imported with another content.
@@ -59,16 +75,18 @@ struct SpoolImports {
     /// them any more.
     ///
     /// - Throws: `DatabaseError`.
-    func add(_ row: SpoolRow, _ outcome: Outcome, at now: WallTime) throws {
-        try database.run(
-            """
-            UPDATE imports SET is_current = 0, is_unmirrored = 0
-            WHERE spool_id = ? AND source = ? AND row_id = ?
-            """,
-            .text(row.spoolID),
-            .text(source.rawValue),
-            .int(row.rowID)
-        )
+    func add(_ row: SpoolRow, _ outcome: Outcome, known: Known, at now: WallTime) throws {
+        if known.hasOther {
+            try database.run(
+                """
+                UPDATE imports SET is_current = 0, is_unmirrored = 0
+                WHERE spool_id = ? AND source = ? AND row_id = ?
+                """,
+                .text(row.spoolID),
+                .text(source.rawValue),
+                .int(row.rowID)
+            )
+        }
         var request = SQLValue.null
         var reason = SQLValue.null
         switch outcome {

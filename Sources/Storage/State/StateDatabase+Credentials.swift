@@ -66,15 +66,17 @@ private struct CredentialWriter {
 
     private func takeAlone(_ new: NewCredential) throws -> CredentialOutcome {
         let imports = SpoolImports(database: database, source: .credentials)
-        if let row = new.spoolRow, let known = try imports.find(row) {
-            guard case .rejected(let text) = known else { return .importedBefore }
+        guard let row = new.spoolRow else { return try store(new) }
+        let known = try imports.known(of: row)
+        if let before = known.same {
+            guard case .rejected(let text) = before else { return .importedBefore }
             return CredentialRejectReason(rawValue: text).map { .rejected($0) } ?? .importedBefore
         }
         let outcome = try store(new)
-        guard let row = new.spoolRow else { return outcome }
         switch outcome {
-        case .stored: try imports.add(row, .stored, at: now)
-        case .rejected(let reason): try imports.add(row, .rejected(reason.rawValue), at: now)
+        case .stored: try imports.add(row, .stored, known: known, at: now)
+        case .rejected(let reason):
+            try imports.add(row, .rejected(reason.rawValue), known: known, at: now)
         case .otherKey, .keyGone, .importedBefore, .signInUsed: break
         }
         return outcome

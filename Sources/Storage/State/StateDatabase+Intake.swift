@@ -14,11 +14,12 @@ extension StateDatabase: RequestIntake {
     ) async throws -> [SubmissionOutcome] {
         let pen = pen
         return try await writer.perform { database in
-            let requests = RequestWriter(database: database, pen: pen)
-            var intake = Intake(requests: requests, policy: policy, now: now, newID: newID)
-            let outcomes = try submissions.map { try intake.take($0) }
-            try intake.forgetOldKeys()
-            return outcomes
+            try RequestWriter.write(database, pen) { requests in
+                var intake = Intake(requests: requests, policy: policy, now: now, newID: newID)
+                let outcomes = try submissions.map { try intake.take($0) }
+                try intake.forgetOldKeys()
+                return outcomes
+            }
         }
     }
 
@@ -29,8 +30,11 @@ extension StateDatabase: RequestIntake {
     package func refuse(_ rows: [RefusedRow], now: WallTime) async throws {
         try await writer.perform { database in
             let imports = SpoolImports(database: database, source: .requests)
-            for refused in rows where try imports.find(refused.row) == nil {
-                try imports.add(refused.row, .rejected(refused.reason.rawValue), at: now)
+            for refused in rows {
+                let known = try imports.known(of: refused.row)
+                guard known.same == nil else { continue }
+                let outcome = SpoolImports.Outcome.rejected(refused.reason.rawValue)
+                try imports.add(refused.row, outcome, known: known, at: now)
             }
         }
     }
@@ -75,13 +79,15 @@ private struct Intake {
 
     mutating func take(_ submission: Submission) throws -> SubmissionOutcome {
         let imports = SpoolImports(database: database, source: .requests)
-        if case .spool(let row) = submission.origin, let known = try imports.find(row) {
-            return try outcome(of: known)
+        var known = SpoolImports.Known()
+        if case .spool(let row) = submission.origin {
+            known = try imports.known(of: row)
+            if let known = known.same { return try outcome(of: known) }
         }
         if let key = submission.idempotency, let known = try find(key) { return known }
         let outcome = try decide(submission)
         if case .spool(let row) = submission.origin {
-            try record(outcome, of: row, imports)
+            try record(outcome, of: row, imports, known)
         }
         if let key = submission.idempotency, let id = outcome.requestID { try remember(key, id) }
         return outcome
@@ -216,13 +222,14 @@ private struct Intake {
     private func record(
         _ outcome: SubmissionOutcome,
         of row: SpoolRow,
-        _ imports: SpoolImports
+        _ imports: SpoolImports,
+        _ known: SpoolImports.Known
     ) throws {
         switch outcome {
         case .accepted(let loaded, _):
-            try imports.add(row, .request(loaded.request.id), at: now)
+            try imports.add(row, .request(loaded.request.id), known: known, at: now)
         case .same(let id):
-            try imports.add(row, .request(id), at: now)
+            try imports.add(row, .request(id), known: known, at: now)
             // One more row to mirror into, and that at once.
             try database.run(
                 """
@@ -232,7 +239,7 @@ private struct Intake {
                 .id(id.value)
             )
         case .rejected(let reason):
-            try imports.add(row, .rejected(reason.rawValue), at: now)
+            try imports.add(row, .rejected(reason.rawValue), known: known, at: now)
         case .unproven:
             // No row of a spool brings its sign-in along: it is a row of its own.
             throw SQLRow.malformed("submission")

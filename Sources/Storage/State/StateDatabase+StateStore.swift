@@ -100,18 +100,19 @@ extension StateDatabase: StateStore {
     package func commit(_ changes: [StateChange]) async throws -> [ChangeNews?] {
         let pen = pen
         let (news, hasEnded) = try await writer.perform { database in
-            let requests = RequestWriter(database: database, pen: pen)
             var news: [ChangeNews?] = []
             news.reserveCapacity(changes.count)
             var hasEnded = false
-            for change in changes {
-                if case .save(let now, let was, let time) = change {
-                    let isEnd = try requests.save(now, was: was, at: time)
-                    hasEnded = hasEnded || isEnd
-                    news.append(nil)
-                } else {
-                    news.append(try Self.apply(change, database))
-                    pen.write(pauseOrResume: change)
+            try RequestWriter.write(database, pen) { requests in
+                for change in changes {
+                    if case .save(let now, let was, let time) = change {
+                        let isEnd = try requests.save(now, was: was, at: time)
+                        hasEnded = hasEnded || isEnd
+                        news.append(nil)
+                    } else {
+                        news.append(try Self.apply(change, database))
+                        pen.write(pauseOrResume: change)
+                    }
                 }
             }
             if hasEnded {
