@@ -41,6 +41,7 @@ final class CallDeadlines: Sendable {
     /// Watches a call until ``end(_:)``.
     ///
     /// - Parameter fail: Ends the call; called at most once, and never under a lock.
+    /// - Returns: What ``end(_:)`` wants.
     func begin(_ fail: @escaping @Sendable () -> Void) -> Token {
         let deadline = NIODeadline.now() + limit
         let (token, mustSetTimer) = state.withLock { state in
