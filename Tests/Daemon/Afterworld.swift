@@ -100,29 +100,7 @@ final class Afterworld: Sendable {
 
     /// Hands in a deletion as an application does.
     func submit(_ user: String) async throws -> LoadedRequest {
-        let mint = IdentifierMint(now: { [clock] in clock.now() })
-        let outcomes = try await bench.state.accept(
-            [
-                Submission(
-                    kind: .deleteAccount,
-                    user: try #require(UserID(user)),
-                    userHash: bench.hasher.hash(user, domain: .user),
-                    createdAt: clock.now(),
-                    origin: .control(uid: 1, role: "submit")
-                )
-            ],
-            policy: IntakePolicy(
-                gracePeriod: .zero,
-                deadline: Self.day * 30,
-                targets: [TargetName("app-db")]
-            ),
-            now: clock.now(),
-            newID: { mint.requestID() }
-        )
-        guard case .accepted(let loaded, _) = try #require(outcomes.first) else {
-            throw CancellationError()
-        }
-        return loaded
+        try await bench.submit(user, targets: [TargetName("app-db")], at: clock.now())
     }
 
     /// Completes a deletion as the engine's last commit does.

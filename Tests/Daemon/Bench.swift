@@ -150,4 +150,35 @@ final class Bench: Sendable {
             createdAt: Self.start
         )
     }
+
+    /// Hands in a deletion as an application does.
+    func submit(
+        _ user: String,
+        targets: [TargetName],
+        at now: WallTime
+    ) async throws -> LoadedRequest {
+        let mint = IdentifierMint(now: { now })
+        let submission = Submission(
+            kind: .deleteAccount,
+            user: try #require(UserID(user)),
+            userHash: hasher.hash(user, domain: .user),
+            createdAt: now,
+            origin: .control(uid: 1, role: "submit")
+        )
+        let policy = IntakePolicy(
+            gracePeriod: .zero,
+            deadline: .seconds(30 * 86_400),
+            targets: targets
+        )
+        let outcomes = try await state.accept(
+            [submission],
+            policy: policy,
+            now: now,
+            newID: { mint.requestID() }
+        )
+        guard case .accepted(let loaded, _) = try #require(outcomes.first) else {
+            throw CancellationError()
+        }
+        return loaded
+    }
 }

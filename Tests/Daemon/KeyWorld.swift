@@ -150,29 +150,8 @@ final class KeyWorld: Sendable {
     // MARK: Deletions
 
     func submit(_ user: String) async throws -> LoadedRequest {
-        let mint = IdentifierMint(now: { [clock] in clock.now() })
-        let outcomes = try await bench.state.accept(
-            [
-                Submission(
-                    kind: .deleteAccount,
-                    user: try #require(UserID(user)),
-                    userHash: bench.hasher.hash(user, domain: .user),
-                    createdAt: clock.now(),
-                    origin: .control(uid: 1, role: "submit")
-                )
-            ],
-            policy: IntakePolicy(
-                gracePeriod: .zero,
-                deadline: Self.day * 30,
-                targets: shelf.current.configuration.targets.map(\.name)
-            ),
-            now: clock.now(),
-            newID: { mint.requestID() }
-        )
-        guard case .accepted(let loaded, _) = try #require(outcomes.first) else {
-            throw CancellationError()
-        }
-        return loaded
+        let targets = shelf.current.configuration.targets.map(\.name)
+        return try await bench.submit(user, targets: targets, at: clock.now())
     }
 
     func order(_ loaded: LoadedRequest) -> PurgeOrder {
