@@ -38,16 +38,27 @@ struct LeafWriter {
                 guard write(word) else { return false }
             }
             text.append(UInt8(ascii: "]"))
+        case .hashes(let hashes):
+            text.append(UInt8(ascii: "["))
+            for (index, hash) in hashes.enumerated() {
+                if index > 0 { text.append(UInt8(ascii: ",")) }
+                write(hash)
+            }
+            text.append(UInt8(ascii: "]"))
         case .id(let id):
             text.append(UInt8(ascii: "\""))
             id.appendText(to: &text)
             text.append(UInt8(ascii: "\""))
         case .hash(let bytes):
-            text.append(UInt8(ascii: "\""))
-            text += Base64URLText.encode(bytes)
-            text.append(UInt8(ascii: "\""))
+            write(bytes)
         }
         return true
+    }
+
+    private mutating func write(_ hash: [UInt8]) {
+        text.append(UInt8(ascii: "\""))
+        text += Base64URLText.encode(hash)
+        text.append(UInt8(ascii: "\""))
     }
 
     private mutating func begin(_ key: LedgerEntry.Key) {

@@ -18,12 +18,14 @@ package struct LedgerEntry: Hashable, Sendable {
         case id(TimeOrderedID)
         /// A keyed hash, as base64url without padding (RFC 4648 §5).
         case hash([UInt8])
+        /// Keyed hashes in an array.
+        case hashes([[UInt8]])
     }
 
     /// The keys an entry may have, in alphabetical order; the raw value is the JSON name.
     package enum Key: String, Sendable, CaseIterable {
-        case attempts, client, count, detail, event, fenced, generation, identity, kind, provider
-        case request, role, rows, state, target, targets, time, uid, user, verdict
+        case attempts, client, count, detail, event, fenced, generation, identity, keys, kind
+        case provider, request, role, rows, state, target, targets, time, uid, user, verdict
     }
 
     /// The leaf.

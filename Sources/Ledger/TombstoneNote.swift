@@ -1,9 +1,9 @@
-/// The text of a signed note that carries leaves about erased users off the machine.
+/// The text of a signed note that carries leaves about what was erased off the machine.
 ///
 /// Each line is a leaf's index, a space and the leaf: what a restore needs to erase again, also
 /// when state.db itself is gone.
 package struct TombstoneNote: Hashable, Sendable {
-    /// One leaf with the event `erased`.
+    /// One leaf with the event `erased` or `erased_keys`.
     package struct Line: Hashable, Sendable {
         package let index: Int
         package let leaf: String
@@ -13,9 +13,6 @@ package struct TombstoneNote: Hashable, Sendable {
             self.leaf = leaf
         }
     }
-
-    /// Lines in one note: with leaves of at most 300 bytes it stays below what a note may have.
-    package static let lineCountMax = 150
 
     package let origin: String
     package let lines: [Line]

@@ -50,6 +50,14 @@ struct SignedLedger {
         let time = WallTime(unixMilliseconds: 1_800_000_000_000 + Int64(index))
         var generator = SeededGenerator(seed: UInt64(index / 5))
         let id = TimeOrderedID(at: time, entropy: &generator)
+        if index % 10 == 9 {
+            let hashes = [1, 2].map { Array(repeating: UInt8(index / 5 + $0), count: 32) }
+            let keys = LedgerEntry(
+                at: time,
+                [.event: .word("erased_keys"), .keys: .hashes(hashes), .request: .id(id)]
+            )
+            return try #require(keys).bytes
+        }
         let entry =
             index % 5 == 4
             ? LedgerEntry(
