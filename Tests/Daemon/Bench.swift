@@ -102,8 +102,12 @@ final class Bench: Sendable {
         )
     }
 
-    /// A desk that erases again; without copies.
-    func replay(_ shelf: AdapterShelf, _ clock: any EngineClock) throws -> ReplayDesk {
+    /// A desk that erases again, in the copy where one is asked for.
+    func replay(
+        _ shelf: AdapterShelf,
+        _ clock: any EngineClock,
+        copy: (any PurgeTarget)? = nil
+    ) throws -> ReplayDesk {
         ReplayDesk(
             state: state,
             ledger: try keeper(clock),
@@ -111,7 +115,7 @@ final class Bench: Sendable {
             shelf: shelf,
             clock: clock,
             logger: log.logger,
-            makeCopy: { _, _ in nil }
+            makeCopy: { _, _ in copy }
         )
     }
 

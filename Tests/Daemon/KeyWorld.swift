@@ -22,8 +22,10 @@ final class KeyWorld: Sendable {
     let tally = RecheckTally()
     let vault: SealedVault
     private let database: DatabaseQueue
+    private let desk: DatabaseQueue
 
-    init(_ vault: SealedVault? = nil) async throws {
+    /// `more` are targets besides, which the folder `threads` and `desk.db` are there for.
+    init(_ vault: SealedVault? = nil, more: (String) -> String = { _ in "" }) async throws {
         self.vault = try vault ?? SealedUsers.vault(1)
         bench = try Bench()
         database = try DatabaseQueue(path: bench.directory + "/app.db")
@@ -38,7 +40,19 @@ final class KeyWorld: Sendable {
                     """
             )
         }
-        for name in ["crm", "spaces"] { try Self.makeFolder(bench.directory + "/" + name, name) }
+        for name in ["crm", "spaces", "threads"] {
+            try Self.makeFolder(bench.directory + "/" + name, name)
+        }
+        try Self.makeFolder(bench.directory + "/copy", "crm")
+        desk = try DatabaseQueue(path: bench.directory + "/desk.db")
+        try await desk.write { db in
+            try db.execute(
+                sql: """
+                    CREATE TABLE tickets (customer TEXT NOT NULL, thread TEXT NOT NULL);
+                    CREATE INDEX tickets_customer ON tickets (customer);
+                    """
+            )
+        }
         var factory = AdapterFactory(
             credentials: nil,
             hasher: bench.hasher,
@@ -49,9 +63,10 @@ final class KeyWorld: Sendable {
         factory.keys = FoundKeyDesk(
             state: bench.state,
             vault: self.vault,
+            hasher: bench.hasher,
             logger: bench.log.logger
         )
-        let text = Self.configuration(bench.directory)
+        let text = Self.configuration(bench.directory) + more(bench.directory)
         let configuration = try ConfigurationLoader.parse(Array(text.utf8), file: "t.toml")
         shelf = AdapterShelf(try await factory.makeChecked(configuration))
     }
@@ -124,6 +139,24 @@ final class KeyWorld: Sendable {
         }
         try write("crm/\(customer).json")
         for workspace in workspaces { try write("spaces/\(workspace)") }
+    }
+
+    /// A user's row alone.
+    func join(_ user: String, _ workspace: String) async throws {
+        try await database.write { db in
+            try db.execute(sql: "INSERT INTO members VALUES (?, ?)", arguments: [user, workspace])
+        }
+    }
+
+    /// A row that knows no user, but the customer.
+    func insertTicket(_ customer: String, _ thread: String) async throws {
+        try await desk.write { db in
+            try db.execute(sql: "INSERT INTO tickets VALUES (?, ?)", arguments: [customer, thread])
+        }
+    }
+
+    func customersWithTickets() async throws -> [String] {
+        try await desk.read { try String.fetchAll($0, sql: "SELECT customer FROM tickets") }
     }
 
     func write(_ path: String) throws {
@@ -200,14 +233,36 @@ final class KeyWorld: Sendable {
         _ = try await afterlife.lookAgain()
     }
 
-    func replay() async throws -> [WireReplayTarget] {
-        let desk = try bench.replay(shelf, clock)
+    func replay(
+        copy: (any PurgeTarget)? = nil,
+        _ change: (inout ReplayInput) -> Void = { _ in }
+    ) async throws -> WireReplay {
+        let desk = try bench.replay(shelf, clock, copy: copy)
         var input = ReplayInput(since: Bench.start)
         input.restoredAt = clock.now()
+        change(&input)
         try desk.begin(input)
         desk.stop()
         try await desk.run()
-        return desk.progress.targets
+        return desk.progress
+    }
+
+    /// Looks for what was erased long ago until something was told.
+    func sample() async throws {
+        let sampler = TombstoneSampler(
+            state: bench.state,
+            replay: try bench.replay(shelf, clock),
+            interval: Self.day,
+            clock: clock,
+            tally: tally,
+            logger: bench.log.logger
+        )
+        let before = bench.log.all.count
+        await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await sampler.run() }
+            for await _ in bench.log.changes where bench.log.all.count > before { break }
+            group.cancelAll()
+        }
     }
 
     // MARK: Our own files

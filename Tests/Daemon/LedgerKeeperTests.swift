@@ -45,8 +45,8 @@ struct LedgerKeeperTests {
                     at: Bench.start,
                     index % 4 == 3
                         ? [
-                            .event: .word("erased"), .count: .number(Int64(index)),
-                            .generation: .number(1), .state: .word("completed"),
+                            .event: .word("erased"), .generation: .number(Int64(index)),
+                            .state: .word("completed"),
                             .user: .hash(Array(repeating: 7, count: 32)),
                         ] : [.event: .word("state"), .count: .number(Int64(index))]
                 )

@@ -179,14 +179,4 @@ struct DependentTargetTests {
         )
         #expect(await bench.keyed().plan(KeyBench.order(1, "u1")) == .items([items]))
     }
-
-    @Test("users of a keyed store are never matched with those of the application")
-    func users() async {
-        let bench = KeyBench(rows: [("u1", "u1")], objects: ["u1"])
-        guard case .unknown(let why) = await bench.keyed().users(where: { _ in true }) else {
-            Issue.record("listed")
-            return
-        }
-        #expect(why.contains("app-db"))
-    }
 }

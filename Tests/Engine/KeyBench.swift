@@ -19,6 +19,9 @@ final class KeyBench: Sendable {
         var calls: [String] = []
         var troubles: [String: Trouble] = [:]
         var holds: Set<String> = []
+        var own: Set<KeyName> = []
+        var marks: [String?] = []
+        var fences: [WallTime] = []
     }
 
     private let state = Mutex(State())
@@ -44,6 +47,13 @@ final class KeyBench: Sendable {
         state.withLock { $0.kept[name]?[Sample.request(request)]?.sorted() }
     }
 
+    /// Under what ids were kept as a request's own.
+    var own: Set<KeyName> { state.withLock { $0.own } }
+
+    /// Of the orders that the keyed store was given, in order.
+    var marks: [String?] { state.withLock { $0.marks } }
+    var fences: [WallTime] { state.withLock { $0.fences } }
+
     /// Has a step answer with a trouble, or with none again: `find`, `keep`, `read`, `named`, or
     /// `purge` and `verify` with an id behind them.
     func fail(_ step: String, _ trouble: Trouble?) {
@@ -65,8 +75,13 @@ final class KeyBench: Sendable {
 
     // MARK: Parts
 
-    func source(_ name: String = "app-db", keys: [String] = ["customer"]) -> SourceTarget {
-        SourceTarget(Source(bench: self, name: TargetName(name)), keys: keys, store: Keeper(self))
+    func source(
+        _ name: String = "app-db",
+        keys: [String] = ["customer"],
+        shared: Set<String> = []
+    ) -> SourceTarget {
+        let source = Source(bench: self, name: TargetName(name))
+        return SourceTarget(source, keys: keys, shared: shared, store: Keeper(self))
     }
 
     func keyed(
@@ -145,6 +160,10 @@ final class KeyBench: Sendable {
         func purge(_ orders: [PurgeOrder]) async -> [PurgeAnswer] {
             orders.map { order in
                 let id = order.user.exposeText()
+                bench.state.withLock { state in
+                    state.marks.append(order.mark)
+                    state.fences.append(order.fence)
+                }
                 if let trouble = bench.note("purge \(id)") { return .trouble(trouble) }
                 return bench.state.withLock { state in
                     let isHeld = state.holds.contains(id)
@@ -165,6 +184,12 @@ final class KeyBench: Sendable {
             }
         }
 
+        func users(
+            where isWanted: @escaping @Sendable (UserID) -> Bool
+        ) async -> UsersAnswer {
+            .found(bench.objects.sorted().compactMap { UserID($0) }.filter(isWanted))
+        }
+
         func plan(_ order: PurgeOrder) async -> PlanAnswer {
             let isThere = bench.objects.contains(order.user.exposeText())
             return .items([PlanItem(name: "files", action: .delete, count: isThere ? 1 : 0)])
@@ -182,6 +207,7 @@ final class KeyBench: Sendable {
             if let trouble = bench.note("keep") { return trouble }
             bench.state.withLock { state in
                 for found in found {
+                    if found.isOwn { state.own.insert(found.name) }
                     state.kept[found.name, default: [:]][found.request, default: []]
                         .formUnion(found.ids.map { $0.exposeText() })
                 }

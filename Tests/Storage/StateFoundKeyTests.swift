@@ -120,7 +120,7 @@ struct StateFoundKeyTests {
                 == [id, Self.unknown].sorted()
         )
         #expect(try await fixture.database.lateKeyRequests(among: [id]) == [id])
-        try await fixture.database.forgetLateKeys(of: [id])
+        try await fixture.database.forgetLateKeys(of: [id], at: Self.start)
         #expect(
             try await fixture.database.lateKeyRequests(among: [id, Self.unknown]) == [Self.unknown]
         )

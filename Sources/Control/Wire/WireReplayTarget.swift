@@ -1,7 +1,7 @@
 /// What a replay did at one target.
 package struct WireReplayTarget: WireObject, Codable, Hashable {
     package var name: String
-    /// Erased users of whom something was there again.
+    /// Erased users, or ids by which the store knew them, of which something was there again.
     package var found: Int
     /// Of these, erased again and verified; in a drill without a copy none.
     package var erased: Int
@@ -23,7 +23,7 @@ package struct WireReplayTarget: WireObject, Codable, Hashable {
 
     package static let fields: [WireField] = [
         .required("name", .text, "The target."),
-        .required("found", .integer, "Erased users that the store knows."),
+        .required("found", .integer, "Erased users that the store knows, or ids of them."),
         .required("erased", .integer, "Of these, erased again and verified."),
         .required("rows", .integer, "Rows or files that went."),
         .required(

@@ -24,29 +24,41 @@ extension LedgerKeeper {
                     let note = SignedNote(text), key.isSigner(of: note),
                     let tombstones = TombstoneNote(text: note.text, origin: key.name)
                 else { return }
-                found += tombstones.lines.compactMap { Self.tombstone($0.leaf) }
+                found += tombstones.lines.flatMap { Self.tombstones($0.leaf) }
                     .filter { $0.erasedAt >= since }
             }
         }
         return found
     }
 
-    private static func tombstone(_ leaf: String) -> Tombstone? {
+    private static func tombstones(_ leaf: String) -> [Tombstone] {
         do throws(JSONError) {
             let value = try JSONReader.read(Array(leaf.utf8))
-            guard let user = value["user"]?.text.flatMap({ Base64URLText.decode($0) }),
-                user.count == 32, case .integer(let generation)? = value["generation"],
-                let time = value["time"]?.text.flatMap({ WallTime(rfc3339: $0) }),
+            guard let time = value["time"]?.text.flatMap({ WallTime(rfc3339: $0) }),
                 let request = value["request"]?.text.flatMap({ RequestID($0) })
-            else { return nil }
-            return Tombstone(
-                userHash: user,
-                generation: Int(generation),
-                erasedAt: time,
-                request: request
-            )
+            else { return [] }
+            if case .array(let keys)? = value["keys"] {
+                return keys.compactMap { hash($0) }.map { hash in
+                    Tombstone(hash: hash, erasedAt: time, request: request, isKey: true)
+                }
+            }
+            guard let user = value["user"].flatMap({ hash($0) }),
+                case .integer(let generation)? = value["generation"]
+            else { return [] }
+            return [
+                Tombstone(
+                    hash: user,
+                    generation: Int(generation),
+                    erasedAt: time,
+                    request: request
+                )
+            ]
         } catch {
-            return nil
+            return []
         }
+    }
+
+    private static func hash(_ value: JSONValue) -> [UInt8]? {
+        value.text.flatMap { Base64URLText.decode($0) }.flatMap { $0.count == 32 ? $0 : nil }
     }
 }

@@ -223,13 +223,13 @@ actor LedgerKeeper {
 
     /// Adds the leaves that are not in the tree yet.
     private func grow() async throws {
-        let mark = Array(#"{"event":"erased","#.utf8)
+        let marks = [#"{"event":"erased","#, #"{"event":"erased_keys","#].map { Array($0.utf8) }
         while frontier.size < state.ledgerSize {
             let rows = try await state.ledgerRows(from: frontier.size)
             guard !rows.isEmpty else { return }
             for row in rows {
                 for leaf in row.leaves.dropFirst(max(0, frontier.size - row.first)) {
-                    if leaf.starts(with: mark) {
+                    if marks.contains(where: leaf.starts(with:)) {
                         tombstones.append(
                             .init(index: frontier.size, leaf: String(decoding: leaf, as: UTF8.self))
                         )

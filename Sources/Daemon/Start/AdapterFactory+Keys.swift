@@ -23,7 +23,12 @@ extension AdapterFactory {
                 configuration.targets.contains { target.has(key, for: $0) }
             }
             if !used.isEmpty, let source = made[target.name] as? any KeySource {
-                let wrapped = SourceTarget(source, keys: used.map(\.name), store: keys)
+                let wrapped = SourceTarget(
+                    source,
+                    keys: used.map(\.name),
+                    shared: Set(used.filter(\.isShared).map(\.name)),
+                    store: keys
+                )
                 sources[target.name] = wrapped
                 connected[target.name] = wrapped
             }

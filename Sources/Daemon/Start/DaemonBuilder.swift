@@ -68,7 +68,12 @@ struct DaemonBuilder: Sendable {
             now: now,
             logger: logger
         )
-        factory.keys = FoundKeyDesk(state: state, vault: vault, logger: logger)
+        factory.keys = FoundKeyDesk(
+            state: state,
+            vault: vault,
+            hasher: hasher,
+            logger: logger
+        )
         let adapters = try await factory.makeChecked(configuration)
         for caution in configuration.cautions {
             logger.warning("the configuration has a caution", metadata: ["detail": "\(caution)"])

@@ -8,6 +8,7 @@ import Vault
 struct FoundKeyDesk: FoundKeyStore {
     let state: StateDatabase
     let vault: SealedVault
+    let hasher: any KeyedHasher
     let logger: Logger
 
     func add(_ found: [FoundKeys]) async -> Trouble? {
@@ -29,7 +30,11 @@ struct FoundKeyDesk: FoundKeyStore {
                     let new = ids.subtracting(known)
                     guard rows.isEmpty || !new.isEmpty else { continue }
                     let keys = FoundKeys(request: request, name: name, ids: Array(new))
-                    sealed.append(try vault.sealKeys(keys))
+                    var row = try vault.sealKeys(keys)
+                    if found.contains(where: \.isOwn) {
+                        row.hashes = keys.ids.map { hasher.tombstone(of: $0, as: name) }
+                    }
+                    sealed.append(row)
                 }
             }
             if !sealed.isEmpty { try await state.addFoundKeys(sealed) }

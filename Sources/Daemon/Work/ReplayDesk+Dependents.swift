@@ -12,9 +12,12 @@ extension ReplayDesk {
     /// goes on where this one ended.
     ///
     /// - Throws: `CancellationError`, or the error of a store whose truth is unknown.
-    func eraseDependents(of done: [(PurgeOrder, Tombstone)], _ pass: Pass) async throws {
+    func eraseDependents(of done: [ReplayOrder], _ pass: ReplayPass) async throws {
         guard !pass.isCopy, !done.isEmpty else { return }
-        try await erase(done, in: dependents(of: [pass.target.name]), pass.input)
+        // Several ids of one request lead to the same.
+        var requests: Set<RequestID> = []
+        let first = done.filter { requests.insert($0.purge.request).inserted }
+        try await erase(first, in: dependents(of: [pass.target.name]), pass.input)
     }
 
     /// Ends what an earlier replay left: its rows are gone, what they named is not.
@@ -28,26 +31,29 @@ extension ReplayDesk {
         let left = try await state.lateKeyRequests(among: Set(known.keys))
         guard !left.isEmpty else { return }
         let sources = shelf.current.configuration.targets.filter { !$0.keys.isEmpty }
-        let orders = left.compactMap { request -> (PurgeOrder, Tombstone)? in
+        let orders = left.compactMap { request -> ReplayOrder? in
             // What is kept is all that is used; the id itself is gone with the rows.
             guard let tombstone = known[request], let nobody = Self.nobody() else { return nil }
             let fence = max(tombstone.fence, input.restoredAt ?? .distantPast)
-            return (PurgeOrder(request: request, user: nobody, fence: fence), tombstone)
+            return ReplayOrder(
+                purge: PurgeOrder(request: request, user: nobody, fence: fence),
+                tombstone: tombstone
+            )
         }
         try await erase(orders, in: dependents(of: Set(sources.map(\.name))), input)
     }
 
     private func erase(
-        _ orders: [(PurgeOrder, Tombstone)],
+        _ orders: [ReplayOrder],
         in targets: [any PurgeTarget],
         _ input: ReplayInput
     ) async throws {
         guard !targets.isEmpty else { return }
         var open = orders
         for target in targets where !open.isEmpty {
-            open = try await erase(open, Pass(target: target, tombstones: [:], input: input))
+            open = try await erase(open, ReplayPass(target, [:], input, hasher))
         }
-        try await state.forgetLateKeys(of: open.map { $0.0.request })
+        try await state.forgetLateKeys(of: open.map(\.purge.request), at: clock.now())
     }
 
     /// In the order of purging, each behind the one that it depends on.

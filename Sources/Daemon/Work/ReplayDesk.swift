@@ -16,25 +16,25 @@ import Synchronization
 ///
 /// Of an erased user nothing is left but a keyed hash, so the ids come from the store itself. What
 /// is not found there needs no erasing. Where the rows that came back name ids of other stores,
-/// those are purged of them, too.
+/// those are purged of them, too. A store that knows a user by ids of its own is asked for those:
+/// they have tombstones as users have.
 final class ReplayDesk: Sendable {
     /// Tombstones held in memory at once, some 20 MB; more take several passes over the store.
     static let tombstonesMax = 200_000
     /// Users in one call of a target, as the engine makes them.
     private static let batchMax = 128
-    /// A store that is busy or away for a moment is asked again as often.
-    private static let triesMax = 5
-    private static let retryDelay = Duration.seconds(1)
 
     let state: StateDatabase
     private let ledger: LedgerKeeper
-    private let hasher: any KeyedHasher
+    let hasher: any KeyedHasher
     let shelf: AdapterShelf
     /// Makes a target that works on a copy.
     private let makeCopy: @Sendable (TargetName, String) throws -> (any PurgeTarget)?
-    private let clock: any EngineClock
+    let clock: any EngineClock
     private let logger: Logger
     private let current = Mutex(WireReplay(state: .idle))
+    /// The requests of which something was left where the rows of a source led.
+    private let told = Mutex<[TargetName: Set<RequestID>]>([:])
     private let orders: AsyncStream<ReplayInput>
     private let order: AsyncStream<ReplayInput>.Continuation
 
@@ -84,6 +84,7 @@ final class ReplayDesk: Sendable {
             return true
         }
         guard isFree else { throw ControlProblem(.wrongState, "a replay is running") }
+        told.withLock { $0 = [:] }
         order.yield(input)
     }
 
@@ -124,11 +125,9 @@ final class ReplayDesk: Sendable {
         var input = ReplayInput(since: .distantPast)
         input.isDrill = true
         current.withLock { $0 = WireReplay(state: .running) }
-        let known = Dictionary(tombstones.map { ($0.userHash, $0) }) {
-            $0.erasedAt > $1.erasedAt ? $0 : $1
-        }
+        let known = Self.latest(tombstones)
         for target in try targets(input) {
-            try await replay(Pass(target: target, tombstones: known, input: input))
+            try await replay(ReplayPass(target, known, input, hasher))
         }
         return progress.targets
     }
@@ -140,17 +139,6 @@ final class ReplayDesk: Sendable {
 // MARK: - The work
 
 extension ReplayDesk {
-    /// A target and the tombstones to look for in it.
-    struct Pass {
-        let target: any PurgeTarget
-        let tombstones: [[UInt8]: Tombstone]
-        let input: ReplayInput
-        /// A copy of the store is worked on, not the store.
-        var isCopy: Bool { input.path != nil }
-        /// Nothing is purged: neither the store nor a copy of it.
-        var isLookOnly: Bool { input.isDrill && input.path == nil }
-    }
-
     private func replay(_ input: ReplayInput) async throws {
         let learned = try await state.learn(try await ledger.tombstones(since: input.since))
         if learned > 0 {
@@ -174,40 +162,42 @@ extension ReplayDesk {
             )
             guard !page.isEmpty else { return }
             position = next
-            current.withLock { $0.tombstones += page.count }
-            // Of several lives of an account the last erasure counts.
-            let known = Dictionary(page.map { ($0.userHash, $0) }) {
-                $0.erasedAt > $1.erasedAt ? $0 : $1
-            }
-            if !input.isDrill { try await finishDependents(of: Array(known.values), input) }
+            current.withLock { $0.tombstones += page.count { !$0.isKey } }
+            let known = Self.latest(page)
+            if !input.isDrill { try await finishDependents(of: page.filter { !$0.isKey }, input) }
             for target in targets {
-                try await replay(Pass(target: target, tombstones: known, input: input))
+                try await replay(ReplayPass(target, known, input, hasher))
             }
         }
+    }
+
+    /// Of several lives of an account, or owners of a shared id, the last erasure counts.
+    private static func latest(_ tombstones: [Tombstone]) -> [[UInt8]: Tombstone] {
+        Dictionary(tombstones.map { ($0.hash, $0) }) { $0.erasedAt > $1.erasedAt ? $0 : $1 }
     }
 
     private func targets(_ input: ReplayInput) throws -> [any PurgeTarget] {
         let adapters = shelf.current
         guard let name = input.target else {
-            return adapters.configuration.targets.compactMap { adapters.targets[$0.name] }
+            return adapters.configuration.targets.compactMap { target in
+                adapters.targets[target.name].map { ($0 as? KeyedTarget)?.byKey() ?? $0 }
+            }
         }
+        let keyed = adapters.targets[name] as? KeyedTarget
         if let path = input.path {
             // Never the store itself in the place of a copy that cannot be made.
             guard let copy = try makeCopy(name, path) else {
                 note(name.rawValue, in: nil, error: "no_copies")
                 return []
             }
-            return [copy]
+            return [keyed?.byKey(in: copy) ?? copy]
         }
-        return adapters.targets[name].map { [$0] } ?? []
+        return (keyed?.byKey() ?? adapters.targets[name]).map { [$0] } ?? []
     }
 
-    private func replay(_ pass: Pass) async throws {
-        let (tombstones, hasher) = (pass.tombstones, hasher)
+    private func replay(_ pass: ReplayPass) async throws {
         let name = pass.target.name.rawValue
-        let answer = try await users(of: pass.target) { user in
-            tombstones[hasher.hash(user.exposeText(), domain: .user)] != nil
-        }
+        let answer = try await users(of: pass.target) { pass.tombstone(of: $0) != nil }
         guard case .found(let users) = answer else {
             if case .trouble(let trouble) = answer {
                 return note(name, in: nil, error: trouble.code)
@@ -218,17 +208,7 @@ extension ReplayDesk {
         var rest = users[...]
         while !rest.isEmpty {
             try Task.checkCancellation()
-            let orders = rest.prefix(Self.batchMax).compactMap { user -> (PurgeOrder, Tombstone)? in
-                let hash = hasher.hash(user.exposeText(), domain: .user)
-                guard let tombstone = tombstones[hash] else { return nil }
-                return (
-                    PurgeOrder(
-                        request: tombstone.request,
-                        user: user,
-                        fence: max(tombstone.fence, pass.input.restoredAt ?? .distantPast)
-                    ), tombstone
-                )
-            }
+            let orders = rest.prefix(Self.batchMax).compactMap(pass.order(for:))
             rest = rest.dropFirst(Self.batchMax)
             guard !pass.isLookOnly else {
                 try await look(orders, pass)
@@ -254,8 +234,8 @@ extension ReplayDesk {
     }
 
     /// Counts whose data is there again.
-    private func look(_ orders: [(PurgeOrder, Tombstone)], _ pass: Pass) async throws {
-        for answer in await pass.target.verify(orders.map(\.0)) {
+    private func look(_ orders: [ReplayOrder], _ pass: ReplayPass) async throws {
+        for answer in await pass.target.verify(orders.map(\.purge)) {
             note(pass.target.name.rawValue, in: answer, error: nil)
         }
     }
@@ -273,68 +253,26 @@ extension ReplayDesk {
         }
     }
 
-    /// Purges and verifies, a few times where that takes it.
+    /// Remembers of which requests something was left in a target, or tells of which.
     ///
-    /// - Returns: The orders of which nothing is left.
-    func erase(
-        _ orders: [(PurgeOrder, Tombstone)],
-        _ pass: Pass
-    ) async throws -> [(PurgeOrder, Tombstone)] {
-        var open = orders
-        var done: [(order: (PurgeOrder, Tombstone), rows: Int)] = []
-        var trouble: String?
-        var (rows, fenced) = ([RequestID: Int](), [RequestID: Int]())
-        for attempt in 1...Self.triesMax where !open.isEmpty {
-            if attempt > 1 { try await clock.sleep(until: clock.now() + Self.retryDelay) }
-            // Whoever placed a hold wants the data to stay, wherever it came back from.
-            let holds = pass.isCopy ? [] : try await state.pauses().holds
-            let ours = holds.filter { $0.target == pass.target.name }
-            guard ours.allSatisfy({ $0.rows != nil }) else {
-                trouble = ParkReason.onHold.rawValue
-                break
-            }
-            for index in open.indices { open[index].0.holds = ours }
-            let purged = await pass.target.purge(open.map(\.0))
-            let verified = await pass.target.verify(open.map(\.0))
-            var left: [(PurgeOrder, Tombstone)] = []
-            for (index, order) in open.enumerated() {
-                switch purged[index] {
-                case .done(let counts), .held(let counts, _):
-                    rows[order.0.request, default: 0] += counts.workedCount
-                    fenced[order.0.request] = counts.entries.reduce(0) { $0 + $1.fencedCount }
-                case .trouble: break
-                }
-                switch (purged[index], verified[index]) {
-                case (.done, .clean): done.append((order, rows[order.0.request] ?? 0))
-                case (.trouble(let cause), _), (_, .trouble(let cause)):
-                    trouble = cause.code
-                    left.append(order)
-                case (.held, _):
-                    trouble = ParkReason.onHold.rawValue
-                    left.append(order)
-                case (.done, .remaining):
-                    trouble = "remaining_rows"
-                    left.append(order)
-                }
-            }
-            open = left
+    /// - Parameters:
+    ///   - requests: Of these something was left now.
+    ///   - name: The target.
+    ///   - isFirst: The rows of its source led there; the store itself does not list them yet.
+    /// - Returns: The requests that were counted before.
+    func remember(
+        _ requests: [RequestID],
+        in name: TargetName,
+        isFirst: Bool
+    ) -> Set<RequestID> {
+        told.withLock { told in
+            guard isFirst else { return told[name] ?? [] }
+            told[name, default: []].formUnion(requests)
+            return []
         }
-        let (name, found) = (pass.target.name, done.filter { $0.rows > 0 })
-        change(name.rawValue) { target in
-            target.found += found.count + open.count
-            target.erased += found.count
-            target.rows += found.reduce(0) { $0 + $1.rows }
-            target.fenced += fenced.values.reduce(0, +)
-            if !open.isEmpty { target.error = trouble }
-        }
-        if !pass.input.isDrill, !found.isEmpty {
-            let erased = found.map { (tombstone: $0.order.1, rows: $0.rows) }
-            try await state.recordReplay(of: erased, in: name, at: clock.now())
-        }
-        return done.map(\.order)
     }
 
-    private func change(_ name: String, _ body: (inout WireReplayTarget) -> Void) {
+    func change(_ name: String, _ body: (inout WireReplayTarget) -> Void) {
         current.withLock { progress in
             if let index = progress.targets.firstIndex(where: { $0.name == name }) {
                 body(&progress.targets[index])

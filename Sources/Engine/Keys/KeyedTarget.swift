@@ -38,7 +38,7 @@ package final class KeyedTarget: PurgeTarget {
     package static let sharedAction = "keep: \(KeyOrders.sharedReason)"
 
     private let inner: any PurgeTarget
-    private let origin: Origin
+    let origin: Origin
     private let store: any FoundKeyStore
     private let hasher: any KeyedHasher
     /// What was done for a request before some other id of it met a trouble.
@@ -77,8 +77,7 @@ package final class KeyedTarget: PurgeTarget {
 
     /// Counts what is left of every id that was this order's to purge.
     package func verify(_ orders: [PurgeOrder]) async -> [VerifyAnswer] {
-        let name = origin.isShared ? takenName : origin.name
-        let spread = await spread(orders, of: await stored(orders, as: name))
+        let spread = await spread(orders, of: await stored(orders, as: erasedName))
         var answers: [VerifyAnswer] = []
         for batch in spread.batches { answers += await inner.verify(batch) }
         return spread.merged(answers)
@@ -102,14 +101,12 @@ package final class KeyedTarget: PurgeTarget {
         return .items(items.all + spread.keptItems)
     }
 
-    /// The ids of this store are not those of users.
-    package func users(
-        where isWanted: @escaping @Sendable (UserID) -> Bool
-    ) async -> UsersAnswer {
-        .unknown(
-            "its ids are found in target '\(origin.name.target)'; what that one brings back is"
-                + " erased here, too"
-        )
+    /// The same store, for erasing again: an order's user is one of the store's own ids there.
+    ///
+    /// - Parameter store: A copy that is used in place of the store.
+    /// - Returns: Not to be shut down: what it works on belongs to others.
+    package func byKey(in store: (any PurgeTarget)? = nil) -> KeyReplayTarget {
+        KeyReplayTarget(store ?? inner, origin: origin, erased: erasedName, hasher: hasher)
     }
 
     /// Of the store itself.
@@ -139,7 +136,7 @@ extension KeyedTarget {
     /// The orders of every id.
     private func spread(_ orders: [PurgeOrder], of found: [KeysAnswer?]) async -> KeyOrders {
         let named = await named(found.flatMap { $0?.ids ?? [] })
-        return KeyOrders(orders, found, named, origin: origin, mark: mark)
+        return KeyOrders(orders, found, named, origin: origin, mark: hasher.mark(of:))
     }
 
     /// What is stored, or is found and stored now.
@@ -165,6 +162,9 @@ extension KeyedTarget {
 
     /// Under what the shared ids are stored that fell to a request; no key has such a name.
     private var takenName: KeyName { KeyName(target: name, key: "of \(origin.name)") }
+
+    /// Under what those ids are stored that are a request's own to erase.
+    private var erasedName: KeyName { origin.isShared ? takenName : origin.name }
 
     /// Stores which shared ids are this request's to purge, before it does.
     ///
@@ -218,16 +218,15 @@ extension KeyedTarget {
         let few = Array(all.prefix(Limits.keysPlannedMax))
         let named = await named(few, besides: owners)
         if case .trouble(let trouble) = named { return .failure(Failure(trouble: trouble)) }
-        var spread = KeyOrders([order], [.found(few)], named, origin: origin, mark: mark)
+        var spread = KeyOrders(
+            [order],
+            [.found(few)],
+            named,
+            origin: origin,
+            mark: hasher.mark(of:)
+        )
         spread.isCut = isCut || all.count > few.count
         return .success(spread)
-    }
-
-    /// Eight bytes: enough for ten thousand ids of one request.
-    private func mark(_ id: UserID) -> String {
-        hasher.hash(id.exposeText(), domain: .foundKey).prefix(8).map { byte in
-            (byte < 16 ? "0" : "") + String(byte, radix: 16)
-        }.joined()
     }
 }
 

@@ -10,15 +10,23 @@ package import Lifecycle
 package struct SourceTarget: PurgeTarget {
     private let inner: any KeySource
     private let keys: [String]
+    private let shared: Set<String>
     private let store: any FoundKeyStore
 
     /// - Parameters:
     ///   - inner: The store.
     ///   - keys: The names of its ids.
+    ///   - shared: Those of them that belong to all whose rows name them.
     ///   - store: Where they are kept.
-    package init(_ inner: any KeySource, keys: [String], store: any FoundKeyStore) {
+    package init(
+        _ inner: any KeySource,
+        keys: [String],
+        shared: Set<String> = [],
+        store: any FoundKeyStore
+    ) {
         self.inner = inner
         self.keys = keys
+        self.shared = shared
         self.store = store
     }
 
@@ -48,7 +56,14 @@ package struct SourceTarget: PurgeTarget {
             for (index, answer) in await inner.keys(key, of: orders).enumerated() {
                 switch answer {
                 case .found(let ids):
-                    found.append(FoundKeys(request: orders[index].request, name: name, ids: ids))
+                    found.append(
+                        FoundKeys(
+                            request: orders[index].request,
+                            name: name,
+                            ids: ids,
+                            isOwn: !shared.contains(key)
+                        )
+                    )
                 case .trouble(let trouble):
                     troubles[index] = troubles[index] ?? trouble
                 }

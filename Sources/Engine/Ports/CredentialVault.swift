@@ -114,4 +114,6 @@ package enum HashDomain: String, Sendable, CaseIterable {
     case mask
     /// An id that was found in another store.
     case foundKey = "found_key"
+    /// The same, in its tombstone.
+    case erasedKey = "erased_key"
 }

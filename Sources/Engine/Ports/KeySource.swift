@@ -62,11 +62,17 @@ package struct FoundKeys: Hashable, Sendable {
     package let request: RequestID
     package let name: KeyName
     package let ids: [UserID]
+    /// Nobody else's: with the request's end they are erased for good.
+    ///
+    /// Others may own a shared id, too, until it is stored once more as one that fell to the
+    /// request.
+    package let isOwn: Bool
 
-    package init(request: RequestID, name: KeyName, ids: [UserID]) {
+    package init(request: RequestID, name: KeyName, ids: [UserID], isOwn: Bool = true) {
         self.request = request
         self.name = name
         self.ids = ids
+        self.isOwn = isOwn
     }
 }
 

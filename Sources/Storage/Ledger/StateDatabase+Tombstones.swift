@@ -3,7 +3,7 @@ import Ledger
 package import Lifecycle
 
 extension StateDatabase {
-    /// Tombstones of users that were erased at `since` or later, in the order of their numbers.
+    /// Tombstones of what was erased at `since` or later, in the order of their numbers.
     ///
     /// - Parameters:
     ///   - since: The earliest erasure.
@@ -20,20 +20,15 @@ extension StateDatabase {
             var last = position
             let page = try database.all(
                 """
-                SELECT sequence, user_hash, generation, erased_at, request_id FROM tombstones
-                WHERE sequence > ? AND erased_at >= ? ORDER BY sequence LIMIT ?
+                SELECT sequence, user_hash, generation, erased_at, request_id, is_key
+                FROM tombstones WHERE sequence > ? AND erased_at >= ? ORDER BY sequence LIMIT ?
                 """,
                 .int(position),
                 .time(since),
                 .int(limit)
             ) { row in
                 last = row.int(0)
-                return Tombstone(
-                    userHash: row.blob(1),
-                    generation: row.int(2),
-                    erasedAt: row.time(3),
-                    request: try row.requestID(4)
-                )
+                return try Tombstone(row, isKey: row.bool(5))
             }
             return (page, last)
         }
@@ -44,28 +39,39 @@ extension StateDatabase {
     /// - Returns: How many were new.
     /// - Throws: ``StorageError``: none was taken.
     package func learn(_ tombstones: [Tombstone]) async throws -> Int {
-        try await writer.perform { database in
+        let pen = pen
+        return try await writer.perform { database in
             var count = 0
-            let known = Set(
-                try database.all("SELECT request_id FROM tombstones") { try $0.requestID(0) }
+            var known = Set(
+                try database.all("SELECT request_id FROM tombstones WHERE is_key = 0") {
+                    try $0.requestID(0)
+                }
             )
-            for tombstone in tombstones where !known.contains(tombstone.request) {
+            let keys = KeyTombstoneWriter(database: database, pen: pen)
+            for tombstone in tombstones {
+                let (hash, request) = (tombstone.hash, tombstone.request)
+                if tombstone.isKey {
+                    let isNew = try keys.insert(hash, of: request, at: tombstone.erasedAt)
+                    count += isNew ? 1 : 0
+                    continue
+                }
+                guard known.insert(request).inserted else { continue }
                 count += try database.run(
                     """
                     INSERT INTO tombstones (user_hash, generation, erased_at, request_id)
                     VALUES (?, ?, ?, ?)
                     """,
-                    .blob(tombstone.userHash),
+                    .blob(hash),
                     .int(tombstone.generation),
                     .time(tombstone.erasedAt),
-                    .id(tombstone.request.value)
+                    .id(request.value)
                 )
             }
             return count
         }
     }
 
-    /// Records that users were erased again.
+    /// Records what was erased again.
     ///
     /// - Throws: ``StorageError``: nothing was recorded.
     package func recordReplay(
@@ -107,7 +113,7 @@ extension StateDatabase {
             var last = position
             let page = try database.all(
                 """
-                SELECT t.sequence, t.user_hash, t.generation, t.erased_at, t.request_id,
+                SELECT t.sequence, t.user_hash, t.generation, t.erased_at, t.request_id, t.is_key,
                   min(r.created_at, r.accepted_at)
                 FROM tombstones t LEFT JOIN requests r ON r.id = t.request_id
                 WHERE t.sequence > ? ORDER BY t.sequence LIMIT ?
@@ -116,13 +122,7 @@ extension StateDatabase {
                 .int(limit)
             ) { row in
                 last = row.int(0)
-                return Tombstone(
-                    userHash: row.blob(1),
-                    generation: row.int(2),
-                    erasedAt: row.time(3),
-                    request: try row.requestID(4),
-                    fence: row.timeOrNil(5)
-                )
+                return try Tombstone(row, isKey: row.bool(5), fence: row.timeOrNil(6))
             }
             return (page, last)
         }
@@ -150,5 +150,19 @@ extension StateDatabase {
                 )
             )
         }
+    }
+}
+
+extension Tombstone {
+    /// Columns 1 to 4 are hash, generation, time and request.
+    fileprivate init(_ row: SQLRow, isKey: Bool, fence: WallTime? = nil) throws {
+        self.init(
+            hash: row.blob(1),
+            generation: row.int(2),
+            erasedAt: row.time(3),
+            request: try row.requestID(4),
+            fence: fence,
+            isKey: isKey
+        )
     }
 }

@@ -1,25 +1,31 @@
 package import Lifecycle
 
-/// An erased user, as far as is known afterwards.
+/// An erased user, or an id by which a store knew one, as far as is known afterwards.
 package struct Tombstone: Hashable, Sendable {
-    package let userHash: [UInt8]
+    /// Keyed, of the user id or of the other id with its name.
+    package let hash: [UInt8]
+    /// Of the user's account; 0 for an id of a store.
     package let generation: Int
     package let erasedAt: WallTime
     package let request: RequestID
     /// Only rows not newer than this are meant; ``erasedAt`` where the request's own is not known.
     package let fence: WallTime
+    /// Of an id of a store, and no user.
+    package let isKey: Bool
 
     package init(
-        userHash: [UInt8],
-        generation: Int,
+        hash: [UInt8],
+        generation: Int = 0,
         erasedAt: WallTime,
         request: RequestID,
-        fence: WallTime? = nil
+        fence: WallTime? = nil,
+        isKey: Bool = false
     ) {
-        self.userHash = userHash
+        self.hash = hash
         self.generation = generation
         self.erasedAt = erasedAt
         self.request = request
         self.fence = fence ?? erasedAt
+        self.isKey = isKey
     }
 }

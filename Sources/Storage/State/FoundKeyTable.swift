@@ -41,8 +41,9 @@ struct FoundKeyTable {
     func insert(_ keys: SealedKeys) throws {
         try database.run(
             """
-            INSERT INTO found_keys (request_id, target, name, key_id, own_key, sealed_ids, is_late)
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6,
+            INSERT INTO found_keys
+              (request_id, target, name, key_id, own_key, sealed_ids, hashes, is_late)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7,
               ifnull((SELECT ended_at IS NOT NULL FROM requests WHERE id = ?1), 1))
             """,
             .id(keys.request.value),
@@ -50,7 +51,8 @@ struct FoundKeyTable {
             .text(keys.name.key),
             .text(keys.keyID),
             .blob(keys.ownKey),
-            .blob(keys.sealedIDs)
+            .blob(keys.sealedIDs),
+            keys.hashes.isEmpty ? .null : .blob(keys.hashes.flatMap { $0 })
         )
     }
 
@@ -68,20 +70,25 @@ struct FoundKeyTable {
         )
     }
 
-    /// Destroys what requests needed that have ended, unless somebody will look again.
-    func forget(ended changes: [StateChange]) throws {
+    /// Destroys what requests needed that have ended, unless somebody will look again; of what was
+    /// erased tombstones stay.
+    func forget(ended: [(request: Request, at: WallTime)], _ pen: LedgerPen) throws {
         // Nearly nobody has such targets; they cost the others one look for each batch.
         guard
             try database.first("SELECT EXISTS (SELECT 1 FROM found_keys)", body: { $0.bool(0) })
                 == true
         else { return }
-        for case .save(let now, _, _) in changes where now.phase.isEnded {
+        let tombstones = KeyTombstoneWriter(database: database, pen: pen)
+        for (request, time) in ended {
+            if request.isErasure {
+                try tombstones.bury(request.id, isLate: false, at: request.endedAt ?? time)
+            }
             try database.run(
                 """
                 DELETE FROM found_keys WHERE request_id = ?1 AND is_late = 0
                   AND NOT EXISTS (SELECT 1 FROM cases WHERE request_id = ?1)
                 """,
-                .id(now.id.value)
+                .id(request.id.value)
             )
         }
     }

@@ -199,7 +199,7 @@ extension RequestWriter {
     /// - Returns: `false` when it had ended before.
     private func end(_ request: Request, at time: WallTime, leaves text: String) throws -> Bool {
         let isCompleted = request.phase == .completed
-        let isErased = isCompleted && request.kind == .deleteAccount
+        let isErased = request.isErasure
         let endedAt = request.endedAt ?? time
         let user = isErased ? try user(of: request.id) : nil
         let leaves = text + leaves.end(request, at: endedAt, erased: user)
@@ -416,6 +416,9 @@ extension Phase {
 }
 
 extension Request {
+    /// Whether it ended with everything of the user erased.
+    var isErasure: Bool { phase == .completed && kind == .deleteAccount }
+
     /// Whether the row of an open request differs, and not only its revocations and purges.
     fileprivate func rowDiffers(from other: Request) -> Bool {
         phase != other.phase || dueAt != other.dueAt || lane != other.lane

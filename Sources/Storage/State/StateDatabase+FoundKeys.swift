@@ -61,13 +61,16 @@ extension StateDatabase {
         }
     }
 
-    /// Destroys the ids that a replay found, once it has used them.
+    /// Destroys the ids that a replay found, once it has used them; tombstones of them stay.
     ///
     /// - Throws: ``StorageError``: nothing was destroyed.
-    package func forgetLateKeys(of requests: [RequestID]) async throws {
+    package func forgetLateKeys(of requests: [RequestID], at now: WallTime) async throws {
+        let pen = pen
         let count = try await writer.perform { database in
-            try requests.reduce(0) { count, id in
-                try count
+            let tombstones = KeyTombstoneWriter(database: database, pen: pen)
+            return try requests.reduce(0) { count, id in
+                try tombstones.bury(id, isLate: true, at: now)
+                return try count
                     + database.run(
                         "DELETE FROM found_keys WHERE request_id = ? AND is_late = 1",
                         .id(id.value)

@@ -102,12 +102,13 @@ extension StateDatabase: StateStore {
         let (news, hasEnded) = try await writer.perform { database in
             var news: [ChangeNews?] = []
             news.reserveCapacity(changes.count)
-            var hasEnded = false
+            var ended: [(request: Request, at: WallTime)] = []
             try RequestWriter.write(database, pen) { requests in
                 for change in changes {
                     if case .save(let now, let was, let time) = change {
-                        let isEnd = try requests.save(now, was: was, at: time)
-                        hasEnded = hasEnded || isEnd
+                        if try requests.save(now, was: was, at: time) {
+                            ended.append((now, time))
+                        }
                         news.append(nil)
                     } else {
                         news.append(try Self.apply(change, database))
@@ -115,10 +116,10 @@ extension StateDatabase: StateStore {
                     }
                 }
             }
-            if hasEnded {
-                try FoundKeyTable(database: database).forget(ended: changes)
+            if !ended.isEmpty {
+                try FoundKeyTable(database: database).forget(ended: ended, pen)
             }
-            return (news, hasEnded)
+            return (news, !ended.isEmpty)
         }
         if hasEnded {
             scrubSignal.yield()

@@ -74,6 +74,9 @@ enum StateSchema {
         migrator.registerMigration("13 found keys") { database in
             try database.execute(sql: FoundKeyTable.schema)
         }
+        migrator.registerMigration("14 tombstones of keys") { database in
+            try database.execute(sql: keyTombstones)
+        }
         return migrator
     }
 
@@ -94,6 +97,14 @@ enum StateSchema {
         CREATE INDEX cases_due ON cases (key_id, due_at);
         CREATE INDEX cases_returned ON cases (returned_at) WHERE returned_at IS NOT NULL;
         ALTER TABLE requests ADD COLUMN rechecks TEXT;
+        """
+
+    /// `user_hash` of a key is the hash of an id that a store knew the user by, `hashes` those of
+    /// the sealed ids of a row, 32 bytes each.
+    private static let keyTombstones = """
+        ALTER TABLE tombstones ADD COLUMN is_key INTEGER NOT NULL DEFAULT 0;
+        CREATE INDEX tombstones_keys ON tombstones (request_id, user_hash) WHERE is_key = 1;
+        ALTER TABLE found_keys ADD COLUMN hashes BLOB CHECK (length(hashes) % 32 = 0);
         """
 
     /// Destroying a row of `users` destroys the data key and, by the cascade, all that it sealed.

@@ -1,0 +1,95 @@
+import Control
+import Engine
+import Lifecycle
+import Storage
+
+extension ReplayDesk {
+    /// A store that is busy or away for a moment is asked again as often.
+    static let triesMax = 5
+    static let retryDelay = Duration.seconds(1)
+
+    /// An order and what became of it.
+    private struct Work {
+        var order: ReplayOrder
+        var rows = 0
+        var fenced = 0
+
+        var request: RequestID { order.purge.request }
+
+        mutating func note(_ answer: PurgeAnswer) {
+            switch answer {
+            case .done(let counts), .held(let counts, _):
+                rows += counts.workedCount
+                fenced = counts.entries.reduce(0) { $0 + $1.fencedCount }
+            case .trouble: break
+            }
+        }
+    }
+
+    /// Purges and verifies, a few times where that takes it.
+    ///
+    /// - Returns: The orders of which nothing is left.
+    func erase(_ orders: [ReplayOrder], _ pass: ReplayPass) async throws -> [ReplayOrder] {
+        var open = orders.map { Work(order: $0) }
+        var done: [Work] = []
+        var trouble: String?
+        for attempt in 1...Self.triesMax where !open.isEmpty {
+            if attempt > 1 { try await clock.sleep(until: clock.now() + Self.retryDelay) }
+            guard let holds = pass.holds(among: try await state.pauses().holds) else {
+                trouble = ParkReason.onHold.rawValue
+                break
+            }
+            for index in open.indices { open[index].order.purge.holds = holds }
+            let purged = await pass.target.purge(open.map(\.order.purge))
+            let verified = await pass.target.verify(open.map(\.order.purge))
+            var left: [Work] = []
+            for index in open.indices {
+                open[index].note(purged[index])
+                guard let cause = Self.trouble(purged[index], verified[index]) else {
+                    done.append(open[index])
+                    continue
+                }
+                trouble = cause
+                left.append(open[index])
+            }
+            open = left
+        }
+        try await record(done, open, trouble, pass)
+        return done.map(\.order)
+    }
+
+    /// Why an order is not done; `nil` when it is.
+    private static func trouble(_ purged: PurgeAnswer, _ verified: VerifyAnswer) -> String? {
+        switch (purged, verified) {
+        case (.trouble(let cause), _), (_, .trouble(let cause)): cause.code
+        case (.held, _): ParkReason.onHold.rawValue
+        case (.done, .remaining): "remaining_rows"
+        case (.done, .clean): nil
+        }
+    }
+
+    private func record(
+        _ done: [Work],
+        _ open: [Work],
+        _ trouble: String?,
+        _ pass: ReplayPass
+    ) async throws {
+        let (name, found) = (pass.target.name, done.filter { $0.rows > 0 })
+        let leftBehind = open + done.filter { $0.fenced > 0 }
+        // What the rows of its source led to, and was left, is met again where the store lists it.
+        let told = remember(leftBehind.map(\.request), in: name, isFirst: pass.byKey == nil)
+        change(name.rawValue) { target in
+            target.found += found.count + open.count { !told.contains($0.request) }
+            target.erased += found.count
+            target.rows += found.reduce(0) { $0 + $1.rows }
+            target.fenced += leftBehind.reduce(0) {
+                told.contains($1.request) ? $0 : $0 + $1.fenced
+            }
+            if !open.isEmpty { target.error = trouble }
+        }
+        if !pass.input.isDrill, !found.isEmpty {
+            let erased = found.map { (tombstone: $0.order.tombstone, rows: $0.rows) }
+            try await state.recordReplay(of: erased, in: name, at: clock.now())
+        }
+    }
+}

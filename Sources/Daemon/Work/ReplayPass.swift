@@ -1,0 +1,73 @@
+import Control
+import Engine
+import Lifecycle
+import Storage
+
+/// A target of a replay and the tombstones to look for in it.
+struct ReplayPass: Sendable {
+    let target: any PurgeTarget
+    let tombstones: [[UInt8]: Tombstone]
+    let input: ReplayInput
+    /// The target, where it lists ids of its own and no users.
+    let byKey: KeyReplayTarget?
+    private let hasher: any KeyedHasher
+
+    init(
+        _ target: any PurgeTarget,
+        _ tombstones: [[UInt8]: Tombstone],
+        _ input: ReplayInput,
+        _ hasher: any KeyedHasher
+    ) {
+        self.target = target
+        self.tombstones = tombstones
+        self.input = input
+        self.hasher = hasher
+        byKey = target as? KeyReplayTarget
+    }
+
+    /// A copy of the store is worked on, not the store.
+    var isCopy: Bool { input.path != nil }
+    /// Nothing is purged: neither the store nor a copy of it.
+    var isLookOnly: Bool { input.isDrill && input.path == nil }
+
+    /// What is known of a user, or id, that the store lists; `nil` for one that was not erased.
+    func tombstone(of user: UserID) -> Tombstone? {
+        tombstones[
+            byKey?.tombstone(of: user) ?? hasher.hash(user.exposeText(), domain: .user)
+        ]
+    }
+
+    /// What to erase again; `nil` for what was not erased.
+    func order(for user: UserID) -> ReplayOrder? {
+        tombstone(of: user).map { tombstone in
+            ReplayOrder(
+                purge: PurgeOrder(
+                    request: tombstone.request,
+                    user: user,
+                    fence: max(tombstone.fence, input.restoredAt ?? .distantPast)
+                ),
+                tombstone: tombstone
+            )
+        }
+    }
+
+    /// The holds on rows that the target has to mind; `nil` when nothing may go from it.
+    ///
+    /// What holds rows of a source holds what they name, too; here nobody knows which that is.
+    func holds(among all: [TargetHold]) -> [TargetHold]? {
+        // Whoever placed a hold wants the data to stay, wherever it came back from.
+        guard !isCopy else { return [] }
+        let ours = all.filter { $0.target == target.name }
+        let sources = byKey?.sources ?? []
+        guard ours.allSatisfy({ $0.rows != nil }),
+            !all.contains(where: { sources.contains($0.target) })
+        else { return nil }
+        return ours
+    }
+}
+
+/// A user to erase again, or an id by which a store knew one.
+struct ReplayOrder: Sendable {
+    var purge: PurgeOrder
+    let tombstone: Tombstone
+}

@@ -1,0 +1,70 @@
+import GRDB
+import Ledger
+import Lifecycle
+
+/// Makes tombstones out of the hashes that are kept beside found ids, with the leaves that take
+/// them off the machine.
+struct KeyTombstoneWriter {
+    /// So a leaf has some 3 kB, and many of them fit into a note.
+    static let leafHashesMax = 64
+    private static let hashByteCount = 32
+
+    let database: Database
+    let pen: LedgerPen
+
+    /// Buries what is a request's own to erase, and is erased.
+    ///
+    /// - Parameters:
+    ///   - request: Whose rows of `found_keys`.
+    ///   - isLate: Those that a replay found, or those of before the end.
+    ///   - time: When it was erased.
+    /// - Throws: `DatabaseError`.
+    func bury(_ request: RequestID, isLate: Bool, at time: WallTime) throws {
+        let hashes = try hashes(of: request, isLate: isLate).filter { hash in
+            try insert(hash, of: request, at: time)
+        }
+        for start in stride(from: 0, to: hashes.count, by: Self.leafHashesMax) {
+            let some = hashes[start..<min(start + Self.leafHashesMax, hashes.count)]
+            pen.write(
+                LedgerEntry(
+                    at: time,
+                    [
+                        .event: .word("erased_keys"), .keys: .hashes(Array(some)),
+                        .request: .id(request.value),
+                    ]
+                )
+            )
+        }
+    }
+
+    /// - Returns: `false` for one that is known.
+    /// - Throws: `DatabaseError`.
+    func insert(_ hash: [UInt8], of request: RequestID, at time: WallTime) throws -> Bool {
+        try database.run(
+            """
+            INSERT INTO tombstones (user_hash, generation, erased_at, request_id, is_key)
+            SELECT ?1, 0, ?2, ?3, 1 WHERE NOT EXISTS (SELECT 1 FROM tombstones
+              INDEXED BY tombstones_keys WHERE request_id = ?3 AND user_hash = ?1 AND is_key = 1)
+            """,
+            .blob(hash),
+            .time(time),
+            .id(request.value)
+        ) > 0
+    }
+
+    private func hashes(of request: RequestID, isLate: Bool) throws -> [[UInt8]] {
+        try database.all(
+            """
+            SELECT hashes FROM found_keys
+            WHERE request_id = ? AND is_late = ? AND hashes IS NOT NULL ORDER BY id
+            """,
+            .id(request.value),
+            .bool(isLate)
+        ) { row in
+            let bytes = row.blob(0)
+            return stride(from: 0, to: bytes.count, by: Self.hashByteCount).map { start in
+                Array(bytes[start..<min(start + Self.hashByteCount, bytes.count)])
+            }
+        }.flatMap { $0 }
+    }
+}

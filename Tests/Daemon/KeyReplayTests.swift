@@ -1,0 +1,222 @@
+import Control
+import Engine
+import GRDB
+import Lifecycle
+import Settings
+import Storage
+import Targets
+import Testing
+
+@testable import Daemon
+
+/// Erasing again where a store that knows users by other ids was restored alone.
+struct KeyReplayTests {
+    private static let desk = TargetName("desk")
+    private static let threads = TargetName("threads")
+
+    /// A store that is keyed and has keys of its own, and one behind it.
+    private static func chain(_ directory: String) -> String {
+        """
+
+        [[target]]
+        name = "threads"
+        kind = "files"
+        root = "\(directory)/threads"
+        paths = ["{user_id}"]
+        keyed_by = "desk.thread"
+        [[target]]
+        name = "desk"
+        kind = "sqlite"
+        path = "\(directory)/desk.db"
+        keyed_by = "app-db.customer"
+        [[target.table]]
+        table = "tickets"
+        column = "customer"
+        action = "delete"
+        [[target.key]]
+        name = "thread"
+        table = "tickets"
+        column = "customer"
+        value = "thread"
+        """
+    }
+
+    /// Two users are erased, with their space; the third stays.
+    private static func world(_ more: (String) -> String = { _ in "" }) async throws -> KeyWorld {
+        let world = try await KeyWorld(more: more)
+        try await world.insert("u3", "c3", "w3")
+        for number in 1...2 { try await world.insert("u\(number)", "c\(number)", "w") }
+        for number in 1...2 {
+            let loaded = try await world.submit("u\(number)")
+            await world.purge(loaded, world.shelf.current.configuration.targets.map(\.name))
+            try await world.complete(loaded, withCase: number == 1)
+        }
+        #expect(try world.names(in: "crm") == ["c3.json"])
+        #expect(try world.names(in: "spaces") == ["w3"])
+        return world
+    }
+
+    private static func erased(_ replay: WireReplay) -> [String: Int] {
+        Dictionary(uniqueKeysWithValues: replay.targets.map { ($0.name, $0.erased) })
+    }
+
+    @Test func `what comes back in keyed stores alone is erased again, and nothing else`()
+        async throws
+    {
+        let world = try await Self.world()
+        for path in ["crm/c1.json", "crm/c2.json", "spaces/w"] { try world.write(path) }
+        // Neither a user's own id nor an id of the other store is what was erased here.
+        for path in ["crm/u1.json", "crm/w.json", "spaces/c1"] { try world.write(path) }
+        let replay = try await world.replay()
+        #expect(replay.state.known == .finished)
+        #expect(replay.tombstones == 2)
+        #expect(Self.erased(replay) == ["app-db": 0, "crm": 2, "spaces": 1])
+        #expect(try world.names(in: "crm") == ["c3.json", "u1.json", "w.json"])
+        #expect(try world.names(in: "spaces") == ["c1", "w3"])
+        let leaves = try await world.bench.state.ledgerRows(from: 0).flatMap(\.leaves)
+            .map { String(decoding: $0, as: UTF8.self) }
+        #expect(leaves.count { $0.contains("\"replayed\"") } == 3)
+        #expect(Self.erased(try await world.replay()) == ["app-db": 0, "crm": 0, "spaces": 0])
+    }
+
+    @Test func `a space that somebody owns again stays`() async throws {
+        let world = try await Self.world()
+        try world.write("spaces/w")
+        try await world.join("u3", "w")
+        let replay = try await world.replay()
+        #expect(replay.state.known == .finished)
+        #expect(replay.targets.map(\.found) == [0, 0, 0])
+        #expect(try world.names(in: "spaces") == ["w", "w3"])
+    }
+
+    @Test func `what others still own has no tombstone`() async throws {
+        let world = try await KeyWorld()
+        try await world.insert("u1", "c1", "w1", "w2")
+        try await world.insert("u2", "c2", "w2")
+        let loaded = try await world.submit("u1")
+        await world.purge(loaded)
+        try await world.complete(loaded)
+        // The customer number and the one space that nobody else had.
+        #expect(try await world.rows("tombstones WHERE is_key = 1") == 2)
+    }
+
+    @Test func `a state that forgot everything takes the ids' tombstones from the file`()
+        async throws
+    {
+        let world = try await Self.world()
+        try await world.bench.keeper(world.clock).checkpoint()
+        try await world.bench.state.writer.perform {
+            try $0.execute(
+                sql: "DELETE FROM tombstones; DELETE FROM found_keys; DELETE FROM requests"
+            )
+        }
+        for path in ["crm/c1.json", "crm/c2.json", "spaces/w"] { try world.write(path) }
+        let replay = try await world.replay()
+        #expect(replay.state.known == .finished && replay.tombstones == 2)
+        #expect(Self.erased(replay) == ["app-db": 0, "crm": 2, "spaces": 1])
+        #expect(try world.names(in: "crm") == ["c3.json"])
+        #expect(try world.names(in: "spaces") == ["w3"])
+    }
+
+    @Test func `a drill counts in the store, or erases in a copy of it`() async throws {
+        let world = try await Self.world()
+        try world.write("crm/c1.json")
+        let counted = try await world.replay { $0.isDrill = true }
+        #expect(counted.targets.map(\.found) == [0, 0, 1])
+        #expect(counted.targets.map(\.erased) == [0, 0, 0])
+        for name in ["c2", "c3", "u1"] { try world.write("copy/\(name).json") }
+        let copy = FilesTarget(
+            plan: FilesTargetPlan(
+                name: TargetName("crm"),
+                root: world.bench.directory + "/copy",
+                paths: [try PathPattern("{user_id}.json")]
+            )
+        )
+        let erased = try await world.replay(copy: copy) { input in
+            (input.isDrill, input.target, input.path) = (true, TargetName("crm"), "copy")
+        }
+        #expect(Self.erased(erased) == ["crm": 1])
+        #expect(try world.names(in: "copy") == ["c3.json", "u1.json"])
+        #expect(try world.names(in: "crm") == ["c1.json", "c3.json"])
+    }
+
+    @Test(arguments: [("crm", nil), ("app-db", nil), ("app-db", "accounts")])
+    func `a hold on the store or on its source keeps what came back`(
+        target: String,
+        table: String?
+    ) async throws {
+        let world = try await Self.world()
+        let hold = TargetHold(
+            name: "case 7",
+            target: TargetName(target),
+            rows: table.map { table in
+                let of = RowFilter.Condition(column: "crm_id", values: ["c3"])
+                return RowFilter(table: table, conditions: [of])
+            },
+            since: Bench.start,
+            uid: 1
+        )
+        _ = try await world.bench.state.commit([.placeHold(hold)])
+        try world.write("crm/c1.json")
+        let held = try await world.replay()
+        #expect(held.state.known == .incomplete)
+        #expect(held.targets.map(\.error) == [nil, nil, "on_hold"])
+        #expect(try world.names(in: "crm") == ["c1.json", "c3.json"])
+        _ = try await world.bench.state.commit([.liftHold(hold, by: 1, at: Bench.start)])
+        #expect(Self.erased(try await world.replay()) == ["app-db": 0, "crm": 1, "spaces": 0])
+    }
+
+    @Test func `what the restored source led to, and was left, is not counted again`()
+        async throws
+    {
+        let world = try await Self.world()
+        try await world.insert("u1", "c1")
+        let hold = TargetHold(
+            name: "case 7",
+            target: TargetName("crm"),
+            since: Bench.start,
+            uid: 1
+        )
+        _ = try await world.bench.state.commit([.placeHold(hold)])
+        let held = try await world.replay()
+        #expect(Self.erased(held) == ["app-db": 1, "crm": 0, "spaces": 0])
+        #expect(held.targets.map(\.found) == [1, 0, 1])
+        _ = try await world.bench.state.commit([.liftHold(hold, by: 1, at: Bench.start)])
+        #expect(try await world.replay().state.known == .finished)
+        #expect(try world.names(in: "crm") == ["c3.json"])
+        #expect(try await world.rows("found_keys WHERE is_late = 1") == 0)
+    }
+
+    @Test func `a sample finds it, too`() async throws {
+        let world = try await Self.world()
+        try world.write("crm/c1.json")
+        try await world.sample()
+        #expect(world.bench.log.all.last == "dataReturned count=1 detail=sample target=crm")
+    }
+
+    @Test func `a keyed store that names ids of others leads on to them`() async throws {
+        let world = try await Self.world(Self.chain)
+        try await world.insert("u4", "c4")
+        try await world.insertTicket("c4", "t4")
+        try await world.insertTicket("c3", "t3")
+        for thread in ["t3", "t4", "t5"] { try world.write("threads/\(thread)") }
+        let loaded = try await world.submit("u4")
+        await world.purge(loaded, world.shelf.current.configuration.targets.map(\.name))
+        try await world.complete(loaded)
+        #expect(try world.names(in: "threads") == ["t3", "t5"])
+        // A row of then and one that nobody had read before.
+        for thread in ["t4", "t5"] {
+            try await world.insertTicket("c4", thread)
+            try world.write("threads/\(thread)")
+        }
+        let replay = try await world.replay()
+        #expect(replay.state.known == .finished)
+        #expect(try await world.customersWithTickets() == ["c3"])
+        #expect(try world.names(in: "threads") == ["t3"])
+        #expect(try await world.rows("found_keys WHERE is_late = 1") == 0)
+        // What was found now is known from now on.
+        try world.write("threads/t5")
+        #expect(Self.erased(try await world.replay())["threads"] == 1)
+        #expect(try world.names(in: "threads") == ["t3"])
+    }
+}
