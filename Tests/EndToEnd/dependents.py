@@ -130,6 +130,9 @@ class Town:
     def write_record(self, user):
         self._write(f"{self.crm}/records/{self.customers[user]}.json", self.customers[user])
 
+    def write_other(self, name):
+        self._write(f"{self.crm}/records/{name}.json", "not of the user of this name")
+
     def write_old(self, space):
         # Enough files that a kill may meet the purge of them.
         for name in ["a.txt", *(f"deep/{number}.txt" for number in range(100))]:
@@ -200,6 +203,11 @@ def dependents(checks, seed):
     erased(checks, town, staying, kept)
     after_the_looks(checks, stage)
     restored(checks, stage, town, leaving[4:6], [spaces[name] for name in ("own 4", "own 5", "pair 2")])
+    erased(checks, town, staying, kept)
+    again = (leaving[6:8], [spaces[name] for name in ("own 6", "own 7", "pair 3")])
+    restored_alone(checks, stage, town, *again, staying[0])
+    erased(checks, town, staying, kept)
+    without_state(checks, stage, town, *again)
     erased(checks, town, staying, kept)
     checks.equal("not a byte of the others has changed", town.sum_of(staying, kept), before)
     stage.scan()
@@ -321,14 +329,79 @@ def restored(checks, stage, town, users, spaces):
         town.write_old(space)
     for user in users:
         town.write_record(user)
-    now = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%S.%fZ")[:-4] + "Z"
-    done = stage.run("expungectl", "replay", "--since", "2026-01-01T00:00:00Z", "--target", "app-db",
-                     "--restored-at", now, "--json")
-    targets = {target["name"]: target for target in json.loads(done.stdout or "{}").get("targets", [])}
-    checks.equal("a replay erases in the source and in what it keys",
-                 {name: target["erased"] for name, target in targets.items()},
+    done = replayed(stage, "--target", "app-db", "--restored-at", now())
+    checks.equal("a replay erases in the source and in what it keys", found(done, "erased"),
                  {"app-db": 2, "crm": 2, "spaces": 1, "app-spaces": 1})
     checks.equal("what it found is used up", found_keys(stage), 0)
+
+
+def back_alone(stage, town, users, spaces):
+    """A backup of the keyed stores alone: nothing says any more whose all this was."""
+    with sqlite3.connect(stage.app, timeout=10) as app:
+        app.executemany("INSERT INTO workspaces VALUES (?, 'back')", [(space,) for space in spaces])
+        app.executemany("INSERT INTO documents VALUES (?, 'back')", [(space,) for space in spaces])
+    for space in spaces:
+        town.write_old(space)
+    for user in users:
+        town.write_record(user)
+
+
+def restored_alone(checks, stage, town, users, spaces, owner):
+    back_alone(stage, town, users, spaces)
+    # A user's own id is none of this store's, and what somebody owns again is not what was erased.
+    town.write_other(users[0])
+    owned = spaces[-1]
+    with sqlite3.connect(stage.app, timeout=10) as app:
+        app.execute("INSERT INTO members VALUES (?, ?, ?)", (owner, owned, LONG_AGO))
+    drill = replayed(stage, "--drill")
+    checks.equal("a drill finds what only the keyed stores have", found(drill, "found"),
+                 {"app-db": 0, "crm": 0, "spaces": 2, "app-spaces": 2})
+    dated = replayed(stage)
+    checks.equal("shared objects go at once; records wait for the time of the restoration",
+                 (dated["state"], found(dated, "erased"), found(dated, "fenced")["crm"]),
+                 ("finished", {"app-db": 0, "crm": 0, "spaces": 2, "app-spaces": 2}, 2))
+    done = replayed(stage, "--target", "crm", "--restored-at", now())
+    checks.equal("with it they go, too", (done["state"], found(done, "erased")), ("finished", {"crm": 2}))
+    checks.check("what has an owner again stays, in both stores",
+                 owned in town.folders() and owned in town.rows("id", "workspaces")
+                 and owned in town.rows("workspace_id", "documents"))
+    checks.check("and what is only named like an erased user", users[0] in town.records())
+    os.remove(f"{town.crm}/records/{users[0]}.json")
+    with sqlite3.connect(stage.app, timeout=10) as app:
+        app.execute("DELETE FROM members WHERE user_id = ? AND workspace_id = ?", (owner, owned))
+    done = replayed(stage)
+    checks.equal("with its last owner gone a replay takes it", found(done, "erased"),
+                 {"app-db": 0, "crm": 0, "spaces": 1, "app-spaces": 1})
+
+
+def without_state(checks, stage, town, users, spaces):
+    """state.db is lost; the checkpoint file and hash.key are left."""
+    stage.stop()
+    for name in ("state.db", "state.db-wal", "state.db-shm"):
+        if os.path.exists(stage.path(f"state/{name}")):
+            os.remove(stage.path(f"state/{name}"))
+    stage.starts()
+    back_alone(stage, town, users, spaces)
+    checks.equal("an empty state is accepted", stage.run("expungectl", "ledger", "accept-rollback").returncode, 0)
+    done = replayed(stage)
+    checks.equal("the ids' tombstones come from the checkpoint file", (done["state"], found(done, "erased")),
+                 ("finished", {"app-db": 0, "crm": 0, "spaces": 3, "app-spaces": 3}))
+    done = replayed(stage, "--target", "crm", "--restored-at", now())
+    checks.equal("the records', too", (done["state"], found(done, "erased")), ("finished", {"crm": 2}))
+    checks.equal("the ledger verifies", stage.run("expungectl", "ledger", "verify").returncode, 0)
+
+
+def replayed(stage, *arguments):
+    done = stage.run("expungectl", "replay", "--since", "2026-01-01T00:00:00Z", *arguments, "--json")
+    return json.loads(done.stdout) if done.stdout.startswith("{") else {"state": done.stderr, "targets": []}
+
+
+def found(replay, what):
+    return {target["name"]: target[what] for target in replay["targets"]}
+
+
+def now():
+    return datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%S.%fZ")[:-4] + "Z"
 
 
 def after_the_looks(checks, stage):

@@ -14,6 +14,21 @@ import tamper  # noqa: E402
 
 TAMPER, VERIFIER = os.path.join(ROOT, "Tests/Shared/tamper.py"), os.path.join(ROOT, "docs/verify-ledger.py")
 ROOT_CHECK = "assert root(edge) =="
+# Each post of a user has a page, by the number of the post.
+KEYED = """
+[[target.key]]
+name = "post"
+table = "posts"
+column = "author_id"
+value = "id"
+value_type = "integer"
+[[target]]
+name = "pages"
+kind = "files"
+root = "{root}"
+paths = ["{{user_id}}.html"]
+keyed_by = "app-db.post"
+"""
 RECORDS = 1000
 BATCH = 12
 # One process for each.
@@ -24,8 +39,12 @@ def tampering(checks, seed, is_all=False):
     stage = Stage(checks, seed)
     with open(stage.path("expunged.toml")) as file:
         text = file.read()
+    os.makedirs(stage.path("pages"))
+    with open(stage.path("pages/.expunged-root"), "w") as file:
+        file.write("pages\n")
     with open(stage.path("expunged.toml"), "w") as file:
-        file.write(text.replace("[requests]\n", '[requests]\nrechecks = ["1s"]\n', 1))
+        file.write(text.replace("[requests]\n", '[requests]\nrechecks = ["1s"]\n', 1)
+                   + KEYED.format(root=stage.path("pages")))
     stage.starts()
     old, before = stage.path("old"), 0
     while ledger(stage)["entries"] < RECORDS:
@@ -48,12 +67,28 @@ def tampering(checks, seed, is_all=False):
         [sys.executable, "-B", TAMPER, VERIFIER, key, *paths, *(["all"] if is_all else [])],
         capture_output=True, text=True)
     print("     independent verifier: " + done.stdout.replace("\n", "; "))
+    removed_keys(checks, stage, (entries, notes, key))
     checks.check("the independent verifier notices every change",
                  done.returncode == 0 and done.stdout.endswith(" 0 missed\n"), done.stdout + done.stderr)
     checks.check("the judge sees it when a verifier compares no root", credulous_misses(stage, key, paths))
     by_program(checks, stage, (entries, notes, key), seed)
     old_copy(checks, stage, old)
     stage.close(keep=bool(checks.failed))
+
+
+def removed_keys(checks, stage, signed):
+    """An entry about ids of a store is taken away, or made one about another id."""
+    entries, notes, key = signed
+    lines = entries.split(b"\n")
+    at = next(number for number, line in enumerate(lines) if line.startswith(b'{"event":"erased_keys"'))
+    checks.check("it also left the machine", b"%d %s\n" % (at, lines[at]) in notes)
+    first = lines[at].index(b'["') + 2
+    other = lines[at][:first] + (b"B" if lines[at][first] == 0x41 else b"A") + lines[at][first + 1:]
+    for change in (lines[:at] + lines[at + 1:], lines[:at] + [other] + lines[at + 1:]):
+        status = verify(stage, b"\n".join(change), notes, key)
+        done = subprocess.run([sys.executable, "-B", VERIFIER, key, "--ledger", stage.path("changed-entries"),
+                               stage.path("changed-notes")], capture_output=True, text=True)
+        checks.equal("both verifiers notice it", (status, done.returncode), (13, 1))
 
 
 def credulous_misses(stage, key, paths):
