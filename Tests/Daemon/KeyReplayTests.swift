@@ -12,7 +12,6 @@ import Testing
 /// Erasing again where a store that knows users by other ids was restored alone.
 struct KeyReplayTests {
     private static let desk = TargetName("desk")
-    private static let threads = TargetName("threads")
 
     /// A store that is keyed and has keys of its own, and one behind it.
     private static func chain(_ directory: String) -> String {
@@ -218,5 +217,27 @@ struct KeyReplayTests {
         try world.write("threads/t5")
         #expect(Self.erased(try await world.replay())["threads"] == 1)
         #expect(try world.names(in: "threads") == ["t3"])
+    }
+
+    @Test func `a replay that was cut off between two keyed stores is ended by the next one`()
+        async throws
+    {
+        let world = try await Self.world(Self.chain)
+        try await world.insertTicket("c1", "t1")
+        try world.write("threads/t1")
+        let page = try await world.bench.state.tombstones(since: Bench.start, after: 0, limit: 10)
+        let store = try #require(
+            (world.shelf.current.targets[Self.desk] as? KeyedTarget)?.byKey()
+        )
+        let user = try #require(UserID("c1"))
+        let hash = store.tombstone(of: user)
+        let tombstone = try #require(page.page.first { $0.hash == hash })
+        let order = PurgeOrder(request: tombstone.request, user: user, fence: .distantFuture)
+        _ = await store.purge([order])
+        #expect(try await world.customersWithTickets().isEmpty)
+        #expect(try world.names(in: "threads") == ["t1"])
+        #expect(try await world.replay().state.known == .finished)
+        #expect(try world.names(in: "threads").isEmpty)
+        #expect(try await world.rows("found_keys WHERE is_late = 1") == 0)
     }
 }

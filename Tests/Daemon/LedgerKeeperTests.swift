@@ -186,6 +186,33 @@ struct LedgerKeeperTests {
         try await state.close()
     }
 
+    @Test func `the ids of one who had thousands leave in notes that are read back whole`()
+        async throws
+    {
+        let place = try Place()
+        let keeper = try await place.open(place.bench.state)
+        let request = RequestID(TimeOrderedID(high: 1, low: 1))
+        for leaf in 0..<160 {
+            let hashes = (0..<64).map { number in
+                [UInt8(leaf), UInt8(number)] + Array(repeating: 7 as UInt8, count: 30)
+            }
+            let entry = LedgerEntry(
+                at: Bench.start,
+                [
+                    .event: .word("erased_keys"), .keys: .hashes(hashes),
+                    .request: .id(request.value),
+                ]
+            )
+            try await place.bench.state.writeLedger(try #require(entry))
+        }
+        try await keeper.checkpoint()
+        #expect(try await keeper.verify().audit.findings == [])
+        let found = try await keeper.tombstones(since: Bench.start)
+        #expect(found.count == 160 * 64 && Set(found.map(\.hash)).count == found.count)
+        #expect(found.allSatisfy { $0.isKey && $0.request == request })
+        #expect(try await keeper.tombstones(since: Bench.start + .seconds(1)).isEmpty)
+    }
+
     @Test func `another key than before stops the start`() async throws {
         let place = try Place()
         _ = try await place.open(place.bench.state)

@@ -93,6 +93,31 @@ struct StateSchemaTests {
         #expect(error?.kind == .newerSchema)
     }
 
+    @Test func `what an earlier version stored of users and ids stays what it is`() async throws {
+        let directory = try StateFixture.makeDirectory()
+        defer { StateFixture.remove(directory) }
+        let path = directory + "/state.db"
+        let queue = try DatabaseQueue(path: path)
+        try StateSchema.migrator.migrate(queue, upTo: "13 found keys")
+        try await queue.write { database in
+            try database.execute(
+                sql: """
+                    INSERT INTO tombstones VALUES (1, zeroblob(32), 1, 5, zeroblob(16));
+                    INSERT INTO found_keys
+                      VALUES (1, zeroblob(16), 'app-db', 'customer', 'k1', zeroblob(32), x'00', 1);
+                    """
+            )
+        }
+        try queue.close()
+        let state = try StateDatabase.open(path: path, now: { StateFixture.start })
+        let id = RequestID(TimeOrderedID(high: 0, low: 0))
+        try await state.forgetLateKeys(of: [id], at: StateFixture.start)
+        let page = try await state.tombstones(since: .distantPast, after: 0, limit: 10).page
+        #expect(page.map(\.isKey) == [false] && page.map(\.generation) == [1])
+        #expect(try await state.lateKeyRequests(among: [id]).isEmpty)
+        try await state.close()
+    }
+
     @Test func `only an unclean stop is an unclean stop`() async throws {
         let directory = try StateFixture.makeDirectory()
         defer { StateFixture.remove(directory) }
