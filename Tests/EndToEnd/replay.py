@@ -5,10 +5,12 @@ Who is back and who is gone is told by each store's own client, never by what th
 
 import collections
 import datetime
+import hashlib
 import json
 import os
 import re
 import shutil
+import sqlite3
 import subprocess
 import time
 
@@ -22,6 +24,18 @@ ERASED, KEPT = 1000, 250
 # A part of somebody else's id, and somebody else's id with something behind it.
 NAME = re.compile(r"user-\d+-[0-9a-f]{20}\w*")
 ERASE_S_MAX = REPLAY_S_MAX = 120
+# What another store knows a user by.
+KEY = """
+[[target.table]]
+table = "accounts"
+column = "user_id"
+action = "delete"
+[[target.key]]
+name = "customer"
+table = "accounts"
+column = "user_id"
+value = "crm_id"
+"""
 
 
 def replay(checks, seed):
@@ -49,7 +63,9 @@ def configure(stage, stores):
     stores["redis"] = RestoredRedis(os.path.join(place, "redis"))
     stores["files"] = RestoredFiles(os.path.join(place, "files"))
     stores["firestore"] = firestore(stage.sandbox)
+    stores["records"] = RestoredRecords(os.path.join(place, "records"))
     with open(stage.path("expunged.toml"), "a") as file:
+        file.write(KEY)
         for name, store in stores.items():
             if name != "app-db":
                 file.write(f'\n[[target]]\nname = "{name}"\n{store.section(stage)}')
@@ -60,7 +76,7 @@ def play(checks, stage, stores):
     kept = [f"user-{number}-{stage.dice.getrandbits(80):020x}" for number in range(KEPT - 50)]
     kept += [user + "x" for user in users[:25]] + [user[:-1] + "_" for user in users[:25]]
     # The search for all thousand of them in every form takes minutes.
-    stage.canaries.add(*users[:20])
+    stage.canaries.add(*users[:20], *map(customer, users[:20]))
     for store in stores.values():
         store.prepare(users + kept)
     before = items(stores)
@@ -86,6 +102,8 @@ def play(checks, stage, stores):
     dated = {name for name, store in stores.items() if store.IS_DATED}
     checks.equal("of what a store dates by its restoration it says so, and leaves it",
                  {target["name"] for target in done["targets"] if target["fenced"]}, dated)
+    checks.equal("and once, also where the rows of another store led there",
+                 {target["name"]: target["fenced"] for target in done["targets"]}["records"], ERASED)
     for name in sorted(dated):
         done = run(stage, "--since", since, "--target", name, "--restored-at", restored)
         checks.check(f"with the time of its restoration {name} ends, too",
@@ -150,8 +168,22 @@ def others(held, erased):
     return {owner: content for owner, content in held.items() if owner not in erased}
 
 
+def customer(user):
+    return hashlib.sha256(user.encode()).hexdigest()[:24]
+
+
 class RestoredDatabase(Database):
     IS_DATED = False
+
+    def prepare(self, users):
+        super().prepare(users)
+        with sqlite3.connect(self.stage.app, timeout=10) as app:
+            app.execute("CREATE TABLE accounts (user_id TEXT PRIMARY KEY, crm_id TEXT NOT NULL)")
+            app.executemany("INSERT INTO accounts VALUES (?, ?)", [(user, customer(user)) for user in users])
+
+    def items(self):
+        with sqlite3.connect(self.stage.app, timeout=10) as app:
+            return super().items() | {f"account of {user}": crm for user, crm in app.execute("SELECT * FROM accounts")}
 
     def keep_copy(self):
         subprocess.run(["sqlite3", self.stage.app, f"VACUUM INTO '{self.stage.path('app/old.db')}'"], check=True)
@@ -202,6 +234,29 @@ class RestoredFiles(Files):
     def put_back(self, users):
         """Into the root that is there, as tar and rsync do."""
         subprocess.run(["cp", "-a", self.root + ".old/.", self.root], check=True)
+
+
+class RestoredRecords(RestoredFiles):
+    """A store that knows users by what `accounts` calls them."""
+
+    def prepare(self, users):
+        self.users = {customer(user): user for user in users}
+        with open(os.path.join(self.root, ".expunged-root"), "w") as file:
+            file.write("records\n")
+        for name in self.users:
+            with open(os.path.join(self.root, f"{name}.json"), "w") as file:
+                file.write(name)
+
+    def items(self):
+        return {f"{path} of {self.users.get(os.path.basename(path)[:-5])}": text
+                for path, text in super().items().items()}
+
+    def section(self, stage):
+        return f"""kind = "files"
+root = "{self.root}"
+paths = ["{{user_id}}.json"]
+keyed_by = "app-db.customer"
+"""
 
 
 class RestoredCloud(Cloud):
