@@ -12,8 +12,7 @@ enum SpoolConnection {
     /// - Returns: The one connection; it waits for no lock.
     /// - Throws: `DatabaseError`.
     static func open(_ path: String) throws -> DatabaseQueue {
-        let code = csqliteguard_install()
-        guard code == SQLITE_OK else { throw DatabaseError(resultCode: ResultCode(rawValue: code)) }
+        try GuardedVFS.install()
         _ = unsafe csqliteguard_never_create(path)
         return try DatabaseQueue(path: path, configuration: configuration)
     }
