@@ -12,6 +12,8 @@ extension StateDatabase {
     ///
     /// The promise is one second: the rest is for a scrub under way, and for the scrub itself.
     package static let scrubDelay = Duration.milliseconds(750)
+    /// A WAL from this size on is copied beside the writer first: some milliseconds of work.
+    static let besideByteCountMin = 1 << 20
 
     /// Scrubs after endings until the task is cancelled or the database is closed.
     ///
@@ -34,7 +36,8 @@ extension StateDatabase {
     /// - Throws: ``StorageError`` of kind `busy` when a reader held its snapshot for too long.
     @discardableResult
     package func scrub() async throws -> Int {
-        let place = path
+        await copyBeside()
+        let (place, copies) = (path, writer.copies)
         let ended = try await writer.performAlone { database in
             let ended = try database.first("SELECT completed + cancelled FROM totals") { $0.int(0) }
             do {
@@ -42,6 +45,7 @@ extension StateDatabase {
             } catch {
                 throw StorageError(error, "scrub the state", at: place)
             }
+            copies.noteEmptied()
             return ended ?? 0
         }
         let at = now()
@@ -61,5 +65,19 @@ extension StateDatabase {
             )
         }
         return ended
+    }
+
+    /// Copies most of a large WAL while the writer goes on: a busy second is tens of megabytes, and
+    /// emptying the WAL holds every commit up for as long as it takes to copy and sync the rest.
+    private func copyBeside() async {
+        guard WALFile.byteCount(ofDatabase: path) >= Self.besideByteCountMin,
+            writer.copies.beginBeside()
+        else { return }
+        defer { writer.copies.end() }
+        do {
+            _ = try await copier.writeWithoutTransaction { try $0.checkpoint(.passive) }
+        } catch {
+            // Nothing is lost, and what is wrong with the file the writer meets next.
+        }
     }
 }

@@ -20,6 +20,8 @@ package final class StateDatabase: Sendable {
     let pen: LedgerPen
 
     private let queue: DatabaseQueue
+    /// Copies the WAL into the database beside the writer, and does nothing else.
+    let copier: DatabaseQueue
     private let readers: StateReaders
     private let lock: DirectoryLock
     let now: @Sendable () -> WallTime
@@ -55,6 +57,8 @@ package final class StateDatabase: Sendable {
         let path = try realPath(path)
         let lock = try DirectoryLock(path: path + ".lock")
         do {
+            // The state is the first database of a daemon: a VFS that came later would not have it.
+            try GuardedVFS.install()
             try makePrivateFile(path)
             let wasUncleanStop = try checkBeforeUse(path)
             let queue = try DatabaseQueue(path: path, configuration: configuration)
@@ -65,6 +69,7 @@ package final class StateDatabase: Sendable {
                 try markStop(database, isClean: false)
             }
             let pen = LedgerPen(first: try queue.read { try ledgerSize($0) })
+            let copier = try DatabaseQueue(path: path, configuration: configuration)
             let readers = try StateReaders(
                 path: path,
                 configuration: configuration,
@@ -78,6 +83,7 @@ package final class StateDatabase: Sendable {
                 writer: StateWriter(queue: queue, pen: pen, willCommit: willCommit),
                 pen: pen,
                 queue: queue,
+                copier: copier,
                 readers: readers
             )
         } catch {
@@ -93,6 +99,7 @@ package final class StateDatabase: Sendable {
         writer: StateWriter,
         pen: LedgerPen,
         queue: DatabaseQueue,
+        copier: DatabaseQueue,
         readers: StateReaders
     ) {
         self.path = path
@@ -102,6 +109,7 @@ package final class StateDatabase: Sendable {
         self.writer = writer
         self.pen = pen
         self.queue = queue
+        self.copier = copier
         self.readers = readers
         (scrubSignals, scrubSignal) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
         // What ended before a crash may not have been scrubbed.
@@ -121,6 +129,7 @@ package final class StateDatabase: Sendable {
             // The last connection to close checkpoints and removes the WAL and its index
             // (sqlite.org/wal.html, §2), unless it may only read: so the readers go first.
             try readers.close()
+            try copier.close()
             try queue.close()
         } catch {
             throw StorageError(error, "close the state", at: path)

@@ -48,6 +48,7 @@ package final class StateWriter: Sendable {
     private let pen: LedgerPen
     private let place: String
     private let queue = Mutex(Queue())
+    let copies = WALCopies()
     /// A point for tests to fail a commit at; does nothing otherwise.
     private let willCommit: @Sendable () throws -> Void
 
@@ -312,9 +313,9 @@ extension StateWriter {
     ///
     /// A failure changes nothing that was committed: the WAL stays and is copied later.
     private func checkpointIfLarge(_ database: Database) {
-        guard WALFile.byteCount(ofDatabase: connection.path) > Bounds.walByteCountMax else {
-            return
-        }
+        guard WALFile.byteCount(ofDatabase: connection.path) > Bounds.walByteCountMax,
+            copies.beginByWriter()
+        else { return }
         do {
             try database.checkpoint(.passive)
         } catch {

@@ -1,0 +1,53 @@
+import GRDB
+import Testing
+
+@testable import Storage
+
+@Suite("Copying the WAL beside the writer")
+struct WALCopiesTests {
+    @Test("only the first copy after the WAL was emptied may be beside the writer")
+    func once() {
+        let copies = WALCopies()
+        #expect(copies.beginBeside())
+        #expect(!copies.beginBeside(), "one is under way")
+        #expect(!copies.beginByWriter(), "nor may the writer, which could begin the WAL anew then")
+        copies.end()
+        #expect(!copies.beginBeside(), "all frames may have been copied")
+        #expect(copies.beginByWriter())
+        copies.noteEmptied()
+        #expect(copies.beginByWriter())
+        #expect(!copies.beginBeside(), "the writer has copied all frames")
+        copies.noteEmptied()
+        #expect(copies.beginBeside())
+    }
+
+    @Test("a scrub copies a large WAL beside the writer, which goes on, and empties it")
+    func scrub() async throws {
+        let fixture = try StateFixture()
+        let state = fixture.database
+        try await state.writer.perform { try $0.execute(sql: "CREATE TABLE big (id, bytes)") }
+        func write(_ id: Int) async throws {
+            try await state.writer.perform {
+                try $0.execute(
+                    sql: "INSERT INTO big VALUES (?, randomblob(100000))",
+                    arguments: [id]
+                )
+            }
+        }
+        for id in 0..<30 { try await write(id) }
+        #expect(WALFile.byteCount(ofDatabase: state.path) > StateDatabase.besideByteCountMin)
+        async let scrubbed = state.scrub()
+        for id in 30..<60 { try await write(id) }
+        _ = try await scrubbed
+        _ = try await state.scrub()
+        #expect(WALFile.byteCount(ofDatabase: state.path) < 100_000, "only the scrub's own note")
+        let (count, answer) = try await state.read { database in
+            (
+                try Int.fetchOne(database, sql: "SELECT count(DISTINCT id) FROM big"),
+                try String.fetchOne(database, sql: "PRAGMA integrity_check")
+            )
+        }
+        #expect(count == 60)
+        #expect(answer == "ok")
+    }
+}
