@@ -189,44 +189,67 @@ import Testing
     func pace() {
         var pace = SpoolPace()
         var commit = SpoolDatabase.MirrorCommit()
+        func note(endedAt: Duration) {
+            commit.endedAt = endedAt
+            pace.note(commit)
+        }
         #expect(pace.wait(at: .seconds(1)) == .zero)
         (commit.beganAt, commit.builtAt) = (.seconds(1), .seconds(1))
-        pace.note(commit, endedAt: .seconds(2))
+        note(endedAt: .seconds(2))
         #expect(pace.wait(at: .seconds(2)) == .zero, "nothing was written")
         commit.writtenCount = 1
         (commit.beganAt, commit.builtAt) = (.milliseconds(1995), .seconds(2))
-        pace.note(commit, endedAt: .milliseconds(2008))
+        note(endedAt: .milliseconds(2008))
         #expect(pace.rowCount == SpoolLimits.mirrorRowsMax, "there was time for all")
         #expect(pace.buildTime == .milliseconds(17), "17 ms and 8 ms are the 25 ms of a commit")
-        #expect(pace.wait(at: .milliseconds(2008)) == .milliseconds(321))
-        pace.note(commit, endedAt: .milliseconds(2003))
+        #expect(pace.wait(at: .milliseconds(2008)) == .milliseconds(487))
+        note(endedAt: .milliseconds(2003))
         #expect(pace.buildTime == SpoolLimits.mirrorBuildMax)
-        pace.note(commit, endedAt: .seconds(3))
+        note(endedAt: .seconds(3))
         #expect(pace.buildTime == SpoolLimits.mirrorBuildMin)
         commit.isCut = true
-        pace.note(commit, endedAt: .seconds(3))
+        note(endedAt: .seconds(3))
         #expect(pace.rowCount == SpoolLimits.mirrorRowsMin)
         commit.handledCount = 1000
-        pace.note(commit, endedAt: .seconds(3))
+        note(endedAt: .seconds(3))
         #expect(pace.rowCount == 1250, "a quarter more than there was time for")
     }
 
-    @Test("one commit a second need not wait once nothing changes, and never two")
-    func spareCommit() {
+    @Test("two commits a second need not wait once nothing changes, and never a fifth in all")
+    func spareCommits() {
         var pace = SpoolPace()
         func commit(at time: Duration) {
             var commit = SpoolDatabase.MirrorCommit()
             commit.writtenCount = 1
-            (commit.beganAt, commit.builtAt) = (time, time)
-            pace.note(commit, endedAt: time)
+            (commit.beganAt, commit.builtAt, commit.endedAt) = (time, time, time)
+            pace.note(commit)
         }
         commit(at: .milliseconds(5000))
-        #expect(pace.waitWhenQuiet(at: .milliseconds(5030)) == .zero)
-        commit(at: .milliseconds(5030))
-        #expect(pace.wait(at: .milliseconds(5040)) == .milliseconds(324), "after any commit")
-        #expect(pace.waitWhenQuiet(at: .milliseconds(5040)) == .milliseconds(990))
-        commit(at: .milliseconds(5364))
-        #expect(pace.waitWhenQuiet(at: .milliseconds(5364)) == .milliseconds(666), "no spare one")
+        commit(at: .milliseconds(5500))
+        #expect(pace.wait(at: .milliseconds(5510)) == .milliseconds(490), "while states change")
+        #expect(pace.waitWhenQuiet(at: .milliseconds(5510)) == .zero)
+        commit(at: .milliseconds(5510))
+        #expect(pace.waitWhenQuiet(at: .milliseconds(5530)) == .zero, "the first was cut")
+        commit(at: .milliseconds(5530))
+        #expect(pace.waitWhenQuiet(at: .milliseconds(5540)) == .milliseconds(460), "four by now")
+        #expect(pace.wait(at: .milliseconds(5540)) == .milliseconds(490))
+        commit(at: .milliseconds(6030))
+        #expect(pace.waitWhenQuiet(at: .milliseconds(6030)) == .milliseconds(470))
+        #expect(pace.wait(at: .milliseconds(6030)) == .milliseconds(500))
+    }
+
+    @Test("nothing changes any more when nothing did for a while")
+    func quiet() {
+        var pace = SpoolPace()
+        let (start, quiet) = (Duration.seconds(9), SpoolLimits.mirrorQuiet)
+        #expect(pace.restOfQuiet(nudgeCount: 0, isIdle: true, at: start) == quiet)
+        let half = start + quiet / 2
+        #expect(pace.restOfQuiet(nudgeCount: 1, isIdle: true, at: half) == quiet, "a change")
+        #expect(pace.restOfQuiet(nudgeCount: 1, isIdle: true, at: start + quiet) == quiet / 2)
+        let end = half + quiet
+        #expect(pace.restOfQuiet(nudgeCount: 1, isIdle: false, at: end) == quiet, "one under way")
+        #expect(pace.restOfQuiet(nudgeCount: 1, isIdle: true, at: end + quiet) == .zero)
+        #expect(pace.restOfQuiet(nudgeCount: 1, isIdle: true, at: end + quiet * 9) == .zero)
     }
 
     @Test("a lock is tried for again every millisecond for a commit's time, then ever more rarely")

@@ -32,9 +32,10 @@ extension SpoolDatabase {
         var writtenCount = 0
         /// There was no time for all of the rows.
         var isCut = false
-        /// When it had the lock, and when it had written everything but its end.
+        /// When it had the lock, when it had written everything but its end, and when it was over.
         var beganAt = Duration.zero
         var builtAt = Duration.zero
+        var endedAt = Duration.zero
     }
 
     /// Shows what became of credentials and removes their secrets, in one commit.
@@ -109,6 +110,8 @@ extension SpoolDatabase {
             }
             commit.builtAt = clock.uptime()
             return commit
+        } committed: { [clock] commit in
+            commit.endedAt = clock.uptime()
         }
     }
 

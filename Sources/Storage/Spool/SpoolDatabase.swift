@@ -127,10 +127,11 @@ final class SpoolDatabase: Sendable {
     /// Whether a rescan has not come to its end.
     var isRescanning: Bool { state.withLock { $0.rescan != nil } }
 
-    /// Runs one access on the connection.
+    /// Runs one access on the connection; `committed` is told right after its end.
     func perform<Value: Sendable>(
         commitWait: Duration,
-        _ body: @escaping @Sendable (Database) throws -> Value
+        _ body: @escaping @Sendable (Database) throws -> Value,
+        committed: @escaping @Sendable (inout Value) -> Void = { _ in }
     ) async -> SpoolAnswer<Value> {
         let (queue, path) = state.withLock { ($0.queue, $0.path) }
         guard let queue else { return .closed }
@@ -138,7 +139,8 @@ final class SpoolDatabase: Sendable {
             queue.asyncWriteWithoutTransaction { database in
                 let refusals = unsafe csqliteguard_refusals(path)
                 do {
-                    let value = try Self.run(database, commitWait, body)
+                    var value = try Self.run(database, commitWait, body)
+                    committed(&value)
                     continuation.resume(returning: .done(value))
                 } catch {
                     let wasRefused = unsafe csqliteguard_refusals(path) != refusals

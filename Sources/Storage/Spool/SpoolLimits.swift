@@ -30,13 +30,13 @@ package enum SpoolLimits {
     /// Shortest pause between two tries to open a file in trouble; an attacker makes events
     /// cheaply.
     static let reopenPause = Duration.milliseconds(50)
-    /// Shortest time between two commits of the mirror while states change: three a second.
-    package static let mirrorInterval = Duration.milliseconds(334)
-    /// Shortest time between two commits that did not wait for that: the fourth of a second.
-    static let mirrorSpareInterval = Duration.seconds(1)
+    /// Commits of the mirror in any second.
+    static let mirrorCommitsMax = 4
+    /// Shortest time between two commits of the mirror while states change: two a second.
+    package static let mirrorInterval = Duration.milliseconds(500)
     /// Nothing changes any more when nothing did for so long: the states of a backlog change every
     /// few milliseconds.
-    static let mirrorQuiet = Duration.milliseconds(25)
+    static let mirrorQuiet = Duration.milliseconds(12)
     /// From a change to the commit that shows it.
     ///
     /// A request that goes right through shows where it got to instead of every step, and its calls

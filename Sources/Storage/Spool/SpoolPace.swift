@@ -1,5 +1,9 @@
 /// When the mirror may commit again, and how long it may build.
 ///
+/// Four commits a second are allowed (``SpoolLimits/mirrorCommitsMax``). While states change it
+/// takes half of them, so that the others are there once nothing changes any more: who waits for
+/// the last of many sees it at once, also when that takes two commits.
+///
 /// What making a commit durable takes hardly depends on its rows: it is three syncs, and on a busy
 /// machine the waits for a processor between them. So the time follows it, not the number of rows.
 struct SpoolPace: Sendable {
@@ -9,24 +13,42 @@ struct SpoolPace: Sendable {
     /// Rows to read for the next commit: a quarter more than the last one had time for, if it had
     /// not time for all.
     private(set) var rowCount = SpoolLimits.mirrorRowsMax
-    private var allowedAt = Duration.zero
-    private var spareAt = Duration.zero
+    /// When the last commits began, as many as a second may have.
+    private var begun: [Duration] = []
+    /// The nudges that were counted when something had last changed, and when that was seen.
+    private var lastChange = (count: -1, seenAt: Duration.zero)
 
     /// How long to wait before the next commit while states go on changing.
-    func wait(at now: Duration) -> Duration { max(.zero, allowedAt - now) }
+    func wait(at now: Duration) -> Duration {
+        let pause = begun.last.map { $0 + SpoolLimits.mirrorInterval - now } ?? .zero
+        return max(.zero, pause, waitWhenQuiet(at: now))
+    }
 
     /// How long to wait before the next commit once they do not.
+    func waitWhenQuiet(at now: Duration) -> Duration {
+        guard begun.count == SpoolLimits.mirrorCommitsMax else { return .zero }
+        return max(.zero, begun[0] + .seconds(1) - now)
+    }
+
+    /// Looks whether anything has changed since the last look.
     ///
-    /// One commit a second is kept for that: who waits for the last of many sees it at once.
-    func waitWhenQuiet(at now: Duration) -> Duration { max(.zero, spareAt - now) }
+    /// - Parameters:
+    ///   - nudgeCount: How often states have changed.
+    ///   - isIdle: No change is under way.
+    ///   - now: Since boot.
+    /// - Returns: How much longer nothing may change until nothing changes any more.
+    mutating func restOfQuiet(nudgeCount: Int, isIdle: Bool, at now: Duration) -> Duration {
+        if !isIdle || nudgeCount != lastChange.count { lastChange = (nudgeCount, now) }
+        return max(.zero, lastChange.seenAt + SpoolLimits.mirrorQuiet - now)
+    }
 
     /// Learns from a commit.
-    mutating func note(_ commit: SpoolDatabase.MirrorCommit, endedAt: Duration) {
+    mutating func note(_ commit: SpoolDatabase.MirrorCommit) {
         // Nothing written is no commit that anybody had to wait for.
         guard commit.writtenCount > 0 else { return }
-        if commit.beganAt < allowedAt { spareAt = commit.beganAt + SpoolLimits.mirrorSpareInterval }
-        allowedAt = commit.beganAt + SpoolLimits.mirrorInterval
-        let rest = SpoolLimits.mirrorHold - (endedAt - commit.builtAt)
+        if begun.count == SpoolLimits.mirrorCommitsMax { begun.removeFirst() }
+        begun.append(commit.beganAt)
+        let rest = SpoolLimits.mirrorHold - (commit.endedAt - commit.builtAt)
         buildTime = min(max(rest, SpoolLimits.mirrorBuildMin), SpoolLimits.mirrorBuildMax)
         rowCount =
             commit.isCut

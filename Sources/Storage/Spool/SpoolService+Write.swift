@@ -90,15 +90,14 @@ extension SpoolService {
     private func awaitTurn() async -> Bool {
         while true {
             let now = ports.clock.uptime()
-            let (wait, quietWait) = mirrorPace.withLock {
-                ($0.wait(at: now), $0.waitWhenQuiet(at: now))
-            }
-            guard wait > .zero else { return true }
-            let pause = max(quietWait, SpoolLimits.mirrorQuiet)
             let count = nudgeCount.load(ordering: .relaxed)
-            guard await rest(min(wait, pause)) else { return false }
-            let isQuiet = count == nudgeCount.load(ordering: .relaxed) && ports.source.isQuiet
-            if pause < wait, isQuiet { return true }
+            let isIdle = ports.source.isQuiet
+            let (wait, quietWait) = mirrorPace.withLock { pace in
+                let rest = pace.restOfQuiet(nudgeCount: count, isIdle: isIdle, at: now)
+                return (pace.wait(at: now), max(rest, pace.waitWhenQuiet(at: now)))
+            }
+            guard wait > .zero, quietWait > .zero else { return true }
+            guard await rest(min(wait, quietWait)) else { return false }
         }
     }
 
@@ -112,8 +111,7 @@ extension SpoolService {
             let time = mirrorPace.withLock { $0.buildTime }
             switch await database.mirror(rows[...], within: time) {
             case .done(let commit):
-                let now = ports.clock.uptime()
-                mirrorPace.withLock { $0.note(commit, endedAt: now) }
+                mirrorPace.withLock { $0.note(commit) }
                 monitor.writeSucceeded()
                 if commit.strangerCount > 0 { rescanNow() }
                 if commit.unreadableCount > 0 {
