@@ -2,6 +2,9 @@
 package enum SpoolLimits {
     /// Rows of one import: one commit of the state.
     package static let batchMax = 500
+    /// The first batch of a backlog, and then twice as many each time: the first calls need not
+    /// wait until hundreds are taken and begun.
+    static let firstBatchMax = 64
     /// A read stops taking rows after this time: writers wait for readers.
     static let readBudget = Duration.milliseconds(8)
     /// Rows that one read looks at to find submitted ones; a few hundred pages.

@@ -17,18 +17,19 @@ extension SpoolService {
         if watcher.takeSweep() { await sweep() }
         if work.withLock({ $0.takeRescanNow() }) { beginRescan(isForced: true) }
         var lock = SpoolPause.lock
+        var limit = SpoolLimits.firstBatchMax
         while !Task.isCancelled, !work.withLock({ $0.isPaused }) {
             guard await openIfNeeded() else { return }
-            switch await importStep(&lock) {
-            case .again: continue
+            switch await importStep(limit, &lock) {
+            case .again: limit = min(limit * 2, SpoolLimits.batchMax)
             case .stop: return
             }
         }
     }
 
-    private func importStep(_ lock: inout SpoolPause) async -> Step {
+    private func importStep(_ limit: Int, _ lock: inout SpoolPause) async -> Step {
         let isRescan = database.isRescanning
-        switch await database.read(.tail) {
+        switch await database.read(.tail, limit: limit) {
         case .done(let reading):
             lock = SpoolPause.lock
             await note(reading)
