@@ -453,7 +453,7 @@ complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl replay" -eq 1' -fa 'run' -d 'Erase again, and wait until it is done.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl replay" -eq 1' -fa 'status' -d 'Show the replay that runs, or ran last.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl replay run" since' -l 'since' -d 'When the backup was made, such as 2026-11-21T08:00:00Z.' -rfka ''
-complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl replay run" since-file' -l 'since-file' -d 'A file whose first line is that time.' -rF
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl replay run" since-file' -l 'since-file' -d 'A file with that time, and what was restored.' -rF
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl replay run" target' -l 'target' -d 'This target alone.' -rfka ''
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl replay run" drill' -l 'drill' -d 'Only tell what would be erased; with --path, erase in that copy.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl replay run" path' -l 'path' -d 'With --drill and --target: a copy of the store.' -rF

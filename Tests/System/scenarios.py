@@ -14,6 +14,16 @@ from static import EXPOSURE_MAX, exposure
 
 INSERT = "INSERT INTO requests (kind, user_id) VALUES ('delete_account', '{user}') RETURNING id;"
 
+# How an application waits for the replay of a restored store (docs/guides/operations.md).
+WAITS = """[Unit]
+Requires=expunged-replayed.target
+After=expunged-replayed.target
+[Service]
+Type=oneshot
+RemainAfterExit=yes
+ExecStart=/bin/true
+"""
+
 # In fast motion: this many watchdog periods are an hour of the unit's 30 s.
 IDLE_PERIODS = 120
 
@@ -38,7 +48,7 @@ class Scenarios:
                 return
             for name in (
                 "socket_activation", "permissions", "spool", "socket", "journal", "reload", "kill",
-                "exposure", "outage", "idle", "stuck_writer", "secrecy", "uninstall",
+                "exposure", "replay", "outage", "idle", "stuck_writer", "secrecy", "uninstall",
             ):
                 if only in name:
                     self.checks.scenario(name.replace("_", " "), getattr(self, name))
@@ -239,6 +249,55 @@ class Scenarios:
             self.checks.check(f"the process has {' '.join(line.split())}", line in status, status)
         maps = open(f"/proc/{self.machine.host_pid(self.service.pid)}/maps").read()
         self.checks.check("the process allocates with jemalloc", "/libjemalloc.so" in maps, maps)
+
+    def replay(self):
+        """An application that must not start before a restored store was replayed."""
+        file = "/etc/expunged/replay-since"
+        self.machine.write("/etc/systemd/system/waits.service", WAITS)
+        self.machine.systemctl("daemon-reload")
+        self.machine.systemctl("start", "waits.service")
+        self.checks.equal("nothing restored, nothing to wait for", self.waits(), "active")
+        self.forget_replay()
+        began = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+        user = self.service.add_user()
+        backup = f"/srv/app/backup-{user[-8:]}.db"
+        self.service.sql(APP_DB, f"VACUUM INTO '{backup}'")
+        other = self.service.add_user()
+        self.service.http_sign_in(user)
+        status, body = self.service.http_delete(user)
+        self.service.http_end(body["id"])
+        self.service.sql(APP_DB, f"""
+            ATTACH '{backup}' AS old;
+            INSERT INTO users SELECT * FROM old.users WHERE id = '{user}';
+            INSERT INTO posts SELECT * FROM old.posts WHERE author_id = '{user}';
+            INSERT INTO likes SELECT * FROM old.likes WHERE user_id = '{user}';""")
+        self.checks.equal("a backup brings an erased user back", self.service.rows(user), 5)
+
+        self.machine.write(file, f"{began} no-such-store\n")
+        answer = self.machine.systemctl("start", "waits.service", check=False)
+        self.checks.check("a replay that is not done keeps the application down",
+                          answer.returncode != 0 and self.waits() != "active", self.waits())
+        said = self.machine.run(
+            "journalctl", "-u", "expunged-replay.service", "--no-pager").stdout
+        self.checks.check("the journal says why", "unknown_target" in said, said)
+        self.forget_replay()
+        self.machine.write(file, f"# last night's copy\n{began} app-db\n")
+        self.machine.systemctl("start", "waits.service")
+        self.checks.equal("after the replay the application starts", self.waits(), "active")
+        self.checks.equal("the user is erased again", self.service.rows(user), 0)
+        self.checks.equal("nobody else is", self.service.rows(other), 5)
+        found = self.machine.run("ls", file, f"{file}.done", check=False).stdout.split()
+        self.checks.equal("the next start does not repeat it", found, [f"{file}.done"])
+        self.machine.run("rm", backup)
+
+    def waits(self):
+        return self.machine.show("waits.service", "ActiveState")
+
+    def forget_replay(self):
+        """Stops what waits, so that it waits again at its next start."""
+        units = ("waits.service", "expunged-replayed.target", "expunged-replay.service")
+        self.machine.systemctl("stop", *units)
+        self.machine.systemctl("reset-failed", check=False)
 
     def watch(self, period):
         """Sets another watchdog period; the service is restarted for it."""

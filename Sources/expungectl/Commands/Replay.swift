@@ -8,7 +8,9 @@ struct Replay: AsyncParsableCommand {
         abstract: "Erase again what a restored backup of a store brought back.",
         discussion: """
             Waits for the end. --since is the time of the backup that was restored, or earlier; \
-            erasures from then on are repeated.
+            erasures from then on are repeated. A file for --since-file has a line for each \
+            backup: the time, then the target if only one was restored, then, as for \
+            --restored-at, when that was over.
             """,
         subcommands: [Run.self, Status.self],
         defaultSubcommand: Run.self
@@ -21,7 +23,7 @@ struct Replay: AsyncParsableCommand {
 
         @Option(help: "When the backup was made, such as 2026-11-21T08:00:00Z.")
         var since: String?
-        @Option(help: "A file whose first line is that time.", completion: .file())
+        @Option(help: "A file with that time, and what was restored.", completion: .file())
         var sinceFile: String?
         @Option(help: "This target alone.")
         var target: NameArgument?
@@ -40,6 +42,9 @@ struct Replay: AsyncParsableCommand {
             guard (since == nil) != (sinceFile == nil) else {
                 throw ValidationError("one of --since and --since-file is needed")
             }
+            guard sinceFile == nil || target == nil && restoredAt == nil && path == nil else {
+                throw ValidationError("a file for --since-file names its targets itself")
+            }
             guard path == nil || drill && target != nil else {
                 throw ValidationError("--path goes with --drill and --target")
             }
@@ -55,15 +60,31 @@ struct Replay: AsyncParsableCommand {
         }
 
         func run() async throws {
-            guard let time = WallTime(rfc3339: try timeText()) else {
+            var isWhole = true
+            for var order in try orders() {
+                order.isDrill = drill
+                let replay = try await replay(order)
+                try global.print(replay, ReplayReport.text(replay))
+                isWhole = isWhole && replay.state.known == .finished
+            }
+            guard isWhole else { throw EndCode.failure }
+        }
+
+        private func orders() throws -> [ReplayInput] {
+            if let sinceFile {
+                return try ReplayFile(InputFile.bytes(sinceFile, countMax: 4096)).orders
+            }
+            guard let time = since.flatMap({ WallTime(rfc3339: $0) }) else {
                 throw ValidationError("the time must be such as 2026-11-21T08:00:00Z")
             }
-            var input = ReplayInput(since: time, target: target.map { TargetName($0.name) })
-            input.isDrill = drill
-            input.restoredAt = try restoration()
-            input.path = path
-            let order = input
-            let replay = try await global.withClient { client in
+            var order = ReplayInput(since: time, target: target.map { TargetName($0.name) })
+            order.restoredAt = try restoration()
+            order.path = path
+            return [order]
+        }
+
+        private func replay(_ order: ReplayInput) async throws -> WireReplay {
+            try await global.withClient { client in
                 var replay = try await client.startReplay(order)
                 while replay.state.known == .running {
                     try await ContinuousClock().sleep(for: Self.pause)
@@ -71,15 +92,6 @@ struct Replay: AsyncParsableCommand {
                 }
                 return replay
             }
-            try global.print(replay, ReplayReport.text(replay))
-            guard replay.state.known == .finished else { throw EndCode.failure }
-        }
-
-        private func timeText() throws -> String {
-            if let since { return since }
-            let bytes = try InputFile.bytes(sinceFile ?? "-", countMax: 4096)
-            let line = bytes.prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }
-            return String(decoding: line, as: UTF8.self)
         }
     }
 
