@@ -120,7 +120,8 @@ struct StateFoundKeyTests {
                 == [id, Self.unknown].sorted()
         )
         #expect(try await fixture.database.lateKeyRequests(among: [id]) == [id])
-        try await fixture.database.forgetLateKeys(of: [id], at: Self.start)
+        let erased = Tombstone(hash: [], erasedAt: Self.start, request: id)
+        try await fixture.database.forgetLateKeys(of: [erased])
         #expect(
             try await fixture.database.lateKeyRequests(among: [id, Self.unknown]) == [Self.unknown]
         )

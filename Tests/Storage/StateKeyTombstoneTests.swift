@@ -108,16 +108,23 @@ struct StateKeyTombstoneTests {
         try await Self.complete(open, fixture)
         let late = [Self.sealed(id, ["c1", "c2"]), Self.sealed(Self.unknown, ["c1"])]
         try await fixture.database.addFoundKeys(late)
-        let later = Self.start + .seconds(60)
-        try await fixture.database.forgetLateKeys(of: [id, Self.unknown], at: later)
+        let earlier = Self.start - .seconds(60)
+        try await fixture.database.forgetLateKeys(
+            of: [id, Self.unknown].map { request in
+                Tombstone(hash: StateFixture.hash("a"), erasedAt: earlier, request: request)
+            }
+        )
         #expect(
             try await Self.buried(fixture) == [
                 Self.entry(id, ["c1"]), Self.entry(id, ["c2"]), Self.entry(Self.unknown, ["c1"]),
             ]
         )
         #expect(try await Self.leaves(fixture).count == 3)
-        let page = try await fixture.database.tombstones(since: later, after: 0, limit: 10).page
-        #expect(page.count == 2)
+        let page = try await fixture.database.tombstones(since: earlier, after: 0, limit: 10).page
+        #expect(
+            page.filter(\.isKey).map(\.fence) == [Self.start, earlier, earlier],
+            "what came since the erasure is not meant"
+        )
     }
 
     @Test func `tombstones that left the machine are learned once each`() async throws {
@@ -142,8 +149,16 @@ struct StateKeyTombstoneTests {
                 )
             }
         }
-        #expect(try await fixture.database.learn([user] + keys + keys) == 3)
-        #expect(try await fixture.database.learn([user] + keys) == 0)
+        var buried = try await fixture.database.buriedRequests()
+        #expect(buried == [id])
+        #expect(try await fixture.database.learn([user] + keys + keys, buried: &buried) == 3)
+        #expect(try await fixture.database.learn([user] + keys, buried: &buried) == 0)
+        let stranger = Tombstone(
+            hash: StateFixture.hash("b"),
+            erasedAt: Self.start,
+            request: Self.unknown
+        )
+        #expect(try await fixture.database.learn([stranger, stranger], buried: &buried) == 1)
         #expect(try await Self.buried(fixture).count == 4)
     }
 

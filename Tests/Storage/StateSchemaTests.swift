@@ -111,10 +111,39 @@ struct StateSchemaTests {
         try queue.close()
         let state = try StateDatabase.open(path: path, now: { StateFixture.start })
         let id = RequestID(TimeOrderedID(high: 0, low: 0))
-        try await state.forgetLateKeys(of: [id], at: StateFixture.start)
+        let erased = Tombstone(hash: [], erasedAt: StateFixture.start, request: id)
+        try await state.forgetLateKeys(of: [erased])
         let page = try await state.tombstones(since: .distantPast, after: 0, limit: 10).page
         #expect(page.map(\.isKey) == [false] && page.map(\.generation) == [1])
         #expect(try await state.lateKeyRequests(among: [id]).isEmpty)
+        try await state.close()
+    }
+
+    @Test func `a deletion that was open before the trigger is still the only one`() async throws {
+        let directory = try StateFixture.makeDirectory()
+        defer { StateFixture.remove(directory) }
+        let path = directory + "/state.db"
+        let queue = try DatabaseQueue(path: path)
+        try StateSchema.migrator.migrate(queue, upTo: "13 found keys")
+        func insert(_ id: String, slot: String, phase: String, ended: String) -> String {
+            """
+            INSERT INTO requests (id, kind, user_id, user_hash, slot, generation, origin,
+              created_at, accepted_at, not_before, deadline_at, phase, lane, open_revocations,
+              updated_at, ended_at)
+            VALUES (\(id), 'delete_account', iif(\(ended) IS NULL, 'u', NULL), zeroblob(32),
+              \(slot), 1, 'control', 0, 0, 0, 0, '\(phase)', '', 0, 0, \(ended));
+            """
+        }
+        let ended = insert("zeroblob(16)", slot: "zeroblob(16)", phase: "completed", ended: "5")
+        let id = "x'00000000000000000000000000000001'"
+        let open = insert(id, slot: "x''", phase: "accepted", ended: "NULL")
+        try await queue.write { try $0.execute(sql: ended + open) }
+        try queue.close()
+        let state = try StateDatabase.open(path: path, now: { StateFixture.start })
+        let second = insert("randomblob(16)", slot: "x''", phase: "accepted", ended: "NULL")
+        await #expect(throws: DatabaseError.self) {
+            try await state.writer.perform { try $0.execute(sql: second) }
+        }
         try await state.close()
     }
 

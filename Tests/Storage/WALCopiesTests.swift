@@ -1,3 +1,4 @@
+import FoundationEssentials
 import GRDB
 import Testing
 
@@ -35,11 +36,19 @@ struct WALCopiesTests {
             }
         }
         for id in 0..<30 { try await write(id) }
-        #expect(WALFile.byteCount(ofDatabase: state.path) > StateDatabase.besideByteCountMin)
+        let walByteCount = WALFile.byteCount(ofDatabase: state.path)
+        #expect(walByteCount > StateDatabase.besideByteCountMin)
+        await state.copyBeside()
+        #expect(WALFile.byteCount(ofDatabase: state.path) == walByteCount, "not emptied yet")
+        let copied = try FileManager.default.attributesOfItem(atPath: state.path)[.size] as? Int
+        #expect(try #require(copied) > 3_000_000, "and all is in the database")
+        #expect(!state.writer.copies.beginBeside())
         async let scrubbed = state.scrub()
         for id in 30..<60 { try await write(id) }
         _ = try await scrubbed
         _ = try await state.scrub()
+        #expect(state.writer.copies.beginBeside(), "the WAL was emptied")
+        state.writer.copies.end()
         #expect(WALFile.byteCount(ofDatabase: state.path) < 100_000, "only the scrub's own note")
         let (count, answer) = try await state.read { database in
             (

@@ -5,30 +5,43 @@ import Lifecycle
 import Storage
 
 extension LedgerKeeper {
-    /// Tombstones in the checkpoint files, also in those that were set aside: an older state does
-    /// not know them.
+    /// Tombstones that are taken up in one commit.
+    private static let learnedMax = 2048
+
+    /// Takes up tombstones in the checkpoint files, also in those that were set aside: an older
+    /// state does not know them.
     ///
-    /// - Throws: ``DaemonError`` for a file that cannot be read.
-    func tombstones(since: WallTime) async throws -> [Tombstone] {
-        var found: [Tombstone] = []
+    /// - Returns: How many were new.
+    /// - Throws: ``DaemonError`` for a file that cannot be read, or the state's error.
+    func learnTombstones(since: WallTime) async throws -> Int {
         let names: [String]
         do {
             names = try FileManager.default.contentsOfDirectory(atPath: file.directory)
         } catch {
             throw DaemonError(.state, ["cannot list '\(file.directory)'"])
         }
+        var buried = try await state.buriedRequests()
+        var count = 0
         for name in names.sorted() where name.hasPrefix(CheckpointFile.name) {
             let old = CheckpointFile(directory: file.directory, fileName: name)
+            var found: [Tombstone] = []
             _ = try await old.read(from: 0) { bytes, _ in
-                guard let text = String(validating: bytes, as: UTF8.self),
-                    let note = SignedNote(text), key.isSigner(of: note),
-                    let tombstones = TombstoneNote(text: note.text, origin: key.name)
-                else { return }
-                found += tombstones.lines.flatMap { Self.tombstones($0.leaf) }
-                    .filter { $0.erasedAt >= since }
+                found += tombstones(inNote: bytes).filter { $0.erasedAt >= since }
+                guard found.count >= Self.learnedMax else { return }
+                count += try await state.learn(found, buried: &buried)
+                found.removeAll(keepingCapacity: true)
             }
+            count += try await state.learn(found, buried: &buried)
         }
-        return found
+        return count
+    }
+
+    private func tombstones(inNote bytes: [UInt8]) -> [Tombstone] {
+        guard let text = String(validating: bytes, as: UTF8.self),
+            let note = SignedNote(text), key.isSigner(of: note),
+            let tombstones = TombstoneNote(text: note.text, origin: key.name)
+        else { return [] }
+        return tombstones.lines.flatMap { Self.tombstones($0.leaf) }
     }
 
     private static func tombstones(_ leaf: String) -> [Tombstone] {

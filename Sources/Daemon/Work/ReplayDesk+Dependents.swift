@@ -53,7 +53,7 @@ extension ReplayDesk {
         for target in targets where !open.isEmpty {
             open = try await erase(open, ReplayPass(target, [:], input, hasher))
         }
-        try await state.forgetLateKeys(of: open.map(\.purge.request), at: clock.now())
+        try await state.forgetLateKeys(of: open.map(\.tombstone))
     }
 
     /// In the order of purging, each behind the one that it depends on.

@@ -140,7 +140,7 @@ final class ReplayDesk: Sendable {
 
 extension ReplayDesk {
     private func replay(_ input: ReplayInput) async throws {
-        let learned = try await state.learn(try await ledger.tombstones(since: input.since))
+        let learned = try await ledger.learnTombstones(since: input.since)
         if learned > 0 {
             logger.notice("tombstones taken up", metadata: ["count": "\(learned)"])
         }

@@ -9,8 +9,8 @@ import Storage
 /// Of them nothing is left but keyed hashes, so each store tells its own user ids, as for a replay.
 /// It only reads.
 struct TombstoneSampler: Sendable {
-    /// Of ten million erased users each comes up within four years of weekly samples; more would
-    /// only take memory, for the stores are read as a whole either way.
+    /// Of ten million tombstones, of users and of ids of stores, each comes up within four years of
+    /// weekly samples; more would only take memory, for the stores are read as a whole either way.
     static let sampleMax = 50_000
     /// Its value is ``Progress``.
     private static let note = "tombstone_sample"

@@ -34,40 +34,55 @@ extension StateDatabase {
         }
     }
 
-    /// Takes up tombstones that left the machine and that an older state does not know.
+    /// The requests of which the tombstone of a user is known.
     ///
-    /// - Returns: How many were new.
-    /// - Throws: ``StorageError``: none was taken.
-    package func learn(_ tombstones: [Tombstone]) async throws -> Int {
-        let pen = pen
-        return try await writer.perform { database in
-            var count = 0
-            var known = Set(
+    /// - Throws: ``StorageError``, or `CancellationError` in a cancelled task.
+    package func buriedRequests() async throws -> Set<RequestID> {
+        try await read { database in
+            Set(
                 try database.all("SELECT request_id FROM tombstones WHERE is_key = 0") {
                     try $0.requestID(0)
                 }
             )
-            let keys = KeyTombstoneWriter(database: database, pen: pen)
-            for tombstone in tombstones {
-                let (hash, request) = (tombstone.hash, tombstone.request)
-                if tombstone.isKey {
-                    let isNew = try keys.insert(hash, of: request, at: tombstone.erasedAt)
-                    count += isNew ? 1 : 0
-                    continue
-                }
-                guard known.insert(request).inserted else { continue }
-                count += try database.run(
+        }
+    }
+
+    /// Takes up tombstones that left the machine and that an older state does not know.
+    ///
+    /// - Parameters:
+    ///   - tombstones: Some thousand at most: commits wait for as long as it takes to insert them.
+    ///   - buried: ``buriedRequests()``, and what was learned since.
+    /// - Returns: How many were new.
+    /// - Throws: ``StorageError``: none was taken.
+    package func learn(
+        _ tombstones: [Tombstone],
+        buried: inout Set<RequestID>
+    ) async throws -> Int {
+        let users = tombstones.filter { !$0.isKey && buried.insert($0.request).inserted }
+        let keys = tombstones.filter(\.isKey)
+        // Nearly all are known, and looking holds nobody up.
+        let newKeys = try await read { database in
+            try keys.filter { try !KeyTombstoneWriter.isKnown($0.hash, of: $0.request, database) }
+        }
+        guard !users.isEmpty || !newKeys.isEmpty else { return 0 }
+        let pen = pen
+        return try await writer.perform { database in
+            for user in users {
+                try database.run(
                     """
                     INSERT INTO tombstones (user_hash, generation, erased_at, request_id)
                     VALUES (?, ?, ?, ?)
                     """,
-                    .blob(hash),
-                    .int(tombstone.generation),
-                    .time(tombstone.erasedAt),
-                    .id(request.value)
+                    .blob(user.hash),
+                    .int(user.generation),
+                    .time(user.erasedAt),
+                    .id(user.request.value)
                 )
             }
-            return count
+            let writer = KeyTombstoneWriter(database: database, pen: pen)
+            return try newKeys.reduce(users.count) { count, key in
+                try count + (writer.insert(key.hash, of: key.request, at: key.erasedAt) ? 1 : 0)
+            }
         }
     }
 

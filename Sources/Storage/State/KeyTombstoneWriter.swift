@@ -52,6 +52,22 @@ struct KeyTombstoneWriter {
         ) > 0
     }
 
+    /// - Throws: `DatabaseError`.
+    static func isKnown(
+        _ hash: [UInt8],
+        of request: RequestID,
+        _ database: Database
+    ) throws -> Bool {
+        try database.first(
+            """
+            SELECT 1 FROM tombstones INDEXED BY tombstones_keys
+            WHERE request_id = ? AND user_hash = ? AND is_key = 1
+            """,
+            .id(request.value),
+            .blob(hash)
+        ) { _ in true } ?? false
+    }
+
     private func hashes(of request: RequestID, isLate: Bool) throws -> [[UInt8]] {
         try database.all(
             """

@@ -63,17 +63,21 @@ extension StateDatabase {
 
     /// Destroys the ids that a replay found, once it has used them; tombstones of them stay.
     ///
+    /// These have the time of the erasure that was repeated. With that of the replay the next one
+    /// would also take what somebody has stored under the same ids since.
+    ///
+    /// - Parameter erased: What they belonged to.
     /// - Throws: ``StorageError``: nothing was destroyed.
-    package func forgetLateKeys(of requests: [RequestID], at now: WallTime) async throws {
+    package func forgetLateKeys(of erased: [Tombstone]) async throws {
         let pen = pen
         let count = try await writer.perform { database in
             let tombstones = KeyTombstoneWriter(database: database, pen: pen)
-            return try requests.reduce(0) { count, id in
-                try tombstones.bury(id, isLate: true, at: now)
+            return try erased.reduce(0) { count, erased in
+                try tombstones.bury(erased.request, isLate: true, at: erased.erasedAt)
                 return try count
                     + database.run(
                         "DELETE FROM found_keys WHERE request_id = ? AND is_late = 1",
-                        .id(id.value)
+                        .id(erased.request.value)
                     )
             }
         }

@@ -69,7 +69,7 @@ extension StateDatabase {
 
     /// Copies most of a large WAL while the writer goes on: a busy second is tens of megabytes, and
     /// emptying the WAL holds every commit up for as long as it takes to copy and sync the rest.
-    private func copyBeside() async {
+    func copyBeside() async {
         guard WALFile.byteCount(ofDatabase: path) >= Self.besideByteCountMin,
             writer.copies.beginBeside()
         else { return }

@@ -6,7 +6,8 @@ package import Lifecycle
 
 /// The private, durable state of one daemon: `state.db`.
 ///
-/// One process (a lock file), one writing connection (``StateWriter``), read-only readers. WAL with
+/// One process (a lock file), one writing connection (``StateWriter``), one that copies the WAL
+/// (``WALCopies``), read-only readers. WAL with
 /// `synchronous=FULL`, so that a commit is on disk when its caller goes on (sqlite.org/pragma.html,
 /// "synchronous"). All writes of a batch are one fdatasync.
 package final class StateDatabase: Sendable {
@@ -168,7 +169,7 @@ extension StateDatabase {
             // Deleted content is overwritten; with TRUNCATE nothing is left (reference 1.2 of the
             // tests).
             try database.execute(sql: "PRAGMA secure_delete = ON")
-            // The writer checkpoints; with this limit the size of the WAL says how much is in it.
+            // Checkpoints are made by hand; with this limit the size of the WAL says how much is in it.
             try database.execute(sql: "PRAGMA wal_autocheckpoint = 0")
             try database.execute(sql: "PRAGMA journal_size_limit = 0")
             // 16 MiB: the hot ends of the indexes.
