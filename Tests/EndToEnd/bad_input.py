@@ -16,6 +16,7 @@ def bad_input(checks, seed):
     refuse_replays(checks, stage)
     use_key_twice(checks, stage)
     run_sealed(checks, stage)
+    lose_database(checks, stage)
     stage.scan()
     refuse_configuration(checks, stage)
     stage.close()
@@ -107,6 +108,23 @@ def run_sealed(checks, stage):
     stage.start()
     checks.check("with the key back it completes by itself", stage.comes_up()
                  and comes_true(lambda: request()["state"] == "completed", 20))
+
+
+def lose_database(checks, stage):
+    """A store that is away while the service runs, as with a mount or rights that somebody changes."""
+    away = stage.app + ".away"
+    user = stage.new_users(1)[0]
+    os.rename(stage.app, away)
+    taken = stage.delete(user)
+
+    def request():
+        return stage.http("GET", f"/v1/requests/{taken[1]['id']}")[1]
+
+    checks.check("a database that is away is named in the request, which waits", comes_true(
+        lambda: "unreachable" in str(request()), 20), request())
+    os.rename(away, stage.app)
+    checks.check("with the database back it completes by itself", comes_true(
+        lambda: request()["state"] == "completed", 60), request())
 
 
 def refuse_configuration(checks, stage):

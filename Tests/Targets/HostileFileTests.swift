@@ -50,7 +50,7 @@ import Testing
         #expect(await target.purge([order("b")]).map(\.text) == ["p delete, fence: none 1"])
     }
 
-    @Test("missing, foreign, empty and read-only files are a wrong set-up, not a crash")
+    @Test("a missing file is away; foreign and empty files and links are a wrong set-up")
     func unfitFiles() async throws {
         let app = try AppDatabase(schema)
         func target(_ path: String) -> SQLiteTarget {
@@ -61,7 +61,7 @@ import Testing
             )
         }
         let missing = app.folder + "/missing.db"
-        #expect(await target(missing).purge([order("a")]) == [.trouble(.misconfigured)])
+        #expect(await target(missing).purge([order("a")]) == [.trouble(.unreachable)])
         #expect(await target(missing).diagnose().first == "'\(missing)' does not exist")
         #expect(!FileManager.default.fileExists(atPath: missing))
 
@@ -71,7 +71,7 @@ import Testing
         let empty = app.folder + "/empty.db"
         try Data().write(to: URL(fileURLWithPath: empty))
         #expect(await target(empty).purge([order("a")]) == [.trouble(.misconfigured)])
-        #expect(await target(app.folder).purge([order("a")]) == [.trouble(.misconfigured)])
+        #expect(await target(app.folder).purge([order("a")]) == [.trouble(.unreachable)])
         #expect(
             await target("relative.db").diagnose().first == "path 'relative.db' is not absolute"
         )
@@ -105,7 +105,7 @@ import Testing
             (SQLITE_IOERR | 4 << 8, .unusable), (SQLITE_NOMEM, .unusable),
             (SQLITE_CONSTRAINT | 3 << 8, .unusable), (SQLITE_INTERRUPT, .unusable),
             (SQLITE_NOTADB, .misconfigured), (SQLITE_CORRUPT, .misconfigured),
-            (SQLITE_CANTOPEN, .misconfigured), (SQLITE_READONLY, .misconfigured),
+            (SQLITE_CANTOPEN, .unreachable), (SQLITE_READONLY, .unreachable),
             (SQLITE_ERROR, .misconfigured), (SQLITE_PERM, .misconfigured),
             (SQLITE_READONLY | 4 << 8, .lost),
         ]

@@ -18,6 +18,9 @@ package struct TargetError: Error, Sendable, CustomStringConvertible {
         case interrupted
         /// The calling task was cancelled.
         case cancelled
+        /// Missing or not permitted: a mount, or rights that somebody changes, since the start saw
+        /// the file. Found again without anybody's help.
+        case away
         /// The file at the path is another one than the one that is open.
         case moved
         /// The schema changed since the plan was made.
@@ -26,7 +29,7 @@ package struct TargetError: Error, Sendable, CustomStringConvertible {
         case planRefused = "plan_refused"
         /// The guarded VFS refused an access (a planted journal, a link).
         case refused
-        /// Not a database, damaged, missing, not permitted, or SQL the database does not accept.
+        /// Not a database, damaged, or SQL the database does not accept.
         case unfit
     }
 
@@ -44,17 +47,22 @@ package struct TargetError: Error, Sendable, CustomStringConvertible {
     /// `SQLITE_READONLY_DBMOVED`, whose macro Swift does not import.
     private static let movedCode = SQLITE_READONLY | 4 << 8
 
+    /// `SQLITE_CANTOPEN_SYMLINK`, whose macro Swift does not import either.
+    private static let symlinkCode = SQLITE_CANTOPEN | 6 << 8
+
     /// Classifies a result code (sqlite.org/rescode.html).
     init(resultCode: Int32, target: TargetName) {
         let kind: Kind =
             switch resultCode & 0xff {
             case SQLITE_BUSY, SQLITE_LOCKED, SQLITE_PROTOCOL: .busy
             case SQLITE_FULL, SQLITE_IOERR, SQLITE_NOMEM: .storage
+            case SQLITE_CANTOPEN: resultCode == Self.symlinkCode ? .refused : .away
+            case SQLITE_READONLY: resultCode == Self.movedCode ? .moved : .away
             case SQLITE_CONSTRAINT: .constraint
             case SQLITE_INTERRUPT: Task.isCancelled ? .cancelled : .interrupted
             case SQLITE_SCHEMA: .schemaChanged
             case SQLITE_PERM: .refused
-            default: resultCode == Self.movedCode ? .moved : .unfit
+            default: .unfit
             }
         self.init(kind: kind, target: target, resultCode: resultCode)
     }
@@ -78,6 +86,7 @@ package struct TargetError: Error, Sendable, CustomStringConvertible {
         switch kind {
         case .busy, .schemaChanged: .throttled(retryAfter: nil)
         case .storage, .constraint, .interrupted: .unusable
+        case .away: .unreachable
         case .moved, .cancelled: .lost
         case .planRefused, .refused, .unfit: .misconfigured
         }
@@ -87,7 +96,7 @@ package struct TargetError: Error, Sendable, CustomStringConvertible {
     var concernsOneOrder: Bool {
         switch kind {
         case .constraint, .interrupted: true
-        case .busy, .storage, .cancelled, .moved, .schemaChanged, .planRefused, .refused,
+        case .busy, .storage, .away, .cancelled, .moved, .schemaChanged, .planRefused, .refused,
             .unfit:
             false
         }
@@ -98,14 +107,14 @@ package struct TargetError: Error, Sendable, CustomStringConvertible {
         switch kind {
         case .schemaChanged, .planRefused: true
         case .busy, .constraint, .interrupted, .cancelled: false
-        case .storage, .moved, .refused, .unfit: true
+        case .storage, .away, .moved, .refused, .unfit: true
         }
     }
 
     /// Whether the connection is given up, so that the next call opens the file afresh.
     var endsConnection: Bool {
         switch kind {
-        case .storage, .moved, .refused, .unfit: true
+        case .storage, .away, .moved, .refused, .unfit: true
         case .busy, .constraint, .interrupted, .cancelled, .schemaChanged, .planRefused: false
         }
     }
