@@ -239,4 +239,34 @@ struct DependentReplayTests {
         #expect(try world.names(in: "spaces") == ["w3"])
         #expect(try await world.rows("found_keys WHERE is_late = 1") == 0)
     }
+
+    @Test func `what held rows name is kept by the replays until the hold is lifted`()
+        async throws
+    {
+        let world = try await Self.world()
+        try await world.insert("u1", "c1")
+        let held = RowFilter.Condition(column: "crm_id", values: ["c1"])
+        let hold = TargetHold(
+            name: "case 7",
+            target: TargetName("app-db"),
+            rows: RowFilter(table: "accounts", conditions: [held]),
+            since: Bench.start,
+            uid: 1
+        )
+        _ = try await world.bench.state.commit([.placeHold(hold)])
+        for _ in 1...2 {
+            let replay = try await world.replay()
+            #expect(replay.state.known == .incomplete)
+            #expect(replay.targets.first?.error == "on_hold")
+            #expect(replay.targets.last?.error == "on_hold")
+            #expect(try await world.users() == ["u1", "u3"])
+            #expect(try world.names(in: "crm") == ["c1.json", "c3.json"])
+            #expect(try await world.rows("found_keys WHERE is_late = 1") > 0)
+        }
+        _ = try await world.bench.state.commit([.liftHold(hold, by: 1, at: Bench.start)])
+        #expect(try await world.replay().state.known == .finished)
+        #expect(try await world.users() == ["u3"])
+        #expect(try world.names(in: "crm") == ["c3.json"])
+        #expect(try await world.rows("found_keys WHERE is_late = 1") == 0)
+    }
 }

@@ -225,19 +225,94 @@ struct KeyReplayTests {
         let world = try await Self.world(Self.chain)
         try await world.insertTicket("c1", "t1")
         try world.write("threads/t1")
-        let page = try await world.bench.state.tombstones(since: Bench.start, after: 0, limit: 10)
-        let store = try #require(
-            (world.shelf.current.targets[Self.desk] as? KeyedTarget)?.byKey()
-        )
-        let user = try #require(UserID("c1"))
-        let hash = store.tombstone(of: user)
-        let tombstone = try #require(page.page.first { $0.hash == hash })
-        let order = PurgeOrder(request: tombstone.request, user: user, fence: .distantFuture)
-        _ = await store.purge([order])
-        #expect(try await world.customersWithTickets().isEmpty)
+        try await Self.purgeTickets(of: "c1", world)
         #expect(try world.names(in: "threads") == ["t1"])
         #expect(try await world.replay().state.known == .finished)
         #expect(try world.names(in: "threads").isEmpty)
         #expect(try await world.rows("found_keys WHERE is_late = 1") == 0)
+    }
+
+    @Test(arguments: [2, 130])
+    func `of several ids of a request none leads on while rows with one are held`(
+        count: Int
+    ) async throws {
+        let world = try await Self.world(Self.chain)
+        let ids = 100..<(100 + count)
+        for id in ids { try await world.insert("u4", "c\(id)") }
+        let loaded = try await world.submit("u4")
+        await world.purge(loaded, world.shelf.current.configuration.targets.map(\.name))
+        try await world.complete(loaded, withCase: false)
+        let last = ids.upperBound - 1
+        let held = RowFilter.Condition(column: "customer", values: ["c\(last)"])
+        let hold = TargetHold(
+            name: "case 7",
+            target: Self.desk,
+            rows: RowFilter(table: "tickets", conditions: [held]),
+            since: Bench.start,
+            uid: 1
+        )
+        _ = try await world.bench.state.commit([.placeHold(hold)])
+        try await world.insertTicket("c\(last)", "t\(last)")
+        // What the first replay keeps of the held row is there when the second one begins.
+        for _ in 1...2 {
+            for id in ids.dropLast() { try await world.insertTicket("c\(id)", "t\(id)") }
+            for id in ids { try world.write("threads/t\(id)") }
+            let replay = try await world.replay()
+            #expect(replay.state.known == .incomplete)
+            #expect(replay.targets.first { $0.name == "desk" }?.error == "on_hold")
+            #expect(try await world.customersWithTickets() == ["c\(last)"])
+            #expect(try world.names(in: "threads").contains("t\(last)"))
+            #expect(try await world.rows("found_keys WHERE is_late = 1") > 0)
+        }
+        _ = try await world.bench.state.commit([.liftHold(hold, by: 1, at: Bench.start)])
+        #expect(try await world.replay().state.known == .finished)
+        #expect(try await world.customersWithTickets().isEmpty)
+        #expect(try world.names(in: "threads").isEmpty)
+        #expect(try await world.rows("found_keys WHERE is_late = 1") == 0)
+    }
+
+    @Test func `a replay that was cut off is ended where the user was erased before its time`()
+        async throws
+    {
+        let world = try await Self.world(Self.chain)
+        try await world.clock.sleep(until: Bench.start + KeyWorld.day)
+        // Of the request nothing is of that day but an id.
+        let request = try await Self.tombstone(of: "c1", world).tombstone.request
+        let late = Tombstone(
+            hash: [7],
+            erasedAt: world.clock.now(),
+            request: request,
+            isKey: true
+        )
+        var buried = try await world.bench.state.buriedRequests()
+        #expect(try await world.bench.state.learn([late], buried: &buried) == 1)
+        try await world.insertTicket("c1", "t2")
+        try world.write("threads/t2")
+        try await Self.purgeTickets(of: "c1", world)
+        #expect(try world.names(in: "threads") == ["t2"])
+        let replay = try await world.replay { $0.since = Bench.start + KeyWorld.day / 2 }
+        #expect(replay.state.known == .finished && replay.tombstones == 0)
+        #expect(try world.names(in: "threads").isEmpty)
+        #expect(try await world.rows("found_keys WHERE is_late = 1") == 0)
+    }
+
+    /// What a store's own id has, and the store.
+    private static func tombstone(
+        of customer: String,
+        _ world: KeyWorld
+    ) async throws -> (tombstone: Tombstone, store: KeyReplayTarget) {
+        let page = try await world.bench.state.tombstones(since: Bench.start, after: 0, limit: 10)
+        let store = try #require((world.shelf.current.targets[desk] as? KeyedTarget)?.byKey())
+        let hash = store.tombstone(of: try #require(UserID(customer)))
+        return (try #require(page.page.first { $0.hash == hash }), store)
+    }
+
+    /// As a replay does that is cut off then.
+    private static func purgeTickets(of customer: String, _ world: KeyWorld) async throws {
+        let (tombstone, store) = try await tombstone(of: customer, world)
+        let user = try #require(UserID(customer))
+        let order = PurgeOrder(request: tombstone.request, user: user, fence: .distantFuture)
+        _ = await store.purge([order])
+        #expect(try await world.customersWithTickets().isEmpty)
     }
 }

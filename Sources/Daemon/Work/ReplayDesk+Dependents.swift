@@ -23,11 +23,14 @@ extension ReplayDesk {
     /// Ends what an earlier replay left: its rows are gone, what they named is not.
     ///
     /// - Parameters:
-    ///   - tombstones: Of the users whose ids may be left.
+    ///   - tombstones: Of the users, or ids of them, for whom others may be left.
     ///   - input: The present replay.
     /// - Throws: `CancellationError`, or the error of a store whose truth is unknown.
     func finishDependents(of tombstones: [Tombstone], _ input: ReplayInput) async throws {
-        let known = Dictionary(tombstones.map { ($0.request, $0) }) { first, _ in first }
+        // An id may have been buried later than its user, whose fence counts.
+        let known = Dictionary(tombstones.map { ($0.request, $0) }) {
+            $0.fence <= $1.fence ? $0 : $1
+        }
         let left = try await state.lateKeyRequests(among: Set(known.keys))
         guard !left.isEmpty else { return }
         let sources = shelf.current.configuration.targets.filter { !$0.keys.isEmpty }
@@ -40,18 +43,23 @@ extension ReplayDesk {
                 tombstone: tombstone
             )
         }
-        try await erase(orders, in: dependents(of: Set(sources.map(\.name))), input)
+        let targets = dependents(of: Set(sources.map(\.name)))
+        try await erase(orders, in: targets, input, isLate: true)
     }
 
     private func erase(
         _ orders: [ReplayOrder],
         in targets: [any PurgeTarget],
-        _ input: ReplayInput
+        _ input: ReplayInput,
+        isLate: Bool = false
     ) async throws {
         guard !targets.isEmpty else { return }
         var open = orders
         for target in targets where !open.isEmpty {
-            open = try await erase(open, ReplayPass(target, [:], input, hasher))
+            var pass = ReplayPass(target, [:], input, hasher)
+            // Nobody knows any more whether the rows are gone or were held.
+            if isLate { pass.sources = (target as? KeyedTarget)?.byKey().sources ?? [] }
+            open = try await erase(open, pass)
         }
         try await state.forgetLateKeys(of: open.map(\.tombstone))
     }

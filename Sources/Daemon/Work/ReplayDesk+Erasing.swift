@@ -28,7 +28,7 @@ extension ReplayDesk {
 
     /// Purges and verifies, a few times where that takes it.
     ///
-    /// - Returns: The orders of which nothing is left.
+    /// - Returns: The orders of the requests of which nothing is left.
     func erase(_ orders: [ReplayOrder], _ pass: ReplayPass) async throws -> [ReplayOrder] {
         var open = orders.map { Work(order: $0) }
         var done: [Work] = []
@@ -55,7 +55,8 @@ extension ReplayDesk {
             open = left
         }
         try await record(done, open, trouble, pass)
-        return done.map(\.order)
+        let left = Set(open.map(\.request))
+        return done.map(\.order).filter { !left.contains($0.purge.request) }
     }
 
     /// Why an order is not done; `nil` when it is.

@@ -21,7 +21,7 @@ import Synchronization
 final class ReplayDesk: Sendable {
     /// Tombstones held in memory at once, some 20 MB; more take several passes over the store.
     static let tombstonesMax = 200_000
-    /// Users in one call of a target, as the engine makes them.
+    /// Users in one call of a target, as the engine makes them; all ids of a request are in one.
     private static let batchMax = 128
 
     let state: StateDatabase
@@ -164,7 +164,8 @@ extension ReplayDesk {
             position = next
             current.withLock { $0.tombstones += page.count { !$0.isKey } }
             let known = Self.latest(page)
-            if !input.isDrill { try await finishDependents(of: page.filter { !$0.isKey }, input) }
+            // Of ids, too: their user may have been erased before `since`.
+            if !input.isDrill { try await finishDependents(of: page, input) }
             for target in targets {
                 try await replay(ReplayPass(target, known, input, hasher))
             }
@@ -205,16 +206,20 @@ extension ReplayDesk {
             if case .unknown(let why) = answer { change(name) { $0.detail = why } }
             return note(name, in: nil, error: "cannot_list")
         }
-        var rest = users[...]
+        // Of several ids of a request none leads on while another one stays.
+        let all = users.compactMap(pass.order(for:))
+        var rest = all.sorted { $0.purge.request < $1.purge.request }[...]
         while !rest.isEmpty {
             try Task.checkCancellation()
-            let orders = rest.prefix(Self.batchMax).compactMap(pass.order(for:))
-            rest = rest.dropFirst(Self.batchMax)
+            var orders = rest.prefix(Self.batchMax)
+            let last = orders.last?.purge.request
+            orders += rest.dropFirst(Self.batchMax).prefix { $0.purge.request == last }
+            rest = rest.dropFirst(orders.count)
             guard !pass.isLookOnly else {
-                try await look(orders, pass)
+                try await look(Array(orders), pass)
                 continue
             }
-            let done = try await erase(orders, pass)
+            let done = try await erase(Array(orders), pass)
             try await eraseDependents(of: done, pass)
         }
     }

@@ -10,6 +10,8 @@ struct ReplayPass: Sendable {
     let input: ReplayInput
     /// The target, where it lists ids of its own and no users.
     let byKey: KeyReplayTarget?
+    /// A hold on one of these, or on rows of it, keeps everything in the target.
+    var sources: [TargetName]
     private let hasher: any KeyedHasher
 
     init(
@@ -23,6 +25,7 @@ struct ReplayPass: Sendable {
         self.input = input
         self.hasher = hasher
         byKey = target as? KeyReplayTarget
+        sources = byKey?.sources ?? []
     }
 
     /// A copy of the store is worked on, not the store.
@@ -58,7 +61,6 @@ struct ReplayPass: Sendable {
         // Whoever placed a hold wants the data to stay, wherever it came back from.
         guard !isCopy else { return [] }
         let ours = all.filter { $0.target == target.name }
-        let sources = byKey?.sources ?? []
         guard ours.allSatisfy({ $0.rows != nil }),
             !all.contains(where: { sources.contains($0.target) })
         else { return nil }
