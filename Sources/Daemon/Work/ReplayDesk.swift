@@ -96,6 +96,7 @@ final class ReplayDesk: Sendable {
             logger.note(.replayStarted, ["detail": input.isDrill ? "drill" : "replay"])
             do {
                 try await replay(input)
+                judgeNewer(input)
             } catch let error as DaemonError {
                 logger.error("a replay failed", metadata: ["error": "\(error)"])
                 note("state", in: nil, error: "checkpoint_file")
@@ -111,6 +112,25 @@ final class ReplayDesk: Sendable {
             let event: JournalEvent =
                 done.state.known == .finished ? .replayFinished : .replayIncomplete
             logger.note(event, ["count": "\(erased)"])
+        }
+    }
+
+    /// Calls a store not done whose data is newer than the erasure because it dates that itself.
+    ///
+    /// It came with a restoration, or with a later life of the user: only who restored knows.
+    private func judgeNewer(_ input: ReplayInput) {
+        guard input.restoredAt == nil else { return }
+        let dated = shelf.current.configuration.targets.filter(\.kind.family.datesByRestoration)
+        let names = Set(dated.map(\.name.rawValue))
+        current.withLock { progress in
+            for index in progress.targets.indices {
+                let target = progress.targets[index]
+                guard names.contains(target.name), target.fenced > 0, target.error == nil
+                else { continue }
+                progress.targets[index].error = "newer_than_erasure"
+                progress.targets[index].detail =
+                    "if it was restored, say when with --restored-at; if not, replay the others"
+            }
         }
     }
 

@@ -8,6 +8,16 @@ package enum TargetFamily: String, Sendable, CaseIterable {
     case cloudStorage = "google-cloud-storage"
     case realtimeDatabase = "realtime-database"
     case firebaseAuth = "firebase-auth"
+
+    /// Whether the store dates what it has itself, and so anew when a backup is put back; a column
+    /// of a database comes back with its rows.
+    package var datesByRestoration: Bool {
+        switch self {
+        case .files, .s3, .cloudStorage, .firestore: true
+        case .sqlite, .postgresql, .redis, .command, .webhook, .realtimeDatabase, .firebaseAuth:
+            false
+        }
+    }
 }
 
 /// One `[[target]]` section.
