@@ -58,7 +58,15 @@ struct SimulationTests {
     func plantedBug(_ bug: PlantedBug) async {
         let results = await Self.sweep(1...400, bug: bug)
         #expect(!results.failures.isEmpty)
+        guard let invariant = Self.invariants[bug] else { return }
+        let found = results.failures.flatMap(\.violations)
+        #expect(found.contains { $0.hasPrefix(invariant) }, "\(found.prefix(3))")
     }
+
+    /// Which invariant has to see a bug, where it is one of its own.
+    private static let invariants: [PlantedBug: String] = [
+        .lostImport: "I-1:", .undoneStep: "I-7:", .forgottenKey: "I-8:", .heldTargetPurged: "I-10:",
+    ]
 
     @Test(
         "a request that crashes the process is quarantined at the third crash and stops nobody else"

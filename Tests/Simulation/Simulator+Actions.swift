@@ -52,6 +52,7 @@ extension Simulator {
         case .plan(let order):
             plan(order)
         case .purge(let target, let orders):
+            for _ in 0..<repeats() { for order in orders { _ = purge(target, order) } }
             let answers = orders.map {
                 ($0.request, RequestEvent.purged(target, purge(target, $0)))
             }
@@ -94,6 +95,11 @@ extension Simulator {
             .announce, .report:
             break
         }
+    }
+
+    /// How many times more a step happens than it is answered.
+    private mutating func repeats() -> Int {
+        faults.repeatsMax == 0 ? 0 : Int.random(in: 0...faults.repeatsMax, using: &dice)
     }
 
     mutating func trouble(_ provider: ProviderName) -> Trouble? {
@@ -139,7 +145,9 @@ extension Simulator {
                 turn([.answered(id, .revoked(identity, credential, .success), provider, nil)])
                 return
             }
-            if trouble == nil || isLost { world.revoke(token) }
+            if trouble == nil || isLost {
+                for _ in 0...repeats() { world.revoke(token) }
+            }
             var answer = trouble.map { RevokeAnswer.trouble($0) } ?? .success
             if bug == .verdictOnUnavailable, trouble != nil { answer = .success }
             turn([.answered(id, .revoked(identity, credential, answer), provider, trouble)])

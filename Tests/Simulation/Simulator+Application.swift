@@ -77,11 +77,30 @@ extension Simulator {
         key: String? = nil,
         grace: Duration = .zero
     ) -> RequestID {
+        let id = take(kind, user: user, key: key, grace: grace)
+        if let key {
+            if let before = answered[key], before != id {
+                world.violations.append("I-8: one key, two requests")
+            }
+            answered[key] = id
+        }
+        return id
+    }
+
+    private mutating func take(
+        _ kind: RequestKind,
+        user: Int,
+        key: String?,
+        grace: Duration
+    ) -> RequestID {
         if let key, let known = store.idempotency[key] { return known }
         let open = store.requests.values.first { row in
             row.user == user && !row.request.phase.isEnded && row.request.kind == kind
         }
-        if let open { return open.request.id }
+        if let open {
+            if let key { store.idempotency[key] = open.request.id }
+            return open.request.id
+        }
         for target in configuration.targets where world.rows[target]?[user] == nil {
             world.rows[target, default: [:]][user] = 3
         }
@@ -100,6 +119,7 @@ extension Simulator {
         store.requests[id] = SimulatedStore.Row(request: request, user: user)
         if let key { store.idempotency[key] = id }
         acknowledged.insert(id)
+        taken[id] = store.requests[id]
         if let loaded = store.loaded(id) { turn([.admitted([loaded])]) }
         return id
     }

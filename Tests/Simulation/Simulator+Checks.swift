@@ -6,8 +6,23 @@ extension Simulator {
         for id in acknowledged where store.requests[id] == nil {
             world.violations.append("I-1: an acknowledged request is lost")
         }
-        for row in store.requests.values { check(row) }
+        for row in store.requests.values {
+            check(row)
+            checkFinals(row.request)
+        }
+        for (key, id) in answered where store.idempotency[key] != id {
+            world.violations.append("I-8: a key that was answered is forgotten")
+        }
         checkRotation()
+    }
+
+    /// I-7: however often a step is repeated, after a crash or a lost answer, what is over stays as
+    /// it is.
+    private mutating func checkFinals(_ request: Request) {
+        if let before = finals[request.id], !before.allows(request) {
+            world.violations.append("I-7: a step that was over is undone: \(before)")
+        }
+        finals[request.id] = Finals(request)
     }
 
     private mutating func check(_ row: SimulatedStore.Row) {
@@ -56,5 +71,38 @@ extension Simulator {
         guard let identity = store.identities[revocation.identity] else { return false }
         return identity.credentials.contains { !known.contains($0.id) && !$0.step.isFinal }
             || identity.credentials.contains { $0.step == .codePending }
+    }
+}
+
+/// What is over in a request.
+struct Finals: Equatable {
+    private struct Link: Equatable {
+        let verdict: Verdict
+        let credentialCount: Int
+    }
+
+    private let end: WireState?
+    private let links: [IdentityID: Link]
+    private let verified: Set<TargetName>
+
+    init(_ request: Request) {
+        end = request.phase.isEnded ? request.phase.wireState : nil
+        links = request.revocations.reduce(into: [:]) { links, revocation in
+            links[revocation.identity] = revocation.verdict.map {
+                Link(verdict: $0, credentialCount: revocation.credentials.count)
+            }
+        }
+        verified = Set(request.purges.filter { $0.step == .verified }.map(\.target))
+    }
+
+    /// Whether nothing of this is another in `later`; only a new sign-in opens a verdict again.
+    func allows(_ later: Request) -> Bool {
+        let now = Finals(later)
+        return (end == nil || now.end == end) && verified.isSubset(of: now.verified)
+            && later.revocations.allSatisfy { revocation in
+                guard let link = links[revocation.identity] else { return true }
+                return now.links[revocation.identity]?.verdict == link.verdict
+                    || revocation.credentials.count > link.credentialCount
+            }
     }
 }

@@ -27,6 +27,10 @@ enum PlantedBug: String, CaseIterable {
     case blindPlan
     /// A restart forgets the holds on targets, so that a held target is purged.
     case heldTargetPurged
+    /// A crash puts a request back to where it was when it was taken.
+    case undoneStep
+    /// A crash forgets the idempotency keys.
+    case forgottenKey
 }
 
 /// Drives ``EngineCore`` with a manual clock, a world with faults, and crashes between any two
@@ -39,6 +43,8 @@ struct Simulator {
         var crashPerMille = 0
         var commitLatencyMaxMs: Int64 = 5
         var callLatencyMaxMs: Int64 = 400
+        /// A revocation or purge happens up to so many times more than it is answered.
+        var repeatsMax = 0
         /// Providers that answer nothing until that time.
         var outages: [ProviderName: WallTime] = [:]
     }
@@ -94,6 +100,12 @@ struct Simulator {
 
     /// Acknowledged to an application: must be found for ever.
     var acknowledged: Set<RequestID> = []
+    /// What applications were answered, by idempotency key.
+    var answered: [String: RequestID] = [:]
+    /// Requests as they were taken.
+    var taken: [RequestID: SimulatedStore.Row] = [:]
+    /// What was over at the last look.
+    var finals: [RequestID: Finals] = [:]
     /// Holds that were acknowledged to an operator and not lifted.
     var held: Set<RequestID> = []
     /// Holds on targets that were acknowledged to an operator and not lifted, by name.
@@ -223,6 +235,10 @@ struct Simulator {
         let scripts = pending.filter { if case .script = $0.occurrence { true } else { false } }
         pending = scripts
         if bug == .lostImport, let lost = acknowledged.min() { store.requests[lost] = nil }
+        if bug == .undoneStep, let undone = taken.keys.min() {
+            store.requests[undone] = taken[undone]
+        }
+        if bug == .forgottenKey { store.idempotency = [:] }
         var exchanges: [LoadedExchange] = []
         for (id, exchange) in store.exchanges.sorted(by: { $0.key < $1.key }) {
             var stored = exchange
