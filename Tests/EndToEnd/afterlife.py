@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 from checks import comes_true
+from sandbox import CLIENT
 from stage import ROOT, ROWS_EACH, Stage
 
 SETTINGS = '[requests]\nrechecks = ["3s", "9s"]\nsample_interval = "5s"\n'
@@ -21,14 +22,15 @@ def afterlife(checks, seed):
         file.write(text.replace("[requests]\n", SETTINGS, 1))
     stage.starts()
     nothing_left(checks, stage)
+    nothing_left(checks, stage, is_by_code=True)
     data_returns(checks, stage)
     crash(checks, stage)
     stage.scan()
     stage.close()
 
 
-def nothing_left(checks, stage):
-    user, request = begun(checks, stage)
+def nothing_left(checks, stage, is_by_code=False):
+    user, request = begun(checks, stage, is_by_code)
     # In the write-ahead log until a checkpoint, then in the database itself.
     found = leaks_of_state(stage)
     checks.check("the search finds the user id while the request is open",
@@ -100,12 +102,21 @@ def crash(checks, stage):
                  done.stderr)
 
 
-def begun(checks, stage):
-    """A user whose deletion waits right before the purge."""
+def begun(checks, stage, is_by_code=False):
+    """A user whose deletion waits right before the purge; signed in with a code, or a stored token."""
     stage.http("POST", "/v1/targets/app-db/pause")
-    user, token = stage.new_users(1)[0], stage.new_tokens(1)[0]
-    stage.canaries.add(token["subject"])
-    stage.store(user, token)
+    user = stage.new_users(1)[0]
+    if is_by_code:
+        proof = stage.sandbox.sign_in(user)
+        stage.canaries.add(proof["code"], proof["subject"], proof["id_token"])
+        body = {"kind": "authorization_code", "secret": proof["code"], "subject": proof["subject"],
+                "client_id": CLIENT}
+        checks.equal("a code is stored", stage.http(
+            "PUT", f"/v1/users/{user}/identities/apple", body)[0], 202)
+    else:
+        token = stage.new_tokens(1)[0]
+        stage.canaries.add(token["subject"])
+        stage.store(user, token)
     request = stage.delete(user)[1]["id"]
     checks.check("the deletion waits before the purge", comes_true(
         lambda: show(stage, request).get("detail") == "target_paused", 20), show(stage, request))
