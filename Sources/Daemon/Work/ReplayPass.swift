@@ -67,9 +67,3 @@ struct ReplayPass: Sendable {
         return ours
     }
 }
-
-/// A user to erase again, or an id by which a store knew one.
-struct ReplayOrder: Sendable {
-    var purge: PurgeOrder
-    let tombstone: Tombstone
-}
