@@ -1,6 +1,7 @@
 extension ControlProblem {
     /// The closed list of problem codes; stable, and part of the public contract.
     package enum Code: String, Sendable, CaseIterable {
+        case alreadyErased = "already_erased"
         case alreadyOpen = "already_open"
         case bodyTooLarge = "body_too_large"
         case clientIDRequired = "client_id_required"
@@ -67,9 +68,9 @@ extension ControlProblem {
                 404
             case .methodNotAllowed: 405
             case .requestTimeout: 408
-            case .alreadyOpen, .deletionInProgress, .idempotencyConflict, .notificationsOff,
-                .planChanged, .sameOperator, .subjectMismatch, .tooLate, .tooManyCredentials,
-                .wrongState:
+            case .alreadyErased, .alreadyOpen, .deletionInProgress, .idempotencyConflict,
+                .notificationsOff, .planChanged, .sameOperator, .subjectMismatch, .tooLate,
+                .tooManyCredentials, .wrongState:
                 409
             case .bodyTooLarge: 413
             case .unsupportedMediaType: 415
@@ -86,6 +87,7 @@ extension ControlProblem.Code {
     /// The fixed `title` (RFC 9457 §3.1.3): the same for every occurrence.
     package var title: String {
         switch self {
+        case .alreadyErased: "the account that was made then is erased; a later one has its id"
         case .alreadyOpen: "the user has an open deletion with other options"
         case .bodyTooLarge: "the body is too large"
         case .clientIDRequired: "the provider has several client ids and none was named"

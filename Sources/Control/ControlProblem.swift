@@ -48,6 +48,7 @@ extension ControlProblem {
         case .unknownOption: self.init(.unknownOption, detail)
         case .malformedOption: self.init(.malformedOption, detail)
         case .unknownProvider: self.init(.unknownProvider, detail)
+        case .alreadyErased: self.init(.alreadyErased, detail)
         case .alreadyOpen: self.init(.alreadyOpen, detail)
         case .deletionInProgress: self.init(.deletionInProgress, detail)
         case .idempotencyConflict: self.init(.idempotencyConflict, detail)

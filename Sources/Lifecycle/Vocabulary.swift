@@ -75,6 +75,8 @@ package enum RejectReason: String, Sendable, CaseIterable {
     case unknownProvider = "unknown_provider"
     /// An open `delete_account` for the same user has other options.
     case alreadyOpen = "already_open"
+    /// The account of `account_created_at` was erased; what has its id now is a later one.
+    case alreadyErased = "already_erased"
     /// A `delete_account` of the same user is already past the point of joining.
     case deletionInProgress = "deletion_in_progress"
     /// The idempotency key was used for a different request.

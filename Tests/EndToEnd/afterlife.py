@@ -5,6 +5,7 @@ import os
 import sqlite3
 import subprocess
 import sys
+import time
 
 from checks import comes_true
 from sandbox import CLIENT
@@ -24,6 +25,8 @@ def afterlife(checks, seed):
     nothing_left(checks, stage)
     nothing_left(checks, stage, is_by_code=True)
     data_returns(checks, stage)
+    data_returns_late(checks, stage)
+    id_given_again(checks, stage)
     crash(checks, stage)
     stage.scan()
     stage.close()
@@ -84,6 +87,60 @@ def data_returns(checks, stage):
         lambda: "data_returned" not in stage.http("GET", "/v1/status")[1]["alarms"], 15))
     checks.check("nothing of the user is left", comes_true(lambda: not stage.leaks(), 5, 0.1),
                  stage.leaks())
+
+
+def data_returns_late(checks, stage):
+    """After the last look nobody knows the user any more; the sample finds who it was."""
+    user, request = begun(checks, stage)
+    stage.http("POST", "/v1/targets/app-db/resume")
+    completes(checks, stage, request)
+    checks.check("the looks come to their end", comes_true(
+        lambda: outcomes(stage, request) == ["clean", "clean"]
+        and case_of(stage, request) is None, 30), outcomes(stage, request))
+    with sqlite3.connect(stage.app, timeout=10) as app:
+        app.executemany("INSERT INTO posts (author_id, body) VALUES (?, 'late')", [(user,)] * 2)
+    checks.check("data that comes back later opens the case anew", comes_true(
+        lambda: case_of(stage, request) is not None, 20), outcomes(stage, request))
+    checks.check("and alarms with the id of the deletion", comes_true(
+        lambda: any("erased data is back" in line and request in line
+                    for line in stage.log().splitlines()), 5), stage.log()[-1500:])
+    receipt = receipt_verifies(checks, stage, request)
+    checks.check("the receipt tells", "DATA CAME BACK" in receipt["summary"] and "returned" in
+                 [look["outcome"] for look in receipt["rechecks"]], receipt)
+    checks.check("the user id is nowhere in clear", not stage.leaks(), stage.leaks())
+    with sqlite3.connect(stage.app, timeout=10) as app:
+        app.execute("DELETE FROM posts WHERE author_id = ?", (user,))
+    checks.check("once it is gone the looks go on to their end", comes_true(
+        lambda: case_of(stage, request) is None, 30), outcomes(stage, request))
+    checks.check("the last look found nothing", outcomes(stage, request)[-1] == "clean",
+                 outcomes(stage, request))
+
+
+def id_given_again(checks, stage):
+    """A request for an account that is erased does not hit the one that has its id now."""
+    user, request = begun(checks, stage)
+    stage.http("POST", "/v1/targets/app-db/resume")
+    completes(checks, stage, request)
+    done = stage.run("expungectl", "abandon", request, "--reason", "registered anew")
+    checks.equal("an operator ends the looks", done.returncode, 0)
+    with sqlite3.connect(stage.app, timeout=10) as app:
+        app.execute("INSERT INTO posts (author_id, body) VALUES (?, 'of the later account')", (user,))
+    late = {"kind": "delete_account", "user_id": user,
+            "options": {"account_created_at": "2020-01-02T03:04:05Z"}}
+    status, answer = stage.http("POST", "/v1/requests", late)
+    checks.equal("a late request for the erased account is refused",
+                 (status, answer.get("code")), (409, "already_erased"))
+    asked = stage.run("expungectl", "delete-account", user, "--option",
+                      "account_created_at=2020-01-02T03:04:05Z")
+    checks.check("expungectl says what to do", asked.returncode != 0
+                 and "account_created_at" in asked.stderr, asked.stderr)
+    checks.equal("the later account has its rows", stage.rows_left().get(user), 1)
+    now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() + 1))
+    status, answer = stage.http(
+        "POST", "/v1/requests", {**late, "options": {"account_created_at": now}})
+    checks.equal("one for the later account is taken", status, 202)
+    completes(checks, stage, answer["id"])
+    checks.equal("and erases it", stage.rows_left().get(user), None)
 
 
 def crash(checks, stage):

@@ -186,6 +186,37 @@ struct StateIntakeTests {
         #expect(record.user?.exposeText() == "u")
     }
 
+    @Test func `a late request for an erased account does not hit the later one of its id`()
+        async throws
+    {
+        let fixture = try StateFixture()
+        let first = try await fixture.open("u")
+        let done = first.request.completed()
+        _ = try await fixture.database.commit([
+            .save(now: done, was: first.request, at: StateFixture.start)
+        ])
+        func asked(
+            _ kind: RequestKind,
+            madeAfter delay: Duration?
+        ) async throws -> SubmissionOutcome {
+            var submission = StateFixture.submission("u", kind)
+            submission.options.accountCreatedAt = delay.map { StateFixture.start + $0 }
+            return try await fixture.accept(submission)[0]
+        }
+        for kind in RequestKind.allCases {
+            #expect(try await asked(kind, madeAfter: .seconds(-60)) == .rejected(.alreadyErased))
+            #expect(try await asked(kind, madeAfter: .zero) == .rejected(.alreadyErased))
+        }
+        guard case .accepted = try await asked(.revokeTokens, madeAfter: nil) else {
+            Issue.record("without a time the present account is meant")
+            return
+        }
+        guard case .accepted = try await asked(.deleteAccount, madeAfter: .milliseconds(1)) else {
+            Issue.record("the later account was made after the earlier one was to be erased")
+            return
+        }
+    }
+
     @Test func `a row of the spool is imported once, a recreated one again`() async throws {
         let fixture = try StateFixture()
         func row(_ content: String) -> Submission {

@@ -249,10 +249,11 @@ package enum RouteTable {
             answer: .object(WireRequest.self),
             successStatus: 202,
             problems: [
-                .alreadyOpen, .clientIDRequired, .freshSignInRequired, .idempotencyConflict,
-                .intakePaused, .malformedIDToken, .malformedIdempotencyKey, .malformedOption,
-                .malformedUserID, .missingField, .reauthorizationRefused, .subjectMismatch,
-                .unavailable, .unknownClientID, .unknownKind, .unknownOption, .unknownProvider,
+                .alreadyErased, .alreadyOpen, .clientIDRequired, .freshSignInRequired,
+                .idempotencyConflict, .intakePaused, .malformedIDToken, .malformedIdempotencyKey,
+                .malformedOption, .malformedUserID, .missingField, .reauthorizationRefused,
+                .subjectMismatch, .unavailable, .unknownClientID, .unknownKind, .unknownOption,
+                .unknownProvider,
             ]
         ),
         row(

@@ -98,6 +98,7 @@ private struct Intake {
             let proof = try StateDatabase.record(signIn, at: now, database)
             guard proof == .recorded else { return .unproven(proof) }
         }
+        guard try !isErased(submission) else { return .rejected(.alreadyErased) }
         let open = try openRequests(of: submission.userHash)
         let deletion = open.first { $0.kind == .deleteAccount }
         switch submission.kind {
@@ -115,6 +116,22 @@ private struct Intake {
         let absorbed = submission.kind == .deleteAccount ? open.map(\.id) : []
         for id in absorbed { try absorb(id) }
         return .accepted(try insert(submission), absorbing: absorbed)
+    }
+
+    /// Whether the account that is meant was erased: who has its id now is somebody else.
+    ///
+    /// What such a request would revoke and purge is the later account's.
+    private func isErased(_ submission: Submission) throws -> Bool {
+        guard let madeAt = submission.options.accountCreatedAt else { return false }
+        return try database.first(
+            """
+            SELECT EXISTS (SELECT 1 FROM requests INDEXED BY requests_user WHERE user_hash = ?
+              AND kind = 'delete_account' AND phase = 'completed'
+              AND min(created_at, accepted_at) >= ?)
+            """,
+            .blob(submission.userHash),
+            .time(madeAt)
+        ) { $0.bool(0) } ?? false
     }
 
     /// Whether a new request may come of it: a deletion may need a sign-in of lately.

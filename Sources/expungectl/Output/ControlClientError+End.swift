@@ -29,6 +29,7 @@ extension ControlClientError {
 
     private static func hint(_ code: ControlProblem.Code) -> String? {
         switch code {
+        case .alreadyErased: "without account_created_at the present account of the id is meant"
         case .alreadyOpen: "find it with: expungectl list --user USER"
         case .requestNotFound: "find requests with: expungectl list"
         case .identityNotFound: "find identities with: expungectl identities USER"
