@@ -334,13 +334,62 @@ struct AfterlifeTests {
         #expect(last.contains(#""detail":"sample""#) && last.contains(#""rows":2"#))
     }
 
+    @Test func `a sample opens the case anew, and the looks go on until the data is gone`()
+        async throws
+    {
+        let world = try await Afterworld()
+        let id = try await world.complete(Self.user)
+        try await world.complete("bystander")
+        try await world.look(after: Self.day * 7)
+        try await world.insert(Self.user)
+        let before = world.tally.counts[.returned] ?? 0
+        try await Self.sample(world)
+        #expect(
+            world.bench.log.all.contains("dataReturned count=2 request.id=\(id) target=app-db")
+        )
+        #expect(world.tally.counts[.returned] == before + 1)
+        let found = Recheck.Found(target: TargetName("app-db"), rowCount: 2)
+        let record = try await world.record(id)
+        #expect(
+            record.rechecks.last?.outcome == .returned && record.rechecks.last?.found == [found]
+        )
+        let returnedAt = try #require(record.openCase?.returnedAt)
+        #expect(record.openCase?.dueAt == returnedAt + Self.day)
+        #expect(try await world.bench.state.returnedCaseCount() == 1)
+        // The next sample leaves an open case to its own looks.
+        try await Self.sample(world)
+        #expect(try await world.record(id).rechecks.count == record.rechecks.count)
+        try await world.erase(Self.user)
+        try await world.look(after: Self.day * 60)
+        try await world.look(after: Self.day * 70)
+        let end = try await world.record(id)
+        #expect(end.openCase == nil && end.rechecks.last?.outcome == .clean)
+        #expect(try await world.bench.state.returnedCaseCount() == 0)
+    }
+
+    @Test func `a sample does not open a case anew whose looks an operator ended`() async throws {
+        let world = try await Afterworld()
+        let id = try await world.complete(Self.user)
+        let isOpen = try await world.bench.state.abandonCase(
+            of: id,
+            by: 1000,
+            at: world.clock.now()
+        )
+        #expect(isOpen)
+        try await world.insert(Self.user)
+        try await Self.sample(world)
+        let record = try await world.record(id)
+        #expect(record.openCase == nil && record.rechecks.map(\.outcome) == [.abandoned])
+    }
+
     /// Runs the sampler until it has told something.
     private static func sample(_ world: Afterworld) async throws {
         let sampler = try world.sampler(every: day * 7)
         let before = world.bench.log.all.count
         await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await sampler.run() }
-            for await _ in world.bench.log.changes where world.bench.log.all.count > before {
+            for await _ in world.bench.log.changes
+            where world.bench.log.all.dropFirst(before).contains(where: { $0.contains("sample") }) {
                 break
             }
             group.cancelAll()

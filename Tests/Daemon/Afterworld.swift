@@ -144,6 +144,7 @@ final class Afterworld: Sendable {
         TombstoneSampler(
             state: bench.state,
             replay: try bench.replay(shelf, clock),
+            cases: try sealer(),
             interval: interval,
             clock: clock,
             tally: tally,

@@ -252,6 +252,7 @@ final class KeyWorld: Sendable {
         let sampler = TombstoneSampler(
             state: bench.state,
             replay: try bench.replay(shelf, clock),
+            cases: CaseSealer(vault: vault, shelf: shelf, logger: bench.log.logger),
             interval: Self.day,
             clock: clock,
             tally: tally,
@@ -260,7 +261,10 @@ final class KeyWorld: Sendable {
         let before = bench.log.all.count
         await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await sampler.run() }
-            for await _ in bench.log.changes where bench.log.all.count > before { break }
+            for await _ in bench.log.changes
+            where bench.log.all.dropFirst(before).contains(where: { $0.contains("sample") }) {
+                break
+            }
             group.cancelAll()
         }
     }

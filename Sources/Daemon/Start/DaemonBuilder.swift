@@ -223,11 +223,16 @@ struct DaemonBuilder: Sendable {
         )
     }
 
+    private func makeSealer(_ base: Base) -> CaseSealer {
+        CaseSealer(vault: base.vault, shelf: base.shelf, logger: logger)
+    }
+
     private func makeSampler(_ base: Base) -> TombstoneSampler {
         TombstoneSampler(
             state: base.state,
             // One of its own: what an operator has replayed shows in the other.
             replay: makeReplay(base),
+            cases: makeSealer(base),
             interval: base.shelf.current.configuration.requests.sampleInterval,
             clock: base.clock,
             tally: base.rechecks,
@@ -388,7 +393,7 @@ struct DaemonBuilder: Sendable {
                 observer: reporter,
                 clock: base.clock,
                 makeRowNonce: { mint.rowNonce() },
-                cases: CaseSealer(vault: base.vault, shelf: base.shelf, logger: logger)
+                cases: makeSealer(base)
             ),
             adapters: base.shelf.current.forEngine
         )

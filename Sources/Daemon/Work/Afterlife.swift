@@ -27,7 +27,7 @@ final class Afterlife: Sendable {
     private static let retryMin = Duration.seconds(60)
     private static let retryMax = Duration.seconds(6 * 3600)
     /// When data came back and no look is configured any more.
-    private static let againAfter = Duration.seconds(86_400)
+    static let againAfter = Duration.seconds(86_400)
 
     /// What became of one store of a case.
     private enum Finding {

@@ -14,17 +14,32 @@ struct CaseSealer: CaseOpener {
         guard let first = shelf.current.configuration.requests.rechecks.first,
             let endedAt = request.endedAt
         else { return nil }
+        return seal(user, of: request.id, openedAt: endedAt, dueAt: endedAt + first)
+    }
+
+    /// Opens the case of a deletion anew whose data came back after the last look.
+    func reopen(_ request: RequestID, of user: UserID, at now: WallTime) -> OpenedCase? {
+        let first = shelf.current.configuration.requests.rechecks.first ?? Afterlife.againAfter
+        return seal(user, of: request, openedAt: now, dueAt: now + first)
+    }
+
+    private func seal(
+        _ user: UserID,
+        of request: RequestID,
+        openedAt: WallTime,
+        dueAt: WallTime
+    ) -> OpenedCase? {
         do throws(VaultError) {
             return OpenedCase(
-                sealed: try vault.sealCase(user, of: request.id),
-                openedAt: endedAt,
-                dueAt: endedAt + first
+                sealed: try vault.sealCase(user, of: request),
+                openedAt: openedAt,
+                dueAt: dueAt
             )
         } catch {
             // The erasure is done and verified; it is not held up by what comes after it.
             logger.error(
                 "cannot seal a case, nobody will look again",
-                metadata: ["request.id": "\(request.id)", "error": "\(error.kind.rawValue)"]
+                metadata: ["request.id": "\(request)", "error": "\(error.kind.rawValue)"]
             )
             return nil
         }

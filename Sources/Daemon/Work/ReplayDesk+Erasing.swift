@@ -30,6 +30,7 @@ extension ReplayDesk {
     ///
     /// - Returns: The orders of the requests of which nothing is left.
     func erase(_ orders: [ReplayOrder], _ pass: ReplayPass) async throws -> [ReplayOrder] {
+        try Task.checkCancellation()
         var open = orders.map { Work(order: $0) }
         var done: [Work] = []
         var trouble: String?

@@ -134,22 +134,26 @@ final class ReplayDesk: Sendable {
         }
     }
 
-    /// Counts which of some erased users have data in the stores again, and purges nothing.
+    /// Finds which of some erased users have data in the stores again, and purges nothing.
     ///
     /// For a desk that nobody else has replay.
     ///
     /// - Parameter tombstones: At most ``tombstonesMax``.
-    /// - Returns: What each target has of them.
+    /// - Returns: What each target has of them, and of whom.
     /// - Throws: `CancellationError`.
-    func look(for tombstones: [Tombstone]) async throws -> [WireReplayTarget] {
+    func look(
+        for tombstones: [Tombstone]
+    ) async throws -> (targets: [WireReplayTarget], found: [ReplayFinding]) {
         var input = ReplayInput(since: .distantPast)
         input.isDrill = true
         current.withLock { $0 = WireReplay(state: .running) }
         let known = Self.latest(tombstones)
+        var found: [ReplayFinding] = []
         for target in try targets(input) {
-            try await replay(ReplayPass(target, known, input, hasher))
+            let pass = ReplayPass(target, known, input, hasher)
+            for orders in try await batches(pass) { found += try await look(orders, pass) }
         }
-        return progress.targets
+        return (progress.targets, found)
     }
 
     /// Ends ``run()`` after what it does.
@@ -217,31 +221,41 @@ extension ReplayDesk {
     }
 
     private func replay(_ pass: ReplayPass) async throws {
+        for orders in try await batches(pass) {
+            guard !pass.isLookOnly else {
+                _ = try await look(orders, pass)
+                continue
+            }
+            let done = try await erase(orders, pass)
+            try await eraseDependents(of: done, pass)
+        }
+    }
+
+    /// What a store lists of those who were erased; nothing where it cannot list anybody.
+    private func batches(_ pass: ReplayPass) async throws -> [[ReplayOrder]] {
         let name = pass.target.name.rawValue
         let answer = try await users(of: pass.target) { pass.tombstone(of: $0) != nil }
         guard case .found(let users) = answer else {
             if case .trouble(let trouble) = answer {
-                return note(name, in: nil, error: trouble.code)
+                note(name, in: nil, error: trouble.code)
+                return []
             }
             if case .unknown(let why) = answer { change(name) { $0.detail = why } }
-            return note(name, in: nil, error: "cannot_list")
+            note(name, in: nil, error: "cannot_list")
+            return []
         }
         // Of several ids of a request none leads on while another one stays.
         let all = users.compactMap(pass.order(for:))
         var rest = all.sorted { $0.purge.request < $1.purge.request }[...]
+        var batches: [[ReplayOrder]] = []
         while !rest.isEmpty {
-            try Task.checkCancellation()
             var orders = rest.prefix(Self.batchMax)
             let last = orders.last?.purge.request
             orders += rest.dropFirst(Self.batchMax).prefix { $0.purge.request == last }
             rest = rest.dropFirst(orders.count)
-            guard !pass.isLookOnly else {
-                try await look(Array(orders), pass)
-                continue
-            }
-            let done = try await erase(Array(orders), pass)
-            try await eraseDependents(of: done, pass)
+            batches.append(Array(orders))
         }
+        return batches
     }
 
     /// A store whose file was put back under an open connection notices that at the first look.
@@ -259,9 +273,16 @@ extension ReplayDesk {
     }
 
     /// Counts whose data is there again.
-    private func look(_ orders: [ReplayOrder], _ pass: ReplayPass) async throws {
-        for answer in await pass.target.verify(orders.map(\.purge)) {
+    private func look(
+        _ orders: [ReplayOrder],
+        _ pass: ReplayPass
+    ) async throws -> [ReplayFinding] {
+        try Task.checkCancellation()
+        let answers = await pass.target.verify(orders.map(\.purge))
+        return zip(orders, answers).compactMap { order, answer in
             note(pass.target.name.rawValue, in: answer, error: nil)
+            guard case .remaining(let count) = answer else { return nil }
+            return ReplayFinding(order: order, target: pass.target.name, rowCount: count)
         }
     }
 

@@ -7,7 +7,7 @@ import Storage
 /// Searches the stores for users that were erased long ago, some of them each time, all in turn.
 ///
 /// Of them nothing is left but keyed hashes, so each store tells its own user ids, as for a replay.
-/// It only reads.
+/// It only reads. Who is found has a case again, and is looked at until the data is gone.
 struct TombstoneSampler: Sendable {
     /// Of ten million tombstones, of users and of ids of stores, each comes up within four years of
     /// weekly samples; more would only take memory, for the stores are read as a whole either way.
@@ -37,6 +37,7 @@ struct TombstoneSampler: Sendable {
     let state: StateDatabase
     /// Nobody else's: its progress is overwritten.
     let replay: ReplayDesk
+    let cases: CaseSealer
     let interval: Duration
     let clock: any EngineClock
     let tally: RecheckTally
@@ -79,7 +80,9 @@ struct TombstoneSampler: Sendable {
         var progress = Progress(at: clock.now())
         progress.position = position
         guard !page.isEmpty else { return progress }
-        for target in try await replay.look(for: page) {
+        let (targets, found) = try await replay.look(for: page)
+        try await reopen(found)
+        for target in targets {
             if let error = target.error {
                 logger.warning(
                     "cannot search a store for erased users, ignoring",
@@ -107,5 +110,38 @@ struct TombstoneSampler: Sendable {
             .dataReturned,
             ["target": "\(target.name)", "count": "\(target.found)", "detail": "sample"]
         )
+    }
+
+    /// Has what was found looked at until it is gone, and says so for each deletion.
+    private func reopen(_ found: [ReplayFinding]) async throws {
+        guard !found.isEmpty else { return }
+        let now = clock.now()
+        let byRequest = Dictionary(grouping: found, by: \.order.purge.request)
+        let returned = byRequest.sorted { $0.key < $1.key }.map { request, findings in
+            let user = findings.first { !$0.order.tombstone.isKey }?.order.purge.user
+            let rows = Dictionary(findings.map { ($0.target, $0.rowCount) }, uniquingKeysWith: +)
+            return ReturnedData(
+                request: request,
+                found: rows.sorted { $0.key < $1.key }.map {
+                    Recheck.Found(target: $0.key, rowCount: $0.value)
+                },
+                opened: user.flatMap { cases.reopen(request, of: $0, at: now) }
+            )
+        }
+        let recorded = try await state.persist(clock) {
+            try await $0.reopenCases(returned, at: now)
+        }
+        for data in recorded {
+            tally.count(.returned)
+            for found in data.found {
+                logger.note(
+                    .dataReturned,
+                    [
+                        "request.id": "\(data.request)", "target": "\(found.target)",
+                        "count": "\(found.rowCount)",
+                    ]
+                )
+            }
+        }
     }
 }

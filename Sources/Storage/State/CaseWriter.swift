@@ -71,6 +71,31 @@ struct CaseWriter {
         return true
     }
 
+    /// Records that data came back, and has it looked at again.
+    ///
+    /// - Returns: Whether it was recorded.
+    func reopen(_ returned: ReturnedData, at now: WallTime) throws -> Bool {
+        let id = returned.request
+        let rechecks = try database.first(
+            """
+            SELECT rechecks FROM requests WHERE id = ?1 AND phase = 'completed'
+              AND NOT EXISTS (SELECT 1 FROM cases WHERE request_id = ?1)
+            """,
+            .id(id.value)
+        ) { try RecheckText.decode($0.textOrNil(0)) }
+        guard let rechecks, rechecks.last?.outcome != .abandoned else { return false }
+        if let opened = returned.opened {
+            try Self.open(opened, database)
+            try database.run(
+                "UPDATE cases SET returned_at = ? WHERE request_id = ?",
+                .time(now),
+                .id(id.value)
+            )
+        }
+        try note(Recheck(at: now, .returned, found: returned.found), of: id)
+        return true
+    }
+
     /// Closes a case because an operator wants that.
     ///
     /// - Returns: Whether there was one.

@@ -154,6 +154,26 @@ extension StateDatabase {
         return recorded
     }
 
+    /// Opens the cases of deletions anew whose data came back after the last look, in one commit.
+    ///
+    /// A deletion whose case is open has looks of its own, one that an operator ended has none any
+    /// more, and one that an older state does not know has no row to write to: these are left.
+    ///
+    /// - Returns: Those that were recorded.
+    /// - Throws: ``StorageError``: nothing was recorded.
+    package func reopenCases(
+        _ returned: [ReturnedData],
+        at now: WallTime
+    ) async throws -> [ReturnedData] {
+        let pen = pen
+        let recorded = try await writer.perform { database in
+            let writer = CaseWriter(database: database, pen: pen)
+            return try returned.filter { try writer.reopen($0, at: now) }
+        }
+        if let due = recorded.compactMap(\.opened?.dueAt).min() { caseAlarm.opened(dueAt: due) }
+        return recorded
+    }
+
     /// Closes a case because an operator does not want to look again.
     ///
     /// - Returns: `false` when there was none.

@@ -1,0 +1,8 @@
+import Lifecycle
+
+/// A user who was erased, or an id of one, and has data in a store again.
+struct ReplayFinding: Sendable {
+    let order: ReplayOrder
+    let target: TargetName
+    let rowCount: Int
+}
