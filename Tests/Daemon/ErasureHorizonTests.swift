@@ -40,7 +40,10 @@ struct ErasureHorizonTests {
         )
         request.purges[0].endedAt = Bench.start
         request.purges[0].counts.lingering = lingering
-        let scope = ErasureHorizon(request: request, configuration: configuration)
+        let scope = ErasureHorizon(
+            request: request,
+            scope: ErasureScope(configuration, [:])
+        )
         return .object(scope.members + scope.members(of: request.purges[0]))
     }
 

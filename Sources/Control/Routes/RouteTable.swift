@@ -331,7 +331,11 @@ package enum RouteTable {
             .get,
             "/v1/requests/{id}/receipt",
             .submit,
-            "The proof for one request.",
+            """
+            The proof for one request. Its configuration says whose words those on kept data, \
+            fences, backups and links are: at_completion, or in_force (now) where an earlier \
+            version ended it.
+            """,
             .document,
             problems: [.requestNotFound, .wrongState]
         ),

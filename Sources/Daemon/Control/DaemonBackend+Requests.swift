@@ -60,19 +60,20 @@ extension DaemonBackend {
         guard record.request.phase == .completed else {
             throw ControlProblem(.wrongState, "there is no receipt before the request completed")
         }
-        let (note, caseNote) = try await attempt("receipt") {
+        let (note, caseNote, recorded) = try await attempt("receipt") {
             (
                 try await parts.state.note(AbandonNote.name(of: id)),
-                try await parts.state.note(AbandonNote.name(ofCase: id))
+                try await parts.state.note(AbandonNote.name(ofCase: id)),
+                try await parts.state.scope(of: id).map { try ErasureScope(document: $0) }
             )
         }
-        let adapters = parts.shelf.current
         return Receipt(
             record: record,
             abandonNote: note.flatMap(AbandonNote.init(text:)),
             caseNote: caseNote.flatMap(AbandonNote.init(text:)),
-            configuration: adapters.configuration,
-            providers: adapters.providers,
+            // Requests of a version that recorded none have what is in force now.
+            scope: recorded ?? parts.shelf.current.erasureScope,
+            isScopeRecorded: recorded != nil,
             ledger: try await ledgerPart(of: id)
         ).json
     }

@@ -1,12 +1,11 @@
 import Control
 import Lifecycle
-import Settings
 
 /// Until when erased data survives elsewhere, and what a deletion never reaches: a receipt must
 /// not be silent about either.
 struct ErasureHorizon: Sendable {
     let request: Request
-    let configuration: DaemonConfiguration
+    let scope: ErasureScope
 
     private typealias Member = JSONValue.Member
 
@@ -20,7 +19,7 @@ struct ErasureHorizon: Sendable {
         } else if !unknown.isEmpty {
             members.append(Member("erasure_horizon_unknown", .array(unknown)))
         }
-        members.append(Member("not_in_scope", .array(Self.notInScope.map { .string($0) })))
+        members.append(Member("not_in_scope", .array(scope.notInScope.map { .string($0) })))
         return members
     }
 
@@ -47,7 +46,7 @@ struct ErasureHorizon: Sendable {
     }
 
     private func kept(_ target: TargetName) -> Duration? {
-        configuration.targets.first { $0.name == target }?.backupsKept
+        scope.target(target)?.backupsKept
     }
 
     /// `nil` when nobody knows how long backups or the store's own copies are kept.
@@ -60,13 +59,4 @@ struct ErasureHorizon: Sendable {
         }
         return end
     }
-
-    /// True of every deletion, whatever is configured.
-    private static let notInScope = [
-        "stores that are not configured as a target of this service",
-        "data that was handed to others, also by the providers named here",
-        "backups and copies of a store, until its erasure horizon",
-        "this receipt, the keyed hash of the user id that keeps the erasure through a restore, and"
-            + " the entries of the ledger, none of which names the user",
-    ]
 }

@@ -1,19 +1,19 @@
 import Control
 import Engine
 import Lifecycle
-import Settings
 import Storage
 
 /// The proof for one completed request.
 ///
-/// What was kept comes from the configuration in force.
+/// What was kept, and until when copies survive, comes from the scope in force when it ended.
 struct Receipt: Sendable {
     let record: RequestRecord
     let abandonNote: AbandonNote?
     /// Who did not want anybody to look again.
     let caseNote: AbandonNote?
-    let configuration: DaemonConfiguration
-    let providers: [ProviderName: any IdentityProvider]
+    let scope: ErasureScope
+    /// Whether that is what was in force when the request ended; if not, what is in force now.
+    let isScopeRecorded: Bool
     /// What was signed of it; `nil` while that is not.
     let ledger: JSONValue?
 
@@ -41,10 +41,11 @@ struct Receipt: Sendable {
         members.append(Member("targets", .array(request.purges.map(target))))
         members.append(Member("not_erased", .array(notErased)))
         if request.kind == .deleteAccount {
-            let scope = ErasureHorizon(request: request, configuration: configuration)
-            members += scope.members
+            members += ErasureHorizon(request: request, scope: scope).members
             members += rechecks
         }
+        let origin = isScopeRecorded ? "at_completion" : "in_force"
+        members.append(Member("configuration", .string(origin)))
         if let ledger { members.append(Member("ledger", ledger)) }
         return .object(members)
     }
@@ -120,13 +121,12 @@ struct Receipt: Sendable {
             Member("evidence", .string(verdict.evidence)),
         ]
         members += time("decided_at", revocation.endedAt)
-        if !verdict.isRevoked, let traits = providers[revocation.provider]?.traits {
+        if !verdict.isRevoked, let action = scope.userActions[revocation.provider.rawValue] {
             members.append(
                 Member(
                     "user_action",
                     .object([
-                        Member("url", .string(traits.userActionURL)),
-                        Member("text", .string(traits.userActionText)),
+                        Member("url", .string(action.url)), Member("text", .string(action.text)),
                     ])
                 )
             )
@@ -136,29 +136,6 @@ struct Receipt: Sendable {
 
     // MARK: Targets
 
-    private func tables(of target: TargetName) -> [TableConfiguration] {
-        guard let found = configuration.targets.first(where: { $0.name == target }) else {
-            return []
-        }
-        return found.kind.tables
-    }
-
-    /// Whether entries of that name are left alone when they are newer than the request.
-    private func isFenced(_ entry: String, of target: TargetName) -> Bool {
-        let found = configuration.targets.first { $0.name == target }
-        // What nobody owns any more goes whole.
-        if let key = found?.keyedBy, configuration.isShared(key) { return false }
-        return switch found?.kind {
-        case .sqlite, .postgresql:
-            tables(of: target).contains { $0.table == entry && $0.createdAt != nil }
-        // A program or a service is told the fence and leaves newer data alone.
-        case .files, .command, .webhook, .s3, .cloudStorage, .firestore, .firebaseAuth: true
-        case .realtimeDatabase(let database): database.createdAtChild != nil
-        case .redis: false
-        case nil: false
-        }
-    }
-
     private func target(_ work: PurgeWork) -> JSONValue {
         var members: [Member] = [
             Member("target", .string(work.target.rawValue)),
@@ -166,7 +143,7 @@ struct Receipt: Sendable {
         ]
         members += time("verified_at", work.endedAt)
         let entries = work.counts.entries.map { entry -> JSONValue in
-            let hasFence = isFenced(entry.name, of: work.target)
+            let hasFence = scope.target(work.target)?.isFenced(entry.name) ?? false
             // Only a completed request has a receipt, so every hold was lifted before.
             let isHeld = entry.action == PurgeCounts.heldAction
             return .object([
@@ -178,7 +155,7 @@ struct Receipt: Sendable {
             ])
         }
         members.append(Member("tables", .array(entries)))
-        let horizon = ErasureHorizon(request: record.request, configuration: configuration)
+        let horizon = ErasureHorizon(request: record.request, scope: scope)
         return .object(members + horizon.members(of: work))
     }
 
@@ -186,17 +163,12 @@ struct Receipt: Sendable {
     /// newer than the request.
     private var notErased: [JSONValue] {
         record.request.purges.flatMap { work -> [JSONValue] in
-            let kept = tables(of: work.target).compactMap { table -> JSONValue? in
+            let kept = (scope.target(work.target)?.tables ?? []).compactMap { table -> JSONValue? in
+                guard let reason = table.kept else { return nil }
                 let rows = work.counts.entries.filter {
-                    $0.name == table.table && $0.action != PurgeCounts.heldAction
+                    $0.name == table.name && $0.action != PurgeCounts.heldAction
                 }.reduce(0) { $0 + $1.rowCount }
-                switch table.action {
-                case .delete: return nil
-                case .anonymize(_, let reason):
-                    return notErased(work.target, table.table, rows, "anonymized: " + reason)
-                case .keep(let reason):
-                    return notErased(work.target, table.table, rows, "kept: " + reason)
-                }
+                return notErased(work.target, table.name, rows, reason)
             }
             let fenced = work.counts.entries.filter { $0.fencedCount > 0 }.map { entry in
                 notErased(

@@ -91,6 +91,7 @@ struct DaemonBuilder: Sendable {
             shelf: shelf
         )
         do {
+            try await state.enforce(scope: adapters.erasureScope.document())
             return try await wire(base, isOwnCrash: marker.lastProcessCrashed)
         } catch {
             await adapters.shutDown()
@@ -273,6 +274,7 @@ struct DaemonBuilder: Sendable {
         Reloader(
             path: options.configurationPath,
             factory: base.factory,
+            state: base.state,
             shelf: base.shelf,
             engine: engine,
             notifier: base.notifier,

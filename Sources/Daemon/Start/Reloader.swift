@@ -3,6 +3,7 @@ import Engine
 import Lifecycle
 import Logging
 import Settings
+import Storage
 import Systemd
 
 /// Reads the configuration again; a bad one leaves the running one in place.
@@ -12,17 +13,20 @@ struct Reloader: Sendable {
 
     let path: String
     let factory: AdapterFactory
+    let state: StateDatabase
     let shelf: AdapterShelf
     let engine: DeletionEngine
     let notifier: ServiceNotifier
     let now: @Sendable () -> WallTime
     let logger: Logger
+    private let turns = Turnstile()
     private let retired: AsyncStream<Adapters>
     private let retire: AsyncStream<Adapters>.Continuation
 
     init(
         path: String,
         factory: AdapterFactory,
+        state: StateDatabase,
         shelf: AdapterShelf,
         engine: DeletionEngine,
         notifier: ServiceNotifier,
@@ -31,6 +35,7 @@ struct Reloader: Sendable {
     ) {
         self.path = path
         self.factory = factory
+        self.state = state
         self.shelf = shelf
         self.engine = engine
         self.notifier = notifier
@@ -42,8 +47,12 @@ struct Reloader: Sendable {
     /// Loads, checks and puts into force.
     ///
     /// - Returns: What changed and what needs a restart.
-    /// - Throws: ``Control/ControlProblem`` `configuration_invalid` with one error per problem.
+    /// - Throws: ``Control/ControlProblem`` `configuration_invalid` with one error per problem, or
+    ///   `unavailable`.
     func reload() async throws(ControlProblem) -> WireReload {
+        // One after the other, so that the scope that was written last is the one in force.
+        await turns.enter()
+        defer { turns.leave() }
         notifier.reloading()
         defer { notifier.ready(status: "running") }
         let old = shelf.current
@@ -54,6 +63,7 @@ struct Reloader: Sendable {
         } catch {
             throw refused(error)
         }
+        try await record(adapters)
         let blockers = ReloadBlockers.find(from: old.configuration, to: adapters.configuration)
         engine.reconfigure(adapters.engineConfiguration, adapters: adapters.forEngine)
         retire.yield(shelf.replace(with: adapters))
@@ -70,6 +80,21 @@ struct Reloader: Sendable {
             ]
         )
         return WireReload(reloadedAt: now(), changed: changed, needRestart: needRestart)
+    }
+
+    /// Writes down what receipts will say, before any request can end under it.
+    private func record(_ adapters: Adapters) async throws(ControlProblem) {
+        do {
+            try await state.enforce(scope: adapters.erasureScope.document())
+        } catch {
+            await adapters.shutDown()
+            logger.note(.configurationRefused, ["error": "\(error)"])
+            throw ControlProblem(
+                .unavailable,
+                "the state cannot be written, the configuration stays as it was",
+                retryAfter: DaemonBackend.retryDelay
+            )
+        }
     }
 
     private func refused(_ error: any Error) -> ControlProblem {

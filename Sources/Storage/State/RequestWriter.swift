@@ -209,7 +209,8 @@ extension RequestWriter {
               open_revocations = ?, purge_started_at = ?, crash_count = ?, is_held = ?,
               is_without_identities = ?, is_active = 0, lookup = ?,
               revision = revision + 1, updated_at = ?, user_id = NULL, ended_at = ?, end_detail = ?,
-              end_sequence = ?, slot = id, leaves = leaves || ?
+              end_sequence = ?, slot = id, leaves = leaves || ?,
+              scope = (SELECT id FROM scopes WHERE is_current = 1)
             WHERE id = ? AND ended_at IS NULL
             """,
             .text(request.phase.columnText),

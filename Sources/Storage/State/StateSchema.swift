@@ -65,23 +65,29 @@ enum StateSchema {
                     """
             )
         }
-        migrator.registerMigration("11 re-checks") { database in
-            try database.execute(sql: cases)
-        }
-        migrator.registerMigration("12 holds on targets") { database in
-            try database.execute(sql: TargetHoldTable.schema)
-        }
-        migrator.registerMigration("13 found keys") { database in
-            try database.execute(sql: FoundKeyTable.schema)
-        }
-        migrator.registerMigration("14 tombstones of keys") { database in
-            try database.execute(sql: keyTombstones)
-        }
-        migrator.registerMigration("15 one deletion of a user") { database in
-            try database.execute(sql: oneDeletion)
+        let later = [
+            ("11 re-checks", cases), ("12 holds on targets", TargetHoldTable.schema),
+            ("13 found keys", FoundKeyTable.schema), ("14 tombstones of keys", keyTombstones),
+            ("15 one deletion of a user", oneDeletion), ("16 scopes of receipts", scopes),
+        ]
+        for (name, sql) in later {
+            migrator.registerMigration(name) { try $0.execute(sql: sql) }
         }
         return migrator
     }
+
+    /// What receipts say of the configuration, once for each content, and which counts now.
+    ///
+    /// Nothing refers to them by a foreign key: that would be looked up with each end of a request.
+    private static let scopes = """
+        CREATE TABLE scopes (
+          id         INTEGER PRIMARY KEY,
+          document   TEXT NOT NULL UNIQUE,
+          is_current INTEGER NOT NULL
+        ) STRICT;
+        CREATE UNIQUE INDEX scopes_current ON scopes (is_current) WHERE is_current = 1;
+        ALTER TABLE requests ADD COLUMN scope INTEGER;
+        """
 
     /// Completed deletions whose stores are looked at again; deleting a row destroys its key.
     ///

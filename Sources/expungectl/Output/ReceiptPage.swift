@@ -49,7 +49,7 @@ struct ReceiptPage {
     private var facts: String {
         let names = [
             "kind", "state", "created_at", "accepted_at", "purge_started_at",
-            "completed_at", "scrubbed_at",
+            "completed_at", "scrubbed_at", "configuration",
         ]
         let rows = names.compactMap { name in receipt[name].map { [Self.words(name), text($0)] } }
         return table(nil, rows)

@@ -1,0 +1,139 @@
+import Engine
+import FoundationEssentials
+import Lifecycle
+import Settings
+
+/// What receipts need of a configuration: what a deletion keeps and why, where it stops, until when
+/// backups survive, and where users cut their links by hand.
+///
+/// It is written down before it comes into force, and each request names the one that was in force
+/// when it ended: no later configuration changes what its receipt says. Where a reload meets a
+/// running purge, the new configuration counts, because what is left of the request is done and
+/// verified as that says. What a store was asked for and told before is on the receipt by its own
+/// record (``Lifecycle/PurgeCounts``), so nothing that was kept goes unmentioned.
+///
+/// Holds no name of a credential and no place of a store, nor anything of a user.
+struct ErasureScope: Codable, Hashable, Sendable {
+    struct Target: Codable, Hashable, Sendable {
+        let name: String
+        /// Whether everything in it is left alone that is newer than the request.
+        let isFenced: Bool
+        /// How long erased data survives in backups; `nil` when nobody said.
+        let backupsKeptMilliseconds: Int64?
+        let tables: [Table]
+    }
+
+    struct Table: Codable, Hashable, Sendable {
+        let name: String
+        /// Whether its rows are left alone that are newer than the request.
+        let isFenced: Bool
+        /// What is kept of its rows and why; `nil` where they are deleted.
+        let kept: String?
+    }
+
+    /// How a user cuts a link by hand.
+    struct UserAction: Codable, Hashable, Sendable {
+        let url: String
+        let text: String
+    }
+
+    let targets: [Target]
+    /// By the name of the provider.
+    let userActions: [String: UserAction]
+    /// What no deletion reaches.
+    let notInScope: [String]
+
+    /// Takes what is needed out of a configuration.
+    init(_ configuration: DaemonConfiguration, _ traits: [ProviderName: ProviderTraits]) {
+        targets = configuration.targets.map { Target($0, in: configuration) }
+        userActions = traits.reduce(into: [:]) { actions, provider in
+            actions[provider.key.rawValue] = UserAction(
+                url: provider.value.userActionURL,
+                text: provider.value.userActionText
+            )
+        }
+        notInScope = Self.notInScope
+    }
+
+    /// Reads what ``document()`` wrote.
+    ///
+    /// - Throws: `DecodingError` for anything else.
+    init(document: String) throws {
+        self = try JSONDecoder().decode(Self.self, from: Data(document.utf8))
+    }
+
+    /// The same text for the same content.
+    ///
+    /// - Throws: `EncodingError`, which no value of this type leads to.
+    func document() throws -> String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return String(decoding: try encoder.encode(self), as: UTF8.self)
+    }
+
+    /// `nil` for a target that was not configured.
+    func target(_ name: TargetName) -> Target? { targets.first { $0.name == name.rawValue } }
+
+    /// True of every deletion, whatever is configured.
+    private static let notInScope = [
+        "stores that are not configured as a target of this service",
+        "data that was handed to others, also by the providers named here",
+        "backups and copies of a store, until its erasure horizon",
+        "this receipt, the keyed hash of the user id that keeps the erasure through a restore, and"
+            + " the entries of the ledger, none of which names the user",
+    ]
+}
+
+extension ErasureScope.Target {
+    fileprivate init(_ target: TargetConfiguration, in configuration: DaemonConfiguration) {
+        // What nobody owns any more goes whole.
+        let isShared = target.keyedBy.map(configuration.isShared) ?? false
+        name = target.name.rawValue
+        isFenced = !isShared && target.kind.isFenced
+        backupsKeptMilliseconds = target.backupsKept?.milliseconds
+        tables = target.kind.tables.map { table in
+            ErasureScope.Table(
+                name: table.table,
+                isFenced: !isShared && table.createdAt != nil,
+                kept: table.action.kept
+            )
+        }
+    }
+
+    /// Whether entries of that name are left alone when they are newer than the request.
+    func isFenced(_ entry: String) -> Bool {
+        isFenced || tables.contains { $0.name == entry && $0.isFenced }
+    }
+
+    /// How long erased data survives in backups; `nil` when nobody said.
+    var backupsKept: Duration? { backupsKeptMilliseconds.map { .milliseconds($0) } }
+}
+
+extension TargetKind {
+    /// Whether the store as a whole has a fence; tables have one each.
+    fileprivate var isFenced: Bool {
+        switch self {
+        // A program or a service is told the fence and leaves newer data alone.
+        case .files, .command, .webhook, .s3, .cloudStorage, .firestore, .firebaseAuth: true
+        case .realtimeDatabase(let database): database.createdAtChild != nil
+        case .sqlite, .postgresql, .redis: false
+        }
+    }
+}
+
+extension TableConfiguration.Action {
+    fileprivate var kept: String? {
+        switch self {
+        case .delete: nil
+        case .anonymize(_, let reason): "anonymized: " + reason
+        case .keep(let reason): "kept: " + reason
+        }
+    }
+}
+
+extension Adapters {
+    /// What receipts need of what is in force.
+    var erasureScope: ErasureScope {
+        ErasureScope(configuration, providers.mapValues(\.traits))
+    }
+}

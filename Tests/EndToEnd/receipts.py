@@ -1,0 +1,286 @@
+"""A receipt says what was configured at its end, whatever a reload changes, and prints as one harmless page."""
+
+import datetime
+import html.parser
+import os
+import sqlite3
+import time
+
+from afterlife import receipt_verifies
+from checks import comes_true
+from stage import ROWS_EACH, Stage
+
+HOSTILE = """tax <script>alert(1)</script> & "10 years' onload=x"""
+SCHEMA = """
+CREATE TABLE bills (buyer TEXT NOT NULL, cents INTEGER);
+CREATE INDEX bills_buyer ON bills (buyer);
+CREATE TABLE profiles (owner TEXT NOT NULL, name TEXT);
+CREATE INDEX profiles_owner ON profiles (owner);
+CREATE TABLE notes (owner TEXT NOT NULL, made INTEGER NOT NULL);
+CREATE INDEX notes_owner ON notes (owner);
+"""
+BACKUPS = 'backups_kept = "30d"\n'
+KEPT = f"""
+[[target.table]]
+table = "bills"
+column = "buyer"
+action = "keep"
+keep_reason = '''{HOSTILE}'''
+"""
+TABLES = f"""
+[[target.table]]
+table = "profiles"
+column = "owner"
+action = "anonymize"
+keep_reason = "statistics"
+set = {{ name = {{ strategy = "null" }} }}
+[[target.table]]
+table = "notes"
+column = "owner"
+action = "delete"
+created_at_column = "made"
+created_at_unit = "unix_ms"
+"""
+UPLOADS = """
+[[target]]
+name = "uploads"
+kind = "files"
+root = "{root}"
+backups_kept = "7d"
+paths = ["{{user_id}}.png"]
+"""
+# All that a page may consist of; without attributes, but for these.
+TAGS = {"html", "head", "meta", "title", "style", "body", "h1", "h2", "p", "table", "tr", "th", "td", "ul", "li", "br",
+        "pre", "span"}
+ATTRIBUTES = {"lang", "charset", "http-equiv", "content", "class"}
+WITHOUT_END = {"meta", "br"}
+
+
+def receipts(checks, seed):
+    stage = Stage(checks, seed)
+    try:
+        play(checks, stage)
+        stage.scan()
+    finally:
+        stage.close(keep=bool(checks.failed))
+
+
+def play(checks, stage):
+    root = prepare(stage)
+    write_configuration(stage, BACKUPS, KEPT + TABLES + UPLOADS.format(root=root))
+    stage.starts()
+    proven, abandoned = complete(checks, stage, root), abandon(checks, stage, root)
+    before = {request: documents(stage, request) for request in (proven, abandoned)}
+    receipt = stage.http("GET", f"/v1/requests/{proven}/receipt")[1]
+    page_tells(checks, before[proven][1], receipt)
+    page_tells_of_abandoned(checks, before[abandoned][1])
+
+    write_configuration(stage, 'backups_kept = "90d"\n', TABLES)
+    done = stage.run("expungectl", "reload")
+    checks.check("a table that was kept, a target and the time of backups leave the configuration by a reload",
+                 done.returncode == 0, done.stderr)
+    later = complete(checks, stage, root)
+    for request, old in before.items():
+        checks.equal("the receipts of before say the same to the byte, up to the ledger",
+                     [cut(text) for text in documents(stage, request)], [cut(text) for text in old])
+        receipt_verifies(checks, stage, request)
+    new = stage.http("GET", f"/v1/requests/{later}/receipt")[1]
+    checks.equal("a later one says what is configured now",
+                 ([item["table"] for item in new["not_erased"]], [target["target"] for target in new["targets"]],
+                  days(new)), (["profiles", "notes"], ["app-db"], 90))
+    stage.stop()
+    stage.starts()
+    checks.equal("a restart changes nothing", cut(documents(stage, proven)[0]), cut(before[proven][0]))
+    forget_scope(checks, stage, proven)
+
+
+def prepare(stage):
+    with sqlite3.connect(stage.app) as app:
+        app.executescript(SCHEMA)
+    root = stage.path("uploads")
+    os.makedirs(root)
+    with open(os.path.join(root, ".expunged-root"), "w") as file:
+        file.write("uploads\n")
+    with open(stage.path("expunged.toml")) as file:
+        stage.configuration = file.read()
+    return root
+
+
+def write_configuration(stage, backups, tables):
+    """The first [[target]] of the stage is the last section of its file."""
+    with open(stage.path("expunged.toml"), "w") as file:
+        file.write(stage.configuration.replace('name = "app-db"\n', 'name = "app-db"\n' + backups) + tables)
+
+
+def new_user(stage, root):
+    """One with rows in every table, of which a note is newer than any request, and a picture."""
+    user = stage.new_users(1)[0]
+    with sqlite3.connect(stage.app, timeout=10) as app:
+        app.execute("INSERT INTO bills VALUES (?, 100), (?, 200)", (user, user))
+        app.execute("INSERT INTO profiles VALUES (?, 'somebody')", (user,))
+        now = time.time_ns() // 1_000_000
+        app.execute("INSERT INTO notes VALUES (?, ?), (?, ?)", (user, now - 3_600_000, user, now + 3_600_000))
+    with open(os.path.join(root, f"{user}.png"), "w") as file:
+        file.write("picture")
+    stage.store(user, stage.new_tokens(1)[0])
+    return user
+
+
+def complete(checks, stage, root):
+    request = stage.delete(new_user(stage, root))[1]["id"]
+    completes(checks, stage, request)
+    return request
+
+
+def abandon(checks, stage, root):
+    """Given up on while the provider is paused: the link stays, and the receipt has the user's way to cut it."""
+    user = new_user(stage, root)
+    stage.http("POST", "/v1/providers/apple/pause")
+    request = stage.delete(user)[1]["id"]
+    done = stage.run("expungectl", "abandon", request, "--reason", HOSTILE)
+    checks.check("a request that waits for its provider is abandoned", done.returncode == 0, done.stderr)
+    completes(checks, stage, request)
+    stage.http("POST", "/v1/providers/apple/resume")
+    return request
+
+
+def completes(checks, stage, request):
+    checks.check("it completes", comes_true(
+        lambda: show(stage, request)["state"] == "completed"
+        and "scrubbed_at" in stage.http("GET", f"/v1/requests/{request}/receipt")[1], 20), show(stage, request))
+
+
+def show(stage, request):
+    return stage.http("GET", f"/v1/requests/{request}")[1]
+
+
+def documents(stage, request):
+    """What expungectl prints: JSON, and the page."""
+    return (stage.run("expungectl", "receipt", request).stdout,
+            stage.run("expungectl", "receipt", request, "--html").stdout)
+
+
+def cut(text):
+    """Without the ledger, which grows."""
+    head, mark, _ = text.partition("<h2>Ledger" if text.startswith("<") else '"ledger"')
+    assert mark, text[:200]
+    return head
+
+
+def days(receipt):
+    """From the end to the time when the last backup is gone."""
+    end, gone = (datetime.datetime.fromisoformat(receipt["targets"][0][name].replace("Z", "+00:00"))
+                 for name in ("verified_at", "backups_kept_until"))
+    return (gone - end).days
+
+
+def forget_scope(checks, stage, request):
+    """As an earlier version left it, which recorded nothing."""
+    stage.stop()
+    state = sqlite3.connect(stage.path("state/state.db"))
+    with state:
+        state.execute("UPDATE requests SET scope = NULL WHERE id = ?", (bytes.fromhex(request.replace("-", "")),))
+    state.close()
+    stage.starts()
+    receipt = stage.http("GET", f"/v1/requests/{request}/receipt")[1]
+    checks.equal("a receipt that recorded nothing says that it tells what is configured now",
+                 (receipt["configuration"], days(receipt), [item["table"] for item in receipt["not_erased"]]),
+                 ("in_force", 90, ["profiles", "notes"]))
+
+
+class Page(html.parser.HTMLParser):
+    """The words of each cell, paragraph and list item, by the heading above it; fails where a browser would guess."""
+
+    def __init__(self, text):
+        super().__init__(convert_charrefs=True)
+        self.open, self.wrong, self.style = [], [], ""
+        self.heading, self.rows, self.words = "", {"": []}, {"": ""}
+        self.feed(text)
+        self.close()
+        if self.open:
+            self.wrong.append(f"not closed: {self.open}")
+
+    def handle_starttag(self, tag, attributes):
+        if tag not in TAGS or any(name not in ATTRIBUTES for name, _ in attributes):
+            self.wrong.append(self.get_starttag_text())
+        if tag not in WITHOUT_END:
+            self.open.append(tag)
+        if tag in ("h1", "h2"):
+            self.heading = ""
+        elif tag == "tr":
+            self.rows[self.heading].append([])
+        elif tag == "td":
+            self.rows[self.heading][-1].append("")
+        elif tag == "br":
+            self.handle_data("\n")
+
+    def handle_endtag(self, tag):
+        if not self.open or self.open.pop() != tag:
+            self.wrong.append(f"</{tag}>")
+        if tag in ("h1", "h2"):
+            self.rows.setdefault(self.heading, [])
+            self.words.setdefault(self.heading, "")
+
+    def handle_data(self, data):
+        if not self.open:
+            return
+        if self.open[-1] == "style":
+            self.style += data
+        elif self.open[-1] in ("h1", "h2"):
+            self.heading += data
+        elif "td" in self.open:
+            self.rows[self.heading][-1][-1] += data
+        else:
+            self.words[self.heading] += data
+
+    def table(self, heading):
+        """Without the row of its titles."""
+        return [row for row in self.rows.get(heading, []) if row]
+
+
+def page_tells(checks, text, receipt):
+    page = Page(text)
+    harmless(checks, text, page)
+    checks.equal("the page has the sections of a receipt", list(page.rows)[2:], [
+        "Links to providers", "Erased", "Not erased", "Not in scope", "Until when copies survive", "Looked at again",
+        "Ledger"])
+    link = receipt["identities"][0]
+    checks.equal("the verdict of each identity, with its evidence", page.table("Links to providers"), [
+        [f"{link['provider']}\n{link['client_id']}", "yes", link["verdict"], link["evidence"], link["decided_at"]]])
+    checks.equal("the counts of each store", [row[:5] for row in page.table("Erased")], [
+        [target["target"], table["table"], table["action"], str(table["rows"]), str(table["fenced_rows"])]
+        for target in receipt["targets"] for table in target["tables"]])
+    counts = {row[1]: row[3] for row in page.table("Erased")}
+    checks.check("among them the user's rows and picture",
+                 counts["posts"] == str(ROWS_EACH) and counts["{user_id}.png"] == "1", counts)
+    checks.equal("what was kept and why, word for word", page.table("Not erased"), [
+        ["app-db", "bills", "2", "kept: " + HOSTILE], ["app-db", "profiles", "1", "anonymized: statistics"],
+        ["app-db", "notes", "1", receipt["not_erased"][-1]["reason"]]])
+    checks.check("what is not in scope", len(receipt["not_in_scope"]) >= 4
+                 and all(line in page.words["Not in scope"] for line in receipt["not_in_scope"]), page.words)
+    checks.check("the date when the last copy is gone", days(receipt) == 30
+                 and receipt["erasure_horizon"] in page.words["Until when copies survive"], page.words)
+    checks.equal("and that of each store", [(row[0], row[1]) for row in page.table("Until when copies survive")], [
+        (target["target"], target["backups_kept_until"]) for target in receipt["targets"]])
+    proof = receipt["ledger"]
+    checks.check("the proof: each entry, the key and the checkpoint",
+                 page.table("Ledger") == [[str(entry["index"]), entry["entry"]] for entry in proof["entries"]]
+                 and proof["key"] in page.words["Ledger"] and proof["checkpoint"] in page.words["Ledger"], page.words)
+
+
+def page_tells_of_abandoned(checks, text):
+    page = Page(text)
+    harmless(checks, text, page)
+    row = page.table("Links to providers")[0]
+    checks.check("an abandoned link is not revoked, and the user is told how to cut it",
+                 row[1:3] == ["NO", "abandoned"] and "https://" in row[3], row)
+    checks.check("with the reason, word for word", HOSTILE in page.words["Links to providers"], page.words)
+
+
+def harmless(checks, text, page):
+    checks.check("the page is whole, and has nothing in it but text and tables", not page.wrong, page.wrong)
+    lower = text.lower()
+    checks.check("no script, no address to load, nothing hostile as it was",
+                 not any(word in lower for word in ("<script", "src=", "href=", "url(", "@import", "javascript:"))
+                 and HOSTILE not in text and "default-src 'none'" in text)
+    checks.check("it has rules for paper", "@media print" in page.style and "@page" in page.style, page.style)
