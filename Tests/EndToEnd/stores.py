@@ -78,6 +78,9 @@ class Stores:
         self.disturber.join(10)
         self.stage.sandbox.fault(0)
         self.all["webhook"].is_faulty = False
+        for store in self.all.values():
+            if hasattr(store, "relay"):
+                store.relay.rate = 0
 
     def close(self):
         self.is_calm.set()
