@@ -15,7 +15,7 @@ SYSCONFDIR ?= /etc
 RELEASE_DIR ?= .build/release
 RELEASE_FLAGS = -c release --static-swift-stdlib
 UNITS = expunged.service expunged-control.socket expunged-submit.socket expunged-replay.service \
-    expunged-replayed.target
+    expunged-replayed.target expunged-metrics.service expunged-metrics.timer
 SHELLS_bash = $(PREFIX)/share/bash-completion/completions/expungectl
 SHELLS_zsh = $(PREFIX)/share/zsh/vendor-completions/_expungectl
 SHELLS_fish = $(PREFIX)/share/fish/vendor_completions.d/expungectl.fish
@@ -50,6 +50,7 @@ install-files:
 	install -m 0644 systemd/expunged.tmpfiles $(DESTDIR)$(TMPFILESDIR)/expunged.conf
 	install -m 0644 systemd/expunged.catalog $(DESTDIR)$(CATALOGDIR)/expunged.catalog
 	install -m 0644 Config/expunged.toml $(DESTDIR)$(DOCDIR)/expunged.toml
+	install -m 0644 Config/prometheus-rules.yml $(DESTDIR)$(DOCDIR)/prometheus-rules.yml
 	install -m 0644 systemd/expunged-approval.conf $(DESTDIR)$(DOCDIR)/expunged-approval.conf
 	test -e $(DESTDIR)$(SYSCONFDIR)/expunged/expunged.toml || \
 	    install -m 0644 Config/expunged.toml $(DESTDIR)$(SYSCONFDIR)/expunged/expunged.toml

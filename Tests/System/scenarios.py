@@ -48,7 +48,7 @@ class Scenarios:
                 return
             for name in (
                 "socket_activation", "permissions", "spool", "socket", "journal", "reload", "kill",
-                "exposure", "replay", "outage", "idle", "stuck_writer", "secrecy", "uninstall",
+                "exposure", "metrics", "replay", "outage", "idle", "stuck_writer", "secrecy", "uninstall",
             ):
                 if only in name:
                     self.checks.scenario(name.replace("_", " "), getattr(self, name))
@@ -289,6 +289,24 @@ class Scenarios:
         found = self.machine.run("ls", file, f"{file}.done", check=False).stdout.split()
         self.checks.equal("the next start does not repeat it", found, [f"{file}.done"])
         self.machine.run("rm", backup)
+
+    def metrics(self):
+        place = "/var/lib/prometheus/node-exporter"
+        self.machine.run("mkdir", "-p", place)
+        self.machine.systemctl("stop", UNIT)
+        done = self.machine.systemctl("start", "expunged-metrics.service", check=False)
+        self.checks.check("asking for metrics does not start a service that was stopped",
+                          done.returncode != 0 and not self.service.is_active(), done)
+        self.machine.systemctl("start", UNIT)
+        self.machine.systemctl("start", "expunged-metrics.timer")
+        self.machine.systemctl("start", "expunged-metrics.service")
+        lines = self.machine.run("cat", f"{place}/expunged.prom").stdout.splitlines()
+        self.checks.check("the metrics are written for the node exporter", any(
+            line.startswith("expunged_ledger_sound ") for line in lines) and lines[-1].startswith(
+            "expunged_metrics_written_seconds "), lines[-3:])
+        self.checks.check("in a form that its collector reads", all(
+            not line.startswith("#") and len(line.rsplit(" ", 1)) == 2 for line in lines), lines)
+        self.machine.systemctl("stop", "expunged-metrics.timer")
 
     def waits(self):
         return self.machine.show("waits.service", "ActiveState")

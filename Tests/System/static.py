@@ -6,7 +6,8 @@ import subprocess
 import tempfile
 
 UNITS = ("expunged.service", "expunged-control.socket", "expunged-submit.socket",
-         "expunged-replay.service", "expunged-replayed.target")
+         "expunged-replay.service", "expunged-replayed.target", "expunged-metrics.service",
+         "expunged-metrics.timer")
 EXPOSURE_MAX = 1.2
 
 
