@@ -14,7 +14,8 @@ extension Rule {
     static let extensions = Rule("extensions") { file in
         let known: Set = [
             "swift", "c", "h", "modulemap", "md", "toml", "txt", "json", "yml", "mk", "service",
-            "socket", "target", "timer", "sysusers", "tmpfiles", "catalog", "conf", "in", "sh", "sql", "py",
+            "socket", "target", "timer", "sysusers", "tmpfiles", "catalog", "conf", "in", "sh",
+            "sql", "py",
             "scd",
         ]
         let whole: Set = [
