@@ -17,6 +17,11 @@ extension RunningSandbox {
         families.cloud.state.withLock { $0.accounts[localID] }
     }
 
+    /// Makes queries of accounts find an account that was not asked for, as no server should.
+    package func answerQueries(with account: CloudAccount?) {
+        families.cloud.state.withLock { $0.queryDecoy = account }
+    }
+
     /// Makes a document of Firestore, or replaces it as a write would.
     package func add(_ document: CloudDocument) {
         families.cloud.state.withLock { state in

@@ -49,11 +49,16 @@ extension AdapterFactory {
             IdentityToolkit.Place(
                 baseURL: firebase.access.baseURL,
                 project: firebase.project,
-                tenant: firebase.tenant
+                tenant: firebase.tenant,
+                isEmulator: firebase.access.keyCredential == nil
             )
         )
         return GoogleMade(
-            made: FirebaseAuthTarget(name: target.name, accounts: accounts, now: now),
+            made: FirebaseAuthTarget(
+                name: target.name,
+                accounts: accounts,
+                clock: .system(wall: now)
+            ),
             client: client
         )
     }
@@ -63,7 +68,9 @@ extension AdapterFactory {
         for owner: RemoteOwner,
         _ place: IdentityToolkit.Place
     ) async throws -> (IdentityToolkit, GoogleClient) {
-        let google = try googleFactory.make(access, for: owner, scopes: [IdentityToolkit.scope])
+        let google = try googleFactory.make(access, for: owner, scopes: [IdentityToolkit.scope]) {
+            $0.answerMax = IdentityToolkit.answerMax
+        }
         do {
             let accounts = try IdentityToolkit(
                 place,

@@ -12,11 +12,19 @@ package struct IdentityToolkit: Sendable {
         package let project: String
         /// Identity Platform's multi-tenancy; `nil` for the project's own accounts.
         package let tenant: String?
+        /// Firebase's emulator, which knows less.
+        package let isEmulator: Bool
 
-        package init(baseURL: String? = nil, project: String, tenant: String? = nil) {
+        package init(
+            baseURL: String? = nil,
+            project: String,
+            tenant: String? = nil,
+            isEmulator: Bool = false
+        ) {
             self.baseURL = baseURL
             self.project = project
             self.tenant = tenant
+            self.isEmulator = isEmulator
         }
     }
 
@@ -41,7 +49,10 @@ package struct IdentityToolkit: Sendable {
     /// Firebase ids have 128 characters at most ("Import users", firebase.google.com).
     static let idLengthMax = 128
 
-    private let client: GoogleClient
+    let client: GoogleClient
+    let isEmulator: Bool
+    let queries: RemoteEndpoint
+    let listing: RemoteEndpoint
     private let lookup: RemoteEndpoint
     private let update: RemoteEndpoint
     private let delete: RemoteEndpoint
@@ -53,6 +64,7 @@ package struct IdentityToolkit: Sendable {
         settings: RemoteSettings
     ) throws(SetupError) {
         self.client = client
+        isEmulator = place.isEmulator
         let base = try RemoteBaseURL(
             place.baseURL ?? "https://identitytoolkit.googleapis.com",
             settings
@@ -60,6 +72,8 @@ package struct IdentityToolkit: Sendable {
         let tenant = place.tenant.map { "/tenants/\($0)" } ?? ""
         let path = "/v1/projects/\(place.project)\(tenant)/accounts:"
         lookup = try RemoteEndpoint(base, path: path + "lookup", method: .POST)
+        queries = try RemoteEndpoint(base, path: path + "query", method: .POST)
+        listing = try RemoteEndpoint(base, path: path + "batchGet", method: .GET)
         update = try RemoteEndpoint(base, path: path + "update", method: .POST)
         delete = try RemoteEndpoint(base, path: path + "delete", method: .POST)
     }
@@ -110,7 +124,7 @@ package struct IdentityToolkit: Sendable {
     ///
     /// - Returns: `nil` when all is well.
     package func diagnose() async -> Trouble? {
-        guard let nobody = UserID("expunged-diagnosis-\u{2014}") else { return nil }
+        guard let nobody = Self.nobody else { return nil }
         if case .trouble(let trouble) = await find(nobody) { return trouble }
         return nil
     }
@@ -128,12 +142,15 @@ package struct IdentityToolkit: Sendable {
         }
     }
 
-    private static func mayExist(_ user: UserID) -> Bool {
+    /// An id that no account has.
+    static let nobody = UserID("expunged-diagnosis-\u{2014}")
+
+    static func mayExist(_ user: UserID) -> Bool {
         user.exposeText().utf16.count <= idLengthMax
     }
 
     /// Errors are `{"error": {"code", "message"}}`; the message begins with a stable word.
-    private static func replies(alsoNone: Bool) -> ReplyTable {
+    static func replies(alsoNone: Bool) -> ReplyTable {
         let none =
             alsoNone
             ? [ReplyRow(400, .member("error.message", .prefix(["USER_NOT_FOUND"])), .refused)] : []
@@ -145,6 +162,7 @@ package struct IdentityToolkit: Sendable {
                     .trouble(.misconfigured)
                 ),
                 ReplyRow(404, .member("error", .isPresent), .trouble(.misconfigured)),
+                ReplyRow(501, .member("error", .isPresent), .trouble(.misconfigured)),
             ]
         )
     }

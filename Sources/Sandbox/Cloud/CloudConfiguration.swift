@@ -6,9 +6,11 @@ package struct CloudConfiguration: Sendable {
     package var clientEmail = "expunged@example-project.iam.gserviceaccount.com"
     /// Whether the token `owner` works, as with Firebase's emulators.
     package var acceptsOwner = true
+    /// Whether accounts can be asked for by `accounts:query`.
+    package var knowsAccountQuery = true
     /// The one database of Firestore.
     package var database = "(default)"
-    /// Documents or names of a page at most, whatever is asked for.
+    /// Accounts, documents or names of a page at most, whatever is asked for.
     package var pageMax = 300
     /// Collections with an index for queries of any collection of that name; `nil` for all.
     package var indexedGroups: Set<String>?

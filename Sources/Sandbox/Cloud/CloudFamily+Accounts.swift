@@ -6,6 +6,16 @@ extension CloudFamily {
         let localId: [String]?
     }
 
+    private struct Query: Decodable {
+        struct Expression: Decodable {
+            let userId: String?
+        }
+
+        let returnUserInfo: Bool?
+        let limit: String?
+        let expression: [Expression]?
+    }
+
     private struct Change: Decodable {
         let localId: String?
         let validSince: String?
@@ -15,15 +25,18 @@ extension CloudFamily {
         _ call: ProviderCall,
         _ parts: [String]
     ) throws(Refusal) -> ProviderReply {
-        guard call.method == "POST", parts.count == 4, parts[0] == "v1", parts[1] == "projects"
-        else { throw Refusal(404, "Not found") }
+        guard parts.count == 4, parts[0] == "v1", parts[1] == "projects" else {
+            throw Refusal(404, "Not found")
+        }
         guard parts[2] == configuration.project else {
             throw Refusal(403, "Permission denied on the project.", word: "PERMISSION_DENIED")
         }
-        switch parts[3] {
-        case "accounts:lookup": return try lookUp(call)
-        case "accounts:update": return try update(call)
-        case "accounts:delete": return try delete(call)
+        switch (call.method, parts[3]) {
+        case ("POST", "accounts:lookup"): return try lookUp(call)
+        case ("POST", "accounts:query"): return try queryAccounts(call)
+        case ("GET", "accounts:batchGet"): return try listAccounts(call)
+        case ("POST", "accounts:update"): return try update(call)
+        case ("POST", "accounts:delete"): return try delete(call)
         default: throw Refusal(404, "Not found")
         }
     }
@@ -44,21 +57,65 @@ extension CloudFamily {
         let ids = try read(Lookup.self, call).localId ?? []
         guard ids.count <= 100 else { throw Refusal(400, "TOO_MANY_IDENTIFIERS") }
         let found = state.withLock { state in ids.compactMap { state.accounts[$0] } }
-        let users = found.map { account -> JSON in
-            let infos = account.links.map { link -> JSON in
-                ["providerId": .text(link.providerID), "rawId": .text(link.rawID)]
-            }
-            return [
-                "localId": .text(account.localID),
-                "providerUserInfo": infos.isEmpty ? .absent : .list(infos),
-                "validSince": .text("\(account.validSinceSeconds)"),
-                "createdAt": .text("\(account.createdAtMilliseconds)"),
-            ]
-        }
         return .json([
             "kind": "identitytoolkit#GetAccountInfoResponse",
-            "users": users.isEmpty ? .absent : .list(users),
+            "users": found.isEmpty ? .absent : .list(found.map(json)),
         ])
+    }
+
+    /// Only the first expression is heeded; a count of zero and no `userInfo` is nobody.
+    private func queryAccounts(_ call: ProviderCall) throws(Refusal) -> ProviderReply {
+        let query = try read(Query.self, call)
+        let id = query.expression?.first.map { $0.userId ?? "" }
+        guard id != "", let limit = query.limit.map({ Int($0) }) ?? 500, (1...500).contains(limit)
+        else { throw Refusal(400, "INVALID_ARGUMENT", word: "INVALID_ARGUMENT") }
+        guard configuration.knowsAccountQuery else {
+            throw Refusal(501, "Not implemented.", word: "UNIMPLEMENTED")
+        }
+        let found = state.withLock { state -> [CloudAccount] in
+            if let decoy = state.queryDecoy { return [decoy] }
+            guard let id else { return state.accounts.values.sorted { $0.localID < $1.localID } }
+            return state.accounts[id].map { [$0] } ?? []
+        }
+        guard query.returnUserInfo ?? true else {
+            return .json(["recordsCount": .text("\(found.count)")])
+        }
+        let page = found.prefix(limit)
+        return .json([
+            "recordsCount": .text("\(page.count)"),
+            "userInfo": page.isEmpty ? .absent : .list(page.map(json)),
+        ])
+    }
+
+    /// By their ids; a token stands for the last one of a page.
+    private func listAccounts(_ call: ProviderCall) throws(Refusal) -> ProviderReply {
+        guard let size = call.query["maxResults"].map({ Int($0) }) ?? 20,
+            (1...1000).contains(size)
+        else { throw Refusal(400, "INVALID_PAGE_SELECTION") }
+        let token = call.query["nextPageToken"]
+        return state.withLock { state in
+            var rest = state.accounts.values.sorted { Self.precedes($0.localID, $1.localID) }
+            if let token { rest = rest.filter { Self.precedes(token, $0.localID) } }
+            let page = rest.prefix(min(size, configuration.pageMax))
+            let end = page.last?.localID
+            return .json([
+                "kind": "identitytoolkit#DownloadAccountResponse",
+                "users": page.isEmpty ? .absent : .list(page.map(json)),
+                "nextPageToken": page.count < rest.count ? .optional(end) : .absent,
+            ])
+        }
+    }
+
+    private func json(_ account: CloudAccount) -> JSON {
+        let infos = account.links.map { link -> JSON in
+            ["providerId": .text(link.providerID), "rawId": .text(link.rawID)]
+        }
+        return [
+            "localId": .text(account.localID),
+            "providerUserInfo": infos.isEmpty ? .absent : .list(infos),
+            "validSince": .text("\(account.validSinceSeconds)"),
+            "createdAt": .text("\(account.createdAtMilliseconds)"),
+        ]
     }
 
     private func update(_ call: ProviderCall) throws(Refusal) -> ProviderReply {

@@ -8,6 +8,8 @@ import Synchronization
 final class CloudFamily: ProviderFamily {
     struct State {
         var accounts: [String: CloudAccount] = [:]
+        /// What queries of accounts find instead of what is there.
+        var queryDecoy: CloudAccount?
         /// When each access token runs out, in Unix seconds.
         var tokens: [TokenDigest: Int64] = [:]
         /// By path.

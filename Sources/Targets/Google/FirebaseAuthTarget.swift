@@ -17,22 +17,18 @@ package struct FirebaseAuthTarget: PurgeTarget {
     package let name: TargetName
 
     private let accounts: IdentityToolkit
-    private let now: @Sendable () -> WallTime
+    private let clock: TargetClock
 
     /// Prepares the target.
     ///
     /// - Parameters:
     ///   - name: The configured name.
     ///   - accounts: Where the accounts are.
-    ///   - now: The clock.
-    package init(
-        name: TargetName,
-        accounts: IdentityToolkit,
-        now: @escaping @Sendable () -> WallTime
-    ) {
+    ///   - clock: Dates the end of sessions, and paces reading.
+    package init(name: TargetName, accounts: IdentityToolkit, clock: TargetClock) {
         self.name = name
         self.accounts = accounts
-        self.now = now
+        self.clock = clock
     }
 
     /// Looks each account up, ends its sessions and deletes it.
@@ -40,10 +36,10 @@ package struct FirebaseAuthTarget: PurgeTarget {
         await OrderPool.map(orders) { await purge($0) }
     }
 
-    /// Looks each account up again.
+    /// Asks for each account by a query; the purge looked it up by its id.
     package func verify(_ orders: [PurgeOrder]) async -> [VerifyAnswer] {
         await OrderPool.map(orders) { order in
-            switch await accounts.find(order.user) {
+            switch await accounts.query(order.user) {
             case .none: .clean
             case .account(let account): Self.isNewer(account, than: order) ? .clean : .remaining(1)
             case .trouble(let trouble): .trouble(trouble)
@@ -71,16 +67,47 @@ package struct FirebaseAuthTarget: PurgeTarget {
         }
     }
 
-    /// Looks up an account that cannot be.
-    package func diagnose() async -> [String] {
-        guard let trouble = await accounts.diagnose() else { return [] }
-        return [GoogleTrouble.sentence(trouble, "the accounts of the project")]
+    /// Goes through all accounts, a page at a time.
+    package func users(
+        where isWanted: @escaping @Sendable (UserID) -> Bool
+    ) async -> UsersAnswer {
+        var found: Set<UserID> = []
+        var token: Secret?
+        do throws(GoogleFailure) {
+            try await PageWalk(clock: clock).run { () throws(GoogleFailure) in
+                switch await accounts.list(after: token) {
+                case .trouble(let trouble): throw GoogleFailure(trouble)
+                case .page(let users, let next):
+                    found.formUnion(users.filter(isWanted))
+                    // A listing that does not move on never ends.
+                    if let next, let token, next.isEqual(to: token) {
+                        throw GoogleFailure(.unusable)
+                    }
+                    token = next
+                    return token != nil
+                }
+            }
+            return .found(Array(found))
+        } catch {
+            return .trouble(error.trouble)
+        }
     }
 
+    /// Looks up, and asks the query for, an account that cannot be.
+    package func diagnose() async -> [String] { await problems(withOutages: true) }
+
     /// Only a refusal: an outage at Google must not keep the service from starting.
-    package func misfits() async -> [String] {
-        guard let trouble = await accounts.diagnose(), trouble == .misconfigured else { return [] }
-        return [GoogleTrouble.sentence(trouble, "the accounts of the project")]
+    package func misfits() async -> [String] { await problems(withOutages: false) }
+
+    private func problems(withOutages: Bool) async -> [String] {
+        var place = "the accounts of the project"
+        var trouble = await accounts.diagnose()
+        if trouble == nil {
+            place += " (accounts:query, which verifies)"
+            trouble = await accounts.diagnoseQuery()
+        }
+        guard let trouble, withOutages || trouble == .misconfigured else { return [] }
+        return [GoogleTrouble.sentence(trouble, place)]
     }
 
     private func purge(_ order: PurgeOrder) async -> PurgeAnswer {
@@ -92,7 +119,7 @@ package struct FirebaseAuthTarget: PurgeTarget {
                 return .done(Self.counts(deleted: 0, fenced: 1))
             }
         }
-        let time = now()
+        let time = clock.wall()
         if case .trouble(let trouble) = await accounts.endSessions(of: order.user, before: time) {
             return .trouble(trouble)
         }

@@ -10,21 +10,21 @@ import Testing
 struct FirebaseAuthTargetTests {
     static func target(
         _ bench: GoogleBench,
-        project: String = "example-project"
-    ) throws
-        -> FirebaseAuthTarget
-    {
+        project: String = "example-project",
+        isEmulator: Bool = false
+    ) throws -> FirebaseAuthTarget {
         FirebaseAuthTarget(
             name: TargetName("accounts"),
             accounts: try IdentityToolkit(
                 IdentityToolkit.Place(
                     baseURL: bench.sandbox.baseURL + "/cloud/identitytoolkit",
-                    project: project
+                    project: project,
+                    isEmulator: isEmulator
                 ),
                 client: bench.client,
                 settings: bench.settings
             ),
-            now: { GoogleBench.now }
+            clock: GoogleBench.clock()
         )
     }
 
@@ -93,6 +93,73 @@ struct FirebaseAuthTargetTests {
                     == .items([PlanItem(name: "accounts", action: .delete, count: 1)])
             )
             #expect(bench.sandbox.account("u1") != nil)
+        }
+    }
+
+    @Test("a verification asks by a query, and believes no account that it did not ask for")
+    func otherQuery() async throws {
+        try await GoogleBench.with { bench in
+            let target = try Self.target(bench)
+            let order = try GoogleBench.order("u1")
+            for decoy in ["u2", "U1", "u1x"] {
+                bench.sandbox.answerQueries(with: CloudAccount(decoy))
+                #expect(await target.verify([order]) == [.trouble(.unusable)])
+            }
+            // What a lookup would not find, a query does.
+            bench.sandbox.answerQueries(with: CloudAccount("u1"))
+            #expect(await target.verify([order]) == [.remaining(1)])
+            let newer = GoogleBench.now.unixMilliseconds + 1
+            bench.sandbox.answerQueries(with: CloudAccount("u1", createdAtMilliseconds: newer))
+            #expect(await target.verify([order]) == [.clean])
+            bench.sandbox.answerQueries(with: nil)
+            #expect(await target.verify([order]) == [.clean])
+        }
+    }
+
+    @Test("without the query nothing is called gone, and a diagnosis says so; an emulator looks up")
+    func unknownQuery() async throws {
+        try await GoogleBench.with {
+            $0.cloud.knowsAccountQuery = false
+        } _: { bench in
+            let target = try Self.target(bench)
+            let order = try GoogleBench.order("u1")
+            #expect(await target.verify([order]) == [.trouble(.misconfigured)])
+            let sentences = await target.misfits()
+            #expect(sentences.count == 1 && sentences[0].contains("accounts:query"))
+            let emulated = try Self.target(bench, isEmulator: true)
+            #expect(await emulated.misfits().isEmpty)
+            #expect(await emulated.verify([order]) == [.clean])
+            bench.sandbox.add(CloudAccount("u1"))
+            #expect(await emulated.verify([order]) == [.remaining(1)])
+        }
+    }
+
+    @Test("all accounts are listed over pages, and an outage in between is no short list")
+    func users() async throws {
+        try await GoogleBench.with {
+            $0.cloud.pageMax = 7
+        } _: { bench in
+            let ids = (0..<50).map { "user-\($0)" } + ["\u{e9} &?#%+/"]
+            for id in ids { bench.sandbox.add(CloudAccount(id)) }
+            bench.sandbox.add(CloudAccount("no\u{7}id"))
+            let target = try Self.target(bench)
+            let everybody = await target.users { _ in true }
+            guard case .found(let users) = everybody else {
+                Issue.record("no list")
+                return
+            }
+            #expect(users.map { $0.exposeText() }.sorted() == ids.sorted())
+            guard case .found(let some) = await target.users(where: { $0.exposeText() == "user-9" })
+            else {
+                Issue.record("no list")
+                return
+            }
+            #expect(some.map { $0.exposeText() } == ["user-9"])
+            bench.sandbox.inject(FaultPlan(rate: 0.5, kinds: [.serverError], endpoints: [.data]))
+            guard case .trouble = await target.users(where: { _ in true }) else {
+                Issue.record("no trouble")
+                return
+            }
         }
     }
 

@@ -59,7 +59,7 @@ struct GoogleBench: Sendable {
             wall: { now },
             uptime: { start.duration(to: clock.now) },
             rest: rest,
-            entropy: { 0 }
+            entropy: { .random(in: .min ... .max) }
         )
     }
 

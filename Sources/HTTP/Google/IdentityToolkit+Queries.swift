@@ -1,0 +1,104 @@
+package import Lifecycle
+
+/// What finds accounts by other means than a lookup.
+extension IdentityToolkit {
+    /// Some accounts of a listing, and how it goes on.
+    package enum Listing: Sendable {
+        /// Ids in no order that is documented; `next` is `nil` behind the last one.
+        case page([UserID], next: Secret?)
+        case trouble(Trouble)
+    }
+
+    /// Accounts of a page: the most that `accounts:batchGet` gives.
+    static let pageSize = 1000
+    /// Bytes of a page: a thousand whole records, where the selector of fields is not heeded.
+    package static let answerMax = 8 << 20
+
+    /// Asks for an account by `accounts:query`, which a purge does not use.
+    ///
+    /// Documented ("REST Resource: projects.accounts", `SqlExpression`, `QueryUserInfoResponse`):
+    /// the condition is "a string that the account's local ID should match", `recordsCount` is the
+    /// number of accounts in the answer, and the permission is that of a lookup. Not documented:
+    /// how soon a deletion shows, and whether a count of zero is written or left out.
+    ///
+    /// - Returns: As ``find(_:)``; an account that was not asked for is `.unusable`, and a project
+    ///   that does not know the query is `.misconfigured`: nothing is called gone unseen.
+    package func query(_ user: UserID) async -> Found {
+        // Firebase's emulator answers 501 "expression is not implemented" (firebase-tools,
+        // `emulator/auth/operations.ts`).
+        guard !isEmulator else { return await find(user) }
+        guard Self.mayExist(user) else { return .none }
+        var expression = JSONBody()
+        expression.add("userId", user.exposeText())
+        var body = JSONBody()
+        body.add("returnUserInfo", flag: true)
+        // One more than there can be.
+        body.add("limit", "2")
+        body.add("expression", list: [expression])
+        let reading = await client.call(
+            RemoteRequest(queries, .json(body)),
+            Self.replies(alsoNone: false)
+        )
+        switch reading.meaning {
+        case .trouble(let trouble): return .trouble(trouble)
+        case .refused, .unclear: return .trouble(.unusable)
+        case .honoured: return Self.found(user, in: reading.json)
+        }
+    }
+
+    /// Asks for a page of all accounts ("Method: projects.accounts.batchGet").
+    ///
+    /// - Parameter token: Of the page before; `nil` for the first one.
+    /// - Returns: The page, or why there is none.
+    package func list(after token: Secret?) async -> Listing {
+        var request = RemoteRequest(listing)
+        var query = FormBody()
+        query.add("maxResults", String(Self.pageSize))
+        // What else there is of a person stays where it is ("System parameters", `fields`).
+        query.add("fields", "users/localId,nextPageToken")
+        if let token { query.add("nextPageToken", token) }
+        request.query = query
+        let reading = await client.call(request, Self.replies(alsoNone: false))
+        switch reading.meaning {
+        case .trouble(let trouble): return .trouble(trouble)
+        case .refused, .unclear: return .trouble(.unusable)
+        case .honoured: break
+        }
+        var ids: [UserID] = []
+        if let users = reading.json?["users"] {
+            guard let list = users.array else { return .trouble(.unusable) }
+            for user in list {
+                guard let id = user["localId"]?.string else { return .trouble(.unusable) }
+                // One that no request can name was never erased.
+                if let id = UserID(id) { ids.append(id) }
+            }
+        }
+        let next = reading.json?["nextPageToken"]?.string ?? ""
+        return .page(ids, next: next.isEmpty ? nil : Secret(next))
+    }
+
+    /// Asks the query for an account that cannot be.
+    ///
+    /// - Returns: `nil` when all is well.
+    package func diagnoseQuery() async -> Trouble? {
+        guard let nobody = Self.nobody else { return nil }
+        if case .trouble(let trouble) = await query(nobody) { return trouble }
+        return nil
+    }
+
+    private static func found(_ user: UserID, in answer: JSONValue?) -> Found {
+        var accounts: [JSONValue] = []
+        if let list = answer?["userInfo"] {
+            guard let list = list.array else { return .trouble(.unusable) }
+            accounts = list
+        }
+        if let count = answer?["recordsCount"] {
+            guard count.string == String(accounts.count) else { return .trouble(.unusable) }
+        }
+        guard let first = accounts.first else { return .none }
+        guard accounts.count == 1, let account = FirebaseAccount(first),
+            account.id == user.exposeText()
+        else { return .trouble(.unusable) }
+        return .account(account)
+    }
+}
