@@ -240,15 +240,19 @@ import Testing
                 Self.names(await tree.users(where: everybody))
                     == users.map { $0.replacing("#", with: "-") }.sorted()
             )
+            bench.sandbox.add(CloudDocument("posts/p", fields: ["author": "ann"]))
             let fields = try FirestoreTargetTests.target(
                 bench,
                 documents: ["users/{user_id}"],
                 collections: ["posts where author == {user_id}"]
             )
-            guard case .unknown = await fields.users(where: everybody) else {
-                Issue.record("users of a field were listed")
-                return
-            }
+            #expect(
+                Self.names(await fields.users(where: everybody))
+                    == (users + ["ann", "missing"]).sorted()
+            )
+            for user in users { bench.sandbox.add(CloudAccount(user)) }
+            let accounts = try FirebaseAuthTargetTests.target(bench)
+            #expect(Self.names(await accounts.users(where: everybody)) == users.sorted())
         }
     }
 }

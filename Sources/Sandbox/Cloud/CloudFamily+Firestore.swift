@@ -101,7 +101,8 @@ extension CloudFamily {
             )
             let documents = page.map { name -> JSON in
                 let path = (path + [name]).joined(separator: "/")
-                return state.documents[path].map(json) ?? ["name": "\(documentsPrefix)/\(path)"]
+                return state.documents[path].map { json($0, with: []) }
+                    ?? ["name": "\(documentsPrefix)/\(path)"]
             }
             return .json([
                 "documents": documents.isEmpty ? .absent : .list(documents),
@@ -119,7 +120,7 @@ extension CloudFamily {
                         guard let document = state.documents[relative(name)] else {
                             return ["missing": .text(name)]
                         }
-                        return ["found": json(document)]
+                        return ["found": json(document, with: [])]
                     }
                 )
             )
@@ -157,18 +158,35 @@ extension CloudFamily {
 
     // MARK: Names
 
-    /// The paths below a document or collection, or all of them.
-    func below(_ path: [String], _ state: State) -> [[String]] {
+    /// The paths below a document or collection, or all of them, of documents that are wanted.
+    func below(
+        _ path: [String],
+        _ state: State,
+        where isWanted: (CloudDocument) -> Bool = { _ in true }
+    ) -> [[String]] {
         // Names are made of few only: thousands of users may have documents.
         let prefix = path.map { $0 + "/" }.joined()
-        return state.documents.keys.filter { $0.hasPrefix(prefix) }
+        return state.documents.filter { $0.key.hasPrefix(prefix) && isWanted($0.value) }.keys
             .map { $0.split(separator: "/").map(String.init) }
             .filter { $0.count > path.count && $0.starts(with: path) }
     }
 
-    func json(_ document: CloudDocument) -> JSON {
-        [
-            "name": .text("\(documentsPrefix)/\(document.path)"), "fields": [:],
+    /// A document with the given fields; the dots of a path are levels.
+    func json(_ document: CloudDocument, with fields: [String]) -> JSON {
+        let shown = fields.compactMap { path in
+            document.fields[path].map { text -> JSON.Member in
+                let names = path.split(separator: ".").map {
+                    String($0).replacing("`", with: "")
+                }
+                let value: JSON = ["stringValue": .text(text)]
+                let member = JSON.Member(name: names[names.count - 1], value: value)
+                return names.dropLast().reversed().reduce(member) { member, name in
+                    JSON.Member(name: name, value: ["mapValue": ["fields": .object([member])]])
+                }
+            }
+        }
+        return [
+            "name": .text("\(documentsPrefix)/\(document.path)"), "fields": .object(shown),
             "createTime": .text(Self.time(document.createdAtMilliseconds)),
             "updateTime": .text(updateTime(document)),
         ]

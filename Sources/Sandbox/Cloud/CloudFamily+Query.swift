@@ -35,8 +35,19 @@ extension CloudFamily {
             let before: Bool?
         }
 
+        struct Order: Decodable {
+            let field: Filter.Test.Field
+            let direction: String?
+        }
+
+        struct Projection: Decodable {
+            let fields: [Filter.Test.Field]
+        }
+
+        let select: Projection?
         let from: [From]
         let `where`: Filter?
+        let orderBy: [Order]?
         let startAt: Cursor?
         let limit: Int?
     }
@@ -61,7 +72,10 @@ extension CloudFamily {
         if let limit = query.limit { found = Array(found.prefix(limit)) }
         let time = Self.time(tools.clock.nowMilliseconds)
         guard !found.isEmpty else { return [["readTime": .text(time)]] }
-        return .list(found.map { ["document": json($0), "readTime": .text(time)] })
+        let fields = query.select?.fields.map(\.fieldPath).filter { $0 != "__name__" } ?? []
+        return .list(
+            found.map { ["document": json($0, with: fields), "readTime": .text(time)] }
+        )
     }
 
     func runCount(_ call: ProviderCall, _ path: [String]) throws(Refusal) -> JSON {
@@ -70,7 +84,7 @@ extension CloudFamily {
         return [["result": ["aggregateFields": ["n": ["integerValue": "\(count)"]]]]]
     }
 
-    /// In the order of their names.
+    /// In the order of the first field of `orderBy`, then in that of their names.
     private func find(_ query: Query, _ path: [String]) throws(Refusal) -> [CloudDocument] {
         guard query.from.count == 1, let from = query.from.first else {
             throw Refusal(400, "One collection selector.", word: "INVALID_ARGUMENT")
@@ -85,16 +99,27 @@ extension CloudFamily {
                 word: "FAILED_PRECONDITION"
             )
         }
-        return state.withLock { state in
-            below(path, state)
+        let test = query.where?.fieldFilter
+        let field = query.orderBy?.first?.field.fieldPath
+        // "Requires: That `field` come first in `order_by`" (StructuredQuery.FieldFilter.Operator).
+        guard test?.op != "GREATER_THAN" || field == test?.field.fieldPath else {
+            throw Refusal(400, "The first order is another field.", word: "INVALID_ARGUMENT")
+        }
+        let documents = state.withLock { state in
+            // Few have the value: thousands of users may have documents.
+            below(path, state) { Self.fits($0, test) }
                 .filter { names in
                     (isDeep || names.count == path.count + 2)
                         && (from.collectionId.map { names[names.count - 2] == $0 } ?? true)
                 }
                 .sorted(by: Self.precedes)
                 .compactMap { state.documents[$0.joined(separator: "/")] }
-                .filter { Self.fits($0, query.where?.fieldFilter) }
         }
+        guard let field, field != "__name__" else { return documents }
+        // Documents without the field are not in its index; the sort is stable.
+        return documents.compactMap { document in document.fields[field].map { ($0, document) } }
+            .sorted { Self.precedes($0.0, $1.0) }
+            .map(\.1)
     }
 
     private static func fits(_ document: CloudDocument, _ test: Query.Filter.Test?) -> Bool {
@@ -102,6 +127,8 @@ extension CloudFamily {
         guard let value = document.fields[test.field.fieldPath] else { return false }
         switch test.op {
         case "EQUAL": return test.value.stringValue == value
+        case "GREATER_THAN":
+            return test.value.stringValue.map { precedes($0, value) } ?? false
         case "IN": return test.value.arrayValue?.values.contains { $0.stringValue == value } == true
         default: return false
         }

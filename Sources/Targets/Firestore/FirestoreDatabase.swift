@@ -241,7 +241,7 @@ struct FirestoreDatabase: Sendable {
 
     // MARK: Requests
 
-    private func from(_ query: FieldQuery) -> JSONBody {
+    func from(_ query: FieldQuery) -> JSONBody {
         var from = JSONBody()
         from.add("collectionId", query.collection)
         from.add("allDescendants", flag: query.isGroup)
@@ -315,7 +315,7 @@ struct FirestoreDatabase: Sendable {
         return documents
     }
 
-    private func post(
+    func post(
         _ path: [String],
         _ verb: String,
         _ body: JSONBody

@@ -12,9 +12,9 @@ package struct FirestoreTarget: PurgeTarget {
     static let versionRetentionMax = Duration.seconds(7 * 86_400)
 
     package let name: TargetName
-    private let plan: FirestoreTargetPlan
-    private let database: FirestoreDatabase
-    private let clock: TargetClock
+    let plan: FirestoreTargetPlan
+    let database: FirestoreDatabase
+    let clock: TargetClock
     private let ramp = WriteRamp()
 
     /// Prepares the calls; no connection is made yet.
@@ -110,37 +110,6 @@ package struct FirestoreTarget: PurgeTarget {
     /// Only a refusal: an outage at Google must not keep the service from starting.
     package func misfits() async -> [String] {
         await FirestoreDiagnosis(plan, database).problems(withOutages: false)
-    }
-
-    /// Goes through the documents (or collections) that are named after users, those that are not
-    /// there but have something below them among them.
-    package func users(
-        where isWanted: @escaping @Sendable (UserID) -> Bool
-    ) async -> UsersAnswer {
-        guard plan.queries.isEmpty else {
-            return .unknown("documents that name their user in a field cannot be listed by user")
-        }
-        var found: Set<UserID> = []
-        do throws(GoogleFailure) {
-            for path in plan.documents {
-                guard !path.root.count.isMultiple(of: 2) else {
-                    let names = try await database.collections(of: path.root)
-                    found.formUnion(names.compactMap(path.user).filter(isWanted))
-                    continue
-                }
-                var token = ""
-                try await PageWalk(clock: clock).run { () throws(GoogleFailure) in
-                    let page = try await database.documents(in: path.root, from: token)
-                    let names = page.documents.compactMap(\.path.last)
-                    found.formUnion(names.compactMap(path.user).filter(isWanted))
-                    token = page.next ?? ""
-                    return !token.isEmpty
-                }
-            }
-            return .found(Array(found))
-        } catch {
-            return .trouble(error.trouble)
-        }
     }
 
     /// Looks for collections at the root that no rule leads to.
