@@ -61,6 +61,10 @@ class Receiver(http.server.BaseHTTPRequestHandler):
             return self.say(200, {"outcome": "remaining", "count": left} if left else {"outcome": "clean"})
         if question["operation"] == "plan":
             return self.say(200, {"outcome": "planned", "entries": [{"name": "rows", "count": rows.get(user, 0)}]})
+        if question["operation"] == "users":
+            # One to a page.
+            left = sorted(name for name in rows if name > question.get("after", ""))
+            return self.say(200, {"outcome": "listed", "users": left[:1], "next": left[0] if left[1:] else None})
         with lock:
             removed[name] = removed.get(name, 0) + rows.get(user, 0)
             rows[user] = 0

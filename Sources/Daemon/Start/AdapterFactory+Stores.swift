@@ -54,7 +54,11 @@ extension AdapterFactory {
                 ["cannot use target '\(name)': program must be an absolute path"]
             )
         }
-        return DelegatedTarget(name: name, delegate: CommandDelegate(runner))
+        return DelegatedTarget(
+            name: name,
+            delegate: CommandDelegate(runner),
+            clock: .system(wall: now)
+        )
     }
 
     /// A service of the operator's own.
@@ -86,7 +90,8 @@ extension AdapterFactory {
                 on: eventLoopGroup,
                 now: now,
                 logger: logger
-            )
+            ),
+            clock: .system(wall: now)
         )
     }
 

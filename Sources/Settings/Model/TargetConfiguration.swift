@@ -13,9 +13,8 @@ package enum TargetFamily: String, Sendable, CaseIterable {
     /// of a database comes back with its rows.
     package var datesByRestoration: Bool {
         switch self {
-        case .files, .s3, .cloudStorage, .firestore: true
-        case .sqlite, .postgresql, .redis, .command, .webhook, .realtimeDatabase, .firebaseAuth:
-            false
+        case .files, .s3, .cloudStorage, .firestore, .firebaseAuth: true
+        case .sqlite, .postgresql, .redis, .command, .webhook, .realtimeDatabase: false
         }
     }
 }

@@ -14,6 +14,19 @@ struct DelegatedAnswers {
     /// A count beyond this is nonsense, and a sum of counts must not overflow.
     static let countMax = 1_000_000_000_000
 
+    /// Ids of one answer of a listing; an answer of 64 KiB holds more only of very short ones.
+    static let usersMax = 1000
+    /// Bytes of what leads to the next ids.
+    static let cursorMax = 1024
+
+    /// A part of a listing.
+    enum Listing {
+        case page([UserID], next: String?)
+        /// The question is not known.
+        case unsupported
+        case trouble(Trouble)
+    }
+
     /// `nil` where an answer is about no user.
     let user: UserID?
 
@@ -90,6 +103,35 @@ struct DelegatedAnswers {
             )
         }
         return .items(items.sorted { Self.sortKey(of: $0) < Self.sortKey(of: $1) })
+    }
+
+    /// Whatever is no known answer comes from a program that does not know the question.
+    func users(_ reply: ObjectReply) -> Listing {
+        let json: JSONValue
+        switch reply {
+        case .trouble(.unusable): return .unsupported
+        case .trouble(let trouble): return .trouble(trouble)
+        case .answer(let answer): json = answer
+        }
+        guard json["outcome"]?.string == "listed" else {
+            let trouble = Trouble(ofObject: json)
+            return trouble == .unusable ? .unsupported : .trouble(trouble)
+        }
+        guard let list = json["users"]?.array, list.count <= Self.usersMax else {
+            return .trouble(.unusable)
+        }
+        var users: [UserID] = []
+        for value in list {
+            guard let text = value.string else { return .trouble(.unusable) }
+            // One that no request can name was never erased.
+            if let user = UserID(text) { users.append(user) }
+        }
+        switch json["next"] {
+        case nil, .null: return .page(users, next: nil)
+        case .string(let next) where (1...Self.cursorMax).contains(next.utf8.count):
+            return .page(users, next: next)
+        default: return .trouble(.unusable)
+        }
     }
 
     /// - Returns: The problems, or what kept them from being told.

@@ -7,7 +7,15 @@ package import Lifecycle
 package struct DelegatedQuestion: Sendable {
     /// The member `operation`.
     package enum Operation: String, Sendable, CaseIterable {
-        case purge, verify, plan, diagnose
+        case purge, verify, plan, diagnose, users
+    }
+
+    /// Which part of a listing is asked for.
+    struct Page {
+        /// No other page of any listing has it.
+        let key: String
+        /// What the answer before said; `nil` for the first page.
+        let after: String?
     }
 
     package let operation: Operation
@@ -21,10 +29,7 @@ package struct DelegatedQuestion: Sendable {
     ///   - order: Whose data, and the fence; `nil` for a diagnosis.
     init(_ operation: Operation, of target: String, _ order: PurgeOrder?) {
         self.operation = operation
-        var body = JSONBody()
-        body.add("version", 1)
-        body.add("operation", operation.rawValue)
-        body.add("target", target)
+        var body = Self.body(operation, of: target)
         if let order {
             body.add("request_id", order.request.description)
             body.add("user_id", order.user.exposeText())
@@ -34,6 +39,25 @@ package struct DelegatedQuestion: Sendable {
         let work = order.map { $0.request.description } ?? "expunged"
         let part = order?.mark.map { ".\($0)" } ?? ""
         idempotencyKey = "\(work)\(part).\(target).\(operation.rawValue)"
+    }
+
+    /// - Parameters:
+    ///   - target: The section's name.
+    ///   - page: Which users.
+    init(usersOf target: String, _ page: Page) {
+        operation = .users
+        var body = Self.body(.users, of: target)
+        if let after = page.after { body.add("after", after) }
+        self.body = body
+        idempotencyKey = "expunged.\(target).users.\(page.key)"
+    }
+
+    private static func body(_ operation: Operation, of target: String) -> JSONBody {
+        var body = JSONBody()
+        body.add("version", 1)
+        body.add("operation", operation.rawValue)
+        body.add("target", target)
+        return body
     }
 }
 

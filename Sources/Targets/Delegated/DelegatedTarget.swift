@@ -9,12 +9,19 @@ import Synchronization
 /// says that it is overloaded, gone or set up wrongly, the rest of the call is not asked at all.
 package struct DelegatedTarget: PurgeTarget {
     package let name: TargetName
-    private let delegate: any PurgeDelegate
+    let delegate: any PurgeDelegate
+    let clock: TargetClock
 
     /// Has a delegate carry the questions.
-    package init(name: TargetName, delegate: any PurgeDelegate) {
+    ///
+    /// - Parameters:
+    ///   - name: The configured name.
+    ///   - delegate: Carries them.
+    ///   - clock: Bounds and paces a listing.
+    package init(name: TargetName, delegate: any PurgeDelegate, clock: TargetClock) {
         self.name = name
         self.delegate = delegate
+        self.clock = clock
     }
 
     /// Has each user's data removed.

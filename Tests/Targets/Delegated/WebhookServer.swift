@@ -85,7 +85,8 @@ final class WebhookServer: Sendable {
                 on: MultiThreadedEventLoopGroup.singleton,
                 now: { present },
                 logger: Logger(label: "test")
-            )
+            ),
+            clock: GoogleBench.clock()
         )
         do {
             let result = try await body(target)

@@ -54,6 +54,25 @@ struct WebhookTargetTests {
         #expect(try rows("bob") == 7)
     }
 
+    @Test("a service tells its users, a page per call, each call under a key of its own")
+    func users() async throws {
+        try await server.with { target in
+            for _ in 0..<2 {
+                guard case .found(let users) = await target.users(where: { _ in true }) else {
+                    Issue.record("not listed")
+                    return
+                }
+                #expect(users.map { $0.exposeText() }.sorted() == ["ann", "bob"])
+            }
+        }
+        let seen = try #require(try server.state()["seen"]?.array)
+        let keys = seen.compactMap { $0["id"]?.string }
+        #expect(keys.count == 4 && Set(keys).count == 4)
+        #expect(keys.allSatisfy { $0.hasPrefix("expunged.crm.users.") })
+        #expect(seen.allSatisfy { $0["signed"]?.bool == true })
+        #expect(try rows("ann") == 5)
+    }
+
     @Test(
         "an answer that says nothing erases nothing",
         arguments: [
