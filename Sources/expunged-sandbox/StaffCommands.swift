@@ -122,7 +122,10 @@ struct CloudCommand: AsyncParsableCommand {
     var directory: String
 
     @Option(
-        help: "A JSON file to add: accounts (user, links), documents, values, objects."
+        help: """
+            A JSON file to add: accounts (user, links), documents (and their fields), values (and \
+            their numbers), objects.
+            """
     )
     var add: String?
 

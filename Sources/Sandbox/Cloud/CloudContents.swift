@@ -12,8 +12,12 @@ package struct CloudContents: Codable, Equatable, Sendable {
     package var accounts: [Account]?
     /// Paths of documents of Firestore.
     package var documents: [String]?
+    /// Text fields of documents, by path and name.
+    package var fields: [String: [String: String]]?
     /// Paths of values of the Realtime Database, with slashes between the keys.
     package var values: [String]?
+    /// The numbers that the values are, by path; 1 where none is said.
+    package var numbers: [String: Int64]?
     /// Names of objects of Cloud Storage.
     package var objects: [String]?
 }
@@ -31,7 +35,13 @@ extension CloudFamily {
                     )
                 },
                 documents: state.documents.keys.sorted(),
+                fields: state.documents.mapValues(\.fields).filter { !$0.value.isEmpty },
                 values: state.values.keys.map { $0.joined(separator: "/") }.sorted(),
+                numbers: Dictionary(
+                    uniqueKeysWithValues: state.values.map {
+                        ($0.key.joined(separator: "/"), $0.value)
+                    }
+                ),
                 objects: state.objects.filter { $0.hardDeleteMilliseconds == nil }.map(\.name)
                     .sorted()
             )
@@ -49,10 +59,11 @@ extension CloudFamily {
                 )
             }
             for path in contents.documents ?? [] {
-                state.documents[path] = CloudDocument(path)
+                state.documents[path] = CloudDocument(path, fields: contents.fields?[path] ?? [:])
             }
             for path in contents.values ?? [] {
-                state.values[path.split(separator: "/").map(String.init)] = 1
+                let keys = path.split(separator: "/").map(String.init)
+                state.values[keys] = contents.numbers?[path] ?? 1
             }
             for name in contents.objects ?? [] { state.objects.append(CloudObject(name)) }
         }

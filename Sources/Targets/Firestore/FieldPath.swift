@@ -2,8 +2,8 @@
 /// ones of letters, digits and `_`, or ones in backticks, where a backslash escapes, with dots
 /// between.
 struct FieldPath {
-    /// An answer nests three levels for each name; more than four are deeper than ``HTTP/JSONValue``
-    /// reads.
+    /// An answer nests three levels for each name; more than four are deeper than
+    /// ``HTTP/JSONValue`` reads.
     static let namesMax = 4
 
     let names: [String]

@@ -90,8 +90,8 @@ struct UserListingTests {
             #"{"outcome":"listed","users":["ann"],"next":7}"#,
             #"{"outcome":"listed","users":["ann"],"next":""}"#,
             #"{"outcome":"listed","users":["ann"],"next":"c1"}"#,
-            #"{"outcome":"listed","users":["ann"],"next":"\#(String(repeating: "x", count: 1025))"}"#,
-            #"{"outcome":"listed","users":[\#(String(repeating: "\"u\",", count: 1000))"u"]}"#,
+            #"{"outcome":"listed","users":[],"next":"\#(String(repeating: "x", count: 1025))"}"#,
+            #"{"outcome":"listed","users":[\#(String(repeating: #""u","#, count: 1000))"u"]}"#,
             #"{"outcome":"unsupported"}"#, #"{"outcome":"ok"}"#,
         ]
     )
