@@ -248,13 +248,24 @@ static int64_t milliseconds(struct statx_timestamp time) {
 
 int clinux_file_facts_at(int at, const char *name, struct clinux_file_facts *facts) {
     struct statx found;
-    const int flags = AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT;
-    if (statx(at, name, flags, STATX_TYPE | STATX_MODE | STATX_MTIME | STATX_BTIME, &found) != 0)
-        return -errno;
+    const int flags = AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | AT_EMPTY_PATH;
+    const unsigned wanted = STATX_TYPE | STATX_MODE | STATX_MTIME | STATX_BTIME | STATX_INO;
+    if (statx(at, name, flags, wanted, &found) != 0) return -errno;
+    facts->device = (uint64_t)found.stx_dev_major << 32 | found.stx_dev_minor;
+    facts->inode = found.stx_ino;
+    facts->is_mount = (found.stx_attributes & STATX_ATTR_MOUNT_ROOT) != 0;
     facts->mode = found.stx_mode;
     facts->born_ms = found.stx_mask & STATX_BTIME ? milliseconds(found.stx_btime) : -1;
     facts->modified_ms = milliseconds(found.stx_mtime);
     return 0;
+}
+
+int clinux_file_facts_beneath(int at, const char *path, struct clinux_file_facts *facts) {
+    int fd = clinux_open_beneath(at, path, O_PATH | O_NOFOLLOW);
+    if (fd < 0) return fd;
+    int answer = clinux_file_facts_at(fd, "", facts);
+    close(fd);
+    return answer;
 }
 
 long clinux_read_directory(int fd, void *buffer, size_t size) {
@@ -271,6 +282,17 @@ struct clinux_directory_entry clinux_directory_entry_at(const void *entry) {
     read.type = (uint8_t)bytes[18];
     read.name = bytes + 19;
     return read;
+}
+
+int clinux_next_entry(DIR *folder, struct clinux_directory_entry *entry) {
+    errno = 0;
+    const struct dirent *next = readdir(folder);
+    if (next == NULL) return -errno;
+    entry->length = next->d_reclen;
+    entry->next_place = next->d_off;
+    entry->type = next->d_type;
+    entry->name = next->d_name;
+    return 1;
 }
 
 int clinux_limit_memory(pid_t pid, uint64_t memory_max) {

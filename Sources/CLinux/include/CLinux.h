@@ -2,6 +2,7 @@
 // Every function answers 0 or a value on success and a negative errno on failure.
 #pragma once
 
+#include <dirent.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -77,8 +78,14 @@ struct clinux_file_facts {
     uint32_t mode;
     int64_t born_ms;      // -1 where the file system keeps no birth time
     int64_t modified_ms;
+    uint64_t device;
+    uint64_t inode;
+    int is_mount;         // something is mounted on it, and hides it; known since Linux 5.8
 };
 int clinux_file_facts_at(int at, const char *name, struct clinux_file_facts *facts);
+// The same of what a path of several names leads to, as clinux_open_beneath would open it: the last
+// name may be a link, which is not followed.
+int clinux_file_facts_beneath(int at, const char *path, struct clinux_file_facts *facts);
 
 // Fills `buffer` with directory entries (getdents64(2)) and answers how many bytes; 0 at the end.
 long clinux_read_directory(int fd, void *buffer, size_t size);
@@ -92,6 +99,10 @@ struct clinux_directory_entry {
     const char *name;
 };
 struct clinux_directory_entry clinux_directory_entry_at(const void *entry);
+
+// Reads the next entry of a folder by the C library (readdir(3)): 1, 0 at the end. The name lives
+// until the next call.
+int clinux_next_entry(DIR *folder, struct clinux_directory_entry *entry);
 
 // Overwrites the arguments of the process after its name, so that other users do not read them in
 // /proc/PID/cmdline (proc(5)). Copy them before; there are none left to read after it. A reader who

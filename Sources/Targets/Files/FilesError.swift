@@ -15,8 +15,10 @@ package struct FilesError: Error, Hashable, Sendable, CustomStringConvertible {
         case missingSentinel = "missing_sentinel"
         /// A symbolic link where a folder of the pattern should be.
         case link = "symbolic_link"
-        /// Another file system is mounted inside.
+        /// Something is mounted inside of what is one user's.
         case mount = "mount_point"
+        /// Something is mounted on the way to all users' files.
+        case mountOnTheWay = "mount_on_the_way"
         /// We may not read or remove something.
         case denied = "not_permitted"
         /// The tree kept changing under us.
@@ -38,28 +40,30 @@ package struct FilesError: Error, Hashable, Sendable, CustomStringConvertible {
         self.errorNumber = errorNumber
     }
 
-    /// Classifies an errno that a call inside the tree brought.
-    init(errorNumber: Int32, target: TargetName) {
+    /// Classifies what a call inside the tree brought.
+    init(_ failure: OpenDirectory.Failure, target: TargetName) {
         let kind: Kind =
-            switch errorNumber {
+            switch failure.errorNumber {
             case ELOOP: .link
+            case EXDEV where failure.isOnTheWay: .mountOnTheWay
             case EXDEV, EBUSY: .mount
             case EACCES, EPERM, EROFS: .denied
             case ENOENT, ENOTDIR, ENOTEMPTY, EISDIR, ESTALE, EAGAIN: .changed
             case ENOSYS: .kernel
             default: .storage
             }
-        self.init(kind, target: target, errorNumber: errorNumber)
+        self.init(kind, target: target, errorNumber: failure.errorNumber)
     }
 
     /// What the error means for the order that met it.
     ///
-    /// A link inside is one user's: pausing the target on that ground would let a user stop all
-    /// deletions.
+    /// A link or a mount inside is one user's: pausing the target on that ground would stop all
+    /// deletions for it, and go on only when somebody says so.
     package var trouble: Trouble {
         switch kind {
-        case .dangerousRoot, .unfitRoot, .missingSentinel, .mount, .denied, .kernel: .misconfigured
-        case .link, .storage: .unusable
+        case .dangerousRoot, .unfitRoot, .missingSentinel, .mountOnTheWay, .denied, .kernel:
+            .misconfigured
+        case .link, .mount, .storage: .unusable
         case .changed: .throttled(retryAfter: nil)
         }
     }

@@ -12,6 +12,7 @@ package actor FilesTarget: PurgeTarget {
     package nonisolated let name: TargetName
     private let plan: FilesTargetPlan
     private let queue: BlockingQueue
+    private let passesOver: (@Sendable (FileName) -> Bool)?
 
     /// Entries looked at per path for a plan; a second or two on a cold disk.
     private static let planEntries = 100_000
@@ -23,8 +24,14 @@ package actor FilesTarget: PurgeTarget {
 
     /// - Parameter plan: Where the files are.
     package init(plan: FilesTargetPlan) {
+        self.init(plan: plan, passesOver: nil)
+    }
+
+    /// The same, with a purge that does not see the entries of which `passesOver` says so.
+    init(plan: FilesTargetPlan, passesOver: (@Sendable (FileName) -> Bool)?) {
         name = plan.name
         self.plan = plan
+        self.passesOver = passesOver
         queue = BlockingQueue(label: "expunged.files.\(plan.name)")
     }
 
@@ -35,7 +42,7 @@ package actor FilesTarget: PurgeTarget {
         var answers: [PurgeAnswer] = []
         for order in orders {
             do throws(FilesError) {
-                answers.append(.done(PurgeCounts(entries: try walk(order, .remove))))
+                answers.append(.done(PurgeCounts(entries: try remove(order))))
             } catch {
                 answers.append(.trouble(error.trouble))
             }
@@ -43,12 +50,12 @@ package actor FilesTarget: PurgeTarget {
         return answers
     }
 
-    /// Finds every path anew and counts what is left below it.
+    /// Counts what is left, by another way than the purge took: ``RemainingFiles``.
     package func verify(_ orders: [PurgeOrder]) async -> [VerifyAnswer] {
         var answers: [VerifyAnswer] = []
         for order in orders {
             do throws(FilesError) {
-                let left = try walk(order, .count).reduce(0) { $0 + $1.rowCount }
+                let left = try remaining(of: order)
                 answers.append(left == 0 ? .clean : .remaining(left))
             } catch {
                 answers.append(.trouble(error.trouble))
@@ -103,8 +110,24 @@ package actor FilesTarget: PurgeTarget {
         }
     }
 
-    /// Whether the root is one, is ours to purge, and can be written.
+    /// Whether the root is one, is ours to purge, and can be written, and nothing is mounted where
+    /// a path leads.
     package func diagnose() async -> [String] {
+        let problems = await misfits()
+        guard problems.isEmpty else { return problems }
+        let mountCount = MountPoints().below(plan.root).count { names in
+            plan.paths.contains { $0.leads(through: names) }
+        }
+        guard mountCount > 0 else { return [] }
+        let places = mountCount == 1 ? "1 place" : "\(mountCount) places"
+        return [
+            "something is mounted at \(places) below '\(plan.root)' where a path leads, and is not"
+                + " ours to empty: unmount it (findmnt)"
+        ]
+    }
+
+    /// Without mounts: one in a user's folder comes and goes, and is that user's trouble alone.
+    package func misfits() async -> [String] {
         do throws(FilesError) {
             _ = try openRoot()
         } catch {
@@ -128,11 +151,17 @@ package actor FilesTarget: PurgeTarget {
 
     // MARK: Walking
 
-    private func walk(
-        _ order: PurgeOrder,
-        _ purpose: TreeWalk.Purpose
-    ) throws(FilesError) -> [PurgeCounts.Entry] {
-        try tallies(order, purpose).map { path, tally in
+    private func remaining(of order: PurgeOrder) throws(FilesError) -> Int {
+        let root = try openRoot()
+        return try wrapped { () throws(OpenDirectory.Failure) in
+            var left = RemainingFiles(of: order.user, fence: order.fence)
+            for path in plan.paths { try left.add(path, in: root) }
+            return left.count
+        }
+    }
+
+    private func remove(_ order: PurgeOrder) throws(FilesError) -> [PurgeCounts.Entry] {
+        try tallies(order, .remove).map { path, tally in
             PurgeCounts.Entry(
                 name: path,
                 action: "delete",
@@ -159,7 +188,8 @@ package actor FilesTarget: PurgeTarget {
                         in: directory,
                         fence: order.fence,
                         purpose: purpose,
-                        visitsMax: visitsMax
+                        visitsMax: visitsMax,
+                        passesOver: passesOver
                     )
                     try walk.walk(name)
                     tally.entryCount += walk.tally.entryCount
@@ -220,7 +250,9 @@ package actor FilesTarget: PurgeTarget {
         do throws(OpenDirectory.Failure) {
             below = try directory.directory(at: name)
         } catch {
-            guard error.isAbsent else { throw error }
+            guard error.isAbsent else {
+                throw rest.contains { $0.isUser } ? error.onTheWay : error
+            }
             return
         }
         try find(rest, of: user, in: below, body)
@@ -234,19 +266,26 @@ package actor FilesTarget: PurgeTarget {
         do throws(OpenDirectory.Failure) {
             root = try OpenDirectory(root: plan.root)
         } catch {
-            throw FilesError(.unfitRoot, target: name, errorNumber: error.errorNumber)
+            throw trouble(error, .unfitRoot)
         }
         let text: [UInt8]
         do throws(OpenDirectory.Failure) {
             text = try root.text(of: FileName(FilesTargetPlan.sentinel), sizeMax: 256)
         } catch {
-            throw FilesError(.missingSentinel, target: name, errorNumber: error.errorNumber)
+            throw trouble(error, .missingSentinel)
         }
         let line = text.prefix { $0 != UInt8(ascii: "\n") }
         guard String(decoding: line, as: UTF8.self) == name.rawValue else {
             throw FilesError(.missingSentinel, target: name)
         }
         return root
+    }
+
+    /// A disk that fails is no root that is wrong: that is tried again.
+    private func trouble(_ failure: OpenDirectory.Failure, _ kind: FilesError.Kind) -> FilesError {
+        let error = FilesError(failure, target: name)
+        guard error.kind != .storage else { return error }
+        return FilesError(kind, target: name, errorNumber: failure.errorNumber)
     }
 
     /// Top folders of a system (hier(7)) and what belongs to it; a root is one level below or more.
@@ -268,7 +307,7 @@ package actor FilesTarget: PurgeTarget {
         do throws(OpenDirectory.Failure) {
             return try body()
         } catch {
-            throw FilesError(errorNumber: error.errorNumber, target: name)
+            throw FilesError(error, target: name)
         }
     }
 }

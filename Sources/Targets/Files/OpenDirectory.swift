@@ -1,5 +1,6 @@
 import CLinux
 import Glibc
+internal import Lifecycle
 
 /// An entry of a folder.
 struct DirectoryEntry {
@@ -15,6 +16,8 @@ final class OpenDirectory {
     /// A system call's errno.
     struct Failure: Error {
         let errorNumber: Int32
+        /// It concerns a folder that all users' files are in, not one user's.
+        var isOnTheWay = false
     }
 
     /// Bytes of entries read at once; some hundred entries.
@@ -84,6 +87,37 @@ final class OpenDirectory {
         return facts
     }
 
+    /// What is known about what a path of several names leads to, all of it resolved in one call;
+    /// `nil` when nothing is there.
+    ///
+    /// - Throws: ``Failure``; `EXDEV` also where the last name is a mount.
+    func facts(at path: FileName) throws(Failure) -> clinux_file_facts? {
+        var facts = clinux_file_facts()
+        let answer = unsafe clinux_file_facts_beneath(descriptor, path.bytes, &facts)
+        if answer == -ENOENT || answer == -ENOTDIR { return nil }
+        guard answer == 0 else { throw Failure(errorNumber: -answer) }
+        return facts
+    }
+
+    /// The folder above, wherever it is by now: whoever asks must compare what it is.
+    func above() throws(Failure) -> OpenDirectory {
+        let answer = unsafe openat(descriptor, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard answer >= 0 else { throw Failure(errorNumber: errno) }
+        return OpenDirectory(descriptor: answer)
+    }
+
+    /// Opens the folder once more, to be read by the C library.
+    func reader() throws(Failure) -> FolderReader {
+        let answer = unsafe clinux_open_beneath(descriptor, ".", O_RDONLY | O_DIRECTORY)
+        guard answer >= 0 else { throw Failure(errorNumber: -answer) }
+        guard let stream = unsafe fdopendir(answer) else {
+            let error = errno
+            close(answer)
+            throw Failure(errorNumber: error)
+        }
+        return unsafe FolderReader(stream: stream)
+    }
+
     /// Removes an entry; false when it was gone already.
     func remove(_ name: FileName, isDirectory: Bool) throws(Failure) -> Bool {
         if unsafe unlinkat(descriptor, name.bytes, isDirectory ? AT_REMOVEDIR : 0) == 0 {
@@ -131,6 +165,17 @@ final class OpenDirectory {
 extension clinux_file_facts {
     /// Itself, not what a link leads to.
     var isDirectory: Bool { mode & S_IFMT == S_IFDIR }
+
+    /// Made after the fence; where no birth time is kept, changed after it.
+    func isNewer(than fence: WallTime) -> Bool {
+        (born_ms >= 0 ? born_ms : modified_ms) > fence.unixMilliseconds
+    }
+
+    /// - Throws: ``OpenDirectory/Failure`` when something else is mounted on it: what is known is
+    ///   about that.
+    func refuseMount() throws(OpenDirectory.Failure) {
+        guard is_mount == 0 else { throw OpenDirectory.Failure(errorNumber: EXDEV) }
+    }
 }
 
 extension OpenDirectory.Failure {
@@ -138,4 +183,6 @@ extension OpenDirectory.Failure {
     var isNotEmpty: Bool { errorNumber == ENOTEMPTY || errorNumber == EEXIST }
     /// There is nothing of that name, or something that is no folder.
     var isAbsent: Bool { errorNumber == ENOENT || errorNumber == ENOTDIR }
+
+    var onTheWay: Self { Self(errorNumber: errorNumber, isOnTheWay: true) }
 }

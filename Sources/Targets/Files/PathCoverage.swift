@@ -65,13 +65,7 @@ struct PathCoverage {
 
     private static func leads(_ path: Path, to name: String?) -> Bool {
         guard let name, let step = path.first else { return false }
-        return switch step {
-        case .name(let wanted): wanted == name
-        case .wildcard(let wildcard): PathPattern.matches(name, wildcard: wildcard)
-        case .user(let prefix, let suffix):
-            name.hasPrefix(prefix) && name.hasSuffix(suffix)
-                && name.utf8.count > prefix.utf8.count + suffix.utf8.count
-        }
+        return step.fits(name)
     }
 
     /// Goes on in a folder that paths name and only lead through.

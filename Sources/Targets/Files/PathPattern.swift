@@ -11,6 +11,19 @@ package struct PathPattern: Hashable, Sendable, CustomStringConvertible {
         case name(String)
         case wildcard(String)
         case user(prefix: String, suffix: String)
+
+        var isUser: Bool { if case .user = self { true } else { false } }
+
+        /// Whether a name can stand there, of whichever user.
+        func fits(_ name: String) -> Bool {
+            switch self {
+            case .name(let wanted): wanted == name
+            case .wildcard(let wildcard): PathPattern.matches(name, wildcard: wildcard)
+            case .user(let prefix, let suffix):
+                name.hasPrefix(prefix) && name.hasSuffix(suffix)
+                    && name.utf8.count > prefix.utf8.count + suffix.utf8.count
+            }
+        }
     }
 
     /// Names deeper than this are no layout of user data that we know of.
@@ -31,8 +44,7 @@ package struct PathPattern: Hashable, Sendable, CustomStringConvertible {
         }
         var steps: [Step] = []
         for name in names { steps.append(try Self.step(name)) }
-        let users = steps.filter { if case .user = $0 { true } else { false } }
-        guard users.count == 1 else {
+        guard steps.count(where: \.isUser) == 1 else {
             throw MalformedTemplate(text: text, requirement: "contain {user_id} exactly once")
         }
         description = text
@@ -56,6 +68,11 @@ package struct PathPattern: Hashable, Sendable, CustomStringConvertible {
             throw MalformedTemplate(text: name, requirement: "have no wildcard beside {user_id}")
         }
         return .user(prefix: String(parts[0]), suffix: String(parts[1]))
+    }
+
+    /// Whether these names stand on the way to what it leads to, or inside of that.
+    func leads(through names: [String]) -> Bool {
+        zip(steps, names).allSatisfy { $0.fits($1) }
     }
 
     /// The file name that stands for a user; `nil` when no file can have it.

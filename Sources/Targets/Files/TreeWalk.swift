@@ -1,7 +1,8 @@
 import CLinux
 internal import Lifecycle
 
-/// Removes or counts what lies below one entry, iteratively and relative to open folders.
+/// Removes what lies below one entry, iteratively and relative to open folders, or counts what
+/// would go.
 ///
 /// Memory is bounded by the depth, not by the number of entries: the names of the way down, and the
 /// read-ahead of the deepest folders. At most ``openMax`` folders are open; a tree that is deeper
@@ -11,15 +12,13 @@ struct TreeWalk {
     /// What happens to entries that are not newer than the fence.
     enum Purpose {
         case remove
-        /// Counts what is left: a folder only when nothing is in it.
-        case count
         /// Counts what ``remove`` would remove.
         case plan
     }
 
     /// What a walk found.
     struct Tally {
-        /// Entries removed, or counted as left.
+        /// Entries removed, or counted.
         var entryCount = 0
         /// Entries newer than the fence, which stay.
         var fencedCount = 0
@@ -57,6 +56,8 @@ struct TreeWalk {
     private var firstOpen = 0
     /// Entries that may be looked at before the walk ends early; only counting may end early.
     private let visitsMax: Int
+    /// A mistake that tests plant here: entries that are not seen.
+    private let passesOver: ((FileName) -> Bool)?
     private var visitCount = 0
     private(set) var tally = Tally()
 
@@ -64,9 +65,11 @@ struct TreeWalk {
         in parent: OpenDirectory,
         fence: WallTime,
         purpose: Purpose,
-        visitsMax: Int = .max
+        visitsMax: Int = .max,
+        passesOver: ((FileName) -> Bool)? = nil
     ) {
         self.parent = parent
+        self.passesOver = passesOver
         self.visitsMax = visitsMax
         self.fence = fence
         self.purpose = purpose
@@ -109,11 +112,12 @@ struct TreeWalk {
         _ name: FileName,
         in directory: OpenDirectory
     ) throws(OpenDirectory.Failure) {
+        if let passesOver, passesOver(name) { return }
         guard let facts = try directory.facts(of: name) else { return }
         visitCount += 1
-        if facts.isDirectory {
-            try enter(name, in: directory)
-        } else if isNewer(facts) {
+        if facts.isDirectory { return try enter(name, in: directory) }
+        try facts.refuseMount()
+        if facts.isNewer(than: fence) {
             note(fenced: 1)
         } else if purpose != .remove {
             note(entries: 1)
@@ -150,7 +154,7 @@ struct TreeWalk {
                 levels[deepest].place = 0
                 return
             }
-        } else if level.fencedCount == 0, purpose == .plan || level.entryCount == 0 {
+        } else if purpose == .plan, level.fencedCount == 0 {
             levels[deepest].entryCount += 1
         }
         let left = levels.removeLast()
@@ -186,11 +190,5 @@ struct TreeWalk {
             if isKept { levels[position].directory = directory }
         }
         return directory
-    }
-
-    /// Made after the fence; where no birth time is kept, changed after it.
-    private func isNewer(_ facts: clinux_file_facts) -> Bool {
-        let made = facts.born_ms >= 0 ? facts.born_ms : facts.modified_ms
-        return made > fence.unixMilliseconds
     }
 }

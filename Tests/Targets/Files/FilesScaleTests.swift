@@ -14,7 +14,7 @@ struct FilesScaleTests {
         ProcessInfo.processInfo.environment[name].flatMap(Int.init) ?? fallback
     }
 
-    /// Purges alice's, and says how long it took and what it needed.
+    /// Purges alice's between two verifications, and says how long it took and what it needed.
     private static func purge(
         _ fixture: FilesFixture,
         _ what: String
@@ -24,11 +24,16 @@ struct FilesScaleTests {
         let target = try fixture.target("{user_id}")
         let order = try FilesFixture.order("alice")
         let memory = try PeakMemory()
+        var left: [VerifyAnswer] = []
+        let looked = await ContinuousClock().measure { left = await target.verify([order]) }
+        Swift.print("bench: \(what) before the purge: \(left) in \(looked)")
+        #expect(left != [.clean])
         var answers: [PurgeAnswer] = []
         let took = await ContinuousClock().measure { answers = await target.purge([order]) }
         let grown = try memory.grownMebibytes()
         Swift.print("bench: \(what) in \(took), \(grown) MiB more resident at most")
         let counts = try #require(answers.first?.rowCounts, "\(answers)")
+        #expect(await target.verify([order]) == [.clean])
         return (counts.reduce(0, +), grown)
     }
 
