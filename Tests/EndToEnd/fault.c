@@ -5,7 +5,7 @@
 //   FAULT_ROOT    only files below this directory count
 //   FAULT_CALLS   fdatasync (with fsync), pwrite64, or folders: what looks into folders and takes
 //                 entries out of them (unlinkat, statx, openat2, getdents64, readdir)
-//   FAULT_AT      n, from 1; of folders every n-th call
+//   FAULT_AT      n, from 1; of folders one call in n
 //   FAULT_ACTION  eio, enospc, kill-before, kill-after
 //   FAULT_REPORT  a file that says which call it was, once it happened
 #define _GNU_SOURCE
@@ -16,6 +16,7 @@
 #include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,7 +63,9 @@ static int is_due(int kind, int descriptor, const char *name) {
     path[size] = 0;
     if (strncmp(path, root, strlen(root)) != 0) return 0;
     long number = atomic_fetch_add(&count, 1) + 1;
-    if (kind == FOLDERS ? number % at != 0 : number != at) return 0;
+    // Scattered, or a walk of as many calls would fail at the same one each time.
+    uint32_t scattered = (uint32_t)number * 2654435761u >> 8;
+    if (kind == FOLDERS ? scattered % at != 0 : number != at) return 0;
     int file = open(report, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
     if (file >= 0) {
         dprintf(file, "%s %s\n", name, path + strlen(root));
@@ -113,7 +116,8 @@ int statx(
     int directory, const char *restrict name, int flags, unsigned mask,
     struct statx *restrict found) {
     int (*real)(int, const char *, int, unsigned, struct statx *) = dlsym(RTLD_NEXT, "statx");
-    return is_due(FOLDERS, directory, "statx") ? fault() : real(directory, name, flags, mask, found);
+    if (is_due(FOLDERS, directory, "statx")) return fault();
+    return real(directory, name, flags, mask, found);
 }
 
 static void *read_with(const char *name, DIR *folder) {

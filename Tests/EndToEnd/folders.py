@@ -15,8 +15,8 @@ from store_servers import Files
 HERE = os.path.dirname(os.path.abspath(__file__))
 USERS = 12
 CALLS = {"unlinkat", "statx", "openat2", "getdents64", "readdir"}
-# Every so many-th call fails; a user has some 250 of them.
-EVERY = 23
+# One call in so many fails; a user has some 250 of them.
+ONE_IN = 23
 # Files that stay; with many more no pass over them would ever be without a fault.
 NEWER = 6
 KILLS = 4
@@ -73,7 +73,7 @@ def failing_disk(checks, stage, files):
     before = others(files, users)
     library, report = stage.path("fault.so"), stage.path("report")
     subprocess.run(["clang", "-shared", "-fPIC", "-O1", "-o", library, os.path.join(HERE, "fault.c")], check=True)
-    faults = {"LD_PRELOAD": library, "FAULT_ROOT": files.root, "FAULT_CALLS": "folders", "FAULT_AT": str(EVERY),
+    faults = {"LD_PRELOAD": library, "FAULT_ROOT": files.root, "FAULT_CALLS": "folders", "FAULT_AT": str(ONE_IN),
               "FAULT_ACTION": "eio", "FAULT_REPORT": report}
     stage.start(**faults)
     checks.check("the daemon starts on a disk that fails now and then", stage.comes_up(), stage.log()[-2000:])
