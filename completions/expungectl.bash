@@ -1093,7 +1093,7 @@ _expungectl_replay_run() {
     repeating_flags=()
     non_repeating_flags=(--drill --json --version -h --help)
     repeating_options=()
-    non_repeating_options=(--since --since-file --target --path --restored-at --socket)
+    non_repeating_options=(--since --since-file --target --copy --restored-at --socket)
     __expungectl_offer_flags_options 0
 
     # Offer option value completions
@@ -1108,7 +1108,7 @@ _expungectl_replay_run() {
     '--target')
         return
         ;;
-    '--path')
+    '--copy')
         __expungectl_add_completions -f
         return
         ;;

@@ -126,7 +126,7 @@ function __expungectl_parse_tokens -S
             __expungectl_parse_subcommand 0 'version' 'h/help'
             switch $unparsed_tokens[1]
             case 'run'
-                __expungectl_parse_subcommand 0 'since=' 'since-file=' 'target=' 'drill' 'path=' 'restored-at=' 'socket=' 'json' 'version' 'h/help'
+                __expungectl_parse_subcommand 0 'since=' 'since-file=' 'target=' 'drill' 'copy=' 'restored-at=' 'socket=' 'json' 'version' 'h/help'
             case 'status'
                 __expungectl_parse_subcommand 0 'socket=' 'json' 'version' 'h/help'
             end
@@ -455,8 +455,8 @@ complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positiona
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl replay run" since' -l 'since' -d 'When the backup was made, such as 2026-11-21T08:00:00Z.' -rfka ''
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl replay run" since-file' -l 'since-file' -d 'A file with that time, and what was restored.' -rF
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl replay run" target' -l 'target' -d 'This target alone.' -rfka ''
-complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl replay run" drill' -l 'drill' -d 'Only tell what would be erased; with --path, erase in that copy.'
-complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl replay run" path' -l 'path' -d 'With --drill and --target: a copy of the store.' -rF
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl replay run" drill' -l 'drill' -d 'Only tell what would be erased; with --copy, erase in that copy.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl replay run" copy' -l 'copy' -d 'With --drill and --target: a copy of the store, as a path, database or bucket.' -rF
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl replay run" restored-at' -l 'restored-at' -d 'With --target: when a store that dates what it has itself was restored.' -rfka ''
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl replay run" socket' -l 'socket' -d 'The daemon\'s socket (environment: EXPUNGED_SOCKET).' -rF
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl replay run" json' -l 'json' -d 'Print JSON, for programs.'

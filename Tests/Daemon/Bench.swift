@@ -115,7 +115,9 @@ final class Bench: Sendable {
             shelf: shelf,
             clock: clock,
             logger: log.logger,
-            makeCopy: { _, _ in copy }
+            makeCopy: { _, _ in
+                copy.map { .made($0, nil) } ?? .refused(code: "no_copies", detail: "")
+            }
         )
     }
 

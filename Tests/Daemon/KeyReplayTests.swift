@@ -132,7 +132,7 @@ struct KeyReplayTests {
             )
         )
         let erased = try await world.replay(copy: copy) { input in
-            (input.isDrill, input.target, input.path) = (true, TargetName("crm"), "copy")
+            (input.isDrill, input.target, input.copy) = (true, TargetName("crm"), "copy")
         }
         #expect(Self.erased(erased) == ["crm": 1])
         #expect(try world.names(in: "copy") == ["c3.json", "u1.json"])

@@ -155,7 +155,9 @@ struct ReplayTests {
                 shelf: shelf,
                 clock: JumpingClock(at: Self.now),
                 logger: bench.log.logger,
-                makeCopy: { _, _ in copy }
+                makeCopy: { _, _ in
+                    copy.map { .made($0, nil) } ?? .refused(code: "no_copies", detail: "")
+                }
             )
         }
 
@@ -274,7 +276,7 @@ struct ReplayTests {
         let desk = try stores.desk(copy: copy)
         var input = ReplayInput(since: Bench.start, target: TargetName("uploads"))
         input.isDrill = true
-        input.path = stores.files + "/nowhere"
+        input.copy = stores.files + "/nowhere"
         try desk.begin(input)
         desk.stop()
         try await desk.run()

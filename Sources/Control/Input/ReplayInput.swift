@@ -6,10 +6,11 @@ package struct ReplayInput: WireObject, Hashable {
     package var since: WallTime
     /// One target alone; all without it.
     package var target: TargetName?
-    /// Only tell what would be erased; with ``path``, erase in that copy.
+    /// Only tell what would be erased; with ``copy``, erase in that copy.
     package var isDrill = false
-    /// A copy of the target's database or folder, for a drill.
-    package var path: String?
+    /// Where a copy of the target's store is, for a drill: a path, or the name or number of a
+    /// database or bucket beside the store's.
+    package var copy: String?
     /// When the store was restored, for stores that date what they have by that themselves.
     package var restoredAt: WallTime?
 
@@ -27,7 +28,11 @@ package struct ReplayInput: WireObject, Hashable {
             .time,
             "With target: erase what the store dates up to then, when its restoration was over."
         ),
-        .optional("path", .text, "With drill: erase in this copy of the target, and verify."),
+        .optional(
+            "copy",
+            .text,
+            "With drill and target: erase in this copy of the store, and verify."
+        ),
     ]
 
     /// Reads a body.
@@ -60,9 +65,9 @@ package struct ReplayInput: WireObject, Hashable {
             }
             restoredAt = time
         }
-        path = try object.text("path", byteCountMax: 1024)
-        guard path == nil || isDrill && target != nil && path?.hasPrefix("/") == true else {
-            throw object.problem("path", "must be absolute, and goes with drill and target")
+        copy = try object.text("copy", byteCountMax: 1024)
+        guard copy == nil || isDrill && target != nil else {
+            throw object.problem("copy", "goes with drill and target")
         }
     }
 
@@ -77,7 +82,7 @@ package struct ReplayInput: WireObject, Hashable {
                 writer.value(.boolean(true))
             }
             writer.member("restored_at", restoredAt?.rfc3339)
-            writer.member("path", path)
+            writer.member("copy", copy)
         }
         return writer.bytes
     }

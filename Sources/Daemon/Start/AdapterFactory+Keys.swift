@@ -48,13 +48,16 @@ extension AdapterFactory {
         return connected
     }
 
-    /// What the other targets of the same database do in it.
+    /// What the other targets of the same database do in it, and so in a copy of it.
     func neighbours(
-        of target: TargetConfiguration,
+        of name: TargetName,
         in configuration: DaemonConfiguration
     ) -> SchemaClaims {
-        configuration.targets.filter { other in
-            guard other.name != target.name else { return false }
+        guard let target = configuration.targets.first(where: { $0.name == name }) else {
+            return SchemaClaims()
+        }
+        return configuration.targets.filter { other in
+            guard other.name != name else { return false }
             switch (target.kind, other.kind) {
             case (.sqlite(let one), .sqlite(let two)): return one.path == two.path
             case (.postgresql(let one), .postgresql(let two)):

@@ -218,28 +218,8 @@ struct AdapterFactory: Sendable {
         )
     }
 
-    /// A target that works on a copy of the store, for a drill.
-    ///
-    /// - Returns: `nil` when there is no target of that name, or none whose store has a path.
-    /// - Throws: What keeps the target from being made.
-    func makeCopy(
-        of name: TargetName,
-        at path: String,
-        _ configuration: DaemonConfiguration
-    ) throws -> (any PurgeTarget)? {
-        guard let target = configuration.targets.first(where: { $0.name == name }) else {
-            return nil
-        }
-        switch target.kind {
-        // Nothing that is found in a copy is purged elsewhere.
-        case .files, .sqlite: return try makeLocal(target, in: configuration, at: path)
-        case .postgresql, .redis, .s3, .cloudStorage, .firestore, .realtimeDatabase,
-            .firebaseAuth, .command, .webhook:
-            return nil
-        }
-    }
-
-    private func make(
+    /// Makes a target, and a client of Google's where it needs one.
+    func make(
         _ target: TargetConfiguration,
         in configuration: DaemonConfiguration,
         noting clients: inout [GoogleClient]
@@ -267,12 +247,9 @@ struct AdapterFactory: Sendable {
     }
 
     /// Makes a target that needs no client of Google's.
-    ///
-    /// `copy` is the path of a copy that is used in place of the store.
     private func makeLocal(
         _ target: TargetConfiguration,
-        in configuration: DaemonConfiguration,
-        at copy: String? = nil
+        in configuration: DaemonConfiguration
     ) throws -> any PurgeTarget {
         switch target.kind {
         case .cloudStorage, .firestore, .realtimeDatabase, .firebaseAuth:
@@ -281,21 +258,21 @@ struct AdapterFactory: Sendable {
             var paths: [PathPattern] = []
             for path in files.paths { paths.append(try PathPattern(path)) }
             return FilesTarget(
-                plan: FilesTargetPlan(name: target.name, root: copy ?? files.root, paths: paths)
+                plan: FilesTargetPlan(name: target.name, root: files.root, paths: paths)
             )
         case .sqlite(let sqlite):
             var plan = SQLiteTargetPlan(
                 name: target.name,
-                path: copy ?? sqlite.path,
+                path: sqlite.path,
                 rules: sqlite.tables.map(TableRule.init),
                 triggers: TriggerPolicy(sqlite.triggers),
                 vacuum: sqlite.vacuum == .incremental ? .incremental : .off
             )
             plan.keys = target.keys.map(KeyRule.init)
-            plan.neighbours = neighbours(of: target, in: configuration)
+            plan.neighbours = neighbours(of: target.name, in: configuration)
             return SQLiteTarget(plan: plan, hasher: hasher, clock: .system(wall: now))
         case .postgresql(let postgresql):
-            return try make(postgresql, target, neighbours(of: target, in: configuration))
+            return try make(postgresql, target, neighbours(of: target.name, in: configuration))
         case .redis(let redis): return try makeRedis(redis, named: target.name)
         case .command(let command): return try makeCommand(command, named: target.name)
         case .webhook(let webhook): return try makeWebhook(webhook, named: target.name)
@@ -333,6 +310,7 @@ extension AdapterFactory {
             caFile: postgresql.caFile,
             timeouts: (postgresql.statementTimeout, postgresql.lockTimeout)
         )
+        plan.database = postgresql.database
         plan.keys = target.keys.map(KeyRule.init)
         plan.neighbours = neighbours
         return PostgreSQLTarget(plan: plan, hasher: hasher, clock: .system(wall: now))

@@ -207,8 +207,12 @@ struct DaemonBuilder: Sendable {
             shelf: base.shelf,
             clock: base.clock,
             logger: logger,
-            makeCopy: { name, path in
-                try base.factory.makeCopy(of: name, at: path, base.shelf.current.configuration)
+            makeCopy: { name, place in
+                await base.factory.makeCopy(
+                    of: name,
+                    at: place,
+                    base.shelf.current.configuration
+                )
             }
         )
     }

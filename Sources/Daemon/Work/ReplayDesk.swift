@@ -29,7 +29,7 @@ final class ReplayDesk: Sendable {
     let hasher: any KeyedHasher
     let shelf: AdapterShelf
     /// Makes a target that works on a copy.
-    private let makeCopy: @Sendable (TargetName, String) throws -> (any PurgeTarget)?
+    private let makeCopy: @Sendable (TargetName, String) async -> DrillCopy
     let clock: any EngineClock
     private let logger: Logger
     private let current = Mutex(WireReplay(state: .idle))
@@ -45,7 +45,7 @@ final class ReplayDesk: Sendable {
         shelf: AdapterShelf,
         clock: any EngineClock,
         logger: Logger,
-        makeCopy: @escaping @Sendable (TargetName, String) throws -> (any PurgeTarget)?
+        makeCopy: @escaping @Sendable (TargetName, String) async -> DrillCopy
     ) {
         self.state = state
         self.ledger = ledger
@@ -149,7 +149,7 @@ final class ReplayDesk: Sendable {
         current.withLock { $0 = WireReplay(state: .running) }
         let known = Self.latest(tombstones)
         var found: [ReplayFinding] = []
-        for target in try targets(input) {
+        for target in targets(input) {
             let pass = ReplayPass(target, known, input, hasher)
             for orders in try await batches(pass) { found += try await look(orders, pass) }
         }
@@ -168,11 +168,32 @@ extension ReplayDesk {
         if learned > 0 {
             logger.notice("tombstones taken up", metadata: ["count": "\(learned)"])
         }
-        let targets = try targets(input)
+        guard let name = input.target, let place = input.copy else {
+            return try await replay(input, in: targets(input))
+        }
+        // Never the store itself in the place of a copy that cannot be made.
+        let copy = await makeCopy(name, place)
+        do {
+            switch copy {
+            case .made(let target, _):
+                let keyed = shelf.current.targets[name] as? KeyedTarget
+                try await replay(input, in: [keyed?.byKey(in: target) ?? target])
+            case .refused(let code, let detail):
+                note(name.rawValue, in: nil, error: code)
+                change(name.rawValue) { $0.detail = detail }
+            }
+        } catch {
+            await copy.shutDown()
+            throw error
+        }
+        await copy.shutDown()
+    }
+
+    private func replay(_ input: ReplayInput, in targets: [any PurgeTarget]) async throws {
         for target in targets {
             current.withLock { $0.targets.append(WireReplayTarget(name: target.name.rawValue)) }
         }
-        if input.path != nil, let problem = await targets.first?.diagnose().first {
+        if input.copy != nil, let problem = await targets.first?.diagnose().first {
             // Also where no erasure is to be repeated: the drill is to show that the copy works.
             note(targets[0].name.rawValue, in: nil, error: Trouble.misconfigured.code)
             return change(targets[0].name.rawValue) { $0.detail = problem }
@@ -201,7 +222,7 @@ extension ReplayDesk {
         Dictionary(tombstones.map { ($0.hash, $0) }) { $0.erasedAt > $1.erasedAt ? $0 : $1 }
     }
 
-    private func targets(_ input: ReplayInput) throws -> [any PurgeTarget] {
+    private func targets(_ input: ReplayInput) -> [any PurgeTarget] {
         let adapters = shelf.current
         guard let name = input.target else {
             return adapters.configuration.targets.compactMap { target in
@@ -209,14 +230,6 @@ extension ReplayDesk {
             }
         }
         let keyed = adapters.targets[name] as? KeyedTarget
-        if let path = input.path {
-            // Never the store itself in the place of a copy that cannot be made.
-            guard let copy = try makeCopy(name, path) else {
-                note(name.rawValue, in: nil, error: "no_copies")
-                return []
-            }
-            return [keyed?.byKey(in: copy) ?? copy]
-        }
         return (keyed?.byKey() ?? adapters.targets[name]).map { [$0] } ?? []
     }
 

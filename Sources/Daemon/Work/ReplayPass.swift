@@ -29,9 +29,9 @@ struct ReplayPass: Sendable {
     }
 
     /// A copy of the store is worked on, not the store.
-    var isCopy: Bool { input.path != nil }
+    var isCopy: Bool { input.copy != nil }
     /// Nothing is purged: neither the store nor a copy of it.
-    var isLookOnly: Bool { input.isDrill && input.path == nil }
+    var isLookOnly: Bool { input.isDrill && input.copy == nil }
 
     /// What is known of a user, or id, that the store lists; `nil` for one that was not erased.
     func tombstone(of user: UserID) -> Tombstone? {

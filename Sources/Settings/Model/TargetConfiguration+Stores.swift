@@ -11,7 +11,7 @@ package struct RedisTargetConfiguration: Hashable, Sendable {
     package let caFile: String?
     package let username: String?
     package let passwordCredential: String?
-    package let database: Int
+    package internal(set) var database: Int
     /// Each with `{user_id}` once; empty only where there are members.
     package let keys: [String]
     /// Members, each with `{user_id}` once, by the key that holds them.
@@ -41,7 +41,7 @@ package struct WebhookTargetConfiguration: Hashable, Sendable {
 
 /// What `kind = "s3"` has.
 package struct S3TargetConfiguration: Hashable, Sendable {
-    package let bucket: String
+    package internal(set) var bucket: String
     /// Without the bucket.
     package let endpoint: String
     package let region: String
@@ -59,7 +59,7 @@ package struct S3TargetConfiguration: Hashable, Sendable {
 
 /// What `kind = "google-cloud-storage"` has.
 package struct CloudStorageTargetConfiguration: Hashable, Sendable {
-    package let bucket: String
+    package internal(set) var bucket: String
     /// Each with `{user_id}` once; with the whole names not empty.
     package let prefixes: [String]
     package let objects: [String]
@@ -69,7 +69,7 @@ package struct CloudStorageTargetConfiguration: Hashable, Sendable {
 /// What `kind = "firestore"` has.
 package struct FirestoreTargetConfiguration: Hashable, Sendable {
     package let project: String
-    package let database: String
+    package internal(set) var database: String
     /// Each with `{user_id}` once; with the collections and groups not empty.
     package let documents: [String]
     package let collections: [String]

@@ -29,6 +29,17 @@ package struct TargetConfiguration: Hashable, Sendable {
     package let keys: [KeyConfiguration]
     /// Where its own ids are found; `nil` when it knows the user by the user id.
     package let keyedBy: KeyReference?
+
+    /// The same target with another store.
+    package func with(_ kind: TargetKind) -> TargetConfiguration {
+        TargetConfiguration(
+            name: name,
+            kind: kind,
+            backupsKept: backupsKept,
+            keys: keys,
+            keyedBy: keyedBy
+        )
+    }
 }
 
 /// A target family with what only that family needs.
@@ -77,7 +88,7 @@ package enum TargetKind: Hashable, Sendable {
 /// What `kind = "files"` has.
 package struct FilesTargetConfiguration: Hashable, Sendable {
     /// Absolute.
-    package let root: String
+    package internal(set) var root: String
     /// Not empty; each below the root with `{user_id}` once.
     package let paths: [String]
 }
@@ -92,7 +103,7 @@ package struct FirebaseAuthTargetConfiguration: Hashable, Sendable {
 /// What `kind = "sqlite"` has.
 package struct SQLiteTargetConfiguration: Hashable, Sendable {
     /// Absolute.
-    package let path: String
+    package internal(set) var path: String
     /// Whether the application's own triggers run when its rows change.
     package let triggers: TriggerSetting
     /// Whether the file shrinks after a purge.
@@ -114,6 +125,8 @@ package struct PostgreSQLTargetConfiguration: Hashable, Sendable {
     package let lockTimeout: Duration
     /// Not empty, in the order of purging; no (table, column) twice.
     package let tables: [TableConfiguration]
+    /// In the place of the database that the connection string names; only of a copy.
+    package internal(set) var database: String?
 }
 
 /// What proof a server gives of its name; `target.tls`.

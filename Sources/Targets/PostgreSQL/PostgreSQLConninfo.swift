@@ -28,6 +28,11 @@ struct PostgreSQLConninfo {
             throw PostgreSQLError(.badConninfo, target: plan.name)
         }
         var options = given.filter { $0.key != "application_name" }
+        if let database = plan.database {
+            options.removeAll { $0.key == "dbname" }
+            // Never read as a connection string: `PQconnectStartParams` is told not to expand it.
+            options.append((key: "dbname", value: database))
+        }
         let hosts = given.filter { $0.key == "host" || $0.key == "hostaddr" }
             .flatMap { $0.value.split(separator: ",") }
         let isRemote = hosts.contains { !$0.hasPrefix("/") && !$0.hasPrefix("@") }
@@ -55,7 +60,8 @@ struct PostgreSQLConninfo {
         self.options = options
     }
 
-    private static func parse(_ secret: Secret) -> [(key: String, value: String)]? {
+    /// Keys and values that a connection string gives; `nil` for a text that is none.
+    static func parse(_ secret: Secret) -> [(key: String, value: String)]? {
         let text = secret.withBytes { String(validating: $0, as: UTF8.self) }
         guard let text = text?.trimmed, !text.isEmpty, !text.utf8.contains(0) else { return nil }
         guard let parsed = unsafe PQconninfoParse(text, nil) else { return nil }

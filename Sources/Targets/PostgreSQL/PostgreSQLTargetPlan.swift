@@ -15,6 +15,8 @@ package struct PostgreSQLTargetPlan: Sendable {
     package let name: TargetName
     /// libpq's connection string or URI, with the password (PostgreSQL 15, 34.1.1).
     package let conninfo: Secret
+    /// In the place of the one that `conninfo` names: a copy on the same server.
+    package var database: String?
     /// Where tables without a schema in their name are looked for; the first one's are named
     /// without it.
     package let schemas: [String]

@@ -27,10 +27,13 @@ struct Replay: AsyncParsableCommand {
         var sinceFile: String?
         @Option(help: "This target alone.")
         var target: NameArgument?
-        @Flag(help: "Only tell what would be erased; with --path, erase in that copy.")
+        @Flag(help: "Only tell what would be erased; with --copy, erase in that copy.")
         var drill = false
-        @Option(help: "With --drill and --target: a copy of the store.", completion: .file())
-        var path: String?
+        @Option(
+            help: "With --drill and --target: a copy of the store, as a path, database or bucket.",
+            completion: .file()
+        )
+        var copy: String?
         @Option(help: "With --target: when a store that dates what it has itself was restored.")
         var restoredAt: String?
         @OptionGroup var global: GlobalOptions
@@ -42,11 +45,11 @@ struct Replay: AsyncParsableCommand {
             guard (since == nil) != (sinceFile == nil) else {
                 throw ValidationError("one of --since and --since-file is needed")
             }
-            guard sinceFile == nil || target == nil && restoredAt == nil && path == nil else {
+            guard sinceFile == nil || target == nil && restoredAt == nil && copy == nil else {
                 throw ValidationError("a file for --since-file names its targets itself")
             }
-            guard path == nil || drill && target != nil else {
-                throw ValidationError("--path goes with --drill and --target")
+            guard copy == nil || drill && target != nil else {
+                throw ValidationError("--copy goes with --drill and --target")
             }
         }
 
@@ -79,7 +82,7 @@ struct Replay: AsyncParsableCommand {
             }
             var order = ReplayInput(since: time, target: target.map { TargetName($0.name) })
             order.restoredAt = try restoration()
-            order.path = path
+            order.copy = copy
             return [order]
         }
 

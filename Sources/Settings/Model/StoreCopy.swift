@@ -1,0 +1,73 @@
+/// Where a copy of a store is, for a drill that erases in it.
+package enum StoreCopy: Hashable, Sendable {
+    /// The same store, reached in the same way and with the same credentials, but there.
+    case placed(TargetKind)
+    /// What the place must be, in words that follow "must be".
+    case malformed(String)
+    /// Why a store of that kind has no copy beside it.
+    case none(String)
+}
+
+extension TargetKind {
+    /// The store in another place of the same machine, server, endpoint or project.
+    ///
+    /// Only the last part of the way differs, so that no credential goes to another host.
+    ///
+    /// - Parameter place: A path, or the name or number of a database or bucket.
+    /// - Returns: The copy, or why there is none. Whether it is there is not looked at.
+    package func copy(at place: String) -> StoreCopy {
+        switch self {
+        case .sqlite(var sqlite):
+            sqlite.path = place
+            return Self.placed(.sqlite(sqlite), place, .path)
+        case .files(var files):
+            files.root = place
+            return Self.placed(.files(files), place, .path)
+        case .postgresql(var postgresql):
+            postgresql.database = place
+            return Self.placed(.postgresql(postgresql), place, .identifier)
+        case .redis(var redis):
+            // What the setting allows (target.database).
+            guard let number = UInt16(place), "\(number)" == place else {
+                return .malformed("the number of a database of the same server, 0 to 65535")
+            }
+            redis.database = Int(number)
+            return .placed(.redis(redis))
+        case .s3(var s3):
+            s3.bucket = place
+            return Self.placed(.s3(s3), place, .bucket)
+        case .cloudStorage(var storage):
+            storage.bucket = place
+            return Self.placed(.cloudStorage(storage), place, .cloudName)
+        case .firestore(var firestore):
+            firestore.database = place
+            return Self.placed(.firestore(firestore), place, .cloudName)
+        case .realtimeDatabase: return .none("a Realtime Database is a host of its own")
+        case .firebaseAuth: return .none("a project has one set of accounts")
+        case .command, .webhook: return .none("only its program or service knows where the data is")
+        }
+    }
+
+    private static func placed(_ kind: TargetKind, _ place: String, _ rule: TextRule) -> StoreCopy {
+        rule.accepts(place) ? .placed(kind) : .malformed(rule.requirement)
+    }
+
+    /// Whether both certainly are one place, as far as the configuration tells: a path may have
+    /// several names, and the database of PostgreSQL is in a credential.
+    package func isPlace(of other: TargetKind) -> Bool {
+        switch (self, other) {
+        case (.sqlite(let one), .sqlite(let two)): one.path == two.path
+        case (.files(let one), .files(let two)): one.root == two.root
+        case (.redis(let one), .redis(let two)):
+            one.place == two.place && one.database == two.database
+        case (.s3(let one), .s3(let two)):
+            one.endpoint == two.endpoint && one.bucket == two.bucket
+        case (.cloudStorage(let one), .cloudStorage(let two)):
+            one.access.baseURL == two.access.baseURL && one.bucket == two.bucket
+        case (.firestore(let one), .firestore(let two)):
+            one.access.baseURL == two.access.baseURL && one.project == two.project
+                && one.database == two.database
+        default: false
+        }
+    }
+}

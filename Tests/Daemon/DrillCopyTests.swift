@@ -1,0 +1,258 @@
+import Engine
+import FoundationEssentials
+import Glibc
+import Lifecycle
+import NIOPosix
+import Settings
+import Systemd
+import Testing
+
+@testable import Daemon
+
+struct DrillCopyTests {
+    /// Targets in a configuration, and a directory for their files and credentials.
+    private struct World: Sendable {
+        let bench: Bench
+        let configuration: DaemonConfiguration
+
+        init(_ targets: String, conninfo: String = "host=/run/pg dbname=app user=x") throws {
+            bench = try Bench()
+            for name in ["app.db", "crm.db", "copy.db"] { try Self.write("", bench, name) }
+            for name in ["files/pictures", "copies"] {
+                try FileManager.default.createDirectory(
+                    atPath: bench.directory + "/" + name,
+                    withIntermediateDirectories: true
+                )
+            }
+            #expect(unsafe symlink(bench.directory, bench.directory + "/linked") == 0)
+            #expect(
+                unsafe link(bench.directory + "/app.db", bench.directory + "/hard.db") == 0
+            )
+            try Self.write(conninfo, bench, "pg")
+            try Self.write("host=/run/pg dbname=crm", bench, "pg-crm")
+            try Self.write("secret", bench, "s3-key")
+            let text = targets.replacing("{here}", with: bench.directory)
+            configuration = try ConfigurationLoader.parse(Array(text.utf8), file: "t.toml")
+        }
+
+        private static func write(_ text: String, _ bench: Bench, _ name: String) throws {
+            let path = bench.directory + "/" + name
+            try Data(text.utf8).write(to: URL(filePath: path))
+            #expect(unsafe chmod(path, 0o600) == 0)
+        }
+
+        func copy(_ place: String) async -> DrillCopy {
+            let factory = AdapterFactory(
+                credentials: CredentialDirectory(path: bench.directory),
+                hasher: bench.hasher,
+                eventLoopGroup: MultiThreadedEventLoopGroup.singleton,
+                now: { Bench.start },
+                logger: bench.log.logger
+            )
+            return await factory.makeCopy(
+                of: TargetName("store"),
+                at: place.replacing("{here}", with: bench.directory),
+                configuration
+            )
+        }
+    }
+
+    private static let table = """
+        [[target.table]]
+        table = "posts"
+        column = "author"
+        action = "delete"
+
+        """
+
+    private static func section(_ text: String, named name: String = "store") -> String {
+        "[[target]]\nname = \"\(name)\"\n\(text)\n"
+    }
+
+    private static let sqlite =
+        section("kind = \"sqlite\"\npath = \"{here}/app.db\"\n" + table)
+        + section("kind = \"sqlite\"\npath = \"{here}/crm.db\"\n" + table, named: "crm")
+    private static let files = section(
+        "kind = \"files\"\nroot = \"{here}/files\"\npaths = [\"{user_id}\"]"
+    )
+    private static let postgresql =
+        section("kind = \"postgresql\"\nconninfo_credential = \"pg\"\n" + table)
+        + section("kind = \"postgresql\"\nconninfo_credential = \"pg-crm\"\n" + table, named: "crm")
+    private static let redis = section(
+        "kind = \"redis\"\nsocket = \"/run/r.sock\"\ndatabase = 1\nkeys = [\"u:{user_id}\"]"
+    )
+
+    private static func s3(_ endpoint: String, _ more: String = "") -> String {
+        section(
+            """
+            kind = "s3"
+            bucket = "live-place"
+            region = "eu-central-1"
+            url_style = "path"
+            access_key_id = "owner"
+            secret_key_credential = "s3-key"
+            endpoint = "\(endpoint)"
+            prefixes = ["users/{user_id}/"]
+            \(more)
+            """
+        )
+    }
+
+    private static func cloudStorage(_ url: String, _ more: String = "") -> String {
+        section(
+            """
+            kind = "google-cloud-storage"
+            bucket = "live-place"
+            emulator = true
+            base_url = "\(url)"
+            prefixes = ["users/{user_id}/"]
+            \(more)
+            """
+        )
+    }
+
+    private static func firestore(_ url: String, _ more: String = "") -> String {
+        section(
+            """
+            kind = "firestore"
+            project = "example-project"
+            database = "live-place"
+            emulator = true
+            base_url = "\(url)"
+            documents = ["users/{user_id}"]
+            \(more)
+            """
+        )
+    }
+
+    /// A place that is no copy, and what is said of it.
+    private struct Refusal: Sendable, CustomTestStringConvertible {
+        let target: String
+        let place: String
+        let word: String
+
+        init(_ target: String, _ place: String, _ word: String) {
+            (self.target, self.place, self.word) = (target, place, word)
+        }
+
+        var testDescription: String { place }
+    }
+
+    private static let here = "https://localhost:1"
+    private static let isStore = "the store of target 'store'"
+    private static let refusals = [
+        Refusal(sqlite, "{here}/app.db", isStore),
+        Refusal(sqlite, "{here}/linked/app.db", isStore),
+        Refusal(sqlite, "{here}/hard.db", isStore),
+        Refusal(sqlite, "{here}/crm.db", "the store of target 'crm'"),
+        Refusal(sqlite, "copy.db", "absolute path"),
+        Refusal(sqlite, "{here}/files/../app.db", "without '..'"),
+        Refusal(files, "{here}/files", isStore),
+        Refusal(files, "{here}/linked/files", isStore),
+        Refusal(files, "{here}/files/pictures", isStore),
+        Refusal(files, "{here}", isStore),
+        Refusal(postgresql, "app", isStore),
+        Refusal(postgresql, "crm", "the store of target 'crm'"),
+        Refusal(postgresql, "a\nb", "control characters"),
+        Refusal(redis, "1", isStore),
+        Refusal(redis, "01", "number of a database"),
+        Refusal(redis, "copy", "number of a database"),
+        Refusal(redis, "65536", "number of a database"),
+        Refusal(s3(here), "live-place", isStore),
+        Refusal(s3(here), "evil.example.com/x", "3 to 63 characters"),
+        Refusal(cloudStorage(here), "live-place", isStore),
+        Refusal(cloudStorage(here), "a/b", "1 to 222 characters"),
+        Refusal(firestore(here), "live-place", isStore),
+        Refusal(firestore(here), "a/../b", "1 to 222 characters"),
+    ]
+
+    @Test(arguments: refusals)
+    private func `what is live or malformed is no copy`(_ refusal: Refusal) async throws {
+        let copy = try await World(refusal.target).copy(refusal.place)
+        guard case .refused("bad_copy", let detail) = copy else {
+            await copy.shutDown()
+            Issue.record("taken")
+            return
+        }
+        #expect(detail.contains(refusal.word))
+    }
+
+    @Test(
+        arguments: [
+            (sqlite, "{here}/copy.db"), (sqlite, "{here}/nowhere.db"), (files, "{here}/copies"),
+            (postgresql, "copy"), (postgresql, "host=evil"), (redis, "0"), (s3(here), "copies"),
+            (cloudStorage(here), "copies"), (firestore(here), "(default)"),
+        ]
+    )
+    func `another place of the same kind is one, whether it is there or not`(
+        _ target: String,
+        _ place: String
+    ) async throws {
+        let copy = try await World(target).copy(place)
+        if case .refused(_, let detail) = copy { Issue.record("\(detail)") }
+        await copy.shutDown()
+    }
+
+    @Test(arguments: ["host=/run/pg user=x", "user=x", "postgresql://h/", "no conninfo"])
+    func `a connection string without a database leaves open what the store is`(
+        _ conninfo: String
+    ) async throws {
+        let copy = try await World(Self.postgresql, conninfo: conninfo).copy("copy")
+        guard case .refused("bad_copy", let detail) = copy else {
+            Issue.record("taken")
+            return
+        }
+        #expect(detail.contains("with dbname"))
+        #expect(!detail.contains("run/pg"), "nothing of the credential")
+    }
+
+    @Test(
+        arguments: [
+            "kind = \"command\"\nprogram = \"/bin/true\"",
+            "kind = \"webhook\"\nurl = \"https://localhost:1/x\"\nsecret_credential = \"s3-key\"",
+            "kind = \"firebase-auth\"\nproject = \"p\"\nemulator = true\nbase_url = \"\(here)\"",
+            """
+            kind = "realtime-database"
+            url = "https://p.firebaseio.com"
+            emulator = true
+            base_url = "\(here)"
+            paths = ["users/{user_id}"]
+            """,
+        ]
+    )
+    func `kinds without copies say why`(_ text: String) async throws {
+        let copy = try await World(Self.section(text)).copy("copy")
+        guard case .refused("no_copies", let detail) = copy else {
+            await copy.shutDown()
+            Issue.record("taken")
+            return
+        }
+        #expect(!detail.isEmpty)
+    }
+
+    @Test(arguments: ["s3", "cloud-storage", "firestore"])
+    func `only the copy is asked, at the endpoint of the store`(_ kind: String) async throws {
+        let bench = try Bench()
+        try await LocalServer.with(bench.directory) { _ in
+            LocalServer.Reply(status: 403, body: "{}")
+        } body: { server in
+            let trust = "ca_file = \"\(server.authorityFile)\""
+            let target =
+                switch kind {
+                case "s3": Self.s3(server.url, trust)
+                case "firestore": Self.firestore(server.url, trust)
+                default: Self.cloudStorage(server.url, trust)
+                }
+            let copy = try await World(target).copy("copied-place")
+            guard case .made(let store, _) = copy else {
+                Issue.record("refused")
+                return
+            }
+            _ = await store.diagnose()
+            await copy.shutDown()
+            #expect(!server.calls.isEmpty)
+            #expect(server.calls.allSatisfy { $0.path.contains("copied-place") })
+            #expect(!server.calls.contains { $0.path.contains("live-place") })
+        }
+    }
+}
