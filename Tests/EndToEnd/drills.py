@@ -1,0 +1,327 @@
+"""A drill erases in a copy of each store, which proves that a replay would work; where it would not, the drill says so.
+
+What is in a store and in its copy is told by the store's own client, never by what the drill reports.
+"""
+
+import json
+import os
+import shutil
+import sqlite3
+import subprocess
+import time
+
+from checks import comes_true
+from replay import now
+from sandbox import Sandbox
+from stage import BINARIES, Stage
+from store_servers import CloudStorage, Files, PostgreSQL, Redis, S3, make_certificate
+from store_stand_ins import Database
+
+ERASED, KEPT = 12, 5
+END_S_MAX, DRILL_S_MAX = 60, 90
+
+
+def drills(checks, seed):
+    # Nothing is revoked here: no user has a link.
+    sandbox = Sandbox(BINARIES)
+    stage = Stage(checks, seed, sandbox)
+    stores = {}
+    try:
+        configure(stage, stores)
+        play(checks, stage, stores)
+        stage.scan()
+    finally:
+        for store in stores.values():
+            if hasattr(store, "close"):
+                store.close()
+        stage.close(keep=bool(checks.failed))
+        sandbox.close()
+
+
+def configure(stage, stores):
+    os.chmod(stage.directory, 0o711)
+    place = stage.path("stores")
+    os.makedirs(place, mode=0o711)
+    certificate, key = make_certificate(stage.path("app"))
+    stores["app-db"] = DrilledDatabase(stage)
+    stores["postgresql"] = DrilledPostgreSQL(os.path.join(place, "postgresql"))
+    stores["redis"] = DrilledRedis(os.path.join(place, "redis"))
+    stores["files"] = DrilledFiles(os.path.join(place, "files"))
+    stores["s3"] = DrilledS3(os.path.join(place, "s3"), certificate, key)
+    stores["cloud-storage"] = DrilledCloudStorage(os.path.join(place, "cloud-storage"))
+    with open(stage.path("expunged.toml"), "a") as file:
+        for name, store in stores.items():
+            if name != "app-db":
+                file.write(f'\n[[target]]\nname = "{name}"\n{store.section(stage)}')
+
+
+def play(checks, stage, stores):
+    users = [f"user-{number}-{stage.dice.getrandbits(80):020x}" for number in range(ERASED)]
+    kept = [f"kept-{number}-{stage.dice.getrandbits(80):020x}" for number in range(KEPT)]
+    stage.canaries.add(*users)
+    for store in stores.values():
+        store.prepare(users + kept)
+        store.back_up()
+    before = {name: store.items() for name, store in stores.items()}
+    since = now()
+    assert stage.starts()
+    for user in users:
+        stage.delete(user)
+    ended = comes_true(
+        lambda: stage.http("GET", "/v1/status")[1]["requests"].get("completed") == ERASED, END_S_MAX, 0.2)
+    checks.check(f"{ERASED} requests are completed", ended, stage.http("GET", "/v1/status"))
+    for store in stores.values():
+        store.restore(users + kept)
+    restored = now()
+    live = {name: store.items() for name, store in stores.items()}
+    for name, store in stores.items():
+        checks.equal(f"{name}: erased, and all there in the copy",
+                     (owned(live[name], users), owned(store.items(store.COPY), users)), (0, ERASED))
+        fail(checks, stage, name, store, since)
+        checks.equal(f"{name}: no drill that fails touched the store or the copy",
+                     (store.items() == live[name], owned(store.items(store.COPY), users)), (True, ERASED))
+        succeed(checks, stage, name, store, since, restored)
+        after = store.items(store.COPY)
+        checks.equal(f"{name}: of the erased nothing is left in the copy, of others everything",
+                     (owned(after, users), others(after, users)), (0, others(before[name], users)))
+        checks.equal(f"{name}: the store is as it was", store.items(), live[name])
+    done = stage.run("expungectl", "ledger", "verify")
+    checks.equal("the ledger verifies", done.returncode, 0)
+
+
+def fail(checks, stage, name, store, since):
+    for what, place, error, word in store.bad_places():
+        status, done = drill(stage, since, name, place)
+        target = done["targets"][0] if done["targets"] else {}
+        checks.check(f"{name}: a drill {what} fails: {error}",
+                     (status, done["state"], target.get("error")) == (1, "incomplete", error)
+                     and word in target.get("detail", ""), (status, done))
+
+
+def succeed(checks, stage, name, store, since, restored):
+    more = ()
+    if store.IS_DATED:
+        status, done = drill(stage, since, name, store.COPY)
+        checks.equal(f"{name}: what the copy dates by its restoration is left, and the drill says so",
+                     (status, done["targets"][0].get("error")), (1, "newer_than_erasure"))
+        more = ("--restored-at", restored)
+    status, done = drill(stage, since, name, store.COPY, *more)
+    target = done["targets"][0] if done["targets"] else {}
+    checks.equal(f"{name}: a drill in the copy finds and erases them",
+                 (status, done["state"], target.get("found"), target.get("erased"), target.get("error")),
+                 (0, "finished", ERASED, ERASED, None))
+
+
+def drill(stage, since, name, place, *more):
+    done = stage.run("expungectl", "replay", "--since", since, "--drill", "--target", name, "--copy", place,
+                     *more, "--json", timeout=DRILL_S_MAX)
+    is_told = done.stdout.startswith("{")
+    return done.returncode, json.loads(done.stdout) if is_told else {"state": done.stderr, "targets": []}
+
+
+def owned(held, users):
+    """How many of the users have something."""
+    return sum(any(user in item for item in held) for user in users)
+
+
+def others(held, users):
+    return {item: content for item, content in held.items() if not any(user in item for user in users)}
+
+
+class DrilledDatabase(Database):
+    IS_DATED = False
+
+    def __init__(self, stage):
+        super().__init__(stage)
+        self.COPY = stage.path("app/copy.db")
+
+    def items(self, place=None):
+        with sqlite3.connect(place or self.stage.app, timeout=10) as app:
+            return {f"{number} of {user}": body for number, user, body in app.execute(
+                "SELECT id, author_id, body FROM posts")}
+
+    def back_up(self):
+        for name in ("copy", "other"):
+            subprocess.run(["sqlite3", self.stage.app, f"VACUUM INTO '{self.stage.path(f'app/{name}.db')}'"],
+                           check=True)
+        with sqlite3.connect(self.stage.path("app/other.db")) as app:
+            app.execute("ALTER TABLE posts RENAME TO articles")
+
+    def restore(self, users):
+        os.symlink(self.stage.path("app"), self.stage.path("linked"))
+
+    def bad_places(self):
+        yield "in the database itself", self.stage.app, "bad_copy", "the store of target 'app-db'"
+        yield ("in it by another name", self.stage.path("linked/app.db"), "bad_copy", "the store of target 'app-db'")
+        yield "in a relative path", "copy.db", "bad_copy", "absolute path"
+        yield "where nothing is", self.stage.path("app/nowhere.db"), "misconfigured", "nowhere.db"
+        yield "in a database without the table", self.stage.path("app/other.db"), "misconfigured", "posts"
+
+
+class DrilledPostgreSQL(PostgreSQL):
+    IS_DATED, COPY = False, "restored"
+    database = "postgres"
+
+    def _client(self):
+        return super()._client()[:-1] + [self.database]
+
+    def items(self, place="postgres"):
+        self.database = place
+        try:
+            return super().items()
+        finally:
+            self.database = "postgres"
+
+    def back_up(self):
+        """Before the daemon has a session: no database is copied while others use it."""
+        for name in (self.COPY, "stubborn", "empty"):
+            self.sql(f"CREATE DATABASE {name} TEMPLATE {'template0' if name == 'empty' else 'postgres'}")
+        self.database = "stubborn"
+        self.sql("CREATE FUNCTION keep() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';"
+                 "CREATE TRIGGER keep BEFORE DELETE ON posts FOR EACH ROW EXECUTE FUNCTION keep()")
+        self.database = "postgres"
+
+    def restore(self, users):
+        pass
+
+    def bad_places(self):
+        yield "in the database itself", "postgres", "bad_copy", "the store of target 'postgresql'"
+        yield "in a database that is not there", "nowhere", "misconfigured", "dbname"
+        yield "on another host", f"host={self.directory} dbname={self.COPY}", "misconfigured", "dbname"
+        yield "in a database without the tables", "empty", "misconfigured", "posts"
+        yield "in a database whose rows stay", "stubborn", "remaining_rows", ""
+
+
+class DrilledRedis(Redis):
+    IS_DATED, COPY = False, "3"
+    database = "0"
+
+    def cli(self, *words, text=None):
+        return super().cli("-n", self.database, *words, text=text)
+
+    def items(self, place="0"):
+        self.database = place
+        try:
+            return super().items()
+        finally:
+            self.database = "0"
+
+    def back_up(self):
+        self.cli(text="".join(f'COPY "{key}" "{key}" DB {self.COPY}\n' for key in self.cli("KEYS", "*")))
+
+    def restore(self, users):
+        pass
+
+    def bad_places(self):
+        yield "in the database itself", "0", "bad_copy", "the store of target 'redis'"
+        yield "in a name", "restored", "bad_copy", "number of a database"
+        yield "in a database that the server has not", "99", "misconfigured", ""
+
+
+class DrilledFiles(Files):
+    IS_DATED = True
+    FOLDERS = 2
+
+    def __init__(self, directory):
+        super().__init__(directory)
+        self.COPY = directory + ".restored"
+
+    def items(self, place=None):
+        root, self.root = self.root, place or self.root
+        try:
+            return {os.path.relpath(name, self.root): content for name, content in super().items().items()}
+        finally:
+            self.root = root
+
+    def back_up(self):
+        subprocess.run(["cp", "-a", self.root, self.root + ".old"], check=True)
+
+    def restore(self, users):
+        for name in (self.COPY, self.root + ".unmarked"):
+            subprocess.run(["cp", "-a", self.root + ".old", name], check=True)
+        os.remove(os.path.join(self.root + ".unmarked", ".expunged-root"))
+        shutil.copy(os.path.join(self.root, ".expunged-root"), os.path.join(self.root, "files"))
+
+    def bad_places(self):
+        yield "in the folder itself", self.root, "bad_copy", "the store of target 'files'"
+        yield "within it", os.path.join(self.root, "files"), "bad_copy", "the store of target 'files'"
+        yield "above it", os.path.dirname(self.root), "bad_copy", "the store of target 'files'"
+        yield "where nothing is", self.root + ".nowhere", "misconfigured", "nowhere"
+        yield "in a folder without its mark", self.root + ".unmarked", "misconfigured", ".expunged-root"
+
+
+class DrilledS3(S3):
+    IS_DATED, COPY = True, "restored"
+    bucket = "uploads"
+
+    def __init__(self, *arguments):
+        super().__init__(*arguments)
+        # What becomes of connections that are cut is shown elsewhere.
+        self.relay.rate = 0
+
+    def call(self, method, path, body=None):
+        return super().call(method, path.replace("/uploads", "/" + self.bucket, 1), body)
+
+    def items(self, place="uploads"):
+        """Without the ids of versions and uploads: the copy has others."""
+        self.bucket = place
+        try:
+            held = super().items()
+        finally:
+            self.bucket = "uploads"
+        names = [name.rsplit(" ", 1)[0] if not name.startswith("upload ") else name for name in held]
+        return {name: names.count(name) for name in names}
+
+    def back_up(self):
+        pass
+
+    def restore(self, users):
+        # It dates by full seconds: the next one is newer than every request.
+        second = int(time.time())
+        assert comes_true(lambda: time.time() >= second + 1, 2)
+        self.bucket = self.COPY
+        try:
+            self.prepare(users)
+        finally:
+            self.bucket = "uploads"
+
+    def bad_places(self):
+        yield "in the bucket itself", "uploads", "bad_copy", "the store of target 's3'"
+        yield "at another host", "evil.example.com/x", "bad_copy", "3 to 63"
+        yield "in a bucket that is not there", "nowhere", "misconfigured", "nowhere"
+
+
+class DrilledCloudStorage(CloudStorage):
+    IS_DATED, COPY = True, "restored"
+    bucket = "media"
+
+    def __init__(self, *arguments):
+        super().__init__(*arguments)
+        self.relay.rate = 0
+
+    def call(self, method, path, body=None, *more):
+        if path == "/storage/v1/b":
+            body = body.replace("media", self.bucket)
+        return super().call(method, path.replace("/b/media", "/b/" + self.bucket, 1), body, *more)
+
+    def items(self, place="media"):
+        self.bucket = place
+        try:
+            return super().items()
+        finally:
+            self.bucket = "media"
+
+    def back_up(self):
+        pass
+
+    def restore(self, users):
+        self.bucket = self.COPY
+        try:
+            self.prepare(users)
+        finally:
+            self.bucket = "media"
+
+    def bad_places(self):
+        yield "in the bucket itself", "media", "bad_copy", "the store of target 'cloud-storage'"
+        yield "at another path", "restored/o/x", "bad_copy", "1 to 222"
+        yield "in a bucket that is not there", "nowhere", "misconfigured", "nowhere"
