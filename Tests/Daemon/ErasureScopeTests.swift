@@ -40,7 +40,7 @@ struct ErasureScopeTests {
     }
 
     /// Completes a deletion as the engine's last commit does.
-    private static func complete(_ user: String, on bench: Bench) async throws -> RequestID {
+    static func complete(_ user: String, on bench: Bench) async throws -> RequestID {
         let targets = [TargetName("app-db"), TargetName("uploads")]
         let loaded = try await bench.submit(user, targets: targets, at: Bench.start)
         var done = loaded.request

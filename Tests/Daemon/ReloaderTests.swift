@@ -1,0 +1,70 @@
+import Control
+import FoundationEssentials
+import Lifecycle
+import NIOPosix
+import Settings
+import Storage
+import Systemd
+import Testing
+
+@testable import Daemon
+
+struct ReloaderTests {
+    /// A backend without targets, and a reload that gives it one.
+    private static func reloader(_ bench: Bench, _ backend: DaemonBackend) throws -> Reloader {
+        let root = bench.directory + "/uploads"
+        try FileManager.default.createDirectory(atPath: root, withIntermediateDirectories: true)
+        let files = [
+            root + "/.expunged-root": "uploads\n",
+            bench.directory + "/expunged.toml": """
+            [[target]]
+            name = "uploads"
+            kind = "files"
+            root = "\(root)"
+            paths = ["{user_id}"]
+            """,
+        ]
+        for (path, text) in files { try Data(text.utf8).write(to: URL(filePath: path)) }
+        return Reloader(
+            path: bench.directory + "/expunged.toml",
+            factory: AdapterFactory(
+                credentials: nil,
+                hasher: bench.hasher,
+                eventLoopGroup: MultiThreadedEventLoopGroup.singleton,
+                now: { Bench.start },
+                logger: bench.log.logger
+            ),
+            state: bench.state,
+            shelf: backend.parts.shelf,
+            engine: backend.parts.engine,
+            notifier: ServiceNotifier(),
+            now: { Bench.start },
+            logger: bench.log.logger
+        )
+    }
+
+    @Test func `requests that end after a reload name what it brought into force`() async throws {
+        let bench = try Bench()
+        let backend = try bench.backend()
+        let reloader = try Self.reloader(bench, backend)
+        try await bench.state.enforce(scope: backend.parts.shelf.current.erasureScope.document())
+        let before = try await ErasureScopeTests.complete("alice", on: bench)
+        _ = try await reloader.reload()
+        let after = try await ErasureScopeTests.complete("bob", on: bench)
+        let old = try #require(try await bench.state.scope(of: before))
+        #expect(try ErasureScope(document: old).targets.isEmpty)
+        let new = try #require(try await bench.state.scope(of: after))
+        #expect(try ErasureScope(document: new) == backend.parts.shelf.current.erasureScope)
+        #expect(try ErasureScope(document: new).targets.map(\.name) == ["uploads"])
+    }
+
+    @Test func `what cannot be written down does not come into force`() async throws {
+        let bench = try Bench()
+        let backend = try bench.backend()
+        let reloader = try Self.reloader(bench, backend)
+        try await bench.state.close()
+        let problem = await #expect(throws: ControlProblem.self) { _ = try await reloader.reload() }
+        #expect(problem?.code == .unavailable)
+        #expect(backend.parts.shelf.current.configuration.targets.isEmpty)
+    }
+}
