@@ -33,7 +33,7 @@ extension RunningSandbox {
 
     /// The paths of all documents of Firestore, sorted.
     package var documents: [String] {
-        families.cloud.state.withLock { $0.documents.keys.sorted() }
+        families.cloud.state.withLock { $0.documents.all.keys.sorted() }
     }
 
     /// Lets the next writes of Firestore fail, one by one, inside calls that succeed.
@@ -42,9 +42,7 @@ extension RunningSandbox {
     }
 
     /// Adds a generation of an object of Cloud Storage.
-    package func add(_ object: CloudObject) {
-        families.cloud.state.withLock { $0.objects.append(object) }
-    }
+    package func add(_ object: CloudObject) { families.cloud.add(object) }
 
     /// The objects of Cloud Storage that are not deleted, softly or for good, by name.
     package var objects: [CloudObject] {
@@ -54,12 +52,12 @@ extension RunningSandbox {
 
     /// Puts a value into the Realtime Database.
     package func add(value: Int64, at path: String...) {
-        families.cloud.state.withLock { $0.values[path] = value }
+        families.cloud.state.withLock { $0.values[path.joined(separator: "/")] = value }
     }
 
     /// The places of all values of the Realtime Database, with slashes between the keys, sorted.
     package var places: [String] {
-        families.cloud.state.withLock { $0.values.keys.map { $0.joined(separator: "/") } }.sorted()
+        families.cloud.state.withLock { $0.values.all.keys.sorted() }
     }
 
     /// Makes every access token of the service account invalid, as when its key is replaced.

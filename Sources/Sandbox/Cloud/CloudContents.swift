@@ -34,16 +34,11 @@ extension CloudFamily {
                         links: Dictionary(links) { first, _ in first }
                     )
                 },
-                documents: state.documents.keys.sorted(),
-                fields: state.documents.mapValues(\.fields).filter { !$0.value.isEmpty },
-                values: state.values.keys.map { $0.joined(separator: "/") }.sorted(),
-                numbers: Dictionary(
-                    uniqueKeysWithValues: state.values.map {
-                        ($0.key.joined(separator: "/"), $0.value)
-                    }
-                ),
+                documents: state.documents.all.keys.sorted(),
+                fields: state.documents.all.mapValues(\.fields).filter { !$0.value.isEmpty },
+                values: state.values.all.keys.sorted(),
+                numbers: state.values.all,
                 objects: state.objects.filter { $0.hardDeleteMilliseconds == nil }.map(\.name)
-                    .sorted()
             )
         }
     }
@@ -62,10 +57,9 @@ extension CloudFamily {
                 state.documents[path] = CloudDocument(path, fields: contents.fields?[path] ?? [:])
             }
             for path in contents.values ?? [] {
-                let keys = path.split(separator: "/").map(String.init)
-                state.values[keys] = contents.numbers?[path] ?? 1
+                state.values[path] = contents.numbers?[path] ?? 1
             }
-            for name in contents.objects ?? [] { state.objects.append(CloudObject(name)) }
         }
+        for name in contents.objects ?? [] { add(CloudObject(name)) }
     }
 }

@@ -29,15 +29,18 @@ extension CloudFamily {
 
     private func readTree(_ call: ProviderCall, _ path: [String]) -> ProviderReply {
         state.withLock { state in
-            if let value = state.values[path] { return .json(.integer(value)) }
-            let below = state.values.keys.filter { $0.count > path.count && $0.starts(with: path) }
+            if let value = state.values[path.joined(separator: "/")] {
+                return .json(.integer(value))
+            }
+            let below = state.values.paths(below: path).map { $0.split(separator: "/") }
             guard !below.isEmpty else { return .json(.null) }
-            var keys = Set(below.map { $0[path.count] }).sorted(by: Self.precedes)
+            var keys = Set(below.map { String($0[path.count]) }).sorted(by: Self.precedes)
             if let limit = call.query["limitToFirst"].flatMap({ Int($0) }) {
                 keys = Array(keys.prefix(limit))
             }
+            let known = Set(keys.map { $0[...] })
             let isShallow = call.query["shallow"] == "true"
-            let read = below.filter { keys.contains($0[path.count]) }.count
+            let read = below.filter { known.contains($0[path.count]) }.count
             guard isShallow || read <= configuration.treeMax else {
                 return .json(["error": "Payload is too large"], status: 413)
             }
@@ -48,9 +51,11 @@ extension CloudFamily {
 
     private func deleteTrees(_ paths: [[String]], _ call: ProviderCall) -> ProviderReply {
         state.withLock { state in
-            let doomed = state.values.keys.filter { place in
-                paths.contains { place.starts(with: $0) }
-            }
+            let doomed = Set(
+                paths.flatMap { path in
+                    state.values.paths(below: path) + [path.joined(separator: "/")]
+                }
+            ).filter { state.values[$0] != nil }
             guard call.query["writeSizeLimit"] != "tiny" || doomed.count <= configuration.treeMax
             else {
                 return .json(

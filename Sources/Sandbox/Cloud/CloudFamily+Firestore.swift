@@ -158,18 +158,12 @@ extension CloudFamily {
 
     // MARK: Names
 
-    /// The paths below a document or collection, or all of them, of documents that are wanted.
-    func below(
-        _ path: [String],
-        _ state: State,
-        where isWanted: (CloudDocument) -> Bool = { _ in true }
-    ) -> [[String]] {
-        // Names are made of few only: thousands of users may have documents.
-        let prefix = path.map { $0 + "/" }.joined()
-        return state.documents.filter { $0.key.hasPrefix(prefix) && isWanted($0.value) }.keys
-            .map { $0.split(separator: "/").map(String.init) }
-            .filter { $0.count > path.count && $0.starts(with: path) }
+    /// The names of what is below a document or collection, or of all documents.
+    func below(_ path: [String], _ state: State) -> [[String]] {
+        state.documents.paths(below: path).map(Self.names)
     }
+
+    static func names(_ path: String) -> [String] { path.split(separator: "/").map(String.init) }
 
     /// A document with the given fields; the dots of a path are levels.
     func json(_ document: CloudDocument, with fields: [String]) -> JSON {

@@ -67,7 +67,7 @@ extension CloudFamily {
         var found = try find(query, path)
         if let name = query.startAt?.values.first?.referenceValue {
             let start = relative(name).split(separator: "/").map(String.init)
-            found = found.filter { Self.precedes(start, Self.names($0)) }
+            found = found.filter { Self.precedes(start, Self.names($0.path)) }
         }
         if let limit = query.limit { found = Array(found.prefix(limit)) }
         let time = Self.time(tools.clock.nowMilliseconds)
@@ -106,20 +106,35 @@ extension CloudFamily {
             throw Refusal(400, "The first order is another field.", word: "INVALID_ARGUMENT")
         }
         let documents = state.withLock { state in
-            // Few have the value: thousands of users may have documents.
-            below(path, state) { Self.fits($0, test) }
+            candidates(path, test, state)
                 .filter { names in
                     (isDeep || names.count == path.count + 2)
                         && (from.collectionId.map { names[names.count - 2] == $0 } ?? true)
                 }
                 .sorted(by: Self.precedes)
                 .compactMap { state.documents[$0.joined(separator: "/")] }
+                .filter { Self.fits($0, test) }
         }
         guard let field, field != "__name__" else { return documents }
         // Documents without the field are not in its index; the sort is stable.
         return documents.compactMap { document in document.fields[field].map { ($0, document) } }
             .sorted { Self.precedes($0.0, $1.0) }
             .map(\.1)
+    }
+
+    /// The names of what may fit; documents that hold the text where it is one.
+    private func candidates(
+        _ path: [String],
+        _ test: Query.Filter.Test?,
+        _ state: State
+    ) -> [[String]] {
+        let listed = test?.value.arrayValue?.values
+        let text = test?.op == "EQUAL" ? test?.value.stringValue : listed?.first?.stringValue
+        guard let text, test?.op == "EQUAL" || listed?.count == 1 else {
+            return below(path, state)
+        }
+        return state.documents.paths(holding: text).map(Self.names)
+            .filter { $0.count > path.count && $0.starts(with: path) }
     }
 
     private static func fits(_ document: CloudDocument, _ test: Query.Filter.Test?) -> Bool {
@@ -132,10 +147,6 @@ extension CloudFamily {
         case "IN": return test.value.arrayValue?.values.contains { $0.stringValue == value } == true
         default: return false
         }
-    }
-
-    private static func names(_ document: CloudDocument) -> [String] {
-        document.path.split(separator: "/").map(String.init)
     }
 
     private static func precedes(_ left: [String], _ right: [String]) -> Bool {

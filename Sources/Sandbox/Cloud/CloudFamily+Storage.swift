@@ -36,18 +36,15 @@ extension CloudFamily {
         let query = call.query
         let wantsSoft = query["softDeleted"] == "true"
         let wantsAll = query["versions"] == "true"
+        let (prefix, start) = (query["prefix"] ?? "", query["startOffset"])
         var found = state.withLock { state in
             state.objects.filter { object in
-                object.name.hasPrefix(query["prefix"] ?? "")
-                    && (query["startOffset"].map { !Self.precedes(object.name, $0) } ?? true)
+                object.name.hasPrefix(prefix)
+                    && (start.map { !Self.precedes(object.name, $0) } ?? true)
                     && (wantsSoft
                         ? object.hardDeleteMilliseconds != nil
                         : object.hardDeleteMilliseconds == nil && (wantsAll || object.isLive))
             }
-        }
-        found.sort { left, right in
-            left.name == right.name
-                ? left.generation < right.generation : Self.precedes(left.name, right.name)
         }
         if let delimiter = query["delimiter"] { return grouped(found, query, by: delimiter) }
         // A token stands for the last entry; where that is gone, all that follows is skipped.
@@ -126,6 +123,23 @@ extension CloudFamily {
         }
         if let refusal { throw refusal }
         return ProviderReply(status: 204)
+    }
+
+    /// Adds an object in the order in which listings tell them.
+    func add(_ object: CloudObject) {
+        state.withLock { state in
+            var range = state.objects.startIndex..<state.objects.endIndex
+            while !range.isEmpty {
+                let middle = range.lowerBound + range.count / 2
+                let other = state.objects[middle]
+                let isBehind =
+                    other.name == object.name
+                    ? object.generation < other.generation
+                    : Self.precedes(object.name, other.name)
+                range = isBehind ? range.lowerBound..<middle : (middle + 1)..<range.upperBound
+            }
+            state.objects.insert(object, at: range.lowerBound)
+        }
     }
 
     private func json(_ object: CloudObject) -> JSON {

@@ -12,14 +12,14 @@ final class CloudFamily: ProviderFamily {
         var queryDecoy: CloudAccount?
         /// When each access token runs out, in Unix seconds.
         var tokens: [TokenDigest: Int64] = [:]
-        /// By path.
-        var documents: [String: CloudDocument] = [:]
+        /// Found by the texts of their fields, too.
+        var documents = PathTable<CloudDocument>(texts: { Array($0.fields.values) })
         /// Writes of Firestore that are answered ABORTED before one succeeds.
         var failingWriteCount = 0
-        /// Of Cloud Storage, the soft-deleted ones included.
+        /// Of Cloud Storage, the soft-deleted ones included, by name and generation.
         var objects: [CloudObject] = []
         /// Of the Realtime Database, by the keys that lead there.
-        var values: [[String]: Int64] = [:]
+        var values = PathTable<Int64>()
     }
 
     /// Why a call was refused, in Google's form.
