@@ -1,6 +1,7 @@
-"""Every store is put back from an old copy after a thousand deletions; a replay erases all of them again.
+"""Every store is put back from an old copy after many deletions; a replay erases all of them again.
 
-Who is back and who is gone is told by each store's own client, never by what the replay reports.
+A thousand users in ten stores; fifty in the two object stores, whose servers take a second for a user of a
+thousand. Who is back and who is gone is told by each store's own client, never by what the replay reports.
 """
 
 import collections
@@ -17,13 +18,15 @@ import time
 from checks import comes_true
 from sandbox import Sandbox
 from stage import BINARIES, GONE, Stage
-from store_servers import Files, PostgreSQL, Redis
-from store_stand_ins import Cloud, Database
+from store_servers import S3, CloudStorage, Files, PostgreSQL, Redis, make_certificate
+from store_stand_ins import Cloud, Database, Webhook, cloud_stores, number
 
-ERASED, KEPT = 1000, 250
 # A part of somebody else's id, and somebody else's id with something behind it.
 NAME = re.compile(r"user-\d+-[0-9a-f]{20}\w*")
-ERASE_S_MAX = REPLAY_S_MAX = 120
+# For a machine that has other work; alone it is a quarter of it.
+ERASE_S_MAX = REPLAY_S_MAX = 240
+# Of so many users there are two others whose ids are nearly the same.
+NEIGHBOURS = 25
 # What another store knows a user by.
 KEY = """
 [[target.table]]
@@ -39,12 +42,24 @@ value = "crm_id"
 
 
 def replay(checks, seed):
+    scenario(checks, seed, databases_and_clouds, erased=1000, kept=250)
+
+
+def replay_objects(checks, seed):
+    scenario(checks, seed, object_stores, erased=50, kept=60)
+
+
+def scenario(checks, seed, make_stores, erased, kept):
     sandbox = Sandbox(BINARIES)
     stage = Stage(checks, seed, sandbox)
-    stores = {}
+    stores = {"app-db": RestoredDatabase(stage)}
     try:
+        os.chmod(stage.directory, 0o711)
+        place = stage.path("stores")
+        os.makedirs(place, mode=0o711)
+        make_stores(stage, place, stores)
         configure(stage, stores)
-        play(checks, stage, stores)
+        play(checks, stage, stores, *names(stage, erased, kept))
         stage.scan()
     finally:
         for store in stores.values():
@@ -54,16 +69,26 @@ def replay(checks, seed):
         sandbox.close()
 
 
-def configure(stage, stores):
-    os.chmod(stage.directory, 0o711)
-    place = stage.path("stores")
-    os.makedirs(place, mode=0o711)
-    stores["app-db"] = RestoredDatabase(stage)
+def databases_and_clouds(stage, place, stores):
     stores["postgresql"] = RestoredPostgreSQL(os.path.join(place, "postgresql"))
     stores["redis"] = RestoredRedis(os.path.join(place, "redis"))
     stores["files"] = RestoredFiles(os.path.join(place, "files"))
-    stores["firestore"] = firestore(stage.sandbox)
+    stores["webhook"] = RestoredWebhook(*make_certificate(stage.path("app")))
     stores["records"] = RestoredRecords(os.path.join(place, "records"))
+    stores["firestore"] = firestore(stage.sandbox)
+    stores["cloud-storage"] = cloud_storage(stage.sandbox)
+    stores["realtime-database"] = realtime_database(stage.sandbox)
+    # The account goes last.
+    accounts = cloud_stores(stage.sandbox)["firebase-auth"]
+    stores["firebase-auth"] = RestoredCloud(accounts.sandbox, accounts.member, accounts.held, accounts.text)
+
+
+def object_stores(stage, place, stores):
+    stores["cloud-storage"] = RestoredCloudStorage(os.path.join(place, "cloud-storage"))
+    stores["s3"] = RestoredS3(os.path.join(place, "s3"), *make_certificate(stage.path("app")))
+
+
+def configure(stage, stores):
     with open(stage.path("expunged.toml"), "a") as file:
         file.write(KEY)
         for name, store in stores.items():
@@ -71,10 +96,13 @@ def configure(stage, stores):
                 file.write(f'\n[[target]]\nname = "{name}"\n{store.section(stage)}')
 
 
-def play(checks, stage, stores):
-    users = [f"user-{number}-{stage.dice.getrandbits(80):020x}" for number in range(ERASED)]
-    kept = [f"user-{number}-{stage.dice.getrandbits(80):020x}" for number in range(KEPT - 50)]
-    kept += [user + "x" for user in users[:25]] + [user[:-1] + "_" for user in users[:25]]
+def names(stage, erased, kept):
+    users = [f"user-{number}-{stage.dice.getrandbits(80):020x}" for number in range(erased)]
+    others = [f"user-{number}-{stage.dice.getrandbits(80):020x}" for number in range(kept - 2 * NEIGHBOURS)]
+    return users, others + [name for user in users[:NEIGHBOURS] for name in (user + "x", user[:-1] + "_")]
+
+
+def play(checks, stage, stores, users, kept):
     # The search for all thousand of them in every form takes minutes.
     stage.canaries.add(*users[:20], *map(customer, users[:20]))
     for store in stores.values():
@@ -85,16 +113,17 @@ def play(checks, stage, stores):
         store.keep_copy()
     assert stage.starts()
     erase(checks, stage, users)
-    judge(checks, "erased", stores, before, users, 0)
+    judge(checks, "erased", stores, before, users, False)
 
     for store in stores.values():
         store.put_back(users)
     restored = now()
-    judge(checks, "restored from an old copy", stores, before, users, ERASED)
+    judge(checks, "restored from an old copy", stores, before, users, True)
 
-    drill = run(stage, "--since", since, "--drill", "--target", "postgresql")
-    checks.equal("a drill finds them", [target["found"] for target in drill["targets"]], [ERASED])
-    judge(checks, "after the drill", stores, before, users, ERASED)
+    for name in sorted({"postgresql", "firebase-auth"} & set(stores)):
+        drill = run(stage, "--since", since, "--drill", "--target", name)
+        checks.equal(f"a drill finds them in {name}", [target["found"] for target in drill["targets"]], [len(users)])
+    judge(checks, "after the drill", stores, before, users, True)
 
     begun = time.monotonic()
     done = run(stage, "--since", since)
@@ -105,13 +134,15 @@ def play(checks, stage, stores):
                  ("incomplete", {name: "newer_than_erasure" if name in dated else None for name in stores}))
     checks.equal("it says so of each",
                  {target["name"] for target in done["targets"] if target["fenced"]}, dated)
-    checks.equal("and once, also where the rows of another store led there",
-                 {target["name"]: target["fenced"] for target in done["targets"]}["records"], ERASED)
+    singles = {"records", "s3"} & dated
+    checks.equal("and once of each item, also where the rows of another store led there",
+                 {target["name"]: target["fenced"] for target in done["targets"] if target["name"] in singles},
+                 dict.fromkeys(singles, len(users)))
     for name in sorted(dated):
         done = run(stage, "--since", since, "--target", name, "--restored-at", restored)
         checks.check(f"with the time of its restoration {name} ends, too",
-                     done["state"] == "finished" and done["targets"][0]["erased"] == ERASED, done)
-    judge(checks, "after the replay", stores, before, users, 0)
+                     done["state"] == "finished" and done["targets"][0]["erased"] == len(users), done)
+    judge(checks, "after the replay", stores, before, users, False)
     again = run(stage, "--since", since)
     checks.equal("another replay finds nobody, and is done",
                  (again["state"], sum(target["found"] for target in again["targets"])), ("finished", 0))
@@ -129,12 +160,12 @@ def erase(checks, stage, users):
 
     def all_ended():
         try:
-            return stage.http("GET", "/v1/status")[1]["requests"].get("completed") == ERASED
+            return stage.http("GET", "/v1/status")[1]["requests"].get("completed") == len(users)
         except GONE:
             return False
 
     ended = comes_true(all_ended, ERASE_S_MAX, 0.2)
-    checks.check(f"{ERASED:,} requests are completed in {time.monotonic() - begun:.0f} s", ended,
+    checks.check(f"{len(users):,} requests are completed in {time.monotonic() - begun:.0f} s", ended,
                  stage.http("GET", "/v1/status"))
 
 
@@ -158,14 +189,15 @@ def items(stores):
     return found
 
 
-def judge(checks, when, stores, before, users, expected):
-    """So many of the users have something in each store, and everybody else has what they had."""
+def judge(checks, when, stores, before, users, is_back):
+    """All of the users have something in each store, or none, and everybody else has what they had."""
     after, erased = items(stores), set(users)
+    expected = len(users) if is_back else 0
     counts = {name: len(erased & set(held)) for name, held in after.items()}
-    checks.equal(f"{when}: {expected:,} of {ERASED:,} users have something in "
+    checks.equal(f"{when}: {expected:,} of {len(users):,} users have something in "
                  + ", ".join(stores), counts, dict.fromkeys(stores, expected))
     changed = [name for name in stores if others(before[name], erased) != others(after[name], erased)]
-    checks.equal(f"{when}: what {KEPT} others have is as it was", changed, [])
+    checks.equal(f"{when}: what others have is as it was", changed, [])
 
 
 def others(held, erased):
@@ -263,7 +295,80 @@ keyed_by = "app-db.customer"
 """
 
 
+class RestoredCloudStorage(CloudStorage):
+    IS_DATED = True
+    CUT_RATE = 0
+    OBJECTS = 1
+
+    def keep_copy(self):
+        pass
+
+    def put_back(self, users):
+        """As a copy from another bucket: every object is new."""
+        self.fill(users)
+
+
+class RestoredS3(S3):
+    IS_DATED = True
+    CUT_RATE = 0
+
+    def prepare(self, users):
+        self.make_bucket()
+        self.fill(users)
+
+    def fill(self, users):
+        for user in users:
+            self.call("PUT", f"/uploads/users/{user}/0", f"of {user}")
+
+    def keep_copy(self):
+        pass
+
+    def put_back(self, users):
+        """As a copy from another bucket; it is dated by the second, and not by that of the erasure."""
+        second = int(time.time())
+        comes_true(lambda: time.time() > second + 1, 2, 0.1)
+        self.fill(users)
+
+
+class RestoredWebhook(Webhook):
+    """A service that tells its users, a hundred a page."""
+
+    IS_DATED = False
+    PAGE = 100
+
+    def prepare(self, users):
+        self.is_faulty = False
+        self.rows = {user: [f"row {number} of {user}" for number in range(8)] for user in users}
+
+    def items(self):
+        with self.lock:
+            return {f"{user}/{number}": text for user, rows in self.rows.items() for number, text in enumerate(rows)}
+
+    def answer(self, question, is_half):
+        user, operation = question.get("user_id"), question["operation"]
+        with self.lock:
+            if operation == "users":
+                left = sorted(name for name in self.rows if name > question.get("after", ""))
+                page = left[:self.PAGE]
+                return 200, {"outcome": "listed", "users": page, "next": page[-1] if page != left else None}
+            count = len(self.rows.get(user, []))
+            if operation == "verify":
+                return 200, {"outcome": "remaining", "count": count} if count else {"outcome": "clean"}
+            if operation == "purge":
+                self.rows.pop(user, None)
+                return 200, {"outcome": "purged", "entries": [{"name": "rows", "count": count}]}
+        return 200, {"outcome": "ok"}
+
+    def keep_copy(self):
+        self.copy = dict(self.rows)
+
+    def put_back(self, users):
+        self.rows = dict(self.copy)
+
+
 class RestoredCloud(Cloud):
+    """The sandbox dates what is added to it by 1970."""
+
     IS_DATED = False
 
     def keep_copy(self):
@@ -273,9 +378,25 @@ class RestoredCloud(Cloud):
         self.prepare(users)
 
 
-def firestore(sandbox):
-    """The sandbox dates what is added to it by 1970."""
+def realtime_database(sandbox):
     return RestoredCloud(
-        sandbox, "documents", lambda user: [f"users/{user}", f"users/{user}/posts/1"],
+        sandbox, "values", lambda user: {f"users/{user}/{n}": number(f"{n} of {user}") for n in range(2)},
+        'kind = "realtime-database"\nurl = "https://example-project-default-rtdb.firebaseio.com"\n'
+        'paths = ["users/{user_id}"]\nbase_url = "{endpoint}/cloud/database"\n')
+
+
+def cloud_storage(sandbox):
+    return RestoredCloud(
+        sandbox, "objects", lambda user: dict.fromkeys(f"users/{user}/a/{n}" for n in range(2)),
+        'kind = "google-cloud-storage"\nbucket = "example-bucket"\nprefixes = ["users/{user_id}/"]\n'
+        'base_url = "{endpoint}/cloud/storage"\n')
+
+
+def firestore(sandbox):
+    """Half of the users are names of documents, the others texts of a field in any collection of a name."""
+    return RestoredCloud(
+        sandbox, "documents", lambda user: {f"users/{user}": {"text": "x"}} if number(user) % 2 else
+        {f"albums/1/likes/{user}": {"by.id": user}},
         'kind = "firestore"\nproject = "example-project"\ndocuments = ["users/{user_id}"]\n'
+        'groups = ["likes where by.id == {user_id}"]\n'
         'base_url = "{endpoint}/cloud/firestore"\n')

@@ -215,6 +215,8 @@ class S3(Server):
     """moto, which believes every signature; versions are on."""
 
     NAMES = "{http://s3.amazonaws.com/doc/2006-03-01/}"
+    # How many connections are cut.
+    CUT_RATE = 0.2
     # For moto only the place of the key in the header counts.
     CREDENTIAL = ("AWS4-HMAC-SHA256 Credential=owner/20260101/us-east-1/s3/aws4_request,"
                   " SignedHeaders=host, Signature=0")
@@ -227,7 +229,7 @@ class S3(Server):
         self.context = ssl.create_default_context(cafile=certificate)
         self.launch(program, "-H", "127.0.0.1", "-p", str(self.port), "-s", "-c", certificate, "-k", key)
         self.is_ready(self._answers)
-        self.relay = Relay(self.port, 0.2)
+        self.relay = Relay(self.port, self.CUT_RATE)
 
     def _answers(self):
         try:
@@ -303,6 +305,9 @@ timeout = "5s"
 
 
 class CloudStorage(Server):
+    CUT_RATE = 0.2
+    OBJECTS = 4
+
     def __init__(self, directory):
         os.makedirs(directory)
         program = os.path.join(ROOT, ".build/cloud-storage-server/bin/gcp-storage-emulator")
@@ -311,7 +316,7 @@ class CloudStorage(Server):
         self.launch(program, "start", "-H", "127.0.0.1", "--port", str(self.port), "--in-memory", "--quiet",
                     cwd=directory)
         self.is_ready(self._answers)
-        self.relay = Relay(self.port, 0.2)
+        self.relay = Relay(self.port, self.CUT_RATE)
 
     def _answers(self):
         try:
@@ -329,8 +334,11 @@ class CloudStorage(Server):
 
     def prepare(self, users):
         self.call("POST", "/storage/v1/b", '{"name":"media"}')
+        self.fill(users)
+
+    def fill(self, users):
         for user in users:
-            names = [f"users/{user}/{number}" for number in range(4)] + [f"avatars/{user}.png"]
+            names = [f"users/{user}/{number}" for number in range(self.OBJECTS)] + [f"avatars/{user}.png"]
             for name in names:
                 self.call("POST", "/upload/storage/v1/b/media/o?uploadType=media&name="
                           + urllib.parse.quote(name, safe=""), f"of {user}", "text/plain")
