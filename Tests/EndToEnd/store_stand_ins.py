@@ -213,6 +213,8 @@ class Webhook:
         if question["operation"] == "verify":
             left = self.count(user)
             return 200, {"outcome": "remaining", "count": left} if left else {"outcome": "clean"}
+        if question["operation"] != "purge":
+            return 200, {"outcome": "unsupported"}
         for _ in range(2 if is_half else self.count(user)):
             with self.lock:
                 mine = [name for name in self.rows if name.startswith(f"{user}/")]
