@@ -1009,7 +1009,7 @@ _expungectl_ledger_status() {
 
 _expungectl_ledger_verify() {
     repeating_flags=()
-    non_repeating_flags=(--json --version -h --help)
+    non_repeating_flags=(--earlier --json --version -h --help)
     repeating_options=()
     non_repeating_options=(--entries --checkpoints --key --socket)
     __expungectl_offer_flags_options 0

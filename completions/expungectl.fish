@@ -116,7 +116,7 @@ function __expungectl_parse_tokens -S
             case 'status'
                 __expungectl_parse_subcommand 0 'socket=' 'json' 'version' 'h/help'
             case 'verify'
-                __expungectl_parse_subcommand 0 'entries=' 'checkpoints=' 'key=' 'socket=' 'json' 'version' 'h/help'
+                __expungectl_parse_subcommand 0 'entries=' 'checkpoints=' 'key=' 'earlier' 'socket=' 'json' 'version' 'h/help'
             case 'export'
                 __expungectl_parse_subcommand 0 'socket=' 'json' 'version' 'h/help'
             case 'accept-rollback'
@@ -436,6 +436,7 @@ complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl ledger verify" entries' -l 'entries' -d 'A file that \'expungectl ledger export\' wrote.' -rF
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl ledger verify" checkpoints' -l 'checkpoints' -d 'A checkpoint file.' -rF
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl ledger verify" key' -l 'key' -d 'The public key, as \'expungectl ledger\' shows it.' -rfka ''
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl ledger verify" earlier' -l 'earlier' -d 'The checkpoint file is older than the export: do not judge what came after.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl ledger verify" socket' -l 'socket' -d 'The daemon\'s socket (environment: EXPUNGED_SOCKET).' -rF
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl ledger verify" json' -l 'json' -d 'Print JSON, for programs.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl ledger verify" version' -l 'version' -d 'Show the version.'

@@ -2,10 +2,10 @@
 """Checks the ledger of expunged, or one receipt, with nothing but the Python standard library:
 
 verify-ledger.py KEY --receipt RECEIPT.json
-verify-ledger.py KEY --ledger ENTRIES CHECKPOINTS
+verify-ledger.py KEY --ledger ENTRIES CHECKPOINTS       (--earlier instead: CHECKPOINTS is older than ENTRIES)
 
-KEY is the verifier key that `expungectl ledger` shows; keep it apart from the machine. ENTRIES is the output of
-`expungectl ledger export`, CHECKPOINTS a copy of /var/log/expunged/checkpoints. Exit status: 0 all agrees, 1 not.
+KEY is the verifier key that `expungectl ledger` shows; keep it apart from the machine. ENTRIES comes from `expungectl
+ledger export`, CHECKPOINTS is a copy of /var/log/expunged/checkpoints of after it. Exit status: 0 all agrees, 1 not.
 Formats: C2SP signed-note and tlog-checkpoint, RFC 6962 (hashes), RFC 9162 2.1.3.2 (inclusion), RFC 8032 (Ed25519).
 """
 import base64, functools, hashlib, json, re, sys  # one line: the whole must stay short
@@ -103,14 +103,14 @@ def follow(state, note, key, leaves):
     return edge, int(lines[1]), lines[3], last_tombstone
 
 
-def check_ledger(key, entries, notes):
+def check_ledger(key, entries, notes, is_earlier=False):
     *leaves, rest = entries.split(b"\n")
     assert not rest and notes, "the last entry has no end, or there is no checkpoint"
     parts = re.split(rb"(?<=\n)\n", notes)
     assert parts.pop() == b"" and len(parts) % 2 == 0, "the checkpoint file ends within a note"
-    state = [], 0, b"", -1
-    for text, line in zip(parts[::2], parts[1::2]):
-        state = follow(state, text + b"\n" + line, key, leaves)
+    pairs = zip(parts[::2], parts[1::2])
+    state = functools.reduce(lambda s, p: follow(s, p[0] + b"\n" + p[1], key, leaves), pairs, ([], 0, b"", -1))
+    assert is_earlier or state[1] == len(leaves), "entries without a signature: the file was cut, or is an earlier copy"
     return f"{state[1]} of {len(leaves)} entries are signed; the last signature is of {state[2].decode() or 'never'}"
 
 
@@ -144,7 +144,7 @@ def check_receipt(key, receipt):
 if __name__ == "__main__":
     try:
         data = [open(file, "rb").read() for file in sys.argv[3:]]
-        is_receipt = sys.argv[2] == "--receipt"
-        print(check_receipt(sys.argv[1], json.loads(data[0])) if is_receipt else check_ledger(sys.argv[1], *data))
+        k, what = sys.argv[1:3]
+        print(check_receipt(k, json.loads(*data)) if what == "--receipt" else check_ledger(k, *data, what == "--earlier"))
     except Exception as error:
         sys.exit(f"NOT VERIFIED: {error or type(error).__name__}")

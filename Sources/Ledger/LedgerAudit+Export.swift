@@ -5,11 +5,14 @@ extension LedgerAudit {
     ///   - entries: One leaf a line, each with a newline after it.
     ///   - notes: The bytes of the checkpoint file.
     ///   - key: The key that signed.
+    ///   - isEarlier: Whether the file is older than the export: then nothing is known of entries
+    ///     behind its last checkpoint. Else an export holds none.
     /// - Returns: The finished audit.
     package static func compare(
         entries: [UInt8],
         notes: [UInt8],
-        key: NoteKey
+        key: NoteKey,
+        isEarlier: Bool = false
     ) -> LedgerAudit {
         var audit = LedgerAudit(key: key)
         var leaves = entries.split(separator: newline, omittingEmptySubsequences: false)[...]
@@ -27,6 +30,8 @@ extension LedgerAudit {
         }
         for leaf in leaves { audit.add(leaf: Array(leaf)) }
         audit.finish(rest: splitter.rest)
+        let covered = audit.covered?.size ?? 0
+        if covered < audit.frontier.size, !isEarlier { audit.add(.unsignedEntries, covered) }
         return audit
     }
 

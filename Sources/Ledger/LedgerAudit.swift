@@ -20,6 +20,9 @@ package struct LedgerAudit: Sendable {
         case tornFile = "torn_file"
         /// A checkpoint that state.db knows is not in the file.
         case missingNote = "missing_note"
+        /// Entries of an export that no checkpoint covers: the file was cut after a whole note, or
+        /// is an earlier copy.
+        case unsignedEntries = "unsigned_entries"
         /// The rows of the ledger do not follow one another.
         case brokenRows = "broken_rows"
         /// A stored hash of the tree is not the one that the leaves give.

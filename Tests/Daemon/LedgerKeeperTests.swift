@@ -168,6 +168,57 @@ struct LedgerKeeperTests {
         try await state.close()
     }
 
+    @Test(arguments: ["removed", "cut", "older", "flipped"])
+    func `a checkpoint file that is changed meanwhile is noticed before anything follows it`(
+        _ change: String
+    ) async throws {
+        let place = try Place()
+        let state = place.bench.state
+        let keeper = try await place.open(state)
+        try await place.write(4, to: state)
+        try await keeper.checkpoint()
+        let older = try place.read()
+        try await place.write(4, to: state)
+        try await keeper.checkpoint()
+        let sound = try place.read()
+        #expect(try await keeper.verify().audit.findingCount == 0)
+        var changed = sound
+        switch change {
+        case "removed": changed = []
+        case "cut": changed.removeLast(7)
+        case "older": changed = older
+        default: changed[changed.count - 20] ^= 1
+        }
+        try place.replace(changed)
+        #expect(try await keeper.verify().audit.findingCount > 0)
+        try await place.write(4, to: state)
+        try await keeper.checkpoint()
+        #expect(await keeper.health == .damaged(.missingNote))
+        #expect(try place.read() == changed, "nothing is written behind it")
+        #expect(try await keeper.sizeToExport(from: 0) == 12, "an export holds all there is")
+        try place.replace(sound)
+        try await state.close()
+        let again = try place.reopen()
+        let next = try await place.open(again)
+        #expect(await next.health == .sound)
+        try await next.checkpoint()
+        #expect(try await next.verify().audit.findingCount == 0)
+        try await again.close()
+    }
+
+    @Test func `an export holds nothing that is not signed`() async throws {
+        let place = try Place()
+        let state = place.bench.state
+        let keeper = try await place.open(state)
+        try await place.write(5, to: state)
+        #expect(try await keeper.sizeToExport(from: 0) == 5)
+        #expect(await keeper.last?.checkpoint.size == 5)
+        try await place.write(2, to: state)
+        #expect(try await keeper.sizeToExport(from: 3) == 5, "what came meanwhile is for the next")
+        #expect(try await keeper.sizeToExport(from: 0) == 7)
+        try await state.close()
+    }
+
     @Test func `an end that a crash tore is cut off and written again`() async throws {
         let place = try Place()
         let keeper = try await place.open(place.bench.state)

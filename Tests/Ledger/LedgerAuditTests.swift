@@ -150,6 +150,25 @@ struct LedgerAuditTests {
         }
     }
 
+    @Test(
+        "a file that was cut after any whole note is found, unless it is said to be earlier",
+        arguments: 0..<40
+    )
+    func cutNotes(count: Int) {
+        let notes = ledger.notes.prefix(count).flatMap { $0 }
+        let entries = SignedLedger.text(ledger.leaves)
+        let audit = LedgerAudit.compare(entries: entries, notes: notes, key: ledger.key)
+        #expect(audit.findings.contains { $0.kind == .unsignedEntries })
+        // Tombstones of a checkpoint that is gone are true of the entries, too.
+        let earlier = LedgerAudit.compare(
+            entries: entries,
+            notes: notes,
+            key: ledger.key,
+            isEarlier: true
+        )
+        #expect(earlier.findings == [])
+    }
+
     @Test("another key's checkpoints are not believed")
     func otherKey() throws {
         let other = try SignedLedger(count: 50)

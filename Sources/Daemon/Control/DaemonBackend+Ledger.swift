@@ -64,11 +64,15 @@ extension DaemonBackend {
         from index: Int,
         caller: Caller
     ) async throws(ControlProblem) -> WireLedgerEntries {
-        let rows = try await attempt("ledger") { try await parts.state.ledgerRows(from: index) }
+        let (rows, size) = try await attempt("ledger") {
+            let size = try await parts.ledger.sizeToExport(from: index)
+            return (try await parts.state.ledgerRows(from: index), size)
+        }
+        let countMax = max(0, min(Self.ledgerPageMax, size - index))
         var entries: [String] = []
-        for row in rows where entries.count < Self.ledgerPageMax {
+        for row in rows where entries.count < countMax {
             let rest = row.leaves.dropFirst(max(0, index - row.first))
-            entries += rest.prefix(Self.ledgerPageMax - entries.count).map {
+            entries += rest.prefix(countMax - entries.count).map {
                 String(decoding: $0, as: UTF8.self)
             }
         }
@@ -76,7 +80,7 @@ extension DaemonBackend {
         return WireLedgerEntries(
             from: index,
             entries: entries,
-            next: entries.isEmpty || next >= parts.state.ledgerSize ? nil : next
+            next: entries.isEmpty || next >= size ? nil : next
         )
     }
 

@@ -35,6 +35,19 @@ extension LedgerKeeper {
         return Verdict(audit: audit, uncovered: audit.frontier.size - (audit.covered?.size ?? 0))
     }
 
+    /// How many entries an export holds: what a checkpoint covers, which at its begin is all of
+    /// them, or else all that there are.
+    ///
+    /// So whoever takes a copy of the file after the export knows that an entry without a signature
+    /// is one whose signature was taken away.
+    ///
+    /// - Throws: The store's error, or ``DaemonError`` for a file that cannot be written.
+    func sizeToExport(from index: Int) async throws -> Int {
+        if index == 0 { try await checkpoint() }
+        guard health == .sound, let last else { return state.ledgerSize }
+        return last.checkpoint.size
+    }
+
     private func knownCheckpoints() async throws -> [String] {
         var notes: [String] = []
         var position = try await acceptedID()

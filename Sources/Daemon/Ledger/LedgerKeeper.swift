@@ -142,6 +142,19 @@ actor LedgerKeeper {
         tombstones.removeAll { $0.index < covered }
     }
 
+    /// Makes those due that waited while nothing might be destroyed, once that is over; before the
+    /// engine starts.
+    ///
+    /// - Throws: The store's error.
+    func lift(at now: WallTime) async throws {
+        guard health == .sound else {
+            return try await state.setNote("ledger_restraint", to: "1")
+        }
+        guard try await state.note("ledger_restraint") == "1" else { return }
+        _ = try await state.commit([.wake(parkedFor: .onHold, at: now)])
+        try await state.setNote("ledger_restraint", to: "0")
+    }
+
     // MARK: Checkpoints
 
     /// Signs again and again while there is something new, until the task is cancelled.
@@ -172,7 +185,7 @@ actor LedgerKeeper {
         defer { leave() }
         guard health == .sound else { return }
         try await grow()
-        guard frontier.size > last?.checkpoint.size ?? 0 else { return }
+        guard frontier.size > last?.checkpoint.size ?? 0, try isFileKept() else { return }
         let time = max(clock.now(), last?.checkpoint.time ?? .distantPast)
         let checkpoint = Checkpoint(
             origin: key.name,
@@ -191,6 +204,17 @@ actor LedgerKeeper {
         last = (checkpoint, note.description)
         (nodes, tombstones, trouble) = ([], [], nil)
         report(checkpoint, note)
+    }
+
+    /// Whether the file still ends with what was written last.
+    ///
+    /// Nothing is written behind an end that was cut, or an older copy: whoever did it would be
+    /// covered up.
+    private func isFileKept() throws -> Bool {
+        guard let last, try !file.ends(last.note, at: fileEnd) else { return true }
+        health = .damaged(.missingNote)
+        logger.note(.ledgerDamaged, ["detail": "\(LedgerAudit.Kind.missingNote.rawValue)"])
+        return false
     }
 
     private func report(_ checkpoint: Checkpoint, _ note: SignedNote) {

@@ -373,6 +373,7 @@ struct DaemonBuilder: Sendable {
         isOwnCrash: Bool
     ) async throws -> DeletionEngine {
         let now = base.clock.now()
+        try await base.ledger.lift(at: now)
         let recovery = try await base.state.recover(isOwnCrash: isOwnCrash, at: now)
         var generator = SystemRandomNumberGenerator()
         var core = EngineCore(

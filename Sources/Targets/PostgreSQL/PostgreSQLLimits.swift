@@ -15,6 +15,10 @@ package enum PostgreSQLLimits {
     /// Gap between two transactions of one user: the disk and the replicas catch up.
     package static let restBetweenChunks = Duration.milliseconds(15)
 
+    /// How long replicas may take to follow before the receipt says that they did not; most take
+    /// some milliseconds.
+    package static let replicaWait = Duration.seconds(1)
+
     /// Rows counted per table and user; "at least so many" is enough for a plan and a receipt.
     package static let countRows = 1_000_000
 

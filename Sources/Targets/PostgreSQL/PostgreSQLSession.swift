@@ -126,7 +126,8 @@ struct PostgreSQLRows {
             throw PostgreSQLError(.failed, target: target)
         }
         // An empty search path: no function or operator of the application's stands in for one of
-        // the server's (CVE-2018-1058).
+        // the server's (CVE-2018-1058). A commit is on disk when it is acknowledged, whatever suits
+        // the application: rows that a crash of the server brings back would be called erased.
         _ = try query(
             """
             SELECT set_config('search_path', '', false),
@@ -134,7 +135,9 @@ struct PostgreSQLRows {
                 set_config('lock_timeout', $2, false),
                 set_config('idle_in_transaction_session_timeout', '30s', false),
                 set_config('standard_conforming_strings', 'on', false),
-                set_config('TimeZone', 'UTC', false), set_config('row_security', 'off', false)
+                set_config('TimeZone', 'UTC', false), set_config('row_security', 'off', false),
+                set_config('synchronous_commit', CASE current_setting('synchronous_commit')
+                    WHEN 'off' THEN 'local' ELSE current_setting('synchronous_commit') END, false)
             """,
             ["\(plan.statementTimeout.milliseconds)", "\(plan.lockTimeout.milliseconds)"],
             within: .seconds(5)

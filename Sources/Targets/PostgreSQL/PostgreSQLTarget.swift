@@ -78,7 +78,7 @@ package actor PostgreSQLTarget: PurgeTarget {
                     tries = 0
                 }
             }
-            return noting(replicas(signal), in: answers)
+            return noting(await replicas(signal), in: answers)
         }
     }
 
@@ -267,30 +267,49 @@ package actor PostgreSQLTarget: PurgeTarget {
 
     // MARK: Replicas
 
-    /// What streaming replicas still hold, as far as the role may know it (`pg_monitor`).
-    private func replicas(_ signal: CancelSignal) -> PurgeCounts.Lingering? {
+    /// What streaming replicas still hold, as far as the role may know it (`pg_read_all_stats`).
+    ///
+    /// One that follows at once holds nothing. The lag that the server measured last says how long
+    /// the others take only if it is no less than what was waited in vain: one that has stopped
+    /// keeps an old lag, or none (PostgreSQL 15, 28.2.4).
+    private func replicas(_ signal: CancelSignal) async -> PurgeCounts.Lingering? {
         guard let session else { return nil }
         session.signal = signal
-        do throws(PostgreSQLError) {
-            let rows = try ask(
-                """
-                SELECT count(*), ceil(extract(epoch FROM max(replay_lag)) * 1000)::bigint
-                FROM pg_stat_replication
-                """,
-                [],
-                session
-            )
-            let count = rows.integer(0)
-            guard count > 0 else { return nil }
-            let lag = rows.rows.first?[1] == nil ? nil : rows.integer(1)
-            return PurgeCounts.Lingering(
-                text: "rows on \(count) replicas, until they have replayed the deletion",
-                until: lag.map { clock.wall() + .milliseconds($0) }
-            )
+        do {
+            let written = try ask("SELECT pg_current_wal_flush_lsn()", [], session).rows.first?[0]
+            let begun = clock.uptime()
+            while true {
+                let found = try ask(Self.replicasBehind, [written], session)
+                let waited = clock.uptime() - begun
+                guard found.integer(0) > 0 else { return nil }
+                // What the role may not see is not waited for.
+                guard found.integer(1) == 0, waited < PostgreSQLLimits.replicaWait else {
+                    return lingering(found, waited)
+                }
+                try await clock.rest(PostgreSQLLimits.restBetweenChunks)
+            }
         } catch {
-            forget(after: error)
-            return nil
+            forget(after: known(error))
+            return PurgeCounts.Lingering(text: "rows on replicas, if there are any", until: nil)
         }
+    }
+
+    /// Replicas that have not replayed a place of the log; those of which that is not known; the
+    /// longest lag of them in ms. A base backup that is being made is none.
+    private static let replicasBehind = """
+        SELECT count(*), count(*) FILTER (WHERE replay_lsn IS NULL),
+            ceil(extract(epoch FROM max(replay_lag)) * 1000)::bigint
+        FROM pg_stat_replication
+        WHERE state IS DISTINCT FROM 'backup' AND (replay_lsn IS NULL OR replay_lsn < $1::pg_lsn)
+        """
+
+    private func lingering(_ rows: PostgreSQLRows, _ waited: Duration) -> PurgeCounts.Lingering {
+        let lag = rows.rows.first?[2] == nil ? nil : Duration.milliseconds(rows.integer(2))
+        let isKnown = rows.integer(1) == 0
+        return PurgeCounts.Lingering(
+            text: "rows on \(rows.integer(0)) replicas, until they have replayed the deletion",
+            until: lag.flatMap { isKnown && $0 >= waited ? clock.wall() + $0 : nil }
+        )
     }
 
     private func noting(

@@ -29,7 +29,8 @@ struct Ledger: AsyncParsableCommand {
             abstract: "Compare every entry with every checkpoint.",
             discussion: """
                 Asks the daemon; with --entries, --checkpoints and --key it compares an export \
-                with a checkpoint file and needs no daemon.
+                with a checkpoint file and needs no daemon. Take the export first, then the \
+                copy of the file: then a signature covers each entry.
                 """
         )
 
@@ -42,12 +43,17 @@ struct Ledger: AsyncParsableCommand {
         var checkpoints: String?
         @Option(help: "The public key, as 'expungectl ledger' shows it.")
         var key: String?
+        @Flag(help: "The checkpoint file is older than the export: do not judge what came after.")
+        var earlier = false
         @OptionGroup var global: GlobalOptions
 
         func validate() throws {
             let given = [entries, checkpoints, key].count { $0 != nil }
             guard given == 0 || given == 3 else {
                 throw ValidationError("--entries, --checkpoints and --key go together")
+            }
+            guard !earlier || given == 3 else {
+                throw ValidationError("--earlier goes with --entries, --checkpoints and --key")
             }
             guard key.map({ NoteKey($0) != nil }) ?? true else {
                 throw ValidationError("--key is no verifier key")
@@ -72,7 +78,8 @@ struct Ledger: AsyncParsableCommand {
             let audit = LedgerAudit.compare(
                 entries: try InputFile.bytes(entries, countMax: Self.byteCountMax),
                 notes: try InputFile.bytes(checkpoints, countMax: Self.byteCountMax),
-                key: key
+                key: key,
+                isEarlier: earlier
             )
             var ledger = WireLedger(
                 key: key.description,

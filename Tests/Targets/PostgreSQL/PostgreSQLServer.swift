@@ -32,8 +32,8 @@ final class PostgreSQLServer: Sendable {
             -subj /CN=localhost -addext subjectAltName=DNS:localhost \\
             -keyout server.key -out server.crt >log 2>&1
         $as "$bin/initdb" -D data -U owner -A trust -E UTF8 --locale=C.UTF-8 -N >>log 2>&1
-        printf 'local all all trust\\nhostssl all all localhost scram-sha-256\\n' |
-            $as tee data/pg_hba.conf >/dev/null
+        printf '%s\\n' 'local all,replication all trust' \\
+            'hostssl all all localhost scram-sha-256' | $as tee data/pg_hba.conf >/dev/null
         $as "$bin/postgres" -D data -k "$dir" -p "$port" -c listen_addresses=localhost -c ssl=on \\
             -c ssl_cert_file="$dir/server.crt" -c ssl_key_file="$dir/server.key" -c fsync=off \\
             -c logging_collector=off </dev/null >>log 2>&1 &
@@ -68,6 +68,28 @@ final class PostgreSQLServer: Sendable {
     /// Runs SQL by the server's own client; columns are parted by `|`.
     @discardableResult
     func psql(_ sql: String) throws -> [String] {
+        try Self.psql(sql, in: folder, port: port)
+    }
+
+    static func psql(_ sql: String, in folder: String, port: UInt16) throws -> [String] {
+        let (client, output) = try begin(sql, in: folder, port: port)
+        let text = String(
+            decoding: output.fileHandleForReading.readDataToEndOfFile(),
+            as: UTF8.self
+        )
+        client.waitUntilExit()
+        guard client.terminationStatus == 0 else { throw ServerTrouble(text: text) }
+        return text.split(separator: "\n").map(String.init)
+    }
+
+    /// Runs SQL beside what comes next, until it ends by itself.
+    func begin(_ sql: String) throws { _ = try Self.begin(sql, in: folder, port: port) }
+
+    private static func begin(
+        _ sql: String,
+        in folder: String,
+        port: UInt16
+    ) throws -> (client: Process, output: Pipe) {
         let client = Process()
         client.executableURL = URL(fileURLWithPath: "/usr/bin/psql")
         client.arguments = [
@@ -78,13 +100,7 @@ final class PostgreSQLServer: Sendable {
         client.standardOutput = output
         client.standardError = output
         try client.run()
-        let text = String(
-            decoding: output.fileHandleForReading.readDataToEndOfFile(),
-            as: UTF8.self
-        )
-        client.waitUntilExit()
-        guard client.terminationStatus == 0 else { throw ServerTrouble(text: text) }
-        return text.split(separator: "\n").map(String.init)
+        return (client, output)
     }
 }
 

@@ -1,0 +1,225 @@
+"""Objects under lock in a bucket: left, on the receipt with their dates, and erased by a request when they are free.
+
+moto refuses to delete what is under a lock, but answers no questions about retention: a proxy before it answers them as
+S3 documents (docs.aws.amazon.com/AmazonS3/latest/API/API_GetObjectRetention.html), from what moto says of the object.
+"""
+
+import datetime
+import http.client
+import http.server
+import ssl
+import threading
+import urllib.parse
+
+from checks import comes_true
+from stage import Stage
+from store_servers import S3, make_certificate
+
+BUCKET = "uploads"
+LATER, LATEST = "2035-06-07T08:09:10Z", "2040-01-02T03:04:05Z"
+SOON_S = 8
+HELD = "object versions under {} lock in bucket 'uploads'"
+
+
+def retention(checks, seed):
+    stage = Stage(checks, seed)
+    certificate, key = make_certificate(stage.path("app"))
+    store = S3(stage.path("s3"), certificate, key)
+    proxy = Proxy(store, certificate, key)
+    try:
+        with open(stage.path("expunged.toml"), "a") as file:
+            section = store.section(stage).replace(f":{store.relay.port}", f":{proxy.port}")
+            file.write(f'\n[[target]]\nname = "s3"\n{section}')
+        play(checks, stage, store, proxy)
+        stage.scan()
+    finally:
+        proxy.close()
+        store.close()
+        stage.close(keep=bool(checks.failed))
+
+
+def play(checks, stage, store, proxy):
+    users = [f"user-{number}-{stage.dice.getrandbits(80):020x}" for number in range(5)]
+    stage.canaries.add(*users)
+    locked, free, soon, denied, neighbour = users
+    proxy.ask("PUT", f"/{BUCKET}", headers={"x-amz-bucket-object-lock-enabled": "true"})
+    for user in users:
+        for version in ("old", "new"):
+            proxy.put(user, "plain", version)
+    for user in (locked, neighbour):
+        proxy.put(user, "compliance", retain=("COMPLIANCE", LATEST))
+        proxy.put(user, "governance", retain=("GOVERNANCE", LATER))
+        proxy.put(user, "held", hold="ON")
+    proxy.put(denied, "compliance", retain=("COMPLIANCE", LATEST))
+    before = keys(store, neighbour)
+    stage.starts()
+
+    receipt = erase(checks, stage, locked, "a user with objects under lock comes to an end")
+    checks.equal("what no lock protects is gone", keys(store, locked), ["compliance", "governance", "held"])
+    checks.equal("the receipt names each kind of lock, with its date", lingering(receipt), [
+        (HELD.format("compliance"), LATEST.replace("Z", ".000Z")),
+        (HELD.format("governance"), LATER.replace("Z", ".000Z")), (HELD.format("legal hold"), None)])
+    page = stage.run("expungectl", "receipt", receipt["request_id"], "--html").stdout
+    checks.check("and so does the page to print", all(text in page for text in ("2040-01-02", "2035-06-07", "legal hold")),
+                 page[:2000])
+    receipt = erase(checks, stage, free, "a user without locks")
+    checks.equal("leaves nothing, and nothing on the receipt", (keys(store, free), lingering(receipt)), ([], []))
+
+    unreadable(checks, stage, store, proxy, denied)
+    freed(checks, stage, store, proxy, (locked, soon))
+    checks.equal("a neighbour's objects are all there", keys(store, neighbour), before)
+
+
+def unreadable(checks, stage, store, proxy, user):
+    """Without an answer nobody knows what protects an object: the request waits."""
+    proxy.answer = (403, "AccessDenied")
+    request = stage.delete(user)[1]["id"]
+    checks.check("where retention may not be asked for the target pauses, and nothing is completed", comes_true(
+        lambda: show(stage, request).get("detail") == "target_paused", 30, 0.1), show(stage, request))
+    proxy.answer = (503, "SlowDown")
+    stage.run("expungectl", "targets", "resume", "s3")
+    checks.check("where the server asks for a pause it is tried again", comes_true(
+        lambda: any(step.get("last_error") == "throttled" for step in show(stage, request)["steps"]), 30, 0.1),
+        show(stage, request))
+    checks.check("and still not completed", show(stage, request)["state"] == "purging")
+    proxy.answer = None
+    checks.check("it ends by itself when there is an answer", ends(stage, request), show(stage, request))
+    checks.equal("with the object left, and said", (keys(store, user), lingering(receipt_of(stage, request))),
+                 (["compliance"], [(HELD.format("compliance"), LATEST.replace("Z", ".000Z"))]))
+
+
+def freed(checks, stage, store, proxy, users):
+    """Retention that ends by time, and locks that somebody lifts."""
+    locked, soon = users
+    until = datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(seconds=SOON_S)
+    text = until.strftime("%Y-%m-%dT%H:%M:%SZ")
+    proxy.put(soon, "brief", retain=("COMPLIANCE", text))
+    receipt = erase(checks, stage, soon, f"retention that lasts {SOON_S} s longer")
+    checks.equal("is on the receipt", lingering(receipt), [(HELD.format("compliance"), text.replace("Z", ".000Z"))])
+    proxy.put(locked, "held", hold="OFF", is_new=False)
+    for name in ("compliance", "governance"):
+        proxy.put(locked, name, retain=("GOVERNANCE", "2020-01-01T00:00:00Z"), is_new=False)
+    comes_true(lambda: datetime.datetime.now(datetime.timezone.utc) > until, 2 * SOON_S, 0.2)
+    for user in users:
+        receipt = erase(checks, stage, user, "when the locks are over another request")
+        checks.equal("erases the rest", (keys(store, user), lingering(receipt)), ([], []))
+    checks.check(f"the proxy was asked for retention {proxy.asked} times", proxy.asked > 0)
+
+
+def erase(checks, stage, user, text):
+    request = stage.delete(user, key=f"{user}-{stage.dice.random()}")[1]["id"]
+    checks.check(text, ends(stage, request), show(stage, request))
+    return receipt_of(stage, request)
+
+
+def ends(stage, request):
+    return comes_true(lambda: show(stage, request)["state"] == "completed", 60, 0.1)
+
+
+def show(stage, request):
+    return stage.http("GET", f"/v1/requests/{request}")[1]
+
+
+def receipt_of(stage, request):
+    return stage.http("GET", f"/v1/requests/{request}/receipt")[1]
+
+
+def lingering(receipt):
+    target = next(target for target in receipt["targets"] if target["target"] == "s3")
+    return sorted((copy["what"], copy.get("until")) for copy in target.get("lingering", []))
+
+
+def keys(store, user):
+    """The last names of all versions and delete markers of a user."""
+    return sorted(name.split(" ")[0].rsplit("/", 1)[1] for name in store.items() if f"/{user}/" in name)
+
+
+class Proxy:
+    """Passes everything on to moto, and answers about retention itself."""
+
+    def __init__(self, store, certificate, key):
+        self.store, self.asked, self.answer = store, 0, None
+        proxy = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def log_message(self, *arguments):
+                pass
+
+            def handle_one(self):
+                body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+                path, _, query = self.path.partition("?")
+                asked = urllib.parse.parse_qs(query, keep_blank_values=True)
+                if self.command == "GET" and "retention" in asked:
+                    status, headers, text = proxy.retention(path, asked["versionId"][0])
+                else:
+                    kept = {name: value for name, value in self.headers.items()
+                            if name.lower() not in ("host", "connection", "content-length")}
+                    status, headers, text = proxy.pass_on(self.command, self.path, body, kept)
+                self.send_response(status)
+                for name, value in headers:
+                    if name.lower() not in ("content-length", "transfer-encoding", "connection", "date", "server"):
+                        self.send_header(name, value)
+                self.send_header("Content-Length", str(len(text)))
+                self.end_headers()
+                self.wfile.write(text)
+
+            do_GET = do_PUT = do_POST = do_DELETE = handle_one
+
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(certificate, key)
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.server.daemon_threads = True
+        self.server.handle_error = lambda *arguments: None
+        self.server.socket = context.wrap_socket(self.server.socket, server_side=True, do_handshake_on_connect=False)
+        self.port = self.server.server_port
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+    def pass_on(self, method, path, body=b"", headers=None):
+        connection = http.client.HTTPSConnection("localhost", self.store.port, timeout=20, context=self.store.context)
+        connection.request(method, path, body, {"Authorization": S3.CREDENTIAL, **(headers or {})})
+        answer = connection.getresponse()
+        found = answer.status, answer.getheaders(), answer.read()
+        connection.close()
+        return found
+
+    def ask(self, method, path, body=b"", headers=None):
+        status, _, text = self.pass_on(method, path, body, headers)
+        assert status < 300, (method, path, status, text[:300])
+
+    def put(self, user, name, text="x", retain=None, hold=None, is_new=True):
+        path = f"/{BUCKET}/users/{user}/{name}"
+        if is_new:
+            self.ask("PUT", path, text.encode())
+        if retain:
+            mode, until = retain
+            self.ask("PUT", f"{path}?retention", f"<Retention><Mode>{mode}</Mode>"
+                     f"<RetainUntilDate>{until}</RetainUntilDate></Retention>".encode())
+        if hold:
+            self.ask("PUT", f"{path}?legal-hold", f"<LegalHold><Status>{hold}</Status></LegalHold>".encode())
+
+    def retention(self, path, version):
+        self.asked += 1
+        if self.answer:
+            return self.error(*self.answer)
+        status, headers, _ = self.pass_on("HEAD", f"{path}?versionId={urllib.parse.quote(version)}")
+        if status != 200:
+            # Of a delete marker.
+            return self.error(405, "MethodNotAllowed")
+        found = {name.lower(): value for name, value in headers}
+        if "x-amz-object-lock-mode" not in found:
+            return self.error(404, "NoSuchObjectLockConfiguration")
+        until = found["x-amz-object-lock-retain-until-date"].replace("Z", ".000Z")
+        return 200, [("Content-Type", "application/xml")], (
+            '<?xml version="1.0" encoding="UTF-8"?>\n<Retention xmlns="http://s3.amazonaws.com/doc/2006-03-01/">'
+            f"<Mode>{found['x-amz-object-lock-mode']}</Mode><RetainUntilDate>{until}</RetainUntilDate></Retention>"
+        ).encode()
+
+    @staticmethod
+    def error(status, code):
+        return status, [("Content-Type", "application/xml")], (
+            f'<?xml version="1.0" encoding="UTF-8"?>\n<Error><Code>{code}</Code><Message>no</Message></Error>').encode()
+
+    def close(self):
+        self.server.shutdown()
