@@ -294,8 +294,10 @@ package actor PostgreSQLTarget: PurgeTarget {
         }
     }
 
-    /// Replicas that have not replayed a place of the log; those of which that is not known; the
-    /// longest lag of them in ms. A base backup that is being made is none.
+    /// How many replicas have not replayed a place of the log, of how many that is not known, and
+    /// the longest lag of them in ms.
+    ///
+    /// A base backup that is being made is none.
     private static let replicasBehind = """
         SELECT count(*), count(*) FILTER (WHERE replay_lsn IS NULL),
             ceil(extract(epoch FROM max(replay_lag)) * 1000)::bigint
