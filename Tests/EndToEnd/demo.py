@@ -31,9 +31,11 @@ def plays(checks):
 
 def is_cut(checks):
     with tempfile.TemporaryDirectory() as place:
-        # A terminal sends Ctrl-C to all processes of the group.
+        # A terminal sends Ctrl-C to all processes of the group; one that a shell put into the background
+        # ignores it, and so would all that come of it.
         demo = subprocess.Popen([SCRIPT], env={**os.environ, "TMPDIR": place}, text=True,
-                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True)
+                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True,
+                                preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
         count = 0
         for line in demo.stdout:
             count += " ok  " in line
