@@ -253,11 +253,8 @@ class DrilledFiles(Files):
 class DrilledS3(S3):
     IS_DATED, COPY = True, "restored"
     bucket = "uploads"
-
-    def __init__(self, *arguments):
-        super().__init__(*arguments)
-        # What becomes of connections that are cut is shown elsewhere.
-        self.relay.rate = 0
+    # What becomes of connections that are cut is shown elsewhere.
+    CUT_RATE = 0
 
     def call(self, method, path, body=None):
         return super().call(method, path.replace("/uploads", "/" + self.bucket, 1), body)
@@ -294,10 +291,7 @@ class DrilledS3(S3):
 class DrilledCloudStorage(CloudStorage):
     IS_DATED, COPY = True, "restored"
     bucket = "media"
-
-    def __init__(self, *arguments):
-        super().__init__(*arguments)
-        self.relay.rate = 0
+    CUT_RATE = 0
 
     def call(self, method, path, body=None, *more):
         if path == "/storage/v1/b":
