@@ -367,6 +367,24 @@ struct AfterlifeTests {
         #expect(try await world.bench.state.returnedCaseCount() == 0)
     }
 
+    @Test func `a store that a deletion did not know is looked at once data was found in it`()
+        async throws
+    {
+        let world = try await Afterworld()
+        let id = try await world.complete(Self.user, targets: ["former"])
+        try await world.look(after: Self.day * 7)
+        try await world.insert(Self.user)
+        try await Self.sample(world)
+        let returnedAt = try #require(try await world.record(id).openCase?.returnedAt)
+        try await world.look(after: returnedAt.since(Bench.start) + Self.day)
+        let again = try #require(try await world.record(id).rechecks.last)
+        #expect(again.outcome == .returned && again.found.map(\.target) == [TargetName("app-db")])
+        try await world.erase(Self.user)
+        try await world.look(after: Self.day * 60)
+        let last = try #require(try await world.record(id).rechecks.last)
+        #expect(last.outcome == .clean && last.missing == [TargetName("former")])
+    }
+
     @Test func `a sample does not open a case anew whose looks an operator ended`() async throws {
         let world = try await Afterworld()
         let id = try await world.complete(Self.user)

@@ -99,14 +99,18 @@ final class Afterworld: Sendable {
     // MARK: Deletions
 
     /// Hands in a deletion as an application does.
-    func submit(_ user: String) async throws -> LoadedRequest {
-        try await bench.submit(user, targets: [TargetName("app-db")], at: clock.now())
+    func submit(_ user: String, targets: [String] = ["app-db"]) async throws -> LoadedRequest {
+        try await bench.submit(user, targets: targets.map { TargetName($0) }, at: clock.now())
     }
 
     /// Completes a deletion as the engine's last commit does.
     @discardableResult
-    func complete(_ user: String, vault: SealedVault? = nil) async throws -> RequestID {
-        let loaded = try await submit(user)
+    func complete(
+        _ user: String,
+        targets: [String] = ["app-db"],
+        vault: SealedVault? = nil
+    ) async throws -> RequestID {
+        let loaded = try await submit(user, targets: targets)
         var done = loaded.request
         for index in done.purges.indices { done.purges[index].step = .verified }
         done.phase = .completed

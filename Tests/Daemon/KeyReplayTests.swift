@@ -193,6 +193,27 @@ struct KeyReplayTests {
         #expect(world.bench.log.all.last == "dataReturned count=1 detail=sample target=crm")
     }
 
+    @Test func `what a sample finds in a keyed store is not clean for a look that cannot ask`()
+        async throws
+    {
+        let world = try await Self.world()
+        try await world.look(after: KeyWorld.day)
+        try await world.look(after: KeyWorld.day * 7)
+        #expect(try await world.rows("cases") == 0)
+        try await world.insert("u1", "c1")
+        try await world.sample()
+        #expect(try await world.rows("cases WHERE is_reopened = 1") == 1)
+        try await world.remove("u1")
+        try await world.look(after: KeyWorld.day * 60)
+        let state = world.bench.state
+        let page = try await state.requestRecords(RequestFilter(), cursor: nil, limit: 9)
+        let looks = try #require(page.records.map(\.rechecks).max { $0.count < $1.count })
+        #expect(looks.map(\.outcome) == [.clean, .clean, .returned, .unverified])
+        let last = try #require(looks.last)
+        #expect(Set(last.missing) == [TargetName("crm"), TargetName("spaces")])
+        #expect(try world.names(in: "crm") == ["c1.json", "c3.json"])
+    }
+
     @Test func `a keyed store that names ids of others leads on to them`() async throws {
         let world = try await Self.world(Self.chain)
         try await world.insert("u4", "c4")

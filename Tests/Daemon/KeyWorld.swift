@@ -148,6 +148,15 @@ final class KeyWorld: Sendable {
         }
     }
 
+    /// Takes the rows that name a user, and nothing else.
+    func remove(_ user: String) async throws {
+        try await database.write { db in
+            for table in ["accounts", "members"] {
+                try db.execute(sql: "DELETE FROM \(table) WHERE user_id = ?", arguments: [user])
+            }
+        }
+    }
+
     /// A row that knows no user, but the customer.
     func insertTicket(_ customer: String, _ thread: String) async throws {
         try await desk.write { db in

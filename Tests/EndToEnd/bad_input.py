@@ -70,7 +70,7 @@ def refuse_replays(checks, stage):
         done = stage.run("expungectl", "replay", *arguments)
         checks.check(f"{what} is refused", done.returncode != 0 and words in done.stderr, done)
     done = stage.run("expungectl", "replay", "--since", "2026-01-01T00:00:00Z", "--target", "app-db", "--drill",
-                     "--path", "/nowhere/app.db")
+                     "--copy", "/nowhere/app.db")
     checks.check("a drill of a copy that is not there is no success",
                  done.returncode == 1 and "'/nowhere/app.db' does not exist" in done.stdout, done)
 

@@ -117,7 +117,8 @@ extension DaemonBackend {
             rechecks: RecheckMetrics(
                 counts: parts.rechecks.counts,
                 returned: try await returnedCases(),
-                overdue: parts.rechecks.overdue
+                overdue: parts.rechecks.overdue,
+                isSampleFound: parts.rechecks.isSampleFound
             ),
             ledgerEntryCount: parts.state.ledgerSize,
             ledgerCoveredCount: await parts.ledger.last?.checkpoint.size ?? 0,

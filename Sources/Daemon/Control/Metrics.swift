@@ -213,6 +213,9 @@ struct Metrics: Sendable {
             + gauge("deletions_returned", "Completed deletions with data that is back.") {
                 [([], Int64(rechecks.returned))]
             }
+            + gauge("sample_found", "Whether the last sample found data of an erased user.") {
+                [([], rechecks.isSampleFound ? 1 : 0)]
+            }
             + gauge("recheck_overdue", "Whether a target could not be looked at for days.") {
                 targets.keys.sorted().map {
                     ([("target", $0.rawValue)], rechecks.overdue.contains($0) ? 1 : 0)
@@ -245,6 +248,7 @@ struct RecheckMetrics: Sendable {
     let counts: [Recheck.Outcome: Int]
     let returned: Int
     let overdue: Set<TargetName>
+    let isSampleFound: Bool
 }
 
 /// The stored tokens of one moment.

@@ -33,7 +33,7 @@ final class Afterlife: Sendable {
     private enum Finding {
         case clean
         case remaining(Int)
-        /// Not configured any more.
+        /// Not configured any more, or the ids by which it knew the user are gone.
         case missing
         case unknown(retryAt: WallTime)
     }
@@ -158,17 +158,18 @@ extension Afterlife {
         let paused = try await state.pauses().targets
         var findings: [RequestID: [TargetName: Finding]] = [:]
         for name in Set(open.flatMap(\.due.targets)).sorted() {
+            let isKeyed = targets[name] is KeyedTarget
             let concerned = open.filter { $0.due.targets.contains(name) }
-            var answers: [Finding]
-            if let target = targets[name] {
-                let orders = concerned.map {
-                    PurgeOrder(request: $0.due.sealed.request, user: $0.user, fence: $0.due.fence)
-                }
-                answers = await ask(target, orders, isPaused: paused[name] != nil, at: now)
-            } else {
-                answers = concerned.map { _ in .missing }
+            let known = concerned.filter { !isKeyed || !$0.due.isReopened }
+            for entry in concerned {
+                findings[entry.due.sealed.request, default: [:]][name] = .missing
             }
-            for (entry, answer) in zip(concerned, answers) {
+            guard let target = targets[name], !known.isEmpty else { continue }
+            let orders = known.map {
+                PurgeOrder(request: $0.due.sealed.request, user: $0.user, fence: $0.due.fence)
+            }
+            let answers = await ask(target, orders, isPaused: paused[name] != nil, at: now)
+            for (entry, answer) in zip(known, answers) {
                 findings[entry.due.sealed.request, default: [:]][name] = answer
             }
         }
@@ -249,7 +250,9 @@ extension Afterlife {
             let later = EndedRecheck.Next.due(retryAt, stage: due.stage, openedAt: due.openedAt)
             return EndedRecheck(due, nil, next: later)
         }
-        if recheck.missing == due.targets {
+        // Where data came back to and nobody can look, nothing is clean.
+        let isBlind = recheck.missing.contains(where: due.suspects.contains)
+        if isBlind || recheck.missing == due.targets {
             recheck = Recheck(at: now, .unverified, missing: recheck.missing)
         }
         // What fell due while nobody could look is covered by this look.

@@ -64,16 +64,17 @@ extension IdentityToolkit {
         case .refused, .unclear: return .trouble(.unusable)
         case .honoured: break
         }
+        // The last page may have a token, too; what that leads to is empty (firebase-tools,
+        // `accountExporter.ts`).
+        guard let users = reading.json?["users"] else { return .page([], next: nil) }
+        guard let list = users.array else { return .trouble(.unusable) }
         var ids: [UserID] = []
-        if let users = reading.json?["users"] {
-            guard let list = users.array else { return .trouble(.unusable) }
-            for user in list {
-                guard let id = user["localId"]?.string else { return .trouble(.unusable) }
-                // One that no request can name was never erased.
-                if let id = UserID(id) { ids.append(id) }
-            }
+        for user in list {
+            guard let id = user["localId"]?.string else { return .trouble(.unusable) }
+            // One that no request can name was never erased.
+            if let id = UserID(id) { ids.append(id) }
         }
-        let next = reading.json?["nextPageToken"]?.string ?? ""
+        let next = list.isEmpty ? "" : reading.json?["nextPageToken"]?.string ?? ""
         return .page(ids, next: next.isEmpty ? nil : Secret(next))
     }
 

@@ -96,12 +96,14 @@ extension CloudFamily {
         return state.withLock { state in
             var rest = state.accounts.values.sorted { Self.precedes($0.localID, $1.localID) }
             if let token { rest = rest.filter { Self.precedes(token, $0.localID) } }
-            let page = rest.prefix(min(size, configuration.pageMax))
+            let limit = min(size, configuration.pageMax)
+            let page = rest.prefix(limit)
             let end = page.last?.localID
             return .json([
                 "kind": "identitytoolkit#DownloadAccountResponse",
                 "users": page.isEmpty ? .absent : .list(page.map(json)),
-                "nextPageToken": page.count < rest.count ? .optional(end) : .absent,
+                // A page that is full has one, also where nothing follows (firebase-tools, #3231).
+                "nextPageToken": page.count == limit ? .optional(end) : .absent,
             ])
         }
     }

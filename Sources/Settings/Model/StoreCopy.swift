@@ -52,22 +52,28 @@ extension TargetKind {
         rule.accepts(place) ? .placed(kind) : .malformed(rule.requirement)
     }
 
-    /// Whether both certainly are one place, as far as the configuration tells: a path may have
-    /// several names, and the database of PostgreSQL is in a credential.
+    /// Whether both may be one place, as far as the configuration tells.
+    ///
+    /// A server has more names than anybody can compare (a socket, an address, an alias, a port
+    /// that is left out), so the last part of the way decides alone. A path may have several names,
+    /// too, and the database of PostgreSQL is in a credential: these are not told here.
     package func isPlace(of other: TargetKind) -> Bool {
         switch (self, other) {
         case (.sqlite(let one), .sqlite(let two)): one.path == two.path
         case (.files(let one), .files(let two)): one.root == two.root
-        case (.redis(let one), .redis(let two)):
-            one.place == two.place && one.database == two.database
-        case (.s3(let one), .s3(let two)):
-            one.endpoint == two.endpoint && one.bucket == two.bucket
-        case (.cloudStorage(let one), .cloudStorage(let two)):
-            one.access.baseURL == two.access.baseURL && one.bucket == two.bucket
+        case (.redis(let one), .redis(let two)): one.database == two.database
         case (.firestore(let one), .firestore(let two)):
-            one.access.baseURL == two.access.baseURL && one.project == two.project
-                && one.database == two.database
-        default: false
+            one.project == two.project && one.database == two.database
+        default: bucket != nil && bucket == other.bucket
+        }
+    }
+
+    /// Cloud Storage speaks the protocol of S3, too.
+    private var bucket: String? {
+        switch self {
+        case .s3(let s3): s3.bucket
+        case .cloudStorage(let storage): storage.bucket
+        default: nil
         }
     }
 }

@@ -87,7 +87,7 @@ struct CaseWriter {
         if let opened = returned.opened {
             try Self.open(opened, database)
             try database.run(
-                "UPDATE cases SET returned_at = ? WHERE request_id = ?",
+                "UPDATE cases SET returned_at = ?, is_reopened = 1 WHERE request_id = ?",
                 .time(now),
                 .id(id.value)
             )

@@ -13,8 +13,12 @@ package struct DueCase: Hashable, Sendable {
     package let dueAt: WallTime
     /// Only rows not newer than this are meant: the fence of the purge.
     package let fence: WallTime
-    /// What the deletion purged.
+    /// What the deletion purged, and what data came back to.
     package let targets: [TargetName]
+    /// Where data came back to, as far as is known; empty while none is.
+    package let suspects: [TargetName]
+    /// After the last look: the ids that other stores knew the user by are gone since then.
+    package let isReopened: Bool
 }
 
 /// One look at the cases.
@@ -117,12 +121,16 @@ extension StateDatabase {
             return try database.first(
                 """
                 SELECT c.case_key, c.sealed_user, c.stage, c.opened_at, c.due_at,
-                  min(r.created_at, r.accepted_at)
+                  min(r.created_at, r.accepted_at), ifnull(c.is_reopened, 0),
+                  iif(c.returned_at IS NULL, NULL, r.rechecks)
                 FROM cases c JOIN requests r ON r.id = c.request_id WHERE c.request_id = ?
                 """,
                 .id(id.value)
             ) { row in
-                DueCase(
+                let returned = try RecheckText.decode(row.textOrNil(7))
+                    .last { $0.outcome == .returned }
+                let suspects = returned?.found.map(\.target) ?? []
+                return DueCase(
                     sealed: SealedCase(
                         request: id,
                         keyID: keyID,
@@ -133,7 +141,9 @@ extension StateDatabase {
                     openedAt: row.time(3),
                     dueAt: row.time(4),
                     fence: row.time(5),
-                    targets: targets
+                    targets: targets + suspects.filter { !targets.contains($0) },
+                    suspects: suspects,
+                    isReopened: row.bool(6)
                 )
             }
         }

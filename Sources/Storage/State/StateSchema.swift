@@ -69,6 +69,7 @@ enum StateSchema {
             ("11 re-checks", cases), ("12 holds on targets", TargetHoldTable.schema),
             ("13 found keys", FoundKeyTable.schema), ("14 tombstones of keys", keyTombstones),
             ("15 one deletion of a user", oneDeletion), ("16 scopes of receipts", scopes),
+            ("17 cases opened anew", "ALTER TABLE cases ADD COLUMN is_reopened INTEGER"),
         ]
         for (name, sql) in later {
             migrator.registerMigration(name) { try $0.execute(sql: sql) }

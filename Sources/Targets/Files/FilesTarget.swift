@@ -281,10 +281,12 @@ package actor FilesTarget: PurgeTarget {
         return root
     }
 
-    /// A disk that fails is no root that is wrong: that is tried again.
+    /// A disk that fails, or a server of files that is busy, is no root that is wrong: that is
+    /// tried again.
     private func trouble(_ failure: OpenDirectory.Failure, _ kind: FilesError.Kind) -> FilesError {
         let error = FilesError(failure, target: name)
-        guard error.kind != .storage else { return error }
+        let passing = [ESTALE, EAGAIN, EINTR]
+        guard error.kind != .storage, !passing.contains(failure.errorNumber) else { return error }
         return FilesError(kind, target: name, errorNumber: failure.errorNumber)
     }
 

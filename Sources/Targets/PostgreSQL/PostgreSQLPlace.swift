@@ -1,10 +1,10 @@
 package import Lifecycle
 
-/// The server and the database that a connection string leads to, to tell a copy from the store.
+/// The database that a connection string leads to, to tell a copy from the store.
+///
+/// Not the server: it has more names than anybody can compare (a socket, an address, an alias, a
+/// port or host that is left out).
 package struct PostgreSQLPlace: Hashable, Sendable {
-    private static let serverKeys: Set<String> = ["host", "hostaddr", "port"]
-
-    private let server: [String: String]
     private let database: String
 
     /// Reads a connection string; `nil` for a text that is none, or names no database: libpq would
@@ -17,12 +17,9 @@ package struct PostgreSQLPlace: Hashable, Sendable {
         guard let given = PostgreSQLConninfo.parse(conninfo),
             let named = given.first(where: { $0.key == "dbname" })?.value, !named.isEmpty
         else { return nil }
-        server = given.filter { Self.serverKeys.contains($0.key) }.reduce(into: [:]) {
-            $0[$1.key] = $1.value
-        }
         self.database = database ?? named
     }
 
-    /// Whether both are one database; the same server may have more than one name.
+    /// Whether both may be one database.
     package func isDatabase(of other: Self) -> Bool { self == other }
 }

@@ -71,7 +71,7 @@ package actor PostgreSQLTarget: PurgeTarget {
                     }
                     guard error.concernsOneOrder else {
                         let missing = orders.count - answers.count
-                        return answers
+                        return noting(Self.replicasUnknown, in: answers)
                             + Array(repeating: .trouble(error.trouble), count: missing)
                     }
                     answers.append(.trouble(error.trouble))
@@ -273,7 +273,7 @@ package actor PostgreSQLTarget: PurgeTarget {
     /// the others take only if it is no less than what was waited in vain: one that has stopped
     /// keeps an old lag, or none (PostgreSQL 15, 28.2.4).
     private func replicas(_ signal: CancelSignal) async -> PurgeCounts.Lingering? {
-        guard let session else { return nil }
+        guard let session else { return Self.replicasUnknown }
         session.signal = signal
         do {
             let written = try ask("SELECT pg_current_wal_flush_lsn()", [], session).rows.first?[0]
@@ -290,9 +290,15 @@ package actor PostgreSQLTarget: PurgeTarget {
             }
         } catch {
             forget(after: known(error))
-            return PurgeCounts.Lingering(text: "rows on replicas, if there are any", until: nil)
+            return Self.replicasUnknown
         }
     }
+
+    /// What is said when the server could not be asked.
+    private static let replicasUnknown = PurgeCounts.Lingering(
+        text: "rows on replicas, if there are any",
+        until: nil
+    )
 
     /// How many replicas have not replayed a place of the log, of how many that is not known, and
     /// the longest lag of them in ms.
