@@ -235,7 +235,7 @@ class Namespace:
         self.pid, self.options = stage.daemon.pid, ["-U", "--preserve-credentials"] if is_mapped else []
 
     def run(self, *command):
-        subprocess.run(["nsenter", "-t", str(self.pid), "-m", *self.options, shutil.which(command[0]), *command[1:]],
+        subprocess.run(["nsenter", "-t", str(self.pid), "-m", "-r", *self.options, shutil.which(command[0]), *command[1:]],
                        check=True, capture_output=True)
 
 

@@ -87,6 +87,20 @@ import Testing
         return found.map { "\($0.isCovered ? "" : "! ")\($0.name): \($0.reason)" }
     }
 
+    @Test("a column without a rule is not hidden behind a thousand with one")
+    func bound() {
+        let columns = Array(repeating: "email", count: SchemaCoverage.findingsMax + 100)
+        let rule = TableRule(table: "a", column: "user_id", action: .delete)
+        let coverage = SchemaCoverage(
+            tables: [
+                SchemaCoverage.Table(name: "a", columns: columns, foreignKeys: []),
+                SchemaCoverage.Table(name: "z", columns: ["user_id"], foreignKeys: []),
+            ],
+            claims: SchemaClaims(rules: [rule])
+        )
+        #expect(coverage.findings().map(\.name) == ["z.user_id"])
+    }
+
     @Test("a reference to users and a name of the user id need a rule, a cascade counts as one")
     func references() async throws {
         let found = try await findings(

@@ -90,8 +90,13 @@ extension DaemonBackend {
             parts.engine.post(.resumeTarget(name))
         case .check:
             findings = await adapter.diagnose()
-            if case .findings(let found) = await adapter.coverage() {
+            switch await adapter.coverage() {
+            case .findings(let found):
                 uncovered = found.filter { !$0.isCovered }.map { "\($0.name): \($0.reason)" }
+            case .trouble(let trouble):
+                // Silence would pass for "nothing was found".
+                findings.append("it cannot be looked through for user data: \(trouble.code)")
+            case .unknown: break
             }
         }
         await parts.engine.probe()

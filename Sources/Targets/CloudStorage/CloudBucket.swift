@@ -49,8 +49,8 @@ struct CloudBucket: Sendable {
         case names(prefix: String, delimiter: String)
         /// What is there now.
         case live(prefix: String)
-        /// Folders and objects at the root.
-        case root
+        /// Folders and objects in a folder, from a name on.
+        case folders(parent: String, from: String)
     }
 
     private let store: GoogleStore
@@ -98,7 +98,9 @@ struct CloudBucket: Sendable {
         case .names(let prefix, let delimiter):
             call.query += [("versions", "true"), ("prefix", prefix), ("delimiter", delimiter)]
         case .live(let prefix): call.query.append(("prefix", prefix))
-        case .root: call.query.append(("delimiter", "/"))
+        case .folders(let parent, let name):
+            call.query += [("prefix", parent), ("delimiter", "/")]
+            if !name.isEmpty { call.query.append(("startOffset", name)) }
         }
         if let token { call.query.append(("pageToken", token)) }
         let answer = try await get(call)

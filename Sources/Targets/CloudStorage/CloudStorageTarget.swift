@@ -145,24 +145,48 @@ package struct CloudStorageTarget: PurgeTarget {
 
     /// Looks for folders of the bucket that no rule leads to.
     package func coverage() async -> CoverageAnswer {
-        let page: CloudBucket.Page
+        let strays: Set<String>
         do throws(GoogleFailure) {
-            page = try await bucket.page(.root, from: nil)
+            strays = try await strayFolders()
         } catch {
             return .trouble(error.trouble)
-        }
-        let hasObjects = page.versions.contains { !$0.name.contains("/") }
-        let folders = page.folders + (hasObjects ? ["*"] : [])
-        let strays = folders.filter { folder in
-            !plan.templates.contains { $0.root.hasPrefix(folder) || folder.hasPrefix($0.root) }
         }
         return .findings(
             StrayNames.findings(
                 rules: plan.templates.map(\.description),
-                strays: strays,
+                strays: strays.sorted(),
                 kind: "folders"
             )
         )
+    }
+
+    private func strayFolders() async throws(GoogleFailure) -> Set<String> {
+        let roots = plan.templates.map(\.root)
+        var strays: Set<String> = []
+        for parent in StrayNames.parents(of: roots) {
+            var passed: Set<String> = []
+            var (start, token) = ("", String?.none)
+            try await PageWalk(clock: clock).run { () throws(GoogleFailure) in
+                let range = CloudBucket.Range.folders(parent: parent, from: start)
+                let page = try await bucket.page(range, from: token)
+                var names = page.folders
+                // The emulator gives what is deeper, too.
+                if page.versions.contains(where: { !$0.name.dropFirst(parent.count).contains("/") })
+                {
+                    names.append(parent + "*")
+                }
+                strays.formUnion(names.filter { !StrayNames.isCovered($0, by: roots) })
+                token = page.next
+                if token != nil, let end = StrayNames.end(of: page.folders.last, by: roots),
+                    passed.insert(end).inserted
+                {
+                    (start, token) = (end, nil)
+                    return true
+                }
+                return token != nil && strays.count <= PathCoverage.namesMax
+            }
+        }
+        return strays
     }
 
     // MARK: Orders

@@ -2,6 +2,36 @@ import Lifecycle
 
 /// What no rule leads to, for the coverage of a store without a schema.
 enum StrayNames {
+    /// The folders to look into: the top, and those on the way to what a rule leads to.
+    ///
+    /// Not the last of them: what is in there is named after users.
+    ///
+    /// - Parameter roots: What stands before the user id in each rule.
+    /// - Returns: Empty or with a slash at the end.
+    static func parents(of roots: [String]) -> [String] {
+        var parents: Set<String> = [""]
+        for root in roots {
+            let folders = root.split(separator: "/", omittingEmptySubsequences: false).dropLast()
+            for count in 1..<max(1, folders.count) {
+                parents.insert(folders.prefix(count).joined(separator: "/") + "/")
+            }
+        }
+        return parents.sorted()
+    }
+
+    /// Whether rules lead to what has this name, or there by it.
+    static func isCovered(_ name: String, by roots: [String]) -> Bool {
+        roots.contains { $0.hasPrefix(name) || name.hasPrefix($0) }
+    }
+
+    /// Behind which name a listing goes on that came to what is named after users; `nil` elsewhere.
+    ///
+    /// So a folder with a million of them costs as many pages as it has others.
+    static func end(of name: String?, by roots: [String]) -> String? {
+        guard let name else { return nil }
+        return roots.first { name.hasPrefix($0) && !$0.isEmpty }.map { $0 + "\u{10FFFF}" }
+    }
+
     /// The configured rules, and the names beside them; so many that they are probably named after
     /// users are only counted.
     static func findings(

@@ -133,14 +133,20 @@ struct S3Bucket: Sendable {
         return (names, marker + (version ?? []))
     }
 
-    /// A page of the names that stand before the first slash.
+    /// A page of the folders in a folder, and `*` there for objects that lie in it themselves.
     ///
     /// - Throws: ``S3Error``.
-    func folders() async throws(S3Error) -> [String] {
-        let answer = try await list([("list-type", "2"), ("delimiter", "/")])
+    func folders(
+        in parent: String,
+        from place: Query
+    ) async throws(S3Error) -> (names: [String], next: Query?) {
+        let range = [("list-type", "2"), ("prefix", parent), ("delimiter", "/")]
+        let answer = try await list(range + place)
         var names: [String] = []
         for entry in answer.all("CommonPrefixes") { names.append(try text(entry["Prefix"])) }
-        return names + (answer.all("Contents").isEmpty ? [] : ["*"])
+        if !answer.all("Contents").isEmpty { names.append(parent + "*") }
+        guard answer["IsTruncated"]?.text == "true" else { return (names, nil) }
+        return (names, [("continuation-token", try text(answer["NextContinuationToken"]))])
     }
 
     /// A page of unfinished uploads

@@ -103,22 +103,39 @@ package struct S3Target: PurgeTarget {
 
     /// Looks for folders of the bucket that no rule leads to.
     package func coverage() async -> CoverageAnswer {
-        let folders: [String]
+        let strays: Set<String>
         do throws(S3Error) {
-            folders = try await bucket.folders()
+            strays = try await strayFolders()
         } catch {
             return .trouble(error.trouble)
-        }
-        let strays = folders.filter { folder in
-            !plan.templates.contains { $0.root.hasPrefix(folder) || folder.hasPrefix($0.root) }
         }
         return .findings(
             StrayNames.findings(
                 rules: plan.templates.map(\.description),
-                strays: strays,
+                strays: strays.sorted(),
                 kind: "folders"
             )
         )
+    }
+
+    private func strayFolders() async throws(S3Error) -> Set<String> {
+        let roots = plan.templates.map(\.root)
+        var strays: Set<String> = []
+        for parent in StrayNames.parents(of: roots) {
+            var place: S3Bucket.Query? = []
+            var passed: Set<String> = []
+            while let from = place, strays.count <= PathCoverage.namesMax {
+                let page = try await bucket.folders(in: parent, from: from)
+                strays.formUnion(page.names.filter { !StrayNames.isCovered($0, by: roots) })
+                place = page.next
+                if place != nil, let end = StrayNames.end(of: page.names.last, by: roots),
+                    passed.insert(end).inserted
+                {
+                    place = [("start-after", end)]
+                }
+            }
+        }
+        return strays
     }
 
     // MARK: Orders

@@ -258,7 +258,7 @@ struct CloudStorageTargetTests {
                 Issue.record("no findings")
                 return
             }
-            #expect(findings.filter { !$0.isCovered }.map(\.name) == ["logs/", "*"])
+            #expect(findings.filter { !$0.isCovered }.map(\.name) == ["*", "logs/"])
         }
     }
 }

@@ -1,0 +1,61 @@
+import Control
+import Engine
+import Lifecycle
+import Storage
+import Testing
+
+@testable import Daemon
+
+/// A store that works, and that answers as told when it is looked through.
+private struct OpaqueStore: PurgeTarget {
+    let name = TargetName("app-db")
+    let answer: CoverageAnswer
+
+    func purge(_ orders: [PurgeOrder]) async -> [PurgeAnswer] {
+        orders.map { _ in .done(PurgeCounts()) }
+    }
+    func verify(_ orders: [PurgeOrder]) async -> [VerifyAnswer] { orders.map { _ in .clean } }
+    func diagnose() async -> [String] { [] }
+    func coverage() async -> CoverageAnswer { answer }
+}
+
+@Suite("Looking for user data over the control API") struct CoverageBackendTests {
+    private static let settings = """
+        [[target]]
+        name = "app-db"
+        kind = "sqlite"
+        path = "/srv/app.db"
+        [[target.table]]
+        table = "orders"
+        column = "buyer"
+        action = "delete"
+        """
+
+    private func check(_ answer: CoverageAnswer) async throws -> WireHealth {
+        let name = TargetName("app-db")
+        let backend = try Bench().backend(
+            more: Self.settings,
+            targets: [name: OpaqueStore(answer: answer)],
+            clock: StillClock()
+        )
+        let caller = Caller(role: .operator, uid: 0, operatorUID: 1000)
+        return try await withThrowingTaskGroup { group in
+            group.addTask { try await backend.parts.engine.run() }
+            defer { group.cancelAll() }
+            return try await backend.control(.check, target: name, caller: caller)
+        }
+    }
+
+    @Test func `a store that cannot be looked through is no store in which nothing was found`()
+        async throws
+    {
+        let failed = try await check(.trouble(.unreachable))
+        #expect(failed.uncovered == nil)
+        #expect(failed.findings == ["it cannot be looked through for user data: unreachable"])
+        let stray = CoverageFinding(name: "logs/", reason: "no rule leads there", isCovered: false)
+        let found = try await check(.findings([stray]))
+        #expect(found.uncovered == ["logs/: no rule leads there"] && found.findings.isEmpty)
+        let unknown = try await check(.unknown)
+        #expect(unknown.uncovered == nil && unknown.findings.isEmpty)
+    }
+}
