@@ -77,8 +77,8 @@ extension ControlSuite {
             state       incomplete
             since       2026-11-21T08:00:00.000Z
             tombstones  7
-            TARGET  FOUND  ERASED  ROWS  NEWER  TROUBLE
-            app-db  3      2       40    1      remaining_rows: why
+            TARGET  FOUND  ERASED  ROWS  LEFT  TROUBLE
+            app-db  3      2       40    1     remaining_rows: why
 
             """
         private static let ledgerReport = """

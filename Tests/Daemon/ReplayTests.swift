@@ -200,6 +200,12 @@ struct ReplayTests {
         }
     }
 
+    /// Of everything, before anybody came back.
+    private static var afterRestoration: ReplayInput {
+        var input = ReplayInput(since: Bench.start)
+        input.restoredAt = Stores.now
+        return input
+    }
     private static let erased = (0..<erasedCount).map { "user-\($0)" }
     private static let keptPictures = Set(
         (erasedCount..<erasedCount + keptCount).map { "user-\($0).png" }
@@ -225,7 +231,7 @@ struct ReplayTests {
         #expect(found.targets.map(\.erased) == [0, 0])
         #expect(try stores.rows(from: 0, count: Self.erasedCount).count == 3000)
 
-        let replay = try await stores.replay(ReplayInput(since: Bench.start))
+        let replay = try await stores.replay(Self.afterRestoration)
         #expect(replay.state.known == .finished)
         #expect(replay.tombstones == 1000)
         #expect(replay.targets.map(\.erased) == [1000, 1000])
@@ -235,7 +241,35 @@ struct ReplayTests {
         #expect(try stores.pictures() == Self.keptPictures)
 
         let again = try await stores.replay(ReplayInput(since: Bench.start))
+        #expect(again.state.known == .finished)
         #expect(again.targets.map(\.erased) == [0, 0])
+    }
+
+    @Test func `what a store does not date stays until somebody says that it was restored`()
+        async throws
+    {
+        let stores = try await Stores(20)
+        try stores.copy("", ".backup")
+        try await stores.erase(Array(Self.erased.prefix(5)))
+        try stores.copy(".backup", "")
+
+        // Nobody said so, and these users were erased after what was said.
+        for restoredAt in [nil, Bench.start + .seconds(59)] {
+            var input = ReplayInput(since: Bench.start, target: TargetName("app-db"))
+            input.restoredAt = restoredAt
+            let replay = try await stores.replay(input)
+            #expect(replay.state.known == .incomplete)
+            let target = try #require(replay.targets.first)
+            #expect(target.error == "undated")
+            #expect(target.detail?.contains("no created_at_column for posts") == true)
+            #expect([target.found, target.fenced, target.erased, target.rows] == [5, 15, 0, 0])
+            #expect(try stores.rows(from: 0, count: 20).count == 60)
+        }
+        let replay = try await stores.replay(Self.afterRestoration)
+        #expect(replay.state.known == .finished)
+        #expect(replay.targets.map(\.erased) == [5, 5])
+        #expect(try stores.rows(from: 0, count: 5).count == 0)
+        #expect(try stores.rows(from: 5, count: 15).count == 45)
     }
 
     @Test func `erasures from before the backup are left alone`() async throws {
@@ -296,7 +330,7 @@ struct ReplayTests {
         try await stores.bench.state.writer.perform {
             try $0.execute(sql: "DELETE FROM tombstones")
         }
-        let replay = try await stores.replay(ReplayInput(since: Bench.start))
+        let replay = try await stores.replay(Self.afterRestoration)
         #expect(replay.tombstones == 5)
         #expect(replay.targets.map(\.erased) == [5, 5])
     }

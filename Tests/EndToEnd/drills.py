@@ -77,7 +77,7 @@ def play(checks, stage, stores):
     for name, store in stores.items():
         checks.equal(f"{name}: erased, and all there in the copy",
                      (owned(live[name], users), owned(store.items(store.COPY), users)), (0, ERASED))
-        fail(checks, stage, name, store, since)
+        fail(checks, stage, name, store, since, restored)
         checks.equal(f"{name}: no drill that fails touched the store or the copy",
                      (store.items() == live[name], owned(store.items(store.COPY), users)), (True, ERASED))
         succeed(checks, stage, name, store, since, restored)
@@ -89,9 +89,9 @@ def play(checks, stage, stores):
     checks.equal("the ledger verifies", done.returncode, 0)
 
 
-def fail(checks, stage, name, store, since):
+def fail(checks, stage, name, store, since, restored):
     for what, place, error, word in store.bad_places():
-        status, done = drill(stage, since, name, place)
+        status, done = drill(stage, since, name, place, "--restored-at", restored)
         target = done["targets"][0] if done["targets"] else {}
         checks.check(f"{name}: a drill {what} fails: {error}",
                      (status, done["state"], target.get("error")) == (1, "incomplete", error)
@@ -99,13 +99,10 @@ def fail(checks, stage, name, store, since):
 
 
 def succeed(checks, stage, name, store, since, restored):
-    more = ()
-    if store.IS_DATED:
-        status, done = drill(stage, since, name, store.COPY)
-        checks.equal(f"{name}: what the copy dates by its restoration is left, and the drill says so",
-                     (status, done["targets"][0].get("error")), (1, "newer_than_erasure"))
-        more = ("--restored-at", restored)
-    status, done = drill(stage, since, name, store.COPY, *more)
+    status, done = drill(stage, since, name, store.COPY)
+    checks.equal(f"{name}: what the copy dates by its restoration, or not at all, is left, and the drill says so",
+                 (status, done["targets"][0].get("error")), (1, store.LEFT_AS))
+    status, done = drill(stage, since, name, store.COPY, "--restored-at", restored)
     target = done["targets"][0] if done["targets"] else {}
     checks.equal(f"{name}: a drill in the copy finds and erases them",
                  (status, done["state"], target.get("found"), target.get("erased"), target.get("error")),
@@ -129,7 +126,7 @@ def others(held, users):
 
 
 class DrilledDatabase(Database):
-    IS_DATED = False
+    LEFT_AS = "undated"
 
     def __init__(self, stage):
         super().__init__(stage)
@@ -159,7 +156,7 @@ class DrilledDatabase(Database):
 
 
 class DrilledPostgreSQL(PostgreSQL):
-    IS_DATED, COPY = False, "restored"
+    LEFT_AS, COPY = "undated", "restored"
     database = "postgres"
 
     def _client(self):
@@ -193,7 +190,7 @@ class DrilledPostgreSQL(PostgreSQL):
 
 
 class DrilledRedis(Redis):
-    IS_DATED, COPY = False, "3"
+    LEFT_AS, COPY = "undated", "3"
     database = "0"
 
     def cli(self, *words, text=None):
@@ -219,7 +216,7 @@ class DrilledRedis(Redis):
 
 
 class DrilledFiles(Files):
-    IS_DATED = True
+    LEFT_AS = "newer_than_erasure"
     FOLDERS = 2
 
     def __init__(self, directory):
@@ -251,7 +248,7 @@ class DrilledFiles(Files):
 
 
 class DrilledS3(S3):
-    IS_DATED, COPY = True, "restored"
+    LEFT_AS, COPY = "newer_than_erasure", "restored"
     bucket = "uploads"
     # What becomes of connections that are cut is shown elsewhere.
     CUT_RATE = 0
@@ -289,7 +286,7 @@ class DrilledS3(S3):
 
 
 class DrilledCloudStorage(CloudStorage):
-    IS_DATED, COPY = True, "restored"
+    LEFT_AS, COPY = "newer_than_erasure", "restored"
     bucket = "media"
     CUT_RATE = 0
 

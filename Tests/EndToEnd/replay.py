@@ -25,14 +25,18 @@ from store_stand_ins import Cloud, Database, Webhook, cloud_stores, number
 NAME = re.compile(r"user-\d+-[0-9a-f]{20}\w*")
 # For a machine that has other work; alone it is a quarter of it.
 ERASE_S_MAX = REPLAY_S_MAX = 240
+LONG_AGO_MS = 1_600_000_000_000
 # Of so many users there are two others whose ids are nearly the same.
 NEIGHBOURS = 25
-# What another store knows a user by.
-KEY = """
+# The posts' last lines, and what another store knows a user by.
+KEY = """created_at_column = "made"
+created_at_unit = "unix_ms"
 [[target.table]]
 table = "accounts"
 column = "user_id"
 action = "delete"
+created_at_column = "made"
+created_at_unit = "unix_ms"
 [[target.key]]
 name = "customer"
 table = "accounts"
@@ -127,18 +131,18 @@ def play(checks, stage, stores, users, kept):
 
     begun = time.monotonic()
     done = run(stage, "--since", since)
-    dated = {name for name, store in stores.items() if store.IS_DATED}
-    checks.equal(f"the replay ends in {time.monotonic() - begun:.0f} s; what a store dates by its restoration is"
-                 " left, and not called done",
+    unsure = {name for name, store in stores.items() if store.LEFT_AS}
+    checks.equal(f"the replay ends in {time.monotonic() - begun:.0f} s; what a store dates by its restoration, or not"
+                 " at all, is left, and not called done",
                  (done["state"], {target["name"]: target.get("error") for target in done["targets"]}),
-                 ("incomplete", {name: "newer_than_erasure" if name in dated else None for name in stores}))
+                 ("incomplete", {name: store.LEFT_AS for name, store in stores.items()}))
     checks.equal("it says so of each",
-                 {target["name"] for target in done["targets"] if target["fenced"]}, dated)
-    singles = {"records", "s3"} & dated
+                 {target["name"] for target in done["targets"] if target["fenced"]}, unsure)
+    singles = {"records", "s3"} & unsure
     checks.equal("and once of each item, also where the rows of another store led there",
                  {target["name"]: target["fenced"] for target in done["targets"] if target["name"] in singles},
                  dict.fromkeys(singles, len(users)))
-    for name in sorted(dated):
+    for name in sorted(unsure):
         done = run(stage, "--since", since, "--target", name, "--restored-at", restored)
         checks.check(f"with the time of its restoration {name} ends, too",
                      done["state"] == "finished" and done["targets"][0]["erased"] == len(users), done)
@@ -209,17 +213,21 @@ def customer(user):
 
 
 class RestoredDatabase(Database):
-    IS_DATED = False
+    LEFT_AS = None
 
     def prepare(self, users):
         super().prepare(users)
         with sqlite3.connect(self.stage.app, timeout=10) as app:
-            app.execute("CREATE TABLE accounts (user_id TEXT PRIMARY KEY, crm_id TEXT NOT NULL)")
-            app.executemany("INSERT INTO accounts VALUES (?, ?)", [(user, customer(user)) for user in users])
+            app.execute(f"ALTER TABLE posts ADD COLUMN made INTEGER DEFAULT {LONG_AGO_MS}")
+            app.execute(f"CREATE TABLE accounts (user_id TEXT PRIMARY KEY, crm_id TEXT NOT NULL,"
+                        f" made INTEGER DEFAULT {LONG_AGO_MS})")
+            app.executemany("INSERT INTO accounts (user_id, crm_id) VALUES (?, ?)",
+                            [(user, customer(user)) for user in users])
 
     def items(self):
         with sqlite3.connect(self.stage.app, timeout=10) as app:
-            return super().items() | {f"account of {user}": crm for user, crm in app.execute("SELECT * FROM accounts")}
+            return super().items() | {f"account of {user}": crm for user, crm in app.execute(
+                "SELECT user_id, crm_id FROM accounts")}
 
     def keep_copy(self):
         subprocess.run(["sqlite3", self.stage.app, f"VACUUM INTO '{self.stage.path('app/old.db')}'"], check=True)
@@ -233,7 +241,7 @@ class RestoredDatabase(Database):
 
 
 class RestoredPostgreSQL(PostgreSQL):
-    IS_DATED = False
+    LEFT_AS = "undated"
 
     def keep_copy(self):
         done = subprocess.run(["pg_dump", "-h", self.directory, "-U", "owner", "--clean", "postgres"],
@@ -246,7 +254,7 @@ class RestoredPostgreSQL(PostgreSQL):
 
 
 class RestoredRedis(Redis):
-    IS_DATED = False
+    LEFT_AS = "undated"
 
     def keep_copy(self):
         self.cli("SAVE")
@@ -261,7 +269,7 @@ class RestoredRedis(Redis):
 
 
 class RestoredFiles(Files):
-    IS_DATED = True
+    LEFT_AS = "newer_than_erasure"
     FOLDERS = 2
 
     def keep_copy(self):
@@ -296,7 +304,7 @@ keyed_by = "app-db.customer"
 
 
 class RestoredCloudStorage(CloudStorage):
-    IS_DATED = True
+    LEFT_AS = "newer_than_erasure"
     CUT_RATE = 0
     OBJECTS = 1
 
@@ -309,7 +317,7 @@ class RestoredCloudStorage(CloudStorage):
 
 
 class RestoredS3(S3):
-    IS_DATED = True
+    LEFT_AS = "newer_than_erasure"
     CUT_RATE = 0
 
     def prepare(self, users):
@@ -333,7 +341,7 @@ class RestoredS3(S3):
 class RestoredWebhook(Webhook):
     """A service that tells its users, a hundred a page."""
 
-    IS_DATED = False
+    LEFT_AS = None
     PAGE = 100
 
     def prepare(self, users):
@@ -369,7 +377,7 @@ class RestoredWebhook(Webhook):
 class RestoredCloud(Cloud):
     """The sandbox dates what is added to it by 1970."""
 
-    IS_DATED = False
+    LEFT_AS = None
 
     def keep_copy(self):
         pass
@@ -378,8 +386,14 @@ class RestoredCloud(Cloud):
         self.prepare(users)
 
 
+class RestoredTree(RestoredCloud):
+    """Nothing but a `created_at_child` would have a date."""
+
+    LEFT_AS = "undated"
+
+
 def realtime_database(sandbox):
-    return RestoredCloud(
+    return RestoredTree(
         sandbox, "values", lambda user: {f"users/{user}/{n}": number(f"{n} of {user}") for n in range(2)},
         'kind = "realtime-database"\nurl = "https://example-project-default-rtdb.firebaseio.com"\n'
         'paths = ["users/{user_id}"]\nbase_url = "{endpoint}/cloud/database"\n')

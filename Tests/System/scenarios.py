@@ -281,7 +281,14 @@ class Scenarios:
             "journalctl", "-u", "expunged-replay.service", "--no-pager").stdout
         self.checks.check("the journal says why", "unknown_target" in said, said)
         self.forget_replay()
-        self.machine.write(file, f"# last night's copy\n{began} app-db\n")
+        self.machine.write(file, f"{began} app-db\n")
+        answer = self.machine.systemctl("start", "waits.service", check=False)
+        self.checks.check("rows without a date wait for the word that they were restored",
+                          answer.returncode != 0 and self.waits() != "active"
+                          and self.service.rows(user) == 5, self.waits())
+        self.forget_replay()
+        restored = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+        self.machine.write(file, f"# last night's copy\n{began} app-db {restored}\n")
         self.machine.systemctl("start", "waits.service")
         self.checks.equal("after the replay the application starts", self.waits(), "active")
         self.checks.equal("the user is erased again", self.service.rows(user), 0)

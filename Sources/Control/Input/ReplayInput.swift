@@ -26,7 +26,7 @@ package struct ReplayInput: WireObject, Hashable {
         .optional(
             "restored_at",
             .time,
-            "With target: erase what the store dates up to then, when its restoration was over."
+            "With target: when it was restored. What it dates up to then, or not at all, goes."
         ),
         .optional(
             "copy",

@@ -6,7 +6,8 @@ package struct WireReplayTarget: WireObject, Codable, Hashable {
     /// Of these, erased again and verified; in a drill without a copy none.
     package var erased: Int
     package var rows: Int
-    /// Rows or files of erased users that are newer than the erasure, as far as the store knows.
+    /// Rows or files of erased users that were left alone, since the store dates them after the
+    /// erasure or not at all.
     package var fenced: Int
     /// Why it is not complete.
     package var error: String?
@@ -29,7 +30,7 @@ package struct WireReplayTarget: WireObject, Codable, Hashable {
         .required(
             "fenced",
             .integer,
-            "Rows or files left alone, since the store dates them after the erasure."
+            "Rows or files left alone, since the store dates them after the erasure or not at all."
         ),
         .optional("error", .text, "Why it is not complete, such as cannot_list."),
         .optional("detail", .text, "The same in words."),

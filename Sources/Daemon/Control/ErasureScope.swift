@@ -109,18 +109,6 @@ extension ErasureScope.Target {
     var backupsKept: Duration? { backupsKeptMilliseconds.map { .milliseconds($0) } }
 }
 
-extension TargetKind {
-    /// Whether the store as a whole has a fence; tables have one each.
-    fileprivate var isFenced: Bool {
-        switch self {
-        // A program or a service is told the fence and leaves newer data alone.
-        case .files, .command, .webhook, .s3, .cloudStorage, .firestore, .firebaseAuth: true
-        case .realtimeDatabase(let database): database.createdAtChild != nil
-        case .sqlite, .postgresql, .redis: false
-        }
-    }
-}
-
 extension TableConfiguration.Action {
     fileprivate var kept: String? {
         switch self {

@@ -212,7 +212,9 @@ extension ReplayDesk {
             // Of ids, too: their user may have been erased before `since`.
             if !input.isDrill { try await finishDependents(of: page, input) }
             for target in targets {
-                try await replay(ReplayPass(target, known, input, hasher))
+                var pass = ReplayPass(target, known, input, hasher)
+                pass.unfenced = unfenced(target.name)
+                try await replay(pass)
             }
         }
     }
@@ -239,8 +241,40 @@ extension ReplayDesk {
                 _ = try await look(orders, pass)
                 continue
             }
-            let done = try await erase(orders, pass)
+            let done = try await erase(orders.filter(pass.isSure), pass)
             try await eraseDependents(of: done, pass)
+            try await leave(orders.filter { !pass.isSure($0) }, pass)
+        }
+    }
+
+    /// What of a target has no time fence; of what goes with its last owner that is no loss.
+    private func unfenced(_ name: TargetName) -> String? {
+        let configuration = shelf.current.configuration
+        guard let target = configuration.targets.first(where: { $0.name == name }),
+            target.keyedBy.map(configuration.isShared) != true
+        else { return nil }
+        return target.kind.unfenced
+    }
+
+    /// Counts what nobody can tell from a later life of the account, and leaves it alone.
+    private func leave(_ orders: [ReplayOrder], _ pass: ReplayPass) async throws {
+        guard !orders.isEmpty, let unfenced = pass.unfenced else { return }
+        try Task.checkCancellation()
+        let answers = await pass.target.verify(orders.map(\.purge))
+        change(pass.target.name.rawValue) { target in
+            for answer in answers {
+                switch answer {
+                case .clean: break
+                case .trouble(let trouble): target.error = trouble.code
+                case .remaining(let count):
+                    target.found += 1
+                    target.fenced += count
+                    target.error = "undated"
+                    target.detail =
+                        "\(unfenced), so this may be of an account that was registered anew;"
+                        + " if all was restored, say when with --restored-at"
+                }
+            }
         }
     }
 

@@ -28,6 +28,9 @@ struct ReplayPass: Sendable {
         sources = byKey?.sources ?? []
     }
 
+    /// What of the target has no time fence; `nil` where everything has one.
+    var unfenced: String?
+
     /// A copy of the store is worked on, not the store.
     var isCopy: Bool { input.copy != nil }
     /// Nothing is purged: neither the store nor a copy of it.
@@ -52,6 +55,14 @@ struct ReplayPass: Sendable {
                 tombstone: tombstone
             )
         }
+    }
+
+    /// Whether what is found of an order can only be what was erased.
+    ///
+    /// Where nothing is dated, that takes somebody's word that the store was restored, and an
+    /// erasure from before that.
+    func isSure(_ order: ReplayOrder) -> Bool {
+        unfenced == nil || input.restoredAt.map { order.tombstone.erasedAt <= $0 } ?? false
     }
 
     /// The holds on rows that the target has to mind; `nil` when nothing may go from it.

@@ -34,7 +34,9 @@ struct Replay: AsyncParsableCommand {
             completion: .file()
         )
         var copy: String?
-        @Option(help: "With --target: when a store that dates what it has itself was restored.")
+        @Option(
+            help: "With --target: when a store was restored that dates its data itself, or not."
+        )
         var restoredAt: String?
         @OptionGroup var global: GlobalOptions
 

@@ -9,7 +9,7 @@ enum ReplayReport {
         if let since = replay.since { facts.add("since", since.rfc3339) }
         facts.add("tombstones", "\(replay.tombstones)")
         guard !replay.targets.isEmpty else { return facts.text }
-        var targets = Table("TARGET", "FOUND", "ERASED", "ROWS", "NEWER", "TROUBLE")
+        var targets = Table("TARGET", "FOUND", "ERASED", "ROWS", "LEFT", "TROUBLE")
         for target in replay.targets {
             targets.add(
                 target.name,
