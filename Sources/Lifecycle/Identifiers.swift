@@ -146,6 +146,14 @@ package struct UserID: Hashable, Sendable, CustomStringConvertible, CustomDebugS
         self.text = text
     }
 
+    private init(known text: String) { self.text = text }
+
+    /// An id that no user has: 128 random bits, in characters that every store takes.
+    package static func nobody() -> UserID {
+        let digits = (0..<4).map { _ in String(UInt32.random(in: .min ... .max), radix: 16) }
+        return UserID(known: digits.joined())
+    }
+
     /// The plain text, for a bound parameter, a keyed hash or the request's own submitter.
     package func exposeText() -> String { text }
 

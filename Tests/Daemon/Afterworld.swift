@@ -149,6 +149,12 @@ final class Afterworld: Sendable {
             state: bench.state,
             replay: try bench.replay(shelf, clock),
             cases: try sealer(),
+            keys: FoundKeyDesk(
+                state: bench.state,
+                vault: try SealedUsers.vault(1),
+                hasher: bench.hasher,
+                logger: bench.log.logger
+            ),
             interval: interval,
             clock: clock,
             tally: tally,

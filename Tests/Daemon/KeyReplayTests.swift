@@ -193,25 +193,75 @@ struct KeyReplayTests {
         #expect(world.bench.log.all.last == "dataReturned count=1 detail=sample target=crm")
     }
 
-    @Test func `what a sample finds in a keyed store is not clean for a look that cannot ask`()
+    @Test func `what a sample finds in a keyed store is looked at until it is gone`() async throws {
+        let world = try await Self.world()
+        try await world.look(after: KeyWorld.day)
+        try await world.look(after: KeyWorld.day * 7)
+        #expect(try await world.rows("cases") == 0)
+        try world.write("crm/c1.json")
+        try await world.sample()
+        // Nobody's name: only the id of the store is known.
+        #expect(try await world.rows("cases WHERE is_reopened = 1 AND is_nameless = 1") == 1)
+        #expect(try await world.rows("found_keys WHERE is_late = 0") == 1)
+        // A second sample has nothing to add.
+        try await world.sample()
+        #expect(try await world.rows("found_keys") == 1)
+        try await world.look(after: KeyWorld.day * 20)
+        #expect(try await world.rows("cases WHERE returned_at IS NOT NULL") == 1)
+        try world.delete("crm/c1.json")
+        try await world.look(after: KeyWorld.day * 60)
+        try await world.look(after: KeyWorld.day * 90)
+        #expect(try await world.rows("cases") == 0)
+        #expect(try await world.rows("found_keys") == 0)
+        let looks = try await Self.looks(world)
+        let outcomes: [Recheck.Outcome] = [.clean, .clean, .returned, .returned, .clean]
+        #expect(looks.map(\.outcome) == outcomes)
+        #expect(looks.last?.missing == [TargetName("app-db"), TargetName("spaces")])
+    }
+
+    @Test func `a case of an id alone takes on the user, and what else is found`() async throws {
+        let world = try await Self.world()
+        try await world.look(after: KeyWorld.day)
+        try await world.look(after: KeyWorld.day * 7)
+        try world.write("crm/c1.json")
+        try await world.sample()
+        try await world.insert("u1", "c1")
+        try await world.sample()
+        #expect(try await world.rows("cases WHERE is_nameless = 0") == 1)
+        #expect(try await world.rows("found_keys WHERE is_late = 0") == 1)
+        try await world.look(after: KeyWorld.day * 60)
+        var looks = try await Self.looks(world)
+        let both = [TargetName("app-db"), TargetName("crm")]
+        #expect(looks.last?.found.map(\.target) == both)
+        try await world.remove("u1")
+        try world.delete("crm/c1.json")
+        try await world.look(after: KeyWorld.day * 90)
+        looks = try await Self.looks(world)
+        #expect(looks.last?.outcome == .clean)
+        #expect(looks.last?.missing == [TargetName("spaces")])
+    }
+
+    @Test func `a keyed store that had data again is not called clean without the ids`()
         async throws
     {
         let world = try await Self.world()
         try await world.look(after: KeyWorld.day)
         try await world.look(after: KeyWorld.day * 7)
-        #expect(try await world.rows("cases") == 0)
         try await world.insert("u1", "c1")
+        try world.write("crm/c1.json")
         try await world.sample()
-        #expect(try await world.rows("cases WHERE is_reopened = 1") == 1)
+        // As an earlier version left it.
+        try await world.bench.state.writer.perform { try $0.execute(sql: "DELETE FROM found_keys") }
         try await world.remove("u1")
         try await world.look(after: KeyWorld.day * 60)
+        #expect(try await Self.looks(world).last?.outcome == .unverified)
+    }
+
+    /// Of the deletion that was looked at most.
+    private static func looks(_ world: KeyWorld) async throws -> [Recheck] {
         let state = world.bench.state
         let page = try await state.requestRecords(RequestFilter(), cursor: nil, limit: 9)
-        let looks = try #require(page.records.map(\.rechecks).max { $0.count < $1.count })
-        #expect(looks.map(\.outcome) == [.clean, .clean, .returned, .unverified])
-        let last = try #require(looks.last)
-        #expect(Set(last.missing) == [TargetName("crm"), TargetName("spaces")])
-        #expect(try world.names(in: "crm") == ["c1.json", "c3.json"])
+        return try #require(page.records.map(\.rechecks).max { $0.count < $1.count })
     }
 
     @Test func `a keyed store that names ids of others leads on to them`() async throws {

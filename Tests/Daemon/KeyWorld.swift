@@ -172,6 +172,10 @@ final class KeyWorld: Sendable {
         try Data("data".utf8).write(to: URL(filePath: bench.directory + "/" + path))
     }
 
+    func delete(_ path: String) throws {
+        try FileManager.default.removeItem(atPath: bench.directory + "/" + path)
+    }
+
     func names(in folder: String) throws -> [String] {
         try FileManager.default.contentsOfDirectory(atPath: bench.directory + "/" + folder)
             .filter { $0 != ".expunged-root" }.sorted()
@@ -262,6 +266,12 @@ final class KeyWorld: Sendable {
             state: bench.state,
             replay: try bench.replay(shelf, clock),
             cases: CaseSealer(vault: vault, shelf: shelf, logger: bench.log.logger),
+            keys: FoundKeyDesk(
+                state: bench.state,
+                vault: vault,
+                hasher: bench.hasher,
+                logger: bench.log.logger
+            ),
             interval: Self.day,
             clock: clock,
             tally: tally,

@@ -238,6 +238,12 @@ struct DaemonBuilder: Sendable {
             // One of its own: what an operator has replayed shows in the other.
             replay: makeReplay(base),
             cases: makeSealer(base),
+            keys: FoundKeyDesk(
+                state: base.state,
+                vault: base.vault,
+                hasher: base.hasher,
+                logger: logger
+            ),
             interval: base.shelf.current.configuration.requests.sampleInterval,
             clock: base.clock,
             tally: base.rechecks,

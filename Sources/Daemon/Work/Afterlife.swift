@@ -158,9 +158,8 @@ extension Afterlife {
         let paused = try await state.pauses().targets
         var findings: [RequestID: [TargetName: Finding]] = [:]
         for name in Set(open.flatMap(\.due.targets)).sorted() {
-            let isKeyed = targets[name] is KeyedTarget
             let concerned = open.filter { $0.due.targets.contains(name) }
-            let known = concerned.filter { !isKeyed || !$0.due.isReopened }
+            let known = concerned.filter { Self.isKnown($0.due, in: targets[name]) }
             for entry in concerned {
                 findings[entry.due.sealed.request, default: [:]][name] = .missing
             }
@@ -174,6 +173,15 @@ extension Afterlife {
             }
         }
         return findings
+    }
+
+    /// Whether a store can be asked about a case.
+    ///
+    /// After the last look the ids of its own are gone; one by which data came back is kept again.
+    private static func isKnown(_ due: DueCase, in target: (any PurgeTarget)?) -> Bool {
+        guard let target, due.isReopened else { return true }
+        guard let keyed = target as? KeyedTarget else { return !due.isNameless }
+        return due.returnedTo.contains(target.name) && due.keyNames.contains(keyed.erasedName)
     }
 
     /// A store that just failed, or is paused, is left alone for a while.

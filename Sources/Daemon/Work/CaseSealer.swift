@@ -18,6 +18,12 @@ struct CaseSealer: CaseOpener {
     }
 
     /// Opens the case of a deletion anew whose data came back after the last look.
+    ///
+    /// - Parameters:
+    ///   - request: The deletion.
+    ///   - user: Whom it erased; nobody (``Lifecycle/UserID/nobody()``) where only ids are known.
+    ///   - now: From when on the looks are counted.
+    /// - Returns: `nil` when nobody can look again.
     func reopen(_ request: RequestID, of user: UserID, at now: WallTime) -> OpenedCase? {
         let first = shelf.current.configuration.requests.rechecks.first ?? Afterlife.againAfter
         return seal(user, of: request, openedAt: now, dueAt: now + first)

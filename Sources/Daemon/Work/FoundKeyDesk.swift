@@ -13,35 +13,65 @@ struct FoundKeyDesk: FoundKeyStore {
 
     func add(_ found: [FoundKeys]) async -> Trouble? {
         do {
-            let requests = Array(Set(found.map(\.request)))
-            let open = try await state.open(among: requests)
-            var sealed: [SealedKeys] = []
-            for (name, found) in Dictionary(grouping: found, by: \.name) {
-                let stored = try await state.foundKeys(of: requests, as: name)
-                for (request, found) in Dictionary(grouping: found, by: \.request) {
-                    let ids = Set(found.flatMap(\.ids))
-                    // What a replay finds is used up by itself, whatever the case still has.
-                    let rows = (stored[request] ?? []).filter {
-                        $0.isLate == !open.contains(request)
-                    }
-                    let known = try rows.reduce(into: Set()) { known, row in
-                        known.formUnion(try vault.openKeys(row.sealed).ids)
-                    }
-                    let new = ids.subtracting(known)
-                    guard rows.isEmpty || !new.isEmpty else { continue }
-                    let keys = FoundKeys(request: request, name: name, ids: Array(new))
-                    var row = try vault.sealKeys(keys)
-                    if found.contains(where: \.isOwn) {
-                        row.hashes = keys.ids.map { hasher.tombstone(of: $0, as: name) }
-                    }
-                    sealed.append(row)
-                }
-            }
+            let open = try await state.open(among: Array(Set(found.map(\.request))))
+            // What a replay finds is used up by itself, whatever the case still has.
+            let sealed = try await seal(found) { $0.isLate == !open.contains($0.sealed.request) }
             if !sealed.isEmpty { try await state.addFoundKeys(sealed) }
             return nil
         } catch {
             return trouble(error)
         }
+    }
+
+    /// Seals ids for cases that are opened anew; what these have already is left out.
+    ///
+    /// - Parameter found: Ids that have tombstones.
+    /// - Returns: Not stored yet; empty when it cannot be told or sealed.
+    func sealForCases(_ found: [FoundKeys]) async -> [SealedKeys] {
+        do {
+            return try await seal(found) { !$0.isLate }.map { keys in
+                var keys = keys
+                keys.hashes = []
+                return keys
+            }
+        } catch {
+            _ = trouble(error)
+            return []
+        }
+    }
+
+    /// Seals what is not kept yet.
+    ///
+    /// - Parameters:
+    ///   - found: The ids.
+    ///   - isKept: Whether a row that is stored counts.
+    /// - Returns: A row for each request and name that has something new.
+    /// - Throws: ``Storage/StorageError``, ``Vault/VaultError`` or `CancellationError`.
+    private func seal(
+        _ found: [FoundKeys],
+        besides isKept: (StoredKeys) -> Bool
+    ) async throws -> [SealedKeys] {
+        let requests = Array(Set(found.map(\.request)))
+        var sealed: [SealedKeys] = []
+        for (name, found) in Dictionary(grouping: found, by: \.name) {
+            let stored = try await state.foundKeys(of: requests, as: name)
+            for (request, found) in Dictionary(grouping: found, by: \.request) {
+                let ids = Set(found.flatMap(\.ids))
+                let rows = (stored[request] ?? []).filter(isKept)
+                let known = try rows.reduce(into: Set()) { known, row in
+                    known.formUnion(try vault.openKeys(row.sealed).ids)
+                }
+                let new = ids.subtracting(known)
+                guard rows.isEmpty || !new.isEmpty else { continue }
+                let keys = FoundKeys(request: request, name: name, ids: Array(new))
+                var row = try vault.sealKeys(keys)
+                if found.contains(where: \.isOwn) {
+                    row.hashes = keys.ids.map { hasher.tombstone(of: $0, as: name) }
+                }
+                sealed.append(row)
+            }
+        }
+        return sealed
     }
 
     func keys(of requests: [RequestID], as name: KeyName) async -> [RequestID: KeysAnswer] {

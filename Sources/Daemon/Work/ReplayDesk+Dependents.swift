@@ -36,10 +36,10 @@ extension ReplayDesk {
         let sources = shelf.current.configuration.targets.filter { !$0.keys.isEmpty }
         let orders = left.compactMap { request -> ReplayOrder? in
             // What is kept is all that is used; the id itself is gone with the rows.
-            guard let tombstone = known[request], let nobody = Self.nobody() else { return nil }
+            guard let tombstone = known[request] else { return nil }
             let fence = max(tombstone.fence, input.restoredAt ?? .distantPast)
             return ReplayOrder(
-                purge: PurgeOrder(request: request, user: nobody, fence: fence),
+                purge: PurgeOrder(request: request, user: .nobody(), fence: fence),
                 tombstone: tombstone
             )
         }
@@ -73,11 +73,5 @@ extension ReplayDesk {
             reached.insert(target.name)
             return adapters.targets[target.name]
         }
-    }
-
-    /// 128 random bits: no user has such an id.
-    private static func nobody() -> UserID? {
-        let digits = (0..<4).map { _ in String(UInt32.random(in: .min ... .max), radix: 16) }
-        return UserID("nobody-" + digits.joined())
     }
 }

@@ -329,7 +329,12 @@ extension ReplayDesk {
         return zip(orders, answers).compactMap { order, answer in
             note(pass.target.name.rawValue, in: answer, error: nil)
             guard case .remaining(let count) = answer else { return nil }
-            return ReplayFinding(order: order, target: pass.target.name, rowCount: count)
+            return ReplayFinding(
+                order: order,
+                target: pass.target.name,
+                rowCount: count,
+                key: pass.byKey?.erased
+            )
         }
     }
 

@@ -38,6 +38,7 @@ struct TombstoneSampler: Sendable {
     /// Nobody else's: its progress is overwritten.
     let replay: ReplayDesk
     let cases: CaseSealer
+    let keys: FoundKeyDesk
     let interval: Duration
     let clock: any EngineClock
     let tally: RecheckTally
@@ -116,16 +117,26 @@ struct TombstoneSampler: Sendable {
     private func reopen(_ found: [ReplayFinding]) async throws {
         guard !found.isEmpty else { return }
         let now = clock.now()
+        let sealed = await keys.sealForCases(
+            found.compactMap { finding in
+                let order = finding.order.purge
+                return finding.key.map {
+                    FoundKeys(request: order.request, name: $0, ids: [order.user])
+                }
+            }
+        )
         let byRequest = Dictionary(grouping: found, by: \.order.purge.request)
         let returned = byRequest.sorted { $0.key < $1.key }.map { request, findings in
-            let user = findings.first { !$0.order.tombstone.isKey }?.order.purge.user
+            let user = findings.first { $0.key == nil }?.order.purge.user
             let rows = Dictionary(findings.map { ($0.target, $0.rowCount) }, uniquingKeysWith: +)
             return ReturnedData(
                 request: request,
                 found: rows.sorted { $0.key < $1.key }.map {
                     Recheck.Found(target: $0.key, rowCount: $0.value)
                 },
-                opened: user.flatMap { cases.reopen(request, of: $0, at: now) }
+                opened: cases.reopen(request, of: user ?? .nobody(), at: now),
+                keys: sealed.filter { $0.request == request },
+                isNameless: user == nil
             )
         }
         let recorded = try await state.persist(clock) {

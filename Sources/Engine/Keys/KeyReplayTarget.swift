@@ -8,7 +8,8 @@ package import Lifecycle
 package struct KeyReplayTarget: PurgeTarget {
     private let inner: any PurgeTarget
     private let origin: KeyedTarget.Origin
-    private let erased: KeyName
+    /// What the tombstones of its ids are bound to, and under what such ids are kept.
+    package let erased: KeyName
     private let hasher: any KeyedHasher
 
     /// - Parameters:

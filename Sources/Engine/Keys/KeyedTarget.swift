@@ -164,7 +164,7 @@ extension KeyedTarget {
     private var takenName: KeyName { KeyName(target: name, key: "of \(origin.name)") }
 
     /// Under what those ids are stored that are a request's own to erase.
-    private var erasedName: KeyName { origin.isShared ? takenName : origin.name }
+    package var erasedName: KeyName { origin.isShared ? takenName : origin.name }
 
     /// Stores which shared ids are this request's to purge, before it does.
     ///

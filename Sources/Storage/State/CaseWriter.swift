@@ -76,23 +76,54 @@ struct CaseWriter {
     /// - Returns: Whether it was recorded.
     func reopen(_ returned: ReturnedData, at now: WallTime) throws -> Bool {
         let id = returned.request
-        let rechecks = try database.first(
+        let known = try database.first(
             """
-            SELECT rechecks FROM requests WHERE id = ?1 AND phase = 'completed'
-              AND NOT EXISTS (SELECT 1 FROM cases WHERE request_id = ?1)
+            SELECT r.rechecks, c.request_id IS NOT NULL, ifnull(c.is_reopened, 0),
+              ifnull(c.is_nameless, 0), c.returned_at IS NOT NULL
+            FROM requests r LEFT JOIN cases c ON c.request_id = r.id
+            WHERE r.id = ? AND r.phase = 'completed'
             """,
             .id(id.value)
-        ) { try RecheckText.decode($0.textOrNil(0)) }
-        guard let rechecks, rechecks.last?.outcome != .abandoned else { return false }
-        if let opened = returned.opened {
-            try Self.open(opened, database)
-            try database.run(
-                "UPDATE cases SET returned_at = ?, is_reopened = 1 WHERE request_id = ?",
-                .time(now),
-                .id(id.value)
+        ) { row in
+            (
+                rechecks: try RecheckText.decode(row.textOrNil(0)), isOpen: row.bool(1),
+                isReopened: row.bool(2), isNameless: row.bool(3), isReturned: row.bool(4)
             )
         }
-        try note(Recheck(at: now, .returned, found: returned.found), of: id)
+        guard let known, known.rechecks.last?.outcome != .abandoned else { return false }
+        var found = returned.found
+        if known.isOpen {
+            let last = known.rechecks.last { $0.outcome == .returned }?.found ?? []
+            let before = known.isReturned ? last : []
+            let isNews =
+                !returned.keys.isEmpty || (known.isNameless && !returned.isNameless)
+                || !found.allSatisfy { found in before.contains { $0.target == found.target } }
+            guard known.isReopened, isNews, returned.opened != nil else { return false }
+            // One that was not found this time is still to be looked at.
+            found += before.filter { old in !found.contains { $0.target == old.target } }
+        }
+        if let opened = returned.opened {
+            if known.isOpen, !returned.isNameless {
+                // What it was opened with may have been nobody's name.
+                try database.run("DELETE FROM cases WHERE request_id = ?", .id(id.value))
+            }
+            try Self.open(opened, database)
+            try database.run(
+                """
+                UPDATE cases SET returned_at = ifnull(returned_at, ?2), is_reopened = 1,
+                  is_nameless = ?3, stage = 0, opened_at = ?4, due_at = ?5
+                WHERE request_id = ?1
+                """,
+                .id(id.value),
+                .time(now),
+                .bool(returned.isNameless && (known.isNameless || !known.isOpen)),
+                .time(opened.openedAt),
+                .time(opened.dueAt)
+            )
+            let table = FoundKeyTable(database: database)
+            for keys in returned.keys { try table.insert(keys, isLate: false) }
+        }
+        try note(Recheck(at: now, .returned, found: found), of: id)
         return true
     }
 

@@ -38,13 +38,18 @@ struct FoundKeyTable {
     let database: Database
 
     /// A request that is not known here, as after a restore of a machine, has ended.
-    func insert(_ keys: SealedKeys) throws {
+    ///
+    /// - Parameters:
+    ///   - keys: What was found.
+    ///   - isLate: Whether a replay uses them up, and no case; `nil` where the request tells.
+    /// - Throws: ``StorageError``.
+    func insert(_ keys: SealedKeys, isLate: Bool? = nil) throws {
         try database.run(
             """
             INSERT INTO found_keys
               (request_id, target, name, key_id, own_key, sealed_ids, hashes, is_late)
             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7,
-              ifnull((SELECT ended_at IS NOT NULL FROM requests WHERE id = ?1), 1))
+              coalesce(?8, (SELECT ended_at IS NOT NULL FROM requests WHERE id = ?1), 1))
             """,
             .id(keys.request.value),
             .text(keys.name.target.rawValue),
@@ -52,7 +57,8 @@ struct FoundKeyTable {
             .text(keys.keyID),
             .blob(keys.ownKey),
             .blob(keys.sealedIDs),
-            keys.hashes.isEmpty ? .null : .blob(keys.hashes.flatMap { $0 })
+            keys.hashes.isEmpty ? .null : .blob(keys.hashes.flatMap { $0 }),
+            isLate.map { .bool($0) } ?? .null
         )
     }
 
@@ -68,6 +74,14 @@ struct FoundKeyTable {
             .text(name.key),
             body: StoredKeys.init
         )
+    }
+
+    /// The names under which something is kept for a case.
+    func names(ofCase request: RequestID) throws -> [KeyName] {
+        try database.all(
+            "SELECT DISTINCT target, name FROM found_keys WHERE request_id = ? AND is_late = 0",
+            .id(request.value)
+        ) { KeyName(target: TargetName($0.text(0)), key: $0.text(1)) }
     }
 
     /// Destroys what requests needed that have ended, unless somebody will look again; of what was

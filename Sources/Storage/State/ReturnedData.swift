@@ -5,12 +5,24 @@ package import Lifecycle
 package struct ReturnedData: Hashable, Sendable {
     package let request: RequestID
     package let found: [Recheck.Found]
-    /// What further looks need; `nil` where the user is not known, only an id of a store.
+    /// What further looks need; `nil` where nobody can look, as without a vault key.
     package let opened: OpenedCase?
+    /// Ids by which stores knew the user, as far as they are not kept for the case already.
+    package let keys: [SealedKeys]
+    /// The user is not known, only ids of stores; ``opened`` has nobody's name then.
+    package let isNameless: Bool
 
-    package init(request: RequestID, found: [Recheck.Found], opened: OpenedCase?) {
+    package init(
+        request: RequestID,
+        found: [Recheck.Found],
+        opened: OpenedCase?,
+        keys: [SealedKeys] = [],
+        isNameless: Bool = false
+    ) {
         self.request = request
         self.found = found
         self.opened = opened
+        self.keys = keys
+        self.isNameless = isNameless
     }
 }

@@ -17,8 +17,15 @@ package struct DueCase: Hashable, Sendable {
     package let targets: [TargetName]
     /// Where data came back to, as far as is known; empty while none is.
     package let suspects: [TargetName]
-    /// After the last look: the ids that other stores knew the user by are gone since then.
+    /// After the last look: the ids that other stores knew the user by are gone since then, but
+    /// for those that were found again.
     package let isReopened: Bool
+    /// Of a reopened case: the user is not known, only ids of ``keyNames``.
+    package let isNameless: Bool
+    /// Of a reopened case: under which names ids were found again.
+    package let keyNames: [KeyName]
+    /// Where data was found by any look so far.
+    package let returnedTo: Set<TargetName>
 }
 
 /// One look at the cases.
@@ -122,14 +129,15 @@ extension StateDatabase {
                 """
                 SELECT c.case_key, c.sealed_user, c.stage, c.opened_at, c.due_at,
                   min(r.created_at, r.accepted_at), ifnull(c.is_reopened, 0),
-                  iif(c.returned_at IS NULL, NULL, r.rechecks)
+                  ifnull(c.is_nameless, 0), c.returned_at IS NOT NULL, r.rechecks
                 FROM cases c JOIN requests r ON r.id = c.request_id WHERE c.request_id = ?
                 """,
                 .id(id.value)
             ) { row in
-                let returned = try RecheckText.decode(row.textOrNil(7))
-                    .last { $0.outcome == .returned }
-                let suspects = returned?.found.map(\.target) ?? []
+                let returned = try RecheckText.decode(row.textOrNil(9))
+                    .filter { $0.outcome == .returned }
+                let suspects = row.bool(8) ? returned.last?.found.map(\.target) ?? [] : []
+                let table = FoundKeyTable(database: database)
                 return DueCase(
                     sealed: SealedCase(
                         request: id,
@@ -143,7 +151,10 @@ extension StateDatabase {
                     fence: row.time(5),
                     targets: targets + suspects.filter { !targets.contains($0) },
                     suspects: suspects,
-                    isReopened: row.bool(6)
+                    isReopened: row.bool(6),
+                    isNameless: row.bool(7),
+                    keyNames: row.bool(6) ? try table.names(ofCase: id) : [],
+                    returnedTo: Set(returned.flatMap(\.found).map(\.target))
                 )
             }
         }
@@ -167,7 +178,8 @@ extension StateDatabase {
     /// Opens the cases of deletions anew whose data came back after the last look, in one commit.
     ///
     /// A deletion whose case is open has looks of its own, one that an operator ended has none any
-    /// more, and one that an older state does not know has no row to write to: these are left.
+    /// more, and one that an older state does not know has no row to write to: these are left. A
+    /// case that was opened anew takes on what else is found.
     ///
     /// - Returns: Those that were recorded.
     /// - Throws: ``StorageError``: nothing was recorded.

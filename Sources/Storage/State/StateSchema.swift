@@ -70,6 +70,7 @@ enum StateSchema {
             ("13 found keys", FoundKeyTable.schema), ("14 tombstones of keys", keyTombstones),
             ("15 one deletion of a user", oneDeletion), ("16 scopes of receipts", scopes),
             ("17 cases opened anew", "ALTER TABLE cases ADD COLUMN is_reopened INTEGER"),
+            ("18 cases of ids alone", "ALTER TABLE cases ADD COLUMN is_nameless INTEGER"),
         ]
         for (name, sql) in later {
             migrator.registerMigration(name) { try $0.execute(sql: sql) }

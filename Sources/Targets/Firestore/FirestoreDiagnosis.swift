@@ -12,7 +12,7 @@ struct FirestoreDiagnosis {
 
     /// One sentence per problem; what waiting mends is one only `withOutages`.
     func problems(withOutages: Bool = true) async -> [String] {
-        guard let nobody = NobodysID.make() else { return [] }
+        let nobody = UserID.nobody()
         var problems: [String] = []
         do throws(GoogleFailure) {
             _ = try await database.collections(of: [])

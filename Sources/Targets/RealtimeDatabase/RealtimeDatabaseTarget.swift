@@ -147,7 +147,7 @@ package struct RealtimeDatabaseTarget: PurgeTarget {
 
     /// Tries what a purge does at a place that nobody has.
     private func problems(withOutages: Bool) async -> [String] {
-        guard let nobody = NobodysID.make() else { return [] }
+        let nobody = UserID.nobody()
         do throws(GoogleFailure) {
             for path in plan.paths {
                 guard let names = path.names(of: nobody) else { continue }

@@ -12,7 +12,7 @@ struct S3Diagnosis {
 
     /// One sentence per problem; what waiting mends is one only `withOutages`.
     func problems(withOutages: Bool = true) async -> [String] {
-        guard let nobody = NobodysID.make() else { return [] }
+        let nobody = UserID.nobody()
         var problems: [String] = []
         for template in plan.templates {
             guard let key = template.key(of: nobody) else { continue }
