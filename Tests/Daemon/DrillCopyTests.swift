@@ -208,8 +208,6 @@ struct DrillCopyTests {
 
     @Test(
         arguments: [
-            "kind = \"command\"\nprogram = \"/bin/true\"",
-            "kind = \"webhook\"\nurl = \"https://localhost:1/x\"\nsecret_credential = \"s3-key\"",
             "kind = \"firebase-auth\"\nproject = \"p\"\nemulator = true\nbase_url = \"\(here)\"",
             """
             kind = "realtime-database"

@@ -8,6 +8,8 @@ import os
 import shutil
 import sqlite3
 import subprocess
+import sys
+import threading
 import time
 
 from checks import comes_true
@@ -15,7 +17,7 @@ from replay import now
 from sandbox import Sandbox
 from stage import BINARIES, Stage
 from store_servers import CloudStorage, Files, PostgreSQL, Redis, S3, make_certificate
-from store_stand_ins import Database
+from store_stand_ins import Command, Database, Webhook
 
 ERASED, KEPT = 12, 5
 END_S_MAX, DRILL_S_MAX = 60, 90
@@ -49,6 +51,8 @@ def configure(stage, stores):
     stores["files"] = DrilledFiles(os.path.join(place, "files"))
     stores["s3"] = DrilledS3(os.path.join(place, "s3"), certificate, key)
     stores["cloud-storage"] = DrilledCloudStorage(os.path.join(place, "cloud-storage"))
+    stores["command"] = DrilledCommand(os.path.join(place, "command"))
+    stores["webhook"] = DrilledWebhook(certificate, key)
     with open(stage.path("expunged.toml"), "a") as file:
         for name, store in stores.items():
             if name != "app-db":
@@ -99,9 +103,10 @@ def fail(checks, stage, name, store, since, restored):
 
 
 def succeed(checks, stage, name, store, since, restored):
-    status, done = drill(stage, since, name, store.COPY)
-    checks.equal(f"{name}: what the copy dates by its restoration, or not at all, is left, and the drill says so",
-                 (status, done["targets"][0].get("error")), (1, store.LEFT_AS))
+    if store.LEFT_AS:
+        status, done = drill(stage, since, name, store.COPY)
+        checks.equal(f"{name}: what the copy dates by its restoration, or not at all, is left, and the drill says so",
+                     (status, done["targets"][0].get("error")), (1, store.LEFT_AS))
     status, done = drill(stage, since, name, store.COPY, "--restored-at", restored)
     target = done["targets"][0] if done["targets"] else {}
     checks.equal(f"{name}: a drill in the copy finds and erases them",
@@ -316,3 +321,94 @@ class DrilledCloudStorage(CloudStorage):
         yield "in the bucket itself", "media", "bad_copy", "the store of target 'cloud-storage'"
         yield "at another path", "restored/o/x", "bad_copy", "1 to 222"
         yield "in a bucket that is not there", "nowhere", "misconfigured", "nowhere"
+
+
+PROGRAM = """#!{python}
+import json, os, shutil, sys
+ask = json.load(sys.stdin)
+operation, home = ask["operation"], {home!r}
+if operation == "drill":
+    operation, home = ask["step"], os.path.join(os.path.dirname(home), "copies", ask["copy"])
+place = os.path.join(home, ask.get("user_id", "-"))
+count = len(os.listdir(place)) if os.path.isdir(place) else 0
+if not os.path.isdir(home):
+    answer = {{"outcome": "problems", "problems": ["there is no such copy"]}}
+elif operation == "users":
+    answer = {{"outcome": "listed", "users": os.listdir(home)}}
+elif operation == "verify":
+    answer = {{"outcome": "remaining", "count": count}} if count else {{"outcome": "clean"}}
+elif operation == "purge":
+    shutil.rmtree(place, ignore_errors=True)
+    answer = {{"outcome": "purged", "entries": [{{"name": "rows", "count": count}}]}}
+else:
+    answer = {{"outcome": "ok"}}
+print(json.dumps(answer))
+"""
+
+
+class DrilledCommand(Command):
+    """A program with its copies in folders beside the store."""
+
+    LEFT_AS, COPY = None, "restored"
+
+    def __init__(self, directory):
+        super().__init__(directory)
+        self.copies = os.path.join(directory, "copies")
+        with open(self.program, "w") as file:
+            file.write(PROGRAM.format(python=sys.executable, home=self.home))
+
+    def items(self, place=None):
+        home, self.home = self.home, os.path.join(self.copies, place) if place else self.home
+        try:
+            return super().items()
+        finally:
+            self.home = home
+
+    def back_up(self):
+        shutil.copytree(self.home, os.path.join(self.copies, self.COPY))
+
+    def restore(self, users):
+        pass
+
+    def bad_places(self):
+        yield "in a copy that it does not know", "nowhere", "misconfigured", "no such copy"
+        yield "in a copy with a long name", "x" * 201, "bad_copy", "1 to 200"
+
+
+class DrilledWebhook(Webhook):
+    """A service that at first knows no drill."""
+
+    LEFT_AS, COPY = None, "restored"
+    knows = False
+
+    def prepare(self, users):
+        super().prepare(users)
+        self.is_faulty, self.turn = False, threading.Lock()
+
+    def answer(self, question, is_half):
+        operation = question["operation"]
+        if operation == "drill":
+            if not self.knows:
+                return 200, {"outcome": "unsupported"}
+            with self.turn:
+                live, self.rows = self.rows, self.copy
+                try:
+                    return self.answer({**question, "operation": question["step"]}, is_half)
+                finally:
+                    self.rows = live
+        if operation == "users":
+            return 200, {"outcome": "listed", "users": sorted({name.split("/")[0] for name in self.rows})}
+        return super().answer(question, is_half)
+
+    def items(self, place=None):
+        return dict(self.copy if place else self.rows)
+
+    def back_up(self):
+        self.copy = dict(self.rows)
+
+    def restore(self, users):
+        pass
+
+    def bad_places(self):
+        yield "that it does not know", "restored", "misconfigured", "'drill'"
+        self.knows = True

@@ -57,7 +57,8 @@ extension AdapterFactory {
         return DelegatedTarget(
             name: name,
             delegate: CommandDelegate(runner),
-            clock: .system(wall: now)
+            clock: .system(wall: now),
+            copy: command.copy
         )
     }
 
@@ -91,7 +92,8 @@ extension AdapterFactory {
                 now: now,
                 logger: logger
             ),
-            clock: .system(wall: now)
+            clock: .system(wall: now),
+            copy: webhook.copy
         )
     }
 

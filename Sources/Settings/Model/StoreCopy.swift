@@ -11,7 +11,8 @@ package enum StoreCopy: Hashable, Sendable {
 extension TargetKind {
     /// The store in another place of the same machine, server, endpoint or project.
     ///
-    /// Only the last part of the way differs, so that no credential goes to another host.
+    /// Only the last part of the way differs, so that no credential goes to another host. A program
+    /// or service of the operator's own is told the name, and knows itself what is called so.
     ///
     /// - Parameter place: A path, or the name or number of a database or bucket.
     /// - Returns: The copy, or why there is none. Whether it is there is not looked at.
@@ -44,7 +45,12 @@ extension TargetKind {
             return Self.placed(.firestore(firestore), place, .cloudName)
         case .realtimeDatabase: return .none("a Realtime Database is a host of its own")
         case .firebaseAuth: return .none("a project has one set of accounts")
-        case .command, .webhook: return .none("only its program or service knows where the data is")
+        case .command(var command):
+            command.copy = place
+            return Self.placed(.command(command), place, .sentence)
+        case .webhook(var webhook):
+            webhook.copy = place
+            return Self.placed(.webhook(webhook), place, .sentence)
         }
     }
 

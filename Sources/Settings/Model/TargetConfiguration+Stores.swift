@@ -27,6 +27,8 @@ package struct CommandTargetConfiguration: Hashable, Sendable {
     package let timeout: Duration
     /// Bytes.
     package let memoryMax: Int
+    /// What the operator calls a copy of its store; only of a copy.
+    package internal(set) var copy: String?
 }
 
 /// What `kind = "webhook"` has.
@@ -37,6 +39,8 @@ package struct WebhookTargetConfiguration: Hashable, Sendable {
     package let caFile: String?
     package let allowsPrivateAddresses: Bool
     package let timeout: Duration
+    /// What the operator calls a copy of its store; only of a copy.
+    package internal(set) var copy: String?
 }
 
 /// What `kind = "s3"` has.

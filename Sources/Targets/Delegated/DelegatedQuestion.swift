@@ -18,6 +18,16 @@ package struct DelegatedQuestion: Sendable {
         let after: String?
     }
 
+    /// A copy of the store that a drill works on.
+    ///
+    /// Asked with an operation of its own: a program that does not know it leaves the store alone.
+    struct Drill {
+        /// As the operator calls it.
+        let copy: String
+        /// No other drill has it: an answer that was kept for a key would be of another copy.
+        let key: String
+    }
+
     package let operation: Operation
     /// The same for every try of the same work.
     package let idempotencyKey: String
@@ -27,9 +37,10 @@ package struct DelegatedQuestion: Sendable {
     ///   - operation: What to do.
     ///   - target: The section's name.
     ///   - order: Whose data, and the fence; `nil` for a diagnosis.
-    init(_ operation: Operation, of target: String, _ order: PurgeOrder?) {
+    ///   - drill: In which copy; `nil` for the store itself.
+    init(_ operation: Operation, of target: String, _ order: PurgeOrder?, in drill: Drill?) {
         self.operation = operation
-        var body = Self.body(operation, of: target)
+        var body = Self.body(operation, of: target, in: drill)
         if let order {
             body.add("request_id", order.request.description)
             body.add("user_id", order.user.exposeText())
@@ -38,26 +49,39 @@ package struct DelegatedQuestion: Sendable {
         self.body = body
         let work = order.map { $0.request.description } ?? "expunged"
         let part = order?.mark.map { ".\($0)" } ?? ""
-        idempotencyKey = "\(work)\(part).\(target).\(operation.rawValue)"
+        idempotencyKey = Self.key("\(work)\(part).\(target).\(operation.rawValue)", in: drill)
     }
 
     /// - Parameters:
     ///   - target: The section's name.
     ///   - page: Which users.
-    init(usersOf target: String, _ page: Page) {
+    ///   - drill: In which copy; `nil` for the store itself.
+    init(usersOf target: String, _ page: Page, in drill: Drill?) {
         operation = .users
-        var body = Self.body(.users, of: target)
+        var body = Self.body(.users, of: target, in: drill)
         if let after = page.after { body.add("after", after) }
         self.body = body
-        idempotencyKey = "expunged.\(target).users.\(page.key)"
+        idempotencyKey = Self.key("expunged.\(target).users.\(page.key)", in: drill)
     }
 
-    private static func body(_ operation: Operation, of target: String) -> JSONBody {
+    private static func body(
+        _ operation: Operation,
+        of target: String,
+        in drill: Drill?
+    ) -> JSONBody {
         var body = JSONBody()
         body.add("version", 1)
-        body.add("operation", operation.rawValue)
+        body.add("operation", drill == nil ? operation.rawValue : "drill")
         body.add("target", target)
+        if let drill {
+            body.add("step", operation.rawValue)
+            body.add("copy", drill.copy)
+        }
         return body
+    }
+
+    private static func key(_ work: String, in drill: Drill?) -> String {
+        drill.map { "drill.\($0.key).\(work)" } ?? work
     }
 }
 

@@ -26,7 +26,7 @@ extension DelegatedTarget {
             let start = clock.uptime()
             guard start < deadline else { break }
             let page = DelegatedQuestion.Page(key: "\(key).\(number)", after: cursor)
-            let question = DelegatedQuestion(usersOf: name.rawValue, page)
+            let question = DelegatedQuestion(usersOf: name.rawValue, page, in: drill)
             switch answers.users(await delegate.ask(question)) {
             case .page(let users, let next):
                 found.formUnion(users.filter(isWanted))

@@ -11,6 +11,7 @@ package struct DelegatedTarget: PurgeTarget {
     package let name: TargetName
     let delegate: any PurgeDelegate
     let clock: TargetClock
+    let drill: DelegatedQuestion.Drill?
 
     /// Has a delegate carry the questions.
     ///
@@ -18,10 +19,19 @@ package struct DelegatedTarget: PurgeTarget {
     ///   - name: The configured name.
     ///   - delegate: Carries them.
     ///   - clock: Bounds and paces a listing.
-    package init(name: TargetName, delegate: any PurgeDelegate, clock: TargetClock) {
+    ///   - copy: What the operator calls the copy to work in; `nil` for the store itself.
+    package init(
+        name: TargetName,
+        delegate: any PurgeDelegate,
+        clock: TargetClock,
+        copy: String? = nil
+    ) {
         self.name = name
         self.delegate = delegate
         self.clock = clock
+        drill = copy.map { copy in
+            DelegatedQuestion.Drill(copy: copy, key: String(clock.entropy(), radix: 16))
+        }
     }
 
     /// Has each user's data removed.
@@ -46,7 +56,7 @@ package struct DelegatedTarget: PurgeTarget {
 
     /// Asks what a purge would do; not every program can tell.
     package func plan(_ order: PurgeOrder) async -> PlanAnswer {
-        switch await delegate.ask(DelegatedQuestion(.plan, of: name.rawValue, order)) {
+        switch await delegate.ask(question(.plan, order)) {
         case .answer(let json): DelegatedAnswers(user: order.user).plan(json)
         case .trouble(let trouble): .trouble(trouble)
         }
@@ -55,6 +65,9 @@ package struct DelegatedTarget: PurgeTarget {
     /// What the program or service says about itself, or why it says nothing.
     package func diagnose() async -> [String] {
         let (problems, trouble) = await diagnosis()
+        if drill != nil, trouble == .unusable {
+            return ["it does not answer 'drill' (docs/guides/command-target.md)"]
+        }
         return problems + (trouble.map { [delegate.advice($0)] } ?? [])
     }
 
@@ -68,10 +81,17 @@ package struct DelegatedTarget: PurgeTarget {
     package func shutdown() async { await delegate.shutdown() }
 
     private func diagnosis() async -> (problems: [String], trouble: Trouble?) {
-        switch await delegate.ask(DelegatedQuestion(.diagnose, of: name.rawValue, nil)) {
+        switch await delegate.ask(question(.diagnose, nil)) {
         case .answer(let json): DelegatedAnswers(user: nil).diagnose(json)
         case .trouble(let trouble): ([], trouble)
         }
+    }
+
+    private func question(
+        _ operation: DelegatedQuestion.Operation,
+        _ order: PurgeOrder?
+    ) -> DelegatedQuestion {
+        DelegatedQuestion(operation, of: name.rawValue, order, in: drill)
     }
 
     /// Asks for every order, a few at a time.
@@ -86,7 +106,7 @@ package struct DelegatedTarget: PurgeTarget {
             func start() {
                 guard next < orders.count else { return }
                 let index = next
-                let question = DelegatedQuestion(operation, of: name.rawValue, orders[index])
+                let question = question(operation, orders[index])
                 next += 1
                 group.addTask { [delegate] in
                     if let trouble = halt.trouble { return (index, .trouble(trouble)) }

@@ -44,7 +44,8 @@ struct CommandTargetTests {
     private static func target(
         _ script: String,
         _ arguments: [String] = [],
-        memoryMax: Int = 256 << 20
+        memoryMax: Int = 256 << 20,
+        copy: String? = nil
     ) throws -> DelegatedTarget {
         let runner = ProgramRunner(
             program: "/bin/sh",
@@ -56,7 +57,8 @@ struct CommandTargetTests {
         return DelegatedTarget(
             name: TargetName("crm"),
             delegate: CommandDelegate(try #require(runner)),
-            clock: GoogleBench.clock()
+            clock: GoogleBench.clock(),
+            copy: copy
         )
     }
 
@@ -86,6 +88,68 @@ struct CommandTargetTests {
         #expect(await target.purge([order]) == [.done(PurgeCounts(entries: [entry]))])
         #expect(await target.verify([order]) == [.clean])
         #expect(try String(contentsOfFile: file, encoding: .utf8) == "bob 1\nbob 2\n")
+    }
+
+    @Test("a drill is another operation: what knows no copies leaves the store alone")
+    func drillUnknown() async throws {
+        let file = NSTemporaryDirectory() + "expunged-\(UUID().uuidString)"
+        try Data("ann 1\n".utf8).write(to: URL(fileURLWithPath: file))
+        defer { _ = unsafe unlink(file) }
+        let target = try Self.target(Self.store, [file], copy: "restored")
+        #expect(await target.diagnose().first?.contains("'drill'") == true)
+        let order = try FilesFixture.order("ann")
+        #expect(await target.purge([order]) == [.trouble(.unusable)])
+        #expect(try String(contentsOfFile: file, encoding: .utf8) == "ann 1\n")
+    }
+
+    @Test("a drill has the program work in the copy that it is told")
+    func drill() async throws {
+        let script = #"""
+            read -r question
+            case $question in
+            *'"operation":"drill"'*'"copy":"restored"'*) file=$1.restored ;;
+            *'"operation":"drill"'*)
+                echo '{"outcome":"problems","problems":["no such copy"]}'; exit ;;
+            *) file=$1 ;;
+            esac
+            question=$(printf %s "$question" | sed 's/"operation":"drill"//; s/"step"/"operation"/')
+            sh -c "$2" sh "$file" <<END
+            $question
+            END
+            """#
+        let file = NSTemporaryDirectory() + "expunged-\(UUID().uuidString)"
+        for name in [file, file + ".restored"] {
+            try Data("ann 1\nbob 1\n".utf8).write(to: URL(fileURLWithPath: name))
+        }
+        defer { for name in [file, file + ".restored"] { _ = unsafe unlink(name) } }
+        let order = try FilesFixture.order("ann")
+        let elsewhere = try Self.target(script, [file, Self.store], copy: "elsewhere")
+        #expect(await elsewhere.diagnose() == ["no such copy"])
+        let copy = try Self.target(script, [file, Self.store], copy: "restored")
+        #expect(await copy.diagnose() == [])
+        #expect(await copy.verify([order]) == [.remaining(1)])
+        let entry = PurgeCounts.Entry(name: "rows", action: "delete", rowCount: 1)
+        #expect(await copy.purge([order]) == [.done(PurgeCounts(entries: [entry]))])
+        #expect(await copy.verify([order]) == [.clean])
+        #expect(try String(contentsOfFile: file + ".restored", encoding: .utf8) == "bob 1\n")
+        #expect(try String(contentsOfFile: file, encoding: .utf8) == "ann 1\nbob 1\n")
+    }
+
+    @Test("an answer that is kept for a key is never one about another copy")
+    func drillKeys() throws {
+        let order = try FilesFixture.order("ann")
+        let page = DelegatedQuestion.Page(key: "1", after: nil)
+        let drills: [DelegatedQuestion.Drill?] = [
+            nil, DelegatedQuestion.Drill(copy: "restored", key: "a"),
+            DelegatedQuestion.Drill(copy: "restored", key: "b"),
+        ]
+        let keys = drills.flatMap { drill in
+            [
+                DelegatedQuestion(.purge, of: "crm", order, in: drill),
+                DelegatedQuestion(usersOf: "crm", page, in: drill),
+            ].map(\.idempotencyKey)
+        }
+        #expect(Set(keys).count == 6)
     }
 
     @Test("a program that tells the same in another order has the same plan")
