@@ -7,8 +7,8 @@ internal import Lifecycle
 struct PathCoverage {
     /// Folders of one folder that are named; more of them are probably named after users.
     static let namesMax = 20
-    /// Entries of one folder that are looked at, some hundred milliseconds on a cold disk.
-    private static let entriesMax = 100_000
+    /// Entries of one folder that are looked at, some seconds on a cold disk.
+    private static let entriesMax = 1_000_000
 
     private typealias Path = ArraySlice<PathPattern.Step>
 
@@ -20,9 +20,14 @@ struct PathCoverage {
     }
 
     private let paths: [Path]
+    private let entriesMax: Int
 
-    init(_ paths: [PathPattern]) {
+    /// - Parameters:
+    ///   - paths: The configured ones.
+    ///   - entriesMax: How many entries of one folder are looked at.
+    init(_ paths: [PathPattern], entriesMax: Int = Self.entriesMax) {
         self.paths = paths.map { $0.steps[...] }
+        self.entriesMax = entriesMax
     }
 
     /// What lies beside the paths, and the folders that lead to them, sorted by name.
@@ -45,9 +50,19 @@ struct PathCoverage {
         var strays = Strays()
         var place: Int64 = 0
         var entryCount = 0
-        while entryCount < Self.entriesMax {
+        while true {
             let entries = try directory.entries(from: place)
             guard let last = entries.last else { break }
+            guard entryCount < entriesMax else {
+                found.append(
+                    CoverageFinding(
+                        name: path.isEmpty ? "./" : path,
+                        reason: "\(entryCount) entries were looked at, the others not",
+                        isCovered: true
+                    )
+                )
+                break
+            }
             place = last.nextPlace
             entryCount += entries.count
             for entry in entries where !path.isEmpty || entry.name.text != FilesTargetPlan.sentinel

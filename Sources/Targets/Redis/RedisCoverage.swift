@@ -3,10 +3,18 @@ import Lifecycle
 /// Looks for families of keys, what stands before the first colon, that no rule deals with.
 struct RedisCoverage {
     private let plan: RedisTargetPlan
+    private let stepsMax: Int
 
-    init(_ plan: RedisTargetPlan) { self.plan = plan }
+    /// - Parameters:
+    ///   - plan: The rules.
+    ///   - stepsMax: How many steps of a `SCAN` are made.
+    init(_ plan: RedisTargetPlan, stepsMax: Int = RedisLimits.coverageSteps) {
+        self.plan = plan
+        self.stepsMax = stepsMax
+    }
 
-    /// The rules, and the families beside them; a sample of the keys is looked at.
+    /// The rules, and the families beside them; where there are more keys than are looked at, it
+    /// says so.
     ///
     /// - Throws: ``RedisError``.
     func findings(_ sweep: RedisSweep) async throws(RedisError) -> [CoverageFinding] {
@@ -14,19 +22,31 @@ struct RedisCoverage {
         var cursor = RedisCursor([Array("SCAN".utf8)], match: nil, for: sweep)
         var seenCount = 0
         var strays: [String: Int] = [:]
-        while cursor.stepCount < RedisLimits.coverageSteps, let keys = try await cursor.next() {
+        var otherCount = 0
+        while cursor.stepCount < stepsMax, let keys = try await cursor.next() {
             seenCount += keys.count
             for key in keys where !globs.contains(where: { $0.matches(key) }) {
-                strays[Self.family(of: key), default: 0] += 1
+                let family = Self.family(of: key)
+                if strays.count > RedisLimits.coverageNames, strays[family] == nil {
+                    otherCount += 1
+                } else {
+                    strays[family, default: 0] += 1
+                }
             }
         }
         if strays.count > RedisLimits.coverageNames {
-            strays = ["*": strays.values.reduce(0, +)]
+            strays = ["*": strays.values.reduce(otherCount, +)]
         }
         let rules = plan.keys.map(\.description) + plan.members.map(\.description)
-        return rules.map {
+        let configured = rules.map {
             CoverageFinding(name: $0, reason: "configured", isCovered: true)
         }
+        let rest = CoverageFinding(
+            name: "*",
+            reason: "\(seenCount) keys were looked at, the others not",
+            isCovered: true
+        )
+        return configured + (cursor.isDone ? [] : [rest])
             + strays.sorted { $0.key < $1.key }.map { family, count in
                 CoverageFinding(
                     name: family,

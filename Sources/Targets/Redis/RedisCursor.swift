@@ -36,11 +36,14 @@ struct RedisCursor {
             + [Array("COUNT".utf8), Array("\(RedisLimits.scanCount)".utf8)]
     }
 
+    /// Whether all were seen.
+    var isDone: Bool { stepCount > 0 && cursor == Array("0".utf8) }
+
     /// The names of the next step, perhaps none; `nil` once all were seen.
     ///
     /// - Throws: ``RedisError``, also when the task was cancelled.
     mutating func next() async throws(RedisError) -> [[UInt8]]? {
-        guard stepCount == 0 || cursor != Array("0".utf8) else { return nil }
+        guard !isDone else { return nil }
         guard stepCount < RedisLimits.sweepSteps else {
             throw RedisError(.unusable, target: target)
         }

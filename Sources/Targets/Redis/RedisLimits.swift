@@ -17,8 +17,8 @@ package enum RedisLimits {
     ///
     /// A server that never ends its cursor is broken.
     static let sweepSteps = 10_000_000
-    /// Keys looked at for the coverage; a sample.
-    static let coverageSteps = 20
+    /// Steps of the look for families of keys; a million keys.
+    static let coverageSteps = 1000
     /// Names of key families that are told; more of them are probably named after users.
     static let coverageNames = 20
     /// How long replicas may take to follow before the receipt says that they did not, in ms.

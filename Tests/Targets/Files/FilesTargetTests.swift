@@ -3,8 +3,9 @@ import Foundation
 import Glibc
 import Lifecycle
 import Synchronization
-import Targets
 import Testing
+
+@testable import Targets
 
 @Suite("Files")
 struct FilesTargetTests {
@@ -217,5 +218,16 @@ struct FilesTargetTests {
             .init(name: "files/", reason: "leads to a configured path", isCovered: true),
         ]
         #expect(await target.coverage() == .findings(findings))
+    }
+
+    @Test("where a folder has more than is looked at, that is told")
+    func partialCoverage() throws {
+        let fixture = try FilesFixture()
+        for number in 0..<2000 { try fixture.make("data/uploads/files/u\(number)") }
+        let root = try OpenDirectory(root: fixture.base + "/data/uploads")
+        let paths = [try PathPattern("files/{user_id}")]
+        #expect(try PathCoverage(paths).findings(in: root).map(\.name) == ["files/"])
+        let part = try PathCoverage(paths, entriesMax: 10).findings(in: root)
+        #expect(part.filter { $0.reason.hasSuffix("the others not") }.map(\.name) == ["files/"])
     }
 }

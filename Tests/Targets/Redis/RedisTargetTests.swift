@@ -182,6 +182,20 @@ struct RedisTargetTests {
         #expect(findings.filter(\.isCovered).map(\.name) == ["user:{user_id}"])
     }
 
+    @Test("one key of a family among many is found")
+    func coverageOfMany() async throws {
+        let fixture = try RedisFixture(database: 9)
+        try fixture.set("cart:1")
+        let fill = "for i = 1, 50000 do redis.call('SET', 'user:' .. i, 'x') end"
+        _ = try fixture.server.cli(database: 9, "EVAL", fill, "0")
+        let plan = try fixture.plan(["user:{user_id}"])
+        let found = await fixture.target(plan).coverage()
+        guard case .findings(let findings) = found else { return #expect(found == .unknown) }
+        #expect(findings.filter { !$0.isCovered }.map(\.name) == ["cart:*"])
+        #expect(findings.filter(\.isCovered).map(\.name) == ["user:{user_id}"])
+        _ = try fixture.server.cli(database: 9, "FLUSHDB")
+    }
+
     @Test("an append-only file is named on the receipt")
     func lingering() async throws {
         let fixture = try RedisFixture(database: 8)
