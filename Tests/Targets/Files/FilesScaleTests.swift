@@ -2,7 +2,6 @@ import Engine
 import Foundation
 import Glibc
 import Lifecycle
-import Synchronization
 import Targets
 import Testing
 
@@ -79,26 +78,7 @@ struct FilesScaleTests {
         for number in 0..<50 { try fixture.make("victim/a/b/\(number)") }
         try fixture.link("data/uploads/bait", to: fixture.base + "/victim")
         let target = try fixture.target("{user_id}")
-        let isOver = Atomic(false)
-        let root = fixture.root
-        let attacker = Thread {
-            // alice/a is by turns a folder and a link to the victim's, as fast as rename(2) goes.
-            while !isOver.load(ordering: .relaxed) {
-                unsafe mkdir(root + "/alice", 0o700)
-                unsafe mkdir(root + "/alice/a", 0o700)
-                unsafe mkdir(root + "/alice/a/b", 0o700)
-                unsafe symlink("../../../victim/a", root + "/alice/link")
-                unsafe rename(root + "/alice/a", root + "/alice/c")
-                unsafe rename(root + "/alice/link", root + "/alice/a")
-                unsafe rename(root + "/alice/a", root + "/alice/link")
-                unsafe rename(root + "/alice/c", root + "/alice/a")
-                unsafe symlink("../../../../victim/a/b", root + "/alice/a/l")
-                unsafe rename(root + "/alice/a/b", root + "/alice/a/c")
-                unsafe rename(root + "/alice/a/l", root + "/alice/a/b")
-            }
-        }
-        attacker.start()
-        defer { isOver.store(true, ordering: .relaxed) }
+        let attacker = try Attacker(root: fixture.root, victim: fixture.base + "/victim")
         var purges = 0
         var entries = 0
         let clock = ContinuousClock()
@@ -108,9 +88,58 @@ struct FilesScaleTests {
             purges += 1
             if case .done(let counts) = answers.first { entries += counts.entries[0].rowCount }
         }
-        #expect(purges > 100 && entries > 100, "the race took place: \(purges), \(entries)")
+        let rounds = try attacker.end()
+        #expect(
+            purges > 100 && entries > 100 && rounds > 100,
+            "the race took place: \(purges), \(entries), \(rounds)"
+        )
         let victims = (0..<50).count { !fixture.exists("victim/a/b/\($0)") }
-        Swift.print("bench: \(seconds) s of race, \(purges) purges, \(victims) victims")
-        #expect(victims == 0)
+        Swift.print(
+            "bench: \(seconds) s of race, \(rounds) rounds, \(purges) purges of \(entries) entries,"
+                + " \(victims) victims"
+        )
+        #expect(victims == 0 && fixture.exists("data/uploads/bait"))
+    }
+}
+
+/// Another process, `Tests/Shared/swap_folders.c`, that changes alice's folders while they are
+/// purged.
+///
+/// It ends when something comes from its standard input or that ends, so that nothing is left
+/// however the test does.
+private struct Attacker {
+    private static let source = URL(fileURLWithPath: #filePath)
+        .appendingPathComponent("../../../Shared/swap_folders.c").standardized
+
+    private let process = Process()
+    private let input = Pipe()
+    private let output = Pipe()
+
+    init(root: String, victim: String) throws {
+        let program = root + "/../attacker"
+        let compiler = Process()
+        compiler.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        compiler.arguments = ["clang", "-O1", "-o", program, Self.source.path]
+        try compiler.run()
+        compiler.waitUntilExit()
+        guard compiler.terminationStatus == 0 else { throw Missing() }
+        process.executableURL = URL(fileURLWithPath: program)
+        process.arguments = [root, "alice", victim]
+        process.standardInput = input
+        process.standardOutput = output
+        try process.run()
+    }
+
+    /// How many rounds it made.
+    func end() throws -> Int {
+        try input.fileHandleForWriting.write(contentsOf: Data("\n".utf8))
+        try input.fileHandleForWriting.close()
+        let said = String(
+            decoding: output.fileHandleForReading.readDataToEndOfFile(),
+            as: UTF8.self
+        )
+        process.waitUntilExit()
+        guard let rounds = Int(said.dropLast()) else { throw Missing() }
+        return rounds
     }
 }
