@@ -17,7 +17,7 @@ import time
 
 from checks import Checks, comes_true
 from sandbox import Sandbox
-from stage import BINARIES, GONE, Stage
+from stage import BINARIES, GONE, ROWS_EACH, Stage
 from sync_order import judge_trace, read_trace, without_syncs
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -114,8 +114,8 @@ class Sweep:
 class Run:
     """A daemon that meets one fault, then a daemon on the same state that meets none.
 
-    Four users: two with a token, two without, two by socket, two by spool. What the client was not
-    told it does again afterwards, with the same key, as a client must.
+    Four users: two with a token, two without, two by socket, two by spool; and two who stay. What the
+    client was not told it does again afterwards, with the same key, as a client must.
     """
 
     def __init__(self, sweep, at):
@@ -130,7 +130,10 @@ class Run:
             if self.sweep.template:
                 shutil.rmtree(stage.path("state"))
                 shutil.copytree(self.sweep.template, stage.path("state"), copy_function=shutil.copy)
-            self.users = stage.new_users(4)
+            # Between the rows of those who go there are rows of those who stay.
+            first, self.stays, last = stage.new_users(2), stage.new_users(1), stage.new_users(2)
+            self.users, self.stays = first + last, self.stays + stage.new_users(1)
+            self.others = stage.checksum(but=self.users)
             self.tokens = dict(zip((self.users[0], self.users[2]), stage.new_tokens(2)))
             self._meet_fault()
             self._recover()
@@ -247,8 +250,10 @@ class Run:
         for user, token in self.tokens.items():
             if user in erased and revoked.get(token["subject"], float("inf")) > erased[user]:
                 self.problems.append("purged before the provider's revocation")
-        if stage.rows_left():
+        if stage.rows_left() != dict.fromkeys(self.stays, ROWS_EACH):
             self.problems.append("rows are left")
+        if stage.checksum(but=self.users) != self.others or set(erased) & set(self.stays):
+            self.problems.append("what others have is not as it was")
         comes_true(lambda: not stage.leaks(), 3, 0.2)
         if stage.leaks():
             self.problems.append(f"canaries: {stage.leaks()[:3]}")
@@ -294,5 +299,5 @@ def report(checks, sweep, seconds):
     every = "each" if sweep.step == 1 else f"every {sweep.step}th"
     checks.check(f"{number}: {sweep.calls} {sweep.action} at {every} call, {len(sweep.injected)} of them"
                  f" ({sweep.runs} runs in {seconds:.0f} s): nothing acknowledged is lost, everything"
-                 " ends by itself, revocation first", not sweep.problems and len(sweep.injected) > 10,
-                 "\n".join(sweep.problems[:20]))
+                 " ends by itself, revocation first, what others have is as it was",
+                 not sweep.problems and len(sweep.injected) > 10, "\n".join(sweep.problems[:20]))

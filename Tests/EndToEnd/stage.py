@@ -1,5 +1,6 @@
 """One daemon with directories of its own, the application beside it, and the search for canaries."""
 
+import hashlib
 import http.client
 import json
 import os
@@ -191,8 +192,8 @@ class Stage:
         self.users += users
         self.canaries.add(*users)
         with sqlite3.connect(self.app, timeout=10) as app:
-            app.executemany("INSERT INTO posts (author_id, body) VALUES (?, 'x')",
-                            [(user,) for user in users for _ in range(ROWS_EACH)])
+            app.executemany("INSERT INTO posts (author_id, body) VALUES (?, 'post ' || ?)",
+                            [(user, number) for user in users for number in range(ROWS_EACH)])
         return users
 
     def new_tokens(self, count):
@@ -235,6 +236,12 @@ class Stage:
         """How many rows each user still has, of the users that have any."""
         with sqlite3.connect(self.app, timeout=10) as app:
             return dict(app.execute("SELECT author_id, count(*) FROM posts GROUP BY author_id"))
+
+    def checksum(self, but):
+        """Of all rows in the application's database that are not of these users, whatever their columns."""
+        with sqlite3.connect(self.app, timeout=10) as app:
+            rows = [row for row in app.execute("SELECT author_id, * FROM posts ORDER BY id") if row[0] not in but]
+        return hashlib.sha256(repr(rows).encode()).hexdigest()
 
     def erased_at(self):
         """When the first row of each user went, by the application's own trigger."""
