@@ -3,6 +3,7 @@
 import base64
 import os
 import subprocess
+import sys
 import tempfile
 import time
 
@@ -47,7 +48,7 @@ class Scenarios:
             if self.checks.failed > failed:
                 return
             for name in (
-                "socket_activation", "permissions", "spool", "socket", "journal", "reload", "kill",
+                "socket_activation", "permissions", "spool", "socket", "journal", "ledger", "reload", "kill",
                 "exposure", "metrics", "replay", "outage", "idle", "stuck_writer", "secrecy", "uninstall",
             ):
                 if only in name:
@@ -180,6 +181,44 @@ class Scenarios:
         self.checks.check(
             "journalctl -x shows the catalog's text",
             f"Subject: Request completed ({self.request})" in text and "What to do:" in text, text)
+
+    def ledger(self):
+        """Whoever has a copy of the journal has every checkpoint, byte for byte as it is in the file."""
+        key = self.service.http("GET", "/v1/ledger", user="opal", socket="control")[1]["key"]
+        # Everything is signed before the export begins.
+        entries = self.service.expungectl("ledger", "export").stdout
+        with open(f"{self.machine.root}/var/log/expunged/checkpoints", newline="") as file:
+            in_file = checkpoints(file.read(), key)
+
+        def told():
+            return [checkpoint(key, *entry["EXPUNGED_DETAIL"].split(" "))
+                    for entry in self.service.events("Ledger checkpoint")]
+
+        comes_true(lambda: len(told()) >= len(in_file), 10)
+        in_journal = told()
+        self.checks.check(
+            f"the {len(in_journal)} checkpoints in the journal are those of the file, byte for byte",
+            in_journal == in_file and len(in_file) > 1, f"{in_journal[-1:]}\n{in_file[-1:]}")
+        self.checks.equal("the last one covers all entries of an export",
+                          int(in_journal[-1].split("\n")[1]), len(entries.splitlines()))
+        forged = in_journal[-1].replace("\ntime 2", "\ntime 3")
+        for what, notes, status in (
+            ("verifies the ledger by the journal alone", in_journal, 0),
+            ("notices another time in the journal's last one", [*in_journal[:-1], forged], 1),
+        ):
+            done = self.verify(key, entries, notes)
+            self.checks.equal(f"verify-ledger.py {what}", done.returncode, status)
+
+    def verify(self, key, entries, notes):
+        """The independent verifier over an export and these checkpoints."""
+        with tempfile.TemporaryDirectory() as place:
+            paths = [os.path.join(place, name) for name in ("entries", "notes")]
+            for path, text in zip(paths, (entries, "".join(note + "\n" for note in notes))):
+                with open(path, "w", newline="") as file:
+                    file.write(text)
+            return subprocess.run(
+                [sys.executable, "-B", os.path.join(self.source, "docs/verify-ledger.py"), key,
+                 "--ledger", *paths], capture_output=True, text=True)
 
     def reload(self):
         pid = self.service.pid
@@ -444,6 +483,19 @@ def ask(process, statement):
     process.stdin.write(statement + "\n")
     process.stdin.flush()
     return process.stdout.readline().strip()
+
+
+def checkpoints(text, key):
+    """The checkpoints among the notes of the file, each as it is there."""
+    parts = text.split("\n\n")
+    notes = [f"{text}\n\n{signature}\n" for text, signature in zip(parts[::2], parts[1::2])]
+    return [note for note in notes if note.split("\n")[0] == key.split("+")[0]]
+
+
+def checkpoint(key, size, root, time, signature):
+    """The note of which the journal tells these facts (docs/guides/ledger.md)."""
+    name = key.split("+")[0]
+    return f"{name}\n{size}\n{root}\ntime {time}\n\n\u2014 {name} {signature}\n"
 
 
 def is_traced(pid):
