@@ -2,6 +2,12 @@ import Synchronization
 
 /// The commands to Firebase and Google Cloud.
 extension RunningSandbox {
+    /// Everything that Firebase and Google Cloud hold.
+    package var cloud: CloudContents { families.cloud.contents }
+
+    /// Adds to what Firebase and Google Cloud hold.
+    package func add(_ contents: CloudContents) { families.cloud.add(contents) }
+
     /// The key file of the service account that the project knows.
     ///
     /// - Throws: ``SandboxError`` when no key can be made.
@@ -9,12 +15,12 @@ extension RunningSandbox {
 
     /// Makes an account of Firebase Authentication, or replaces it.
     package func add(_ account: CloudAccount) {
-        families.cloud.state.withLock { $0.accounts[account.localID] = account }
+        families.cloud.state.withLock { $0.accounts[""]?[account.localID] = account }
     }
 
     /// An account of Firebase Authentication; `nil` when there is none.
     package func account(_ localID: String) -> CloudAccount? {
-        families.cloud.state.withLock { $0.accounts[localID] }
+        families.cloud.state.withLock { $0.accounts[""]?[localID] }
     }
 
     /// Makes queries of accounts find an account that was not asked for, as no server should.
@@ -52,12 +58,14 @@ extension RunningSandbox {
 
     /// Puts a value into the Realtime Database.
     package func add(value: Int64, at path: String...) {
-        families.cloud.state.withLock { $0.values[path.joined(separator: "/")] = value }
+        let cloud = families.cloud
+        let path = path.joined(separator: "/")
+        cloud.state.withLock { $0.values[cloud.configuration.instance]?[path] = value }
     }
 
     /// The places of all values of the Realtime Database, with slashes between the keys, sorted.
     package var places: [String] {
-        families.cloud.state.withLock { $0.values.all.keys.sorted() }
+        cloud.values ?? []
     }
 
     /// Makes every access token of the service account invalid, as when its key is replaced.

@@ -124,7 +124,7 @@ struct CloudCommand: AsyncParsableCommand {
     @Option(
         help: """
             A JSON file to add: accounts (user, links), documents (and their fields), values (and \
-            their numbers), objects.
+            their numbers), objects; tenants and databases beside the first.
             """
     )
     var add: String?

@@ -125,6 +125,26 @@ struct DrillCopyTests {
         )
     }
 
+    private static func database(
+        _ access: String,
+        at url: String = "https://live-place.firebaseio.com",
+        named name: String = "store"
+    ) -> String {
+        section(
+            "kind = \"realtime-database\"\nurl = \"\(url)\"\npaths = [\"users/{user_id}\"]\n"
+                + access,
+            named: name
+        )
+    }
+
+    private static func accounts(_ access: String, named name: String = "store") -> String {
+        section("kind = \"firebase-auth\"\nproject = \"p\"\n" + access, named: name)
+    }
+
+    private static func emulator(_ url: String, _ more: String = "") -> String {
+        "emulator = true\nbase_url = \"\(url)\"\n\(more)\n"
+    }
+
     /// A place that is no copy, and what is said of it.
     private struct Refusal: Sendable, CustomTestStringConvertible {
         let target: String
@@ -139,6 +159,12 @@ struct DrillCopyTests {
     }
 
     private static let here = "https://localhost:1"
+    private static let trees =
+        database(emulator(here))
+        + database(emulator(here), at: "https://CRM.asia-east1.firebasedatabase.app", named: "crm")
+    private static let tenants =
+        accounts(emulator(here, "tenant = \"live-Place\""))
+        + accounts(emulator(here, "tenant = \"crm\""), named: "crm")
     private static let isStore = "the store of target 'store'"
     private static let refusals = [
         Refusal(sqlite, "{here}/app.db", isStore),
@@ -164,6 +190,16 @@ struct DrillCopyTests {
         Refusal(cloudStorage(here), "a/b", "1 to 222 characters"),
         Refusal(firestore(here), "live-place", isStore),
         Refusal(firestore(here), "a/../b", "1 to 222 characters"),
+        Refusal(trees, "live-place", isStore),
+        Refusal(trees, "crm", "the store of target 'crm'"),
+        Refusal(trees, "LIVE-PLACE", "1 to 63 letters"),
+        Refusal(trees, "evil.example.com/", "1 to 63 letters"),
+        Refusal(trees, "a&ns=live-place", "1 to 63 letters"),
+        Refusal(trees, "", "1 to 63 letters"),
+        Refusal(tenants, "live-Place", isStore),
+        Refusal(tenants, "crm", "the store of target 'crm'"),
+        Refusal(tenants, "x/../live-Place", "1 to 63 letters"),
+        Refusal(tenants, "x:y", "1 to 63 letters"),
     ]
 
     @Test(arguments: refusals)
@@ -182,6 +218,7 @@ struct DrillCopyTests {
             (sqlite, "{here}/copy.db"), (sqlite, "{here}/nowhere.db"), (files, "{here}/copies"),
             (postgresql, "copy"), (postgresql, "host=evil"), (redis, "0"), (s3(here), "copies"),
             (cloudStorage(here), "copies"), (firestore(here), "(default)"),
+            (trees, "copies"), (tenants, "copies-A1b2c"), (accounts(emulator(here)), "copies"),
         ]
     )
     func `another place of the same kind is one, whether it is there or not`(
@@ -208,18 +245,14 @@ struct DrillCopyTests {
 
     @Test(
         arguments: [
-            "kind = \"firebase-auth\"\nproject = \"p\"\nemulator = true\nbase_url = \"\(here)\"",
-            """
-            kind = "realtime-database"
-            url = "https://p.firebaseio.com"
-            emulator = true
-            base_url = "\(here)"
-            paths = ["users/{user_id}"]
-            """,
+            database("key_credential = \"key\"\nbase_url = \"https://localhost:1\""),
+            database(emulator(here), at: "https://live-place.firebaseio.com.example.com"),
+            database(emulator(here), at: "https://firebaseio.com"),
+            database("key_credential = \"key\"", at: "https://live-place.firebaseio.com:8443"),
         ]
     )
-    func `kinds without copies say why`(_ text: String) async throws {
-        let copy = try await World(Self.section(text)).copy("copy")
+    func `kinds without copies say why`(_ target: String) async throws {
+        let copy = try await World(target).copy("copy")
         guard case .refused("no_copies", let detail) = copy else {
             await copy.shutDown()
             Issue.record("taken")
@@ -228,7 +261,30 @@ struct DrillCopyTests {
         #expect(!detail.isEmpty)
     }
 
-    @Test(arguments: ["s3", "cloud-storage", "firestore"])
+    @Test(
+        arguments: [
+            ("https://Live-place.firebaseio.com", "https://copy.firebaseio.com"),
+            (
+                "https://live-place.europe-west1.firebasedatabase.app/",
+                "https://copy.europe-west1.firebasedatabase.app"
+            ),
+        ]
+    )
+    func `another Realtime Database is a host of the same domain`(
+        _ url: String,
+        _ copied: String
+    ) throws {
+        let target = Self.database("key_credential = \"key\"", at: url)
+        let read = try ConfigurationLoader.parse(Array(target.utf8), file: "t.toml")
+        guard case .placed(.realtimeDatabase(let copy)) = read.targets[0].kind.copy(at: "copy")
+        else {
+            Issue.record("no copy")
+            return
+        }
+        #expect(copy.url == copied)
+    }
+
+    @Test(arguments: ["s3", "cloud-storage", "firestore", "realtime-database", "firebase-auth"])
     func `only the copy is asked, at the endpoint of the store`(_ kind: String) async throws {
         let bench = try Bench()
         try await LocalServer.with(bench.directory) { _ in
@@ -239,6 +295,9 @@ struct DrillCopyTests {
                 switch kind {
                 case "s3": Self.s3(server.url, trust)
                 case "firestore": Self.firestore(server.url, trust)
+                case "realtime-database": Self.database(Self.emulator(server.url, trust))
+                case "firebase-auth":
+                    Self.accounts(Self.emulator(server.url, "tenant = \"live-place\"\n" + trust))
                 default: Self.cloudStorage(server.url, trust)
                 }
             let copy = try await World(target).copy("copied-place")

@@ -17,7 +17,7 @@ from replay import now
 from sandbox import Sandbox
 from stage import BINARIES, Stage
 from store_servers import CloudStorage, Files, PostgreSQL, Redis, S3, make_certificate
-from store_stand_ins import Command, Database, Webhook
+from store_stand_ins import Cloud, Command, Database, Webhook, checksum, number
 
 ERASED, KEPT = 12, 5
 END_S_MAX, DRILL_S_MAX = 60, 90
@@ -53,6 +53,9 @@ def configure(stage, stores):
     stores["cloud-storage"] = DrilledCloudStorage(os.path.join(place, "cloud-storage"))
     stores["command"] = DrilledCommand(os.path.join(place, "command"))
     stores["webhook"] = DrilledWebhook(certificate, key)
+    stores["realtime-database"] = DrilledRealtimeDatabase(stage.sandbox)
+    # The account goes last.
+    stores["firebase-auth"] = DrilledAccounts(stage.sandbox)
     with open(stage.path("expunged.toml"), "a") as file:
         for name, store in stores.items():
             if name != "app-db":
@@ -412,3 +415,69 @@ class DrilledWebhook(Webhook):
     def bad_places(self):
         yield "that it does not know", "restored", "misconfigured", "'drill'"
         self.knows = True
+
+
+class DrilledCloud(Cloud):
+    """One of the sandbox's stores; it takes the emulators' token, and what is in a copy is under another member."""
+
+    COPY = "restored-1"
+
+    def section(self, stage):
+        return (self.text.replace("{endpoint}", self.sandbox.endpoint) + "emulator = true\n"
+                f'ca_file = "{self.sandbox.path("ca.pem")}"\n')
+
+    def items(self, place=None):
+        if place != self.COPY:
+            return super().items()
+        return self.listed(self.sandbox.ask("cloud").get(self.COPIES, {}).get(place, {}))
+
+    def back_up(self):
+        pass
+
+    def restore(self, users):
+        path = self.sandbox.path("add.json")
+        with open(path, "w") as file:
+            json.dump({self.COPIES: {self.COPY: self.copied(users)}}, file)
+        self.sandbox.ask("cloud", "--add", path)
+
+
+class DrilledRealtimeDatabase(DrilledCloud):
+    LEFT_AS, COPIES = "undated", "databases"
+
+    def __init__(self, sandbox):
+        super().__init__(sandbox, "values", lambda user: {name: number(name) for name in [
+            *(f"users/{user}/{n}/text" for n in range(10)), f"online/{user}"]},
+            'kind = "realtime-database"\nurl = "https://example-project-default-rtdb.firebaseio.com"\n'
+            'paths = ["users/{user_id}", "online/{user_id}"]\nbase_url = "{endpoint}/cloud/database"\n')
+
+    def copied(self, users):
+        return {name: value for user in users for name, value in self.held(user).items()}
+
+    def listed(self, held):
+        return {name: checksum(value) for name, value in held.items()}
+
+    def bad_places(self):
+        yield ("in the database itself", "example-project-default-rtdb", "bad_copy",
+               "the store of target 'realtime-database'")
+        yield "on another host", "evil.example.com/", "bad_copy", "1 to 63"
+        yield "in a database that is not there", "nowhere", "misconfigured", ""
+
+
+class DrilledAccounts(DrilledCloud):
+    # The sandbox dates what is added to it by 1970.
+    LEFT_AS, COPIES = None, "tenants"
+
+    def __init__(self, sandbox):
+        super().__init__(sandbox, "accounts", lambda user: {"password": user},
+                         'kind = "firebase-auth"\nproject = "example-project"\n'
+                         'base_url = "{endpoint}/cloud/identitytoolkit"\n')
+
+    def copied(self, users):
+        return [{"user": user, "links": self.held(user)} for user in users]
+
+    def listed(self, held):
+        return {f"account of {item['user']}": checksum(item["links"]) for item in held}
+
+    def bad_places(self):
+        yield "at another path", "restored/../x", "bad_copy", "1 to 63"
+        yield "in a tenant that is not there", "nowhere", "misconfigured", ""

@@ -80,7 +80,8 @@ extension AdapterFactory {
             name: name,
             baseURL: database.access.baseURL ?? database.url,
             paths: try database.paths.map { try UserPath($0, in: .realtimeDatabase) },
-            createdAtChild: database.createdAtChild
+            createdAtChild: database.createdAtChild,
+            namespace: database.access.isEmulator ? database.instance : nil
         )
         return try await make(
             database.access,

@@ -50,7 +50,7 @@ extension AdapterFactory {
                 baseURL: firebase.access.baseURL,
                 project: firebase.project,
                 tenant: firebase.tenant,
-                isEmulator: firebase.access.keyCredential == nil
+                isEmulator: firebase.access.isEmulator
             )
         )
         return GoogleMade(

@@ -22,6 +22,8 @@ package struct CloudConfiguration: Sendable {
     package var softDeletionSeconds: Int64 = 0
     /// Whether the service account may read the bucket's settings.
     package var mayReadBucket = true
+    /// The Realtime Database that is meant where no `ns` says which.
+    package var instance = "example-project-default-rtdb"
     /// Values of the Realtime Database that one read or one tiny write may touch.
     package var treeMax = 100
     /// Whether the service account may use the Realtime Database.

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// The accounts of Firebase Authentication.
+/// The accounts of Firebase Authentication, and of the tenants of Identity Platform.
 extension CloudFamily {
     private struct Lookup: Decodable {
         let localId: [String]?
@@ -25,18 +25,23 @@ extension CloudFamily {
         _ call: ProviderCall,
         _ parts: [String]
     ) throws(Refusal) -> ProviderReply {
-        guard parts.count == 4, parts[0] == "v1", parts[1] == "projects" else {
+        let isTenant = parts.count == 6 && parts[3] == "tenants"
+        guard parts.count == 4 || isTenant, parts[0] == "v1", parts[1] == "projects" else {
             throw Refusal(404, "Not found")
         }
         guard parts[2] == configuration.project else {
             throw Refusal(403, "Permission denied on the project.", word: "PERMISSION_DENIED")
         }
-        switch (call.method, parts[3]) {
-        case ("POST", "accounts:lookup"): return try lookUp(call)
-        case ("POST", "accounts:query"): return try queryAccounts(call)
-        case ("GET", "accounts:batchGet"): return try listAccounts(call)
-        case ("POST", "accounts:update"): return try update(call)
-        case ("POST", "accounts:delete"): return try delete(call)
+        let tenant = isTenant ? parts[4] : ""
+        guard state.withLock({ $0.accounts[tenant] != nil }) else {
+            throw Refusal(400, "TENANT_NOT_FOUND")
+        }
+        switch (call.method, parts[parts.count - 1]) {
+        case ("POST", "accounts:lookup"): return try lookUp(call, tenant)
+        case ("POST", "accounts:query"): return try queryAccounts(call, tenant)
+        case ("GET", "accounts:batchGet"): return try listAccounts(call, tenant)
+        case ("POST", "accounts:update"): return try update(call, tenant)
+        case ("POST", "accounts:delete"): return try delete(call, tenant)
         default: throw Refusal(404, "Not found")
         }
     }
@@ -53,10 +58,10 @@ extension CloudFamily {
     }
 
     /// Unknown ids are left out; without any known one there is no `users` at all.
-    private func lookUp(_ call: ProviderCall) throws(Refusal) -> ProviderReply {
+    private func lookUp(_ call: ProviderCall, _ tenant: String) throws(Refusal) -> ProviderReply {
         let ids = try read(Lookup.self, call).localId ?? []
         guard ids.count <= 100 else { throw Refusal(400, "TOO_MANY_IDENTIFIERS") }
-        let found = state.withLock { state in ids.compactMap { state.accounts[$0] } }
+        let found = state.withLock { state in ids.compactMap { state.accounts[tenant]?[$0] } }
         return .json([
             "kind": "identitytoolkit#GetAccountInfoResponse",
             "users": found.isEmpty ? .absent : .list(found.map(json)),
@@ -64,7 +69,10 @@ extension CloudFamily {
     }
 
     /// Only the first expression is heeded; a count of zero and no `userInfo` is nobody.
-    private func queryAccounts(_ call: ProviderCall) throws(Refusal) -> ProviderReply {
+    private func queryAccounts(
+        _ call: ProviderCall,
+        _ tenant: String
+    ) throws(Refusal) -> ProviderReply {
         let query = try read(Query.self, call)
         let id = query.expression?.first.map { $0.userId ?? "" }
         guard id != "", let limit = query.limit.map({ Int($0) }) ?? 500, (1...500).contains(limit)
@@ -74,8 +82,9 @@ extension CloudFamily {
         }
         let found = state.withLock { state -> [CloudAccount] in
             if let decoy = state.queryDecoy { return [decoy] }
-            guard let id else { return state.accounts.values.sorted { $0.localID < $1.localID } }
-            return state.accounts[id].map { [$0] } ?? []
+            let accounts = state.accounts[tenant, default: [:]]
+            guard let id else { return accounts.values.sorted { $0.localID < $1.localID } }
+            return accounts[id].map { [$0] } ?? []
         }
         guard query.returnUserInfo ?? true else {
             return .json(["recordsCount": .text("\(found.count)")])
@@ -88,13 +97,17 @@ extension CloudFamily {
     }
 
     /// By their ids; a token stands for the last one of a page.
-    private func listAccounts(_ call: ProviderCall) throws(Refusal) -> ProviderReply {
+    private func listAccounts(
+        _ call: ProviderCall,
+        _ tenant: String
+    ) throws(Refusal) -> ProviderReply {
         guard let size = call.query["maxResults"].map({ Int($0) }) ?? 20,
             (1...1000).contains(size)
         else { throw Refusal(400, "INVALID_PAGE_SELECTION") }
         let token = call.query["nextPageToken"]
         return state.withLock { state in
-            var rest = state.accounts.values.sorted { Self.precedes($0.localID, $1.localID) }
+            var rest = state.accounts[tenant, default: [:]].values
+                .sorted { Self.precedes($0.localID, $1.localID) }
             if let token { rest = rest.filter { Self.precedes(token, $0.localID) } }
             let limit = min(size, configuration.pageMax)
             let page = rest.prefix(limit)
@@ -120,13 +133,13 @@ extension CloudFamily {
         ]
     }
 
-    private func update(_ call: ProviderCall) throws(Refusal) -> ProviderReply {
+    private func update(_ call: ProviderCall, _ tenant: String) throws(Refusal) -> ProviderReply {
         let change = try read(Change.self, call)
         guard let id = change.localId else { throw Refusal(400, "MISSING_LOCAL_ID") }
         let isKnown = state.withLock { state in
-            guard state.accounts[id] != nil else { return false }
+            guard state.accounts[tenant]?[id] != nil else { return false }
             if let since = change.validSince.flatMap(Int64.init) {
-                state.accounts[id]?.validSinceSeconds = since
+                state.accounts[tenant]?[id]?.validSinceSeconds = since
             }
             return true
         }
@@ -136,11 +149,11 @@ extension CloudFamily {
         ])
     }
 
-    private func delete(_ call: ProviderCall) throws(Refusal) -> ProviderReply {
+    private func delete(_ call: ProviderCall, _ tenant: String) throws(Refusal) -> ProviderReply {
         guard let id = try read(Change.self, call).localId else {
             throw Refusal(400, "MISSING_LOCAL_ID")
         }
-        guard state.withLock({ $0.accounts.removeValue(forKey: id) }) != nil else {
+        guard state.withLock({ $0.accounts[tenant]?.removeValue(forKey: id) }) != nil else {
             throw Refusal(400, "USER_NOT_FOUND")
         }
         return .json(["kind": "identitytoolkit#DeleteAccountResponse"])

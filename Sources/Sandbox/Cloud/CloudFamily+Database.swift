@@ -3,7 +3,8 @@ import Synchronization
 /// The Realtime Database, over REST.
 ///
 /// Traps: a write that is too much for its `writeSizeLimit` is refused as a whole, and so is a read
-/// of too much; what is not there is `null`; what is not permitted is 401.
+/// of too much; what is not there is `null`; what is not permitted is 401. A database is a host of
+/// its own there, here it is `ns`, as with Firebase's emulator.
 extension CloudFamily {
     func answerDatabase(
         _ call: ProviderCall,
@@ -17,22 +18,31 @@ extension CloudFamily {
         guard configuration.mayUseDatabase else {
             return .json(["error": "Permission denied"], status: 401)
         }
+        let name = call.query["ns"] ?? configuration.instance
+        guard state.withLock({ $0.values[name] != nil }) else {
+            throw Refusal(404, "There is no such database.")
+        }
         switch call.method {
-        case "GET": return readTree(call, path)
-        case "DELETE": return deleteTrees([path], call)
+        case "GET": return readTree(call, name, path)
+        case "DELETE": return deleteTrees([path], name, call)
         case "PATCH":
             let keys = try read([String: Int?].self, call).keys
-            return deleteTrees(keys.map { path + [$0] }, call)
+            return deleteTrees(keys.map { path + [$0] }, name, call)
         default: throw Refusal(405, "Method not allowed")
         }
     }
 
-    private func readTree(_ call: ProviderCall, _ path: [String]) -> ProviderReply {
+    private func readTree(
+        _ call: ProviderCall,
+        _ name: String,
+        _ path: [String]
+    ) -> ProviderReply {
         state.withLock { state in
-            if let value = state.values[path.joined(separator: "/")] {
+            let values = state.values[name, default: PathTable()]
+            if let value = values[path.joined(separator: "/")] {
                 return .json(.integer(value))
             }
-            let below = state.values.paths(below: path).map { $0.split(separator: "/") }
+            let below = values.paths(below: path).map { $0.split(separator: "/") }
             guard !below.isEmpty else { return .json(.null) }
             var keys = Set(below.map { String($0[path.count]) }).sorted(by: Self.precedes)
             if let limit = call.query["limitToFirst"].flatMap({ Int($0) }) {
@@ -49,13 +59,13 @@ extension CloudFamily {
         }
     }
 
-    private func deleteTrees(_ paths: [[String]], _ call: ProviderCall) -> ProviderReply {
+    private func deleteTrees(
+        _ paths: [[String]],
+        _ name: String,
+        _ call: ProviderCall
+    ) -> ProviderReply {
         state.withLock { state in
-            let doomed = Set(
-                paths.flatMap { path in
-                    state.values.paths(below: path) + [path.joined(separator: "/")]
-                }
-            ).filter { state.values[$0] != nil }
+            let doomed = Self.paths(at: paths, in: state.values[name, default: PathTable()])
             guard call.query["writeSizeLimit"] != "tiny" || doomed.count <= configuration.treeMax
             else {
                 return .json(
@@ -68,8 +78,13 @@ extension CloudFamily {
                     status: 400
                 )
             }
-            for place in doomed { state.values[place] = nil }
+            for place in doomed { state.values[name]?[place] = nil }
             return .json(.null)
         }
+    }
+
+    private static func paths(at paths: [[String]], in values: PathTable<Int64>) -> Set<String> {
+        Set(paths.flatMap { values.paths(below: $0) + [$0.joined(separator: "/")] })
+            .filter { values[$0] != nil }
     }
 }

@@ -7,7 +7,8 @@ import Synchronization
 /// cloud.google.com, "Identity Toolkit API".
 final class CloudFamily: ProviderFamily {
     struct State {
-        var accounts: [String: CloudAccount] = [:]
+        /// By their ids; of the project itself under the empty name, and of each tenant.
+        var accounts: [String: [String: CloudAccount]] = ["": [:]]
         /// What queries of accounts find instead of what is there.
         var queryDecoy: CloudAccount?
         /// When each access token runs out, in Unix seconds.
@@ -18,8 +19,8 @@ final class CloudFamily: ProviderFamily {
         var failingWriteCount = 0
         /// Of Cloud Storage, the soft-deleted ones included, by name and generation.
         var objects: [CloudObject] = []
-        /// Of the Realtime Database, by the keys that lead there.
-        var values = PathTable<Int64>()
+        /// Of each Realtime Database, by the keys that lead there.
+        var values: [String: PathTable<Int64>] = [:]
     }
 
     /// Why a call was refused, in Google's form.
@@ -61,6 +62,7 @@ final class CloudFamily: ProviderFamily {
     init(_ configuration: CloudConfiguration, _ tools: FamilyTools) {
         self.configuration = configuration
         self.tools = tools
+        state.withLock { $0.values[configuration.instance] = PathTable() }
     }
 
     func endpoint(method: String, path: String) -> SandboxEndpoint? {

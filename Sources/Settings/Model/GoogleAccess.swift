@@ -5,4 +5,7 @@ package struct GoogleAccess: Hashable, Sendable {
     /// Without a slash at the end; `nil` means Google's own.
     package let baseURL: String?
     package let connection: ConnectionConfiguration
+
+    /// Whether it is Firebase's emulator, on this machine.
+    package var isEmulator: Bool { keyCredential == nil }
 }

@@ -11,10 +11,11 @@ package enum StoreCopy: Hashable, Sendable {
 extension TargetKind {
     /// The store in another place of the same machine, server, endpoint or project.
     ///
-    /// Only the last part of the way differs, so that no credential goes to another host. A program
-    /// or service of the operator's own is told the name, and knows itself what is called so.
+    /// Only the last part of the way differs, so that no credential goes to a host of others: a
+    /// Realtime Database, which is a host of its own, stays below Google's domain. A program or
+    /// service of the operator's own is told the name, and knows itself what is called so.
     ///
-    /// - Parameter place: A path, or the name or number of a database or bucket.
+    /// - Parameter place: A path, or the name or number of a database, bucket or tenant.
     /// - Returns: The copy, or why there is none. Whether it is there is not looked at.
     package func copy(at place: String) -> StoreCopy {
         switch self {
@@ -43,8 +44,13 @@ extension TargetKind {
         case .firestore(var firestore):
             firestore.database = place
             return Self.placed(.firestore(firestore), place, .cloudName)
-        case .realtimeDatabase: return .none("a Realtime Database is a host of its own")
-        case .firebaseAuth: return .none("a project has one set of accounts")
+        case .realtimeDatabase(let database): return Self.copy(of: database, at: place)
+        case .firebaseAuth(var firebase):
+            guard Self.isLabel(place) else {
+                return .malformed("the id of another tenant of the same project, \(Self.label)")
+            }
+            firebase.tenant = place
+            return .placed(.firebaseAuth(firebase))
         case .command(var command):
             command.copy = place
             return Self.placed(.command(command), place, .sentence)
@@ -52,6 +58,32 @@ extension TargetKind {
             webhook.copy = place
             return Self.placed(.webhook(webhook), place, .sentence)
         }
+    }
+
+    private static func copy(
+        of database: RealtimeDatabaseTargetConfiguration,
+        at place: String
+    ) -> StoreCopy {
+        guard let domain = database.domain else {
+            return .none("its url is not https://NAME.firebaseio.com or the like")
+        }
+        guard database.access.baseURL == nil || database.access.isEmulator else {
+            return .none("what is at its base_url may be one database, whatever name it is told")
+        }
+        guard isLabel(place), place == place.lowercased() else {
+            return .malformed("the name of another database of the same project, \(label)")
+        }
+        var copy = database
+        copy.url = "https://\(place).\(domain)"
+        return .placed(.realtimeDatabase(copy))
+    }
+
+    private static let label = "1 to 63 letters a-z, digits or inner '-'"
+
+    /// Nothing that ends a label of a host or a name of a path.
+    private static func isLabel(_ text: String) -> Bool {
+        (1...63).contains(text.utf8.count) && text.first != "-" && text.last != "-"
+            && text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-") }
     }
 
     private static func placed(_ kind: TargetKind, _ place: String, _ rule: TextRule) -> StoreCopy {
@@ -70,6 +102,11 @@ extension TargetKind {
         case (.redis(let one), .redis(let two)): one.database == two.database
         case (.firestore(let one), .firestore(let two)):
             one.project == two.project && one.database == two.database
+        case (.realtimeDatabase(let one), .realtimeDatabase(let two)):
+            one.instance == two.instance
+        // A project has a number, too, by which it may be called.
+        case (.firebaseAuth(let one), .firebaseAuth(let two)):
+            one.tenant?.lowercased() == two.tenant?.lowercased()
         default: bucket != nil && bucket == other.bucket
         }
     }

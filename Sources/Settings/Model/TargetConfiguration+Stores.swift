@@ -85,7 +85,7 @@ package struct FirestoreTargetConfiguration: Hashable, Sendable {
 /// What `kind = "realtime-database"` has.
 package struct RealtimeDatabaseTargetConfiguration: Hashable, Sendable {
     /// Without a path.
-    package let url: String
+    package internal(set) var url: String
     /// Not empty; each with `{user_id}` once.
     package let paths: [String]
     /// `nil`: no fence, which the receipt says.

@@ -96,7 +96,7 @@ package struct FilesTargetConfiguration: Hashable, Sendable {
 /// What `kind = "firebase-auth"` has.
 package struct FirebaseAuthTargetConfiguration: Hashable, Sendable {
     package let project: String
-    package let tenant: String?
+    package internal(set) var tenant: String?
     package let access: GoogleAccess
 }
 

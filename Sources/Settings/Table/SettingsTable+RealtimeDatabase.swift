@@ -7,7 +7,10 @@ extension SettingsTable {
                 "url",
                 .text(.origin),
                 .required(example: .text("https://example-project-default-rtdb.firebaseio.com")),
-                "The database, as the console shows it. base_url takes its place."
+                """
+                The database, as the console shows it. base_url takes its place; an emulator is \
+                told its name (ns).
+                """
             ).only("realtime-database").atRestart(),
             Setting(
                 .target,

@@ -9,6 +9,8 @@ package struct RealtimeDatabaseTargetPlan: Sendable {
     package let paths: [UserPath]
     /// The child that says when the data of a path was made, in Unix milliseconds; `nil` for none.
     package let createdAtChild: String?
+    /// Which of its databases an emulator is asked for; `nil` where the host says it.
+    package let namespace: String?
     /// Keys of a listing, and of one write.
     var pageSize = 1000
 
@@ -16,12 +18,14 @@ package struct RealtimeDatabaseTargetPlan: Sendable {
         name: TargetName,
         baseURL: String,
         paths: [UserPath],
-        createdAtChild: String?
+        createdAtChild: String?,
+        namespace: String? = nil
     ) {
         self.name = name
         self.baseURL = baseURL
         self.paths = paths
         self.createdAtChild = createdAtChild
+        self.namespace = namespace
     }
 
     /// Bytes of a page: 1,000 keys of up to 768 bytes, escaped at worst.

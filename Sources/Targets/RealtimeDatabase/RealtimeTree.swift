@@ -17,6 +17,8 @@ struct RealtimeTree: Sendable {
 
     private let store: GoogleStore
     let pageSize: Int
+    /// Part of each call.
+    private let namespace: [(name: String, value: String)]
 
     /// - Throws: ``HTTP/SetupError`` for a base URL that tokens must not go to.
     init(
@@ -25,6 +27,8 @@ struct RealtimeTree: Sendable {
         settings: RemoteSettings
     ) throws(SetupError) {
         pageSize = plan.pageSize
+        // firebase.google.com/docs/emulator-suite/connect_rtdb, "REST API".
+        namespace = plan.namespace.map { [("ns", $0)] } ?? []
         store = try GoogleStore(
             baseURL: plan.baseURL,
             path: "",
@@ -59,7 +63,7 @@ struct RealtimeTree: Sendable {
     /// - Returns: Whether it is gone; otherwise it is too much for one write.
     /// - Throws: ``GoogleFailure``.
     func delete(_ path: [String]) async throws(GoogleFailure) -> Bool {
-        try await write(GoogleStore.Call(method: .DELETE, path: text(path), query: Self.limit))
+        try await write(GoogleStore.Call(method: .DELETE, path: text(path)))
     }
 
     /// Deletes some children of a place at once.
@@ -70,7 +74,7 @@ struct RealtimeTree: Sendable {
         var body = JSONBody()
         for key in keys { body.addNull(named: key) }
         return try await write(
-            GoogleStore.Call(method: .PATCH, path: text(path), query: Self.limit, body: body)
+            GoogleStore.Call(method: .PATCH, path: text(path), body: body)
         )
     }
 
@@ -79,7 +83,7 @@ struct RealtimeTree: Sendable {
         _ query: [(name: String, value: String)]
     ) async throws(GoogleFailure) -> Content {
         let reading = try await store.send(
-            GoogleStore.Call(path: text(path), query: query),
+            GoogleStore.Call(path: text(path), query: query + namespace),
             Self.table
         )
         guard reading.meaning == .honoured, let json = reading.json else { return .large }
@@ -99,7 +103,9 @@ struct RealtimeTree: Sendable {
     }
 
     private func write(_ call: GoogleStore.Call) async throws(GoogleFailure) -> Bool {
-        try await store.send(call, Self.table).meaning == .honoured
+        var call = call
+        call.query = Self.limit + namespace
+        return try await store.send(call, Self.table).meaning == .honoured
     }
 
     private func text(_ path: [String]) -> String {

@@ -13,6 +13,7 @@ struct RealtimeDatabaseTargetTests {
         _ bench: GoogleBench,
         paths: [String] = ["users/{user_id}"],
         createdAtChild: String? = nil,
+        namespace: String? = nil,
         pageSize: Int = 1000,
         rest: @escaping @Sendable (Duration) async throws -> Void = { _ in }
     ) throws -> RealtimeDatabaseTarget {
@@ -20,7 +21,8 @@ struct RealtimeDatabaseTargetTests {
             name: TargetName("tree"),
             baseURL: bench.sandbox.baseURL + "/cloud/database",
             paths: try paths.map { try UserPath($0, in: .realtimeDatabase) },
-            createdAtChild: createdAtChild
+            createdAtChild: createdAtChild,
+            namespace: namespace
         )
         plan.pageSize = pageSize
         return try RealtimeDatabaseTarget(
@@ -50,6 +52,32 @@ struct RealtimeDatabaseTargetTests {
             #expect(await target.purge(orders).map(\.rowCounts) == [[1, 1], [1, 1], [0, 0]])
             #expect(await target.verify(orders) == [.clean, .clean, .clean])
             #expect(bench.sandbox.places == ["names/12-x", "users/12/a/b"])
+        }
+    }
+
+    @Test("an emulator is asked for the database that is meant, however much is in it")
+    func namespace() async throws {
+        try await GoogleBench.with {
+            $0.cloud.treeMax = 3
+        } _: { bench in
+            let copied = (0..<9).map { ("users/ann/\($0)x", Int64(1)) }
+            let database = Dictionary(uniqueKeysWithValues: copied)
+            bench.sandbox.add(CloudContents(databases: ["copy": database]))
+            for index in 0..<9 { bench.sandbox.add(value: 1, at: "users", "ann", "\(index)x") }
+            let target = try Self.target(bench, namespace: "copy")
+            let order = try GoogleBench.order("ann")
+            #expect(await target.diagnose() == [])
+            guard case .found(let users) = await target.users(where: { _ in true }) else {
+                Issue.record("no users")
+                return
+            }
+            #expect(users == [order.user])
+            #expect(await target.purge([order]).map(\.rowCounts) == [[1]])
+            #expect(await target.verify([order]) == [.clean])
+            #expect(bench.sandbox.cloud.databases == ["copy": [:]])
+            #expect(bench.sandbox.places.count == 9)
+            let none = try Self.target(bench, namespace: "nowhere")
+            #expect(await none.purge([order]) == [.trouble(.misconfigured)])
         }
     }
 
