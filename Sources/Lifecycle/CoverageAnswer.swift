@@ -16,10 +16,13 @@ package struct CoverageFinding: Hashable, Sendable {
     package let reason: String
     /// The configuration deletes it, makes it unrecognisable, or keeps it with a reason.
     package let isCovered: Bool
+    /// Only a part was looked at there; the reason says how much.
+    package let isSample: Bool
 
-    package init(name: String, reason: String, isCovered: Bool) {
+    package init(name: String, reason: String, isCovered: Bool, isSample: Bool = false) {
         self.name = name
         self.reason = reason
         self.isCovered = isCovered
+        self.isSample = isSample
     }
 }

@@ -395,7 +395,12 @@ extension ControlSuite {
                     socket: server.controlPath
                 )
                 #expect(one.code == 14)
-                #expect(one.out.hasSuffix("uncovered: posts.editor: refers to 'users'\n"))
+                #expect(
+                    one.out.hasSuffix(
+                        "uncovered: posts.editor: refers to 'users'\n"
+                            + "sampled: posts/*: 20 of 30 were looked into\n"
+                    )
+                )
                 let all = try await Self.run(["targets", "check"], socket: server.controlPath)
                 #expect(all.out.contains("NAME") && !all.out.contains("finding"))
             }

@@ -55,6 +55,15 @@ private struct OpaqueStore: PurgeTarget {
         let stray = CoverageFinding(name: "logs/", reason: "no rule leads there", isCovered: false)
         let found = try await check(.findings([stray]))
         #expect(found.uncovered == ["logs/: no rule leads there"] && found.findings.isEmpty)
+        let part = CoverageFinding(
+            name: "users",
+            reason: "20 of 30 were looked into",
+            isCovered: true,
+            isSample: true
+        )
+        let sampled = try await check(.findings([part]))
+        #expect(sampled.uncovered == [] && sampled.sampled == ["users: 20 of 30 were looked into"])
+        #expect(found.sampled == nil)
         let unknown = try await check(.unknown)
         #expect(unknown.uncovered == nil && unknown.findings.isEmpty)
     }

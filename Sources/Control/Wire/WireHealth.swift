@@ -31,6 +31,8 @@ package struct WireHealth: WireObject, Codable, Hashable {
     package var findings: [String]
     /// What looks like user data and has no rule; absent unless a target was just checked.
     package var uncovered: [String]?
+    /// Where only a part was looked through for that.
+    package var sampled: [String]?
 
     package init(name: String, kind: String, state: HealthState) {
         self.name = name
@@ -43,7 +45,7 @@ package struct WireHealth: WireObject, Codable, Hashable {
     }
 
     enum CodingKeys: String, CodingKey {
-        case name, kind, state, detail, concurrency, waiting, findings, uncovered
+        case name, kind, state, detail, concurrency, waiting, findings, uncovered, sampled
         case inFlight = "in_flight"
         case retryAt = "retry_at"
         case lastSuccessAt = "last_success_at"
@@ -68,6 +70,11 @@ package struct WireHealth: WireObject, Codable, Hashable {
             "uncovered",
             .list(.text),
             "After a check of a target: what looks like user data and has no rule."
+        ),
+        .optional(
+            "sampled",
+            .list(.text),
+            "After a check of a target: where only a part was looked through for that."
         ),
     ]
 }

@@ -78,6 +78,7 @@ extension DaemonBackend {
         else { throw ControlProblem(.unknownTarget) }
         var findings: [String] = []
         var uncovered: [String]?
+        var sampled: [String]?
         switch action {
         case .pause:
             try await commit(.pauseTarget(name, reason: Self.operatorPause, at: parts.now()))
@@ -93,6 +94,8 @@ extension DaemonBackend {
             switch await adapter.coverage() {
             case .findings(let found):
                 uncovered = found.filter { !$0.isCovered }.map { "\($0.name): \($0.reason)" }
+                let samples = found.filter(\.isSample).map { "\($0.name): \($0.reason)" }
+                sampled = samples.isEmpty ? nil : samples
             case .trouble(let trouble):
                 // Silence would pass for "nothing was found".
                 findings.append("it cannot be looked through for user data: \(trouble.code)")
@@ -105,6 +108,7 @@ extension DaemonBackend {
         var health = health(of: target, reason: pauses.targets[name])
         health.findings = findings
         health.uncovered = uncovered
+        health.sampled = sampled
         if action == .check, findings.isEmpty { health.lastSuccessAt = parts.now() }
         return health
     }

@@ -112,25 +112,38 @@ package struct FirestoreTarget: PurgeTarget {
         await FirestoreDiagnosis(plan, database).problems(withOutages: false)
     }
 
-    /// Looks for collections at the root that no rule leads to.
+    /// Looks for collections and documents that no rule leads to, at the root and along the rules.
     package func coverage() async -> CoverageAnswer {
-        let names: [String]
+        let groups = Set(plan.queries.filter(\.isGroup).map(\.collection))
+        let list = { (place: [String]) async throws(GoogleFailure) -> StrayTree.Level in
+            if place.count.isMultiple(of: 2) {
+                return StrayTree.Level(names: try await database.collections(of: place))
+            }
+            let page = try await database.documents(in: place, from: "")
+            return StrayTree.Level(
+                names: page.documents.compactMap(\.path.last),
+                isWhole: page.next == nil
+            )
+        }
+        var strays = StrayTree(list: list) { name, place in
+            place.count.isMultiple(of: 2) && groups.contains(name)
+        }
+        let rules =
+            plan.documents.map { StrayTree.Rule($0) }
+            + plan.queries.filter { !$0.isGroup }.map { query in
+                StrayTree.Rule(
+                    (query.parent + [query.collection]).map { .name($0) }
+                        + (plan.includesSubcollections ? [] : [.any]),
+                    takesAllBelow: plan.includesSubcollections
+                )
+            }
         do throws(GoogleFailure) {
-            names = try await database.collections(of: [])
+            try await strays.look(rules)
         } catch {
             return .trouble(error.trouble)
         }
-        let known = Set(
-            plan.documents.compactMap(\.root.first)
-                + plan.queries.map { $0.parent.first ?? $0.collection }
-        )
-        let rules = plan.documents.map(\.description) + plan.queries.map(\.description)
         return .findings(
-            StrayNames.findings(
-                rules: rules,
-                strays: names.filter { !known.contains($0) },
-                kind: "collections"
-            )
+            strays.findings(plan.documents.map(\.description) + plan.queries.map(\.description))
         )
     }
 

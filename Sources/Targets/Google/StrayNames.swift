@@ -39,16 +39,26 @@ enum StrayNames {
         strays: [String],
         kind: String
     ) -> [CoverageFinding] {
-        let configured = rules.map {
-            CoverageFinding(name: $0, reason: "configured", isCovered: true)
+        configured(rules) + self.strays(strays, kind: kind)
+    }
+
+    /// The configured rules.
+    static func configured(_ rules: [String]) -> [CoverageFinding] {
+        rules.map { CoverageFinding(name: $0, reason: "configured", isCovered: true) }
+    }
+
+    /// Names at one place to which no rule leads.
+    static func strays(
+        _ names: [String],
+        in place: String = "",
+        kind: String
+    ) -> [CoverageFinding] {
+        guard names.count <= PathCoverage.namesMax else {
+            let reason = "\(names.count) \(kind) or more, no rule leads there"
+            return [CoverageFinding(name: place + "*", reason: reason, isCovered: false)]
         }
-        guard strays.count <= PathCoverage.namesMax else {
-            let reason = "\(strays.count) \(kind) or more, no rule leads there"
-            return configured + [CoverageFinding(name: "*", reason: reason, isCovered: false)]
+        return names.map {
+            CoverageFinding(name: place + $0, reason: "no rule leads there", isCovered: false)
         }
-        return configured
-            + strays.map {
-                CoverageFinding(name: $0, reason: "no rule leads there", isCovered: false)
-            }
     }
 }

@@ -32,7 +32,8 @@ package struct UserPath: Hashable, Sendable, CustomStringConvertible {
     private let store: Store
     private let before: String
     private let after: String
-    private let rest: [String]
+    /// What stands behind the name with the user id.
+    let rest: [String]
 
     /// Reads a path.
     ///
@@ -69,6 +70,9 @@ package struct UserPath: Hashable, Sendable, CustomStringConvertible {
         after = String(parts[1])
         rest = Array(names[(places[0] + 1)...])
     }
+
+    /// The name with the user id.
+    var pattern: String { before + "{user_id}" + after }
 
     /// The user whose name stands behind ``root``.
     func user(in name: String) -> UserID? {

@@ -125,24 +125,22 @@ package struct RealtimeDatabaseTarget: PurgeTarget {
         }
     }
 
-    /// Looks for keys at the root that no rule leads to.
+    /// Looks for keys that no rule leads to, at the root and along the paths.
     package func coverage() async -> CoverageAnswer {
-        let content: RealtimeTree.Content
+        var strays = StrayTree(list: { place throws(GoogleFailure) in
+            switch try await tree.firstKeys(at: place) {
+            case .nothing, .value: StrayTree.Level()
+            case .keys(let keys):
+                StrayTree.Level(names: keys, isWhole: keys.count < tree.pageSize)
+            case .large: StrayTree.Level(isWhole: false)
+            }
+        })
         do throws(GoogleFailure) {
-            content = try await tree.firstKeys(at: [])
+            try await strays.look(plan.paths.map { StrayTree.Rule($0) })
         } catch {
             return .trouble(error.trouble)
         }
-        guard case .keys(let keys) = content else { return .findings([]) }
-        let known = Set(plan.paths.compactMap(\.root.first))
-        let isAtRoot = plan.paths.contains { $0.root.isEmpty }
-        return .findings(
-            StrayNames.findings(
-                rules: plan.paths.map(\.description),
-                strays: isAtRoot ? [] : keys.filter { !known.contains($0) },
-                kind: "keys"
-            )
-        )
+        return .findings(strays.findings(plan.paths.map(\.description)))
     }
 
     /// Tries what a purge does at a place that nobody has.

@@ -30,6 +30,7 @@ enum HealthReport {
             let name = items.count > 1 ? "\(item.name): " : ""
             lines += item.findings.map { Table.harmless("finding: \(name)\($0)") }
             lines += (item.uncovered ?? []).map { Table.harmless("uncovered: \(name)\($0)") }
+            lines += (item.sampled ?? []).map { Table.harmless("sampled: \(name)\($0)") }
         }
         return lines.joined(separator: "\n")
     }

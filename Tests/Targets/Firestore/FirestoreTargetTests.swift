@@ -357,6 +357,68 @@ struct FirestoreTargetTests {
             #expect(findings.filter { !$0.isCovered }.map(\.name) == ["logs"])
         }
     }
+
+    private func look(
+        _ documents: [String],
+        _ target: (GoogleBench) throws -> FirestoreTarget
+    ) async throws -> (strays: [String], samples: [String]) {
+        var found: [CoverageFinding] = []
+        try await GoogleBench.with { bench in
+            for path in documents { bench.sandbox.add(CloudDocument(path)) }
+            guard case .findings(let findings) = try await target(bench).coverage() else {
+                Issue.record("no findings")
+                return
+            }
+            found = findings
+        }
+        let samples = found.filter(\.isSample).map { "\($0.name): \($0.reason)" }
+        return (found.filter { !$0.isCovered }.map(\.name), samples)
+    }
+
+    @Test("documents and collections beside the way to users are found")
+    func coverageAlongPaths() async throws {
+        let documents = [
+            "shops/main/orders/ann", "shops/main/orders/ann/items/1", "shops/main/notes/1",
+            "shops/other/orders/ann", "users/ann/private/profile", "users/ann/private/other",
+            "users/bob/posts/1",
+        ]
+        let (strays, samples) = try await look(documents) { bench in
+            try Self.target(
+                bench,
+                documents: ["shops/main/orders/{user_id}", "users/{user_id}/private/profile"]
+            )
+        }
+        #expect(
+            strays == [
+                "shops/other", "shops/main/notes", "users/{user_id}/posts",
+                "users/{user_id}/private/other",
+            ]
+        )
+        #expect(samples == [])
+    }
+
+    @Test("below documents of a query some are looked into where it leaves what is below")
+    func coverageBelowQueries() async throws {
+        let documents = (0..<60).flatMap { index in
+            ["posts/\(index)", "posts/\(index)/likes/1", "posts/\(index)/comments/1"]
+        }
+        let queries = ["posts where by == {user_id}"]
+        for subcollections in [true, false] {
+            let (strays, samples) = try await look(documents) { bench in
+                try Self.target(
+                    bench,
+                    collections: queries,
+                    groups: ["likes where by == {user_id}"],
+                    subcollections: subcollections,
+                    pageSize: 50
+                )
+            }
+            #expect(strays == (subcollections ? [] : ["posts/*/comments"]))
+            let told = ["posts/: the first 50 names were looked at"]
+            let more = ["posts/*: 20 of 50 or more were looked into"]
+            #expect(samples.sorted() == (subcollections ? [] : more + told))
+        }
+    }
 }
 
 @Suite("Paths, queries and pace of Firestore")

@@ -225,6 +225,34 @@ struct RealtimeDatabaseTargetTests {
         }
     }
 
+    @Test("keys beside the way to users are found, and those below some users")
+    func coverageAlongPaths() async throws {
+        try await GoogleBench.with { bench in
+            for index in 0..<30 {
+                bench.sandbox.add(value: 1, at: "apps", "main", "users", "\(index)x", "name")
+                bench.sandbox.add(value: 1, at: "apps", "main", "users", "\(index)x", "posts", "1")
+                bench.sandbox.add(value: 1, at: "online", "\(index)x", "since")
+            }
+            bench.sandbox.add(value: 1, at: "apps", "main", "logs", "1")
+            bench.sandbox.add(value: 1, at: "apps", "other", "users", "ann")
+            let paths = ["apps/main/users/{user_id}/name", "online/{user_id}"]
+            let target = try Self.target(bench, paths: paths)
+            guard case .findings(let findings) = await target.coverage() else {
+                Issue.record("no findings")
+                return
+            }
+            #expect(
+                findings.filter { !$0.isCovered }.map(\.name) == [
+                    "apps/other", "apps/main/logs", "apps/main/users/{user_id}/posts",
+                ]
+            )
+            #expect(
+                findings.filter(\.isSample).map { "\($0.name): \($0.reason)" }
+                    == ["apps/main/users/{user_id}: 20 of 30 were looked into"]
+            )
+        }
+    }
+
     @Test(
         "a path that names no user's place is refused",
         arguments: [
