@@ -84,6 +84,24 @@ import Testing
         #expect(rests.withLock { $0 }.allSatisfy { $0 <= TargetLimits.rest })
     }
 
+    @Test("a user with many rows leaves gaps at least as long as the slow transactions before them")
+    func gaps() async throws {
+        let app = try AppDatabase(
+            """
+            CREATE TABLE p(u TEXT); CREATE INDEX pu ON p(u);
+            WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < 2000)
+            INSERT INTO p SELECT 'a' FROM c;
+            """
+        )
+        let rests = Mutex<[Duration]>([])
+        let clock = TargetClock.hasty { pause in rests.withLock { $0.append(pause) } }
+        let target = app.target(TableRule(table: "p", column: "u", action: .delete), clock: clock)
+        #expect(await target.purge([order("a")]).map(\.text) == ["p delete, fence: none 2000"])
+        #expect(rests.withLock { $0.count } > 2)
+        // Each look at the clock takes 30 ms, and a transaction has several.
+        #expect(rests.withLock { $0 }.allSatisfy { $0 >= .milliseconds(90) })
+    }
+
     @Test("an interruption after any transaction leaves work that the next call finishes")
     func interruption() async throws {
         let whole = "a delete, fence: none 2000; m anonymize, fence: none 2000"

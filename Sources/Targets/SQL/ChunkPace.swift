@@ -9,4 +9,11 @@ enum ChunkPace {
         let range = TargetLimits.chunkRowsRange
         return min(max(min(fitting, rows * 2), range.lowerBound), range.upperBound)
     }
+
+    /// Whether to commit after `elapsed`: another chunk and the commit, which took so long the last
+    /// time, would hold the lock for too long.
+    static func isOver(after elapsed: Duration, chunk: Duration, commit: Duration) -> Bool {
+        elapsed >= TargetLimits.chunkTransactionSoft
+            || elapsed + chunk + commit > TargetLimits.transactionSoft
+    }
 }

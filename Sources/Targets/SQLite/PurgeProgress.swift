@@ -22,6 +22,9 @@ struct PurgeProgress: Sendable {
         var chunkCount = 0
         /// Rows of the next chunk, by how long the last one took.
         var chunkRows = TargetLimits.chunkRows
+        /// How long the last transaction took, and its commit alone.
+        var heldFor = Duration.zero
+        var commitTook = Duration.zero
         /// Counts of the table at `tableIndex`, whose entry is not written yet.
         var rowCount = 0
         var undatedCount = 0

@@ -55,7 +55,7 @@ struct PurgeTransaction {
                 after.skipAnswered()
                 if !isOrderDone || after.isolation == .single || isTimeUp(since: start) { break }
             }
-            return try commit(after, from: progress)
+            return try commit(after, from: progress, since: start)
         } catch {
             rollBack()
             guard error.concernsOneOrder, progress.isolation != .single else { throw error }
@@ -192,10 +192,8 @@ struct PurgeTransaction {
                 cursor: &resume.cursor
             )
             resume.chunkCount += 1
-            resume.chunkRows = ChunkPace.rows(
-                after: resume.chunkRows,
-                took: clock.uptime() - begin
-            )
+            let took = clock.uptime() - begin
+            resume.chunkRows = ChunkPace.rows(after: resume.chunkRows, took: took)
             resume.rowCount += changed
             if changed == 0 {
                 let fenced = try chunks.fenced?.integers()?.0 ?? 0
@@ -205,7 +203,10 @@ struct PurgeTransaction {
             guard resume.chunkCount < TargetLimits.chunks else {
                 throw TargetError(kind: .constraint, target: target)
             }
-            if clock.uptime() - start >= TargetLimits.chunkTransactionSoft { return false }
+            let elapsed = clock.uptime() - start
+            if ChunkPace.isOver(after: elapsed, chunk: took, commit: resume.commitTook) {
+                return false
+            }
         }
     }
 
@@ -226,6 +227,7 @@ struct PurgeTransaction {
         next.counts = resume.counts
         next.counts.entries += tally.entries
         next.tableIndex = resume.tableIndex + 1
+        next.commitTook = resume.commitTook
         resume = next
     }
 
@@ -233,8 +235,10 @@ struct PurgeTransaction {
 
     private func commit(
         _ after: PurgeProgress,
-        from before: PurgeProgress
+        from before: PurgeProgress,
+        since start: Duration
     ) throws(TargetError) -> PurgeProgress {
+        let begin = clock.uptime()
         do {
             try execute("COMMIT")
         } catch {
@@ -246,7 +250,11 @@ struct PurgeTransaction {
             _ = fail(&failed, failed.next, error)
             return failed
         }
+        let end = clock.uptime()
         try ConnectionChecks.requireSameFile(db, target)
+        var after = after
+        after.resume?.commitTook = end - begin
+        after.resume?.heldFor = end - start
         return after
     }
 

@@ -46,7 +46,7 @@ package actor SQLiteTarget: PurgeTarget {
         while !progress.isFinished {
             do {
                 let (queue, plan) = try await ready(holds)
-                try await rest(isResuming: progress.resume != nil)
+                try await rest(before: progress.resume)
                 let before = progress
                 let (target, clock) = (name, clock)
                 let begin = clock.uptime()
@@ -307,9 +307,10 @@ package actor SQLiteTarget: PurgeTarget {
 
     // MARK: Gaps for other writers
 
-    private func rest(isResuming: Bool) async throws {
-        if isResuming {
-            try await clock.rest(TargetLimits.restBetweenChunks)
+    private func rest(before resume: PurgeProgress.Resume?) async throws {
+        if let resume {
+            // Where transactions take longer others wait longer between two tries, too.
+            try await clock.rest(max(TargetLimits.restBetweenChunks, resume.heldFor))
             held = .zero
         } else if held >= TargetLimits.transaction {
             let gap = clock.uptime() - releasedAt

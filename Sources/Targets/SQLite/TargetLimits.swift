@@ -14,14 +14,16 @@ package enum TargetLimits {
     /// 100 ms between tries and is not queued, so back-to-back transactions would starve it.
     package static let rest = Duration.milliseconds(5)
 
-    /// Stop taking more chunks of one user here.
+    /// Stop taking more chunks of one user here, and before another one and the commit would pass
+    /// ``transactionSoft``.
     ///
     /// A writer that tries after 0, 1, 3, 8, 18 and 33 ms, as SQLite's own busy handler does, then
     /// meets a gap within 33 ms.
     package static let chunkTransactionSoft = Duration.milliseconds(10)
 
-    /// Gap between the transactions of one user who has more rows than fit one; nobody waits for
-    /// them.
+    /// Shortest gap between the transactions of one user who has more rows than fit one.
+    ///
+    /// Nobody waits for them. A transaction that took longer has a gap as long as itself.
     package static let restBetweenChunks = Duration.milliseconds(15)
 
     /// Rows of a first chunk; 500 rows with three indexes take a few milliseconds.
