@@ -5,13 +5,10 @@ S3 documents (docs.aws.amazon.com/AmazonS3/latest/API/API_GetObjectRetention.htm
 """
 
 import datetime
-import http.client
-import http.server
-import ssl
-import threading
 import urllib.parse
 
 from checks import comes_true
+from proxies import Proxy
 from stage import Stage
 from store_servers import S3, make_certificate
 
@@ -25,7 +22,7 @@ def retention(checks, seed):
     stage = Stage(checks, seed)
     certificate, key = make_certificate(stage.path("app"))
     store = S3(stage.path("s3"), certificate, key)
-    proxy = Proxy(store, certificate, key)
+    proxy = Retention(store, certificate, key)
     try:
         with open(stage.path("expunged.toml"), "a") as file:
             section = store.section(stage).replace(f":{store.relay.port}", f":{proxy.port}")
@@ -72,17 +69,17 @@ def play(checks, stage, store, proxy):
 
 def unreadable(checks, stage, store, proxy, user):
     """Without an answer nobody knows what protects an object: the request waits."""
-    proxy.answer = (403, "AccessDenied")
+    proxy.refusal = (403, "AccessDenied")
     request = stage.delete(user)[1]["id"]
     checks.check("where retention may not be asked for the target pauses, and nothing is completed", comes_true(
         lambda: show(stage, request).get("detail") == "target_paused", 30, 0.1), show(stage, request))
-    proxy.answer = (503, "SlowDown")
+    proxy.refusal = (503, "SlowDown")
     stage.run("expungectl", "targets", "resume", "s3")
     checks.check("where the server asks for a pause it is tried again", comes_true(
         lambda: any(step.get("last_error") == "throttled" for step in show(stage, request)["steps"]), 30, 0.1),
         show(stage, request))
     checks.check("and still not completed", show(stage, request)["state"] == "purging")
-    proxy.answer = None
+    proxy.refusal = None
     checks.check("it ends by itself when there is an answer", ends(stage, request), show(stage, request))
     checks.equal("with the object left, and said", (keys(store, user), lingering(receipt_of(stage, request))),
                  (["compliance"], [(HELD.format("compliance"), LATEST.replace("Z", ".000Z"))]))
@@ -134,55 +131,22 @@ def keys(store, user):
     return sorted(name.split(" ")[0].rsplit("/", 1)[1] for name in store.items() if f"/{user}/" in name)
 
 
-class Proxy:
+class Retention(Proxy):
     """Passes everything on to moto, and answers about retention itself."""
 
     def __init__(self, store, certificate, key):
-        self.store, self.asked, self.answer = store, 0, None
-        proxy = self
+        super().__init__(store.port, store.context, certificate, key)
+        self.asked, self.refusal = 0, None
 
-        class Handler(http.server.BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
-
-            def log_message(self, *arguments):
-                pass
-
-            def handle_one(self):
-                body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
-                path, _, query = self.path.partition("?")
-                asked = urllib.parse.parse_qs(query, keep_blank_values=True)
-                if self.command == "GET" and "retention" in asked:
-                    status, headers, text = proxy.retention(path, asked["versionId"][0])
-                else:
-                    kept = {name: value for name, value in self.headers.items()
-                            if name.lower() not in ("host", "connection", "content-length")}
-                    status, headers, text = proxy.pass_on(self.command, self.path, body, kept)
-                self.send_response(status)
-                for name, value in headers:
-                    if name.lower() not in ("content-length", "transfer-encoding", "connection", "date", "server"):
-                        self.send_header(name, value)
-                self.send_header("Content-Length", str(len(text)))
-                self.end_headers()
-                self.wfile.write(text)
-
-            do_GET = do_PUT = do_POST = do_DELETE = handle_one
-
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        context.load_cert_chain(certificate, key)
-        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.server.daemon_threads = True
-        self.server.handle_error = lambda *arguments: None
-        self.server.socket = context.wrap_socket(self.server.socket, server_side=True, do_handshake_on_connect=False)
-        self.port = self.server.server_port
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+    def answer(self, method, path, body, headers):
+        place, _, query = path.partition("?")
+        asked = urllib.parse.parse_qs(query, keep_blank_values=True)
+        if method == "GET" and "retention" in asked:
+            return self.retention(place, asked["versionId"][0])
+        return self.pass_on(method, path, body, headers)
 
     def pass_on(self, method, path, body=b"", headers=None):
-        connection = http.client.HTTPSConnection("localhost", self.store.port, timeout=20, context=self.store.context)
-        connection.request(method, path, body, {"Authorization": S3.CREDENTIAL, **(headers or {})})
-        answer = connection.getresponse()
-        found = answer.status, answer.getheaders(), answer.read()
-        connection.close()
-        return found
+        return super().pass_on(method, path, body, {"Authorization": S3.CREDENTIAL, **(headers or {})})
 
     def ask(self, method, path, body=b"", headers=None):
         status, _, text = self.pass_on(method, path, body, headers)
@@ -201,8 +165,8 @@ class Proxy:
 
     def retention(self, path, version):
         self.asked += 1
-        if self.answer:
-            return self.error(*self.answer)
+        if self.refusal:
+            return self.error(*self.refusal)
         status, headers, _ = self.pass_on("HEAD", f"{path}?versionId={urllib.parse.quote(version)}")
         if status != 200:
             # Of a delete marker.
@@ -220,6 +184,3 @@ class Proxy:
     def error(status, code):
         return status, [("Content-Type", "application/xml")], (
             f'<?xml version="1.0" encoding="UTF-8"?>\n<Error><Code>{code}</Code><Message>no</Message></Error>').encode()
-
-    def close(self):
-        self.server.shutdown()
