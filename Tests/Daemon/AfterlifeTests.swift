@@ -158,7 +158,7 @@ struct AfterlifeTests {
         ])
         try await world.look(after: Self.day)
         #expect(world.bench.log.all.isEmpty)
-        _ = try await world.bench.state.commit([.resumeTarget(name)])
+        _ = try await world.bench.state.commit([.resumeTarget(name, at: Bench.start)])
         try await world.look(after: Self.day * 2)
         #expect(world.tally.counts == [.returned: 1])
     }

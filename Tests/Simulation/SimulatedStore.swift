@@ -225,13 +225,13 @@ struct SimulatedStore {
             return .renewalBegun(id, begin(id, policy, at: time))
         case .endRenewal(let ended, let time):
             return .renewalEnded(ended.credential, end(ended, at: time))
-        case .pauseProvider(let name, let reason, _):
+        case .pauseProvider(let name, let reason, _, _):
             pauses.providers[name] = reason
-        case .resumeProvider(let name):
+        case .resumeProvider(let name, _, _):
             pauses.providers[name] = nil
-        case .pauseTarget(let name, let reason, _):
+        case .pauseTarget(let name, let reason, _, _):
             pauses.targets[name] = reason
-        case .resumeTarget(let name):
+        case .resumeTarget(let name, _, _):
             pauses.targets[name] = nil
         case .placeHold(let hold):
             pauses.holds.append(hold)

@@ -156,11 +156,16 @@ struct StateIntakeTests {
         let earlier = try await fixture.open("u", .revokeTokens)
         let hold = try await fixture.database.holdUser(
             StateFixture.hash("u"),
+            by: 1000,
             at: StateFixture.start
         )
         #expect(hold == UserHold(since: StateFixture.start, openRequests: [earlier.request.id]))
         #expect(try await fixture.open("u").request.isHeld)
-        _ = try await fixture.database.releaseUser(StateFixture.hash("u"))
+        _ = try await fixture.database.releaseUser(
+            StateFixture.hash("u"),
+            by: 1000,
+            at: StateFixture.start
+        )
         #expect(try await fixture.database.userHold(StateFixture.hash("u")).since == nil)
     }
 

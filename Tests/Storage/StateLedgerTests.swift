@@ -48,6 +48,37 @@ struct StateLedgerTests {
         #expect(try await fixture.database.ledgerSize(covering: opened.id) == 5)
     }
 
+    @Test func `a pause, a hold on a user and their ends say who wanted them, once`() async throws {
+        let fixture = try StateFixture()
+        let (state, start) = (fixture.database, StateFixture.start)
+        let (apple, store, user) =
+            (ProviderName("apple"), TargetName("app-db"), StateFixture.hash("u"))
+        // The engine repeats what an operator's call has committed, and does not know who it was.
+        let changes: [StateChange] = [
+            .pauseProvider(apple, reason: "operator", by: 7, at: start),
+            .pauseProvider(apple, reason: "operator", at: start),
+            .pauseTarget(store, reason: "misconfigured", at: start),
+            .resumeProvider(apple, by: 8, at: start), .resumeProvider(apple, at: start),
+            .resumeTarget(store, by: 8, at: start), .resumeTarget(store, at: start),
+        ]
+        for change in changes { _ = try await state.commit([change]) }
+        _ = try await state.releaseUser(user, by: 9, at: start)
+        for uid in [7, 8] as [UInt32] { _ = try await state.holdUser(user, by: uid, at: start) }
+        for uid in [7, 8] as [UInt32] { _ = try await state.releaseUser(user, by: uid, at: start) }
+        let time = #""time":"2027-01-15T08:00:00.000Z""#
+        let hash = String(decoding: Base64URLText.encode(user), as: UTF8.self)
+        #expect(
+            try await leaves(fixture) == [
+                #"{"detail":"operator","event":"paused","provider":"apple",\#(time),"uid":7}"#,
+                #"{"detail":"misconfigured","event":"paused","target":"app-db",\#(time)}"#,
+                #"{"event":"resumed","provider":"apple",\#(time),"uid":8}"#,
+                #"{"event":"resumed","target":"app-db",\#(time),"uid":8}"#,
+                #"{"event":"user_held",\#(time),"uid":7,"user":"\#(hash)"}"#,
+                #"{"event":"user_released",\#(time),"uid":7,"user":"\#(hash)"}"#,
+            ]
+        )
+    }
+
     @Test func `a change that is not committed leaves no leaf and no gap`() async throws {
         let fixture = try StateFixture()
         let opened = try await fixture.open("alice").request

@@ -234,7 +234,7 @@ struct StateStoreTests {
         #expect(pauses.targets == [TargetName("app-db"): "operator"])
         #expect(try await fixture.database.purgeCount(since: StateFixture.start) == 1)
         #expect(try await fixture.database.purgeCount(since: StateFixture.start + .seconds(1)) == 0)
-        _ = try await fixture.database.commit([.resumeProvider(Self.apple)])
+        _ = try await fixture.database.commit([.resumeProvider(Self.apple, at: StateFixture.start)])
         #expect(try await fixture.database.pauses().providers.isEmpty)
     }
 

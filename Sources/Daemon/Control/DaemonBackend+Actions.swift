@@ -140,10 +140,11 @@ extension DaemonBackend {
     ) async throws(ControlProblem) -> WireUserHold {
         let userHash = hash(user)
         let verb = isHeld ? "hold_user" : "release_user"
+        let uid = caller.operatorUID ?? caller.uid
         let hold = try await attempt(verb) {
             isHeld
-                ? try await parts.state.holdUser(userHash, at: parts.now())
-                : try await parts.state.releaseUser(userHash)
+                ? try await parts.state.holdUser(userHash, by: uid, at: parts.now())
+                : try await parts.state.releaseUser(userHash, by: uid, at: parts.now())
         }
         for id in hold.openRequests {
             // One that ended meanwhile, or was not on hold, is as it should be.

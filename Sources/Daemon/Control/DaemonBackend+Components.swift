@@ -25,15 +25,18 @@ extension DaemonBackend {
         let adapters = parts.shelf.current
         let lane = Self.lanes(of: adapters.configuration).first { $0.name == name }
         guard let lane else { throw ControlProblem(.unknownProvider) }
+        let uid = caller.operatorUID ?? caller.uid
         var trouble: Trouble?
         switch action {
         case .pause:
             // The engine writes the same when it turns; only this commit is waited for.
-            try await commit(.pauseProvider(name, reason: Self.operatorPause, at: parts.now()))
+            try await commit(
+                .pauseProvider(name, reason: Self.operatorPause, by: uid, at: parts.now())
+            )
             parts.engine.post(.pause(name, reason: Self.operatorPause))
         case .resume:
             try await commit(
-                .resumeProvider(name),
+                .resumeProvider(name, by: uid, at: parts.now()),
                 .wake(parkedFor: .providerPaused, at: parts.now())
             )
             parts.engine.post(.resume(name))
@@ -79,13 +82,16 @@ extension DaemonBackend {
         var findings: [String] = []
         var uncovered: [String]?
         var sampled: [String]?
+        let uid = caller.operatorUID ?? caller.uid
         switch action {
         case .pause:
-            try await commit(.pauseTarget(name, reason: Self.operatorPause, at: parts.now()))
+            try await commit(
+                .pauseTarget(name, reason: Self.operatorPause, by: uid, at: parts.now())
+            )
             parts.engine.post(.pauseTarget(name, reason: Self.operatorPause))
         case .resume:
             try await commit(
-                .resumeTarget(name),
+                .resumeTarget(name, by: uid, at: parts.now()),
                 .wake(parkedFor: .targetPaused, at: parts.now())
             )
             parts.engine.post(.resumeTarget(name))

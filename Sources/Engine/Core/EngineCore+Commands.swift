@@ -51,7 +51,7 @@ extension EngineCore {
 
     private mutating func resume(_ name: ProviderName, at now: WallTime) {
         guard around.pausedProviders.remove(name) != nil else { return }
-        looseChanges.append(.resumeProvider(name))
+        looseChanges.append(.resumeProvider(name, at: now))
         nextBatch.reports.append(.providerResumed(name))
         renewals.lookAt = now
         wake(.providerPaused, at: now)
@@ -66,7 +66,7 @@ extension EngineCore {
 
     private mutating func resumeTarget(_ name: TargetName, at now: WallTime) {
         guard around.pausedTargets.remove(name) != nil else { return }
-        looseChanges.append(.resumeTarget(name))
+        looseChanges.append(.resumeTarget(name, at: now))
         nextBatch.reports.append(.targetResumed(name))
         wake(.targetPaused, at: now)
     }

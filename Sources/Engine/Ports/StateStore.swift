@@ -148,10 +148,11 @@ package enum StateChange: Sendable {
     case beginRenewal(CredentialID, KeepAlivePolicy, at: WallTime)
     /// What that refresh brought.
     case endRenewal(EndedRenewal, at: WallTime)
-    case pauseProvider(ProviderName, reason: String, at: WallTime)
-    case resumeProvider(ProviderName)
-    case pauseTarget(TargetName, reason: String, at: WallTime)
-    case resumeTarget(TargetName)
+    /// `by` is the operator who asked for it, where that is known.
+    case pauseProvider(ProviderName, reason: String, by: UInt32? = nil, at: WallTime)
+    case resumeProvider(ProviderName, by: UInt32? = nil, at: WallTime)
+    case pauseTarget(TargetName, reason: String, by: UInt32? = nil, at: WallTime)
+    case resumeTarget(TargetName, by: UInt32? = nil, at: WallTime)
     case placeHold(TargetHold)
     case liftHold(TargetHold, by: UInt32, at: WallTime)
     /// Makes open requests that are parked for `reason` due, so that they are looked at again: one

@@ -30,15 +30,20 @@ extension StateDatabase {
     ///
     /// - Returns: The hold; the engine holds its open requests next.
     /// - Throws: ``StorageError``: nothing was recorded.
-    package func holdUser(_ userHash: [UInt8], at now: WallTime) async throws -> UserHold {
+    package func holdUser(
+        _ userHash: [UInt8],
+        by uid: UInt32,
+        at now: WallTime
+    ) async throws -> UserHold {
         let pen = pen
         return try await writer.perform { database in
-            pen.write(LedgerEntry(at: now, [.event: .word("user_held"), .user: .hash(userHash)]))
-            try database.run(
-                "INSERT OR IGNORE INTO user_holds VALUES (?, ?)",
-                .blob(userHash),
-                .time(now)
-            )
+            let isNew =
+                try database.run(
+                    "INSERT OR IGNORE INTO user_holds VALUES (?, ?)",
+                    .blob(userHash),
+                    .time(now)
+                ) > 0
+            if isNew { pen.write(hold: "user_held", of: userHash, by: uid, at: now) }
             return try Self.hold(userHash, database)
         }
     }
@@ -47,14 +52,18 @@ extension StateDatabase {
     ///
     /// - Returns: The open requests to release, and since when the hold was there.
     /// - Throws: ``StorageError``: nothing was recorded.
-    package func releaseUser(_ userHash: [UInt8]) async throws -> UserHold {
-        let (pen, time) = (pen, now())
+    package func releaseUser(
+        _ userHash: [UInt8],
+        by uid: UInt32,
+        at now: WallTime
+    ) async throws -> UserHold {
+        let pen = pen
         return try await writer.perform { database in
-            pen.write(
-                LedgerEntry(at: time, [.event: .word("user_released"), .user: .hash(userHash)])
-            )
             let hold = try Self.hold(userHash, database)
             try database.run("DELETE FROM user_holds WHERE user_hash = ?", .blob(userHash))
+            if hold.since != nil {
+                pen.write(hold: "user_released", of: userHash, by: uid, at: now)
+            }
             return hold
         }
     }

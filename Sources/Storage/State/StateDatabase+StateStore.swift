@@ -111,8 +111,10 @@ extension StateDatabase: StateStore {
                         }
                         news.append(nil)
                     } else {
+                        let before = database.totalChangesCount
                         news.append(try Self.apply(change, database))
-                        pen.write(pauseOrResume: change)
+                        // The engine repeats what an operator's call has committed.
+                        if database.totalChangesCount > before { pen.write(pauseOrResume: change) }
                     }
                 }
             }
@@ -157,13 +159,13 @@ extension StateDatabase: StateStore {
         case .endRenewal(let ended, let time):
             let news = try RenewalWriter(database: database).end(ended, at: time)
             return .renewalEnded(ended.credential, news)
-        case .pauseProvider(let name, let reason, let time):
+        case .pauseProvider(let name, let reason, _, let time):
             try pause("provider", name.rawValue, reason, time, database)
-        case .pauseTarget(let name, let reason, let time):
+        case .pauseTarget(let name, let reason, _, let time):
             try pause("target", name.rawValue, reason, time, database)
-        case .resumeProvider(let name):
+        case .resumeProvider(let name, _, _):
             try resume("provider", name.rawValue, database)
-        case .resumeTarget(let name):
+        case .resumeTarget(let name, _, _):
             try resume("target", name.rawValue, database)
         case .placeHold(let hold):
             try TargetHoldTable(database: database).insert(hold)
@@ -189,6 +191,7 @@ extension StateDatabase: StateStore {
             """
             INSERT INTO pauses VALUES (?, ?, ?, ?)
             ON CONFLICT DO UPDATE SET reason = excluded.reason
+              WHERE reason <> excluded.reason
             """,
             .text(kind),
             .text(name),
