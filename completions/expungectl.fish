@@ -458,7 +458,7 @@ complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl replay run" target' -l 'target' -d 'This target alone.' -rfka ''
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl replay run" drill' -l 'drill' -d 'Only tell what would be erased; with --copy, erase in that copy.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl replay run" copy' -l 'copy' -d 'With --drill and --target: a copy of the store, as a path, database or bucket.' -rF
-complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl replay run" restored-at' -l 'restored-at' -d 'With --target: when a store was restored that dates its data itself, or not.' -rfka ''
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl replay run" restored-at' -l 'restored-at' -d 'With --target: when it was restored, if it dates by that, or not at all.' -rfka ''
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl replay run" socket' -l 'socket' -d 'The daemon\'s socket (environment: EXPUNGED_SOCKET).' -rF
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl replay run" json' -l 'json' -d 'Print JSON, for programs.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl replay run" version' -l 'version' -d 'Show the version.'

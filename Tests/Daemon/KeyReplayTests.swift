@@ -6,6 +6,7 @@ import Settings
 import Storage
 import Targets
 import Testing
+import Vault
 
 @testable import Daemon
 
@@ -186,6 +187,38 @@ struct KeyReplayTests {
         #expect(try await world.rows("found_keys WHERE is_late = 1") == 0)
     }
 
+    @Test(arguments: [true, false])
+    func `what a store knows of a user on hold stays`(isKnown: Bool) async throws {
+        let world = try await Self.world()
+        try world.write("crm/c1.json")
+        let state = world.bench.state
+        let user = world.bench.hasher.hash("u1", domain: .user)
+        _ = try await state.holdUser(user, at: Bench.start)
+        if !isKnown {
+            // As after a restore of the machine, with the tombstones of the checkpoint file.
+            try await state.writer.perform { try $0.execute(sql: "DELETE FROM requests") }
+        }
+        let held = try await world.replay()
+        #expect(held.targets.map(\.error) == [nil, nil, "on_hold"])
+        #expect(try world.names(in: "crm") == ["c1.json", "c3.json"])
+        _ = try await state.releaseUser(user)
+        #expect(Self.erased(try await world.replay())["crm"] == 1)
+        #expect(try world.names(in: "crm") == ["c3.json"])
+    }
+
+    @Test func `a replay of the source leads to what its rows name now, and to nothing of then`()
+        async throws
+    {
+        let world = try await Self.world()
+        #expect(try await world.rows("found_keys") > 0)
+        // Of a later account; the case of the deletion still has its id.
+        try world.write("crm/c1.json")
+        try await world.insert("u1", "c9")
+        let replay = try await world.replay { $0.target = TargetName("app-db") }
+        #expect(replay.state.known == .finished)
+        #expect(try world.names(in: "crm") == ["c1.json", "c3.json"])
+    }
+
     @Test func `a sample finds it, too`() async throws {
         let world = try await Self.world()
         try world.write("crm/c1.json")
@@ -252,6 +285,9 @@ struct KeyReplayTests {
         try await world.sample()
         // As an earlier version left it.
         try await world.bench.state.writer.perform { try $0.execute(sql: "DELETE FROM found_keys") }
+        try await world.look(after: KeyWorld.day * 20)
+        let found = try await Self.looks(world).last?.found.map(\.target.rawValue)
+        #expect(found?.contains("crm") == true)
         try await world.remove("u1")
         try await world.look(after: KeyWorld.day * 60)
         #expect(try await Self.looks(world).last?.outcome == .unverified)

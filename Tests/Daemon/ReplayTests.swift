@@ -264,12 +264,37 @@ struct ReplayTests {
             #expect(target.detail?.contains("no created_at_column for posts") == true)
             #expect([target.found, target.fenced, target.erased, target.rows] == [5, 15, 0, 0])
             #expect(try stores.rows(from: 0, count: 20).count == 60)
+            input.isDrill = true
+            #expect(try await stores.replay(input).targets == replay.targets)
         }
         let replay = try await stores.replay(Self.afterRestoration)
         #expect(replay.state.known == .finished)
         #expect(replay.targets.map(\.erased) == [5, 5])
         #expect(try stores.rows(from: 0, count: 5).count == 0)
         #expect(try stores.rows(from: 5, count: 15).count == 45)
+    }
+
+    @Test func `who is on hold stays, and is erased again once released`() async throws {
+        let stores = try await Stores(20)
+        try stores.copy("", ".backup")
+        try await stores.erase(Array(Self.erased.prefix(5)))
+        try stores.copy(".backup", "")
+        let user = stores.bench.hasher.hash("user-3", domain: .user)
+        _ = try await stores.bench.state.holdUser(user, at: Bench.start)
+
+        let held = try await stores.replay(Self.afterRestoration)
+        #expect(held.state.known == .incomplete)
+        #expect(held.targets.map(\.error) == ["on_hold", "on_hold"])
+        #expect(held.targets.map(\.found) == [5, 5])
+        #expect(held.targets.map(\.erased) == [4, 4])
+        #expect(try stores.rows(from: 0, count: 5).count == 3)
+        #expect(try stores.pictures().contains("user-3.png"))
+
+        _ = try await stores.bench.state.releaseUser(user)
+        let replay = try await stores.replay(Self.afterRestoration)
+        #expect(replay.state.known == .finished)
+        #expect(replay.targets.map(\.erased) == [1, 1])
+        #expect(try stores.rows(from: 0, count: 5).count == 0)
     }
 
     @Test func `erasures from before the backup are left alone`() async throws {

@@ -203,6 +203,8 @@ final class KeyBench: Sendable {
 
         init(_ bench: KeyBench) { self.bench = bench }
 
+        var late: any FoundKeyStore { self }
+
         func add(_ found: [FoundKeys]) async -> Trouble? {
             if let trouble = bench.note("keep") { return trouble }
             bench.state.withLock { state in

@@ -43,6 +43,33 @@ struct DependentTargetSettingsTests {
         """
     }
 
+    @Test(
+        "a table without dates that leads elsewhere has no fence, kept or not",
+        arguments: ["", "keep"]
+    )
+    func unfenced(action: String) throws {
+        let rule = """
+            [[target.table]]
+            table = "crm_map"
+            column = "user_id"
+            action = "keep"
+            keep_reason = "tax"
+            """
+        let key = """
+            [[target.key]]
+            name = "customer"
+            table = "crm_map"
+            column = "user_id"
+            value = "crm_id"
+            """
+        let text = Self.database((action.isEmpty ? "" : rule + "\n") + key)
+        let target = try #require(
+            try ConfigurationLoader.parse(Array(text.utf8), file: "t.toml").targets.first
+        )
+        #expect(target.kind.unfenced == nil)
+        #expect(target.unfenced == "no created_at_column for crm_map")
+    }
+
     @Test("a key takes type and fence from the rule of its column, and stands before its users")
     func reads() throws {
         let text = Self.files("app-db.customer") + Self.database(Self.customer)

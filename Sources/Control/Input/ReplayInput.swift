@@ -8,10 +8,10 @@ package struct ReplayInput: WireObject, Hashable {
     package var target: TargetName?
     /// Only tell what would be erased; with ``copy``, erase in that copy.
     package var isDrill = false
-    /// Where a copy of the target's store is, for a drill: a path, or the name or number of a
-    /// database or bucket beside the store's.
+    /// Where a copy of the target's store is, for a drill: a path, the name or number of a database
+    /// or bucket beside the store's, or what the operator's own program calls it.
     package var copy: String?
-    /// When the store was restored, for stores that date what they have by that themselves.
+    /// When the store was restored, for stores that date what they have by that, or not at all.
     package var restoredAt: WallTime?
 
     package init(since: WallTime, target: TargetName? = nil) {

@@ -245,6 +245,13 @@ extension Afterlife {
             }
         }
         if !recheck.found.isEmpty {
+            // Nobody has seen the others clean.
+            recheck.found += due.suspects.filter { suspect in
+                switch findings[suspect.target] {
+                case .missing?, .unknown?, nil: true
+                case .clean?, .remaining?: false
+                }
+            }
             let again = now + (intervals.first ?? Self.againAfter)
             let returned = Recheck(
                 at: now,
@@ -259,7 +266,7 @@ extension Afterlife {
             return EndedRecheck(due, nil, next: later)
         }
         // Where data came back to and nobody can look, nothing is clean.
-        let isBlind = recheck.missing.contains(where: due.suspects.contains)
+        let isBlind = due.suspects.contains { recheck.missing.contains($0.target) }
         if isBlind || recheck.missing == due.targets {
             recheck = Recheck(at: now, .unverified, missing: recheck.missing)
         }

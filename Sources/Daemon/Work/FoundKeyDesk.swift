@@ -10,6 +10,14 @@ struct FoundKeyDesk: FoundKeyStore {
     let vault: SealedVault
     let hasher: any KeyedHasher
     let logger: Logger
+    /// Only what a replay finds is told.
+    private(set) var isLateOnly = false
+
+    var late: any FoundKeyStore {
+        var desk = self
+        desk.isLateOnly = true
+        return desk
+    }
 
     func add(_ found: [FoundKeys]) async -> Trouble? {
         do {
@@ -28,16 +36,22 @@ struct FoundKeyDesk: FoundKeyStore {
     /// - Parameter found: Ids that have tombstones.
     /// - Returns: Not stored yet; empty when it cannot be told or sealed.
     func sealForCases(_ found: [FoundKeys]) async -> [SealedKeys] {
-        do {
-            return try await seal(found) { !$0.isLate }.map { keys in
-                var keys = keys
-                keys.hashes = []
-                return keys
+        var sealed: [SealedKeys] = []
+        // One by one: a row that nobody can open stands in the way of its own request alone.
+        for found in Dictionary(grouping: found, by: \.request).values {
+            do {
+                for var keys in try await seal(found, besides: { !$0.isLate }) {
+                    keys.hashes = []
+                    sealed.append(keys)
+                }
+            } catch {
+                logger.error(
+                    "cannot keep what a sample found, nobody will look at it again",
+                    metadata: ["request.id": "\(found[0].request)", "error": "\(error)"]
+                )
             }
-        } catch {
-            _ = trouble(error)
-            return []
         }
+        return sealed
     }
 
     /// Seals what is not kept yet.
@@ -76,7 +90,9 @@ struct FoundKeyDesk: FoundKeyStore {
 
     func keys(of requests: [RequestID], as name: KeyName) async -> [RequestID: KeysAnswer] {
         do {
-            return try await state.foundKeys(of: requests, as: name).mapValues { rows in
+            return try await state.foundKeys(of: requests, as: name).compactMapValues { rows in
+                let rows = isLateOnly ? rows.filter(\.isLate) : rows
+                guard !rows.isEmpty else { return nil }
                 do throws(VaultError) {
                     var ids: Set<UserID> = []
                     for row in rows { ids.formUnion(try vault.openKeys(row.sealed).ids) }

@@ -34,15 +34,7 @@ extension ReplayDesk {
         let left = try await state.lateKeyRequests(among: Set(known.keys))
         guard !left.isEmpty else { return }
         let sources = shelf.current.configuration.targets.filter { !$0.keys.isEmpty }
-        let orders = left.compactMap { request -> ReplayOrder? in
-            // What is kept is all that is used; the id itself is gone with the rows.
-            guard let tombstone = known[request] else { return nil }
-            let fence = max(tombstone.fence, input.restoredAt ?? .distantPast)
-            return ReplayOrder(
-                purge: PurgeOrder(request: request, user: .nobody(), fence: fence),
-                tombstone: tombstone
-            )
-        }
+        let orders = left.compactMap { known[$0].map { lateOrder($0, $0.fence) } }
         let targets = dependents(of: Set(sources.map(\.name)))
         try await erase(orders, in: targets, input, isLate: true)
     }
@@ -55,13 +47,28 @@ extension ReplayDesk {
     ) async throws {
         guard !targets.isEmpty else { return }
         var open = orders
+        // What was said of one store says nothing of the others.
+        let restored = Set(dependents(of: Set([input.target].compactMap(\.self))).map(\.name))
         for target in targets where !open.isEmpty {
             var pass = ReplayPass(target, [:], input, hasher)
+            if isLate {
+                let isRestored = input.target == nil || restored.contains(target.name)
+                let restoredAt = isRestored ? input.restoredAt ?? .distantPast : .distantPast
+                open = open.map { lateOrder($0.tombstone, max($0.tombstone.fence, restoredAt)) }
+            }
             // Nobody knows any more whether the rows are gone or were held.
             if isLate { pass.sources = (target as? KeyedTarget)?.byKey().sources ?? [] }
             open = try await erase(open, pass)
         }
         try await state.forgetLateKeys(of: open.map(\.tombstone))
+    }
+
+    /// What is kept is all that is used; the id itself is gone with the rows.
+    private func lateOrder(_ tombstone: Tombstone, _ fence: WallTime) -> ReplayOrder {
+        ReplayOrder(
+            purge: PurgeOrder(request: tombstone.request, user: .nobody(), fence: fence),
+            tombstone: tombstone
+        )
     }
 
     /// In the order of purging, each behind the one that it depends on.
@@ -71,7 +78,8 @@ extension ReplayDesk {
         return adapters.configuration.targets.compactMap { target in
             guard let source = target.keyedBy?.target, reached.contains(source) else { return nil }
             reached.insert(target.name)
-            return adapters.targets[target.name]
+            let store = adapters.targets[target.name]
+            return (store as? KeyedTarget)?.replaying() ?? store
         }
     }
 }

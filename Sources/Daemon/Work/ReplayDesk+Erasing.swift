@@ -33,14 +33,26 @@ extension ReplayDesk {
         try Task.checkCancellation()
         var open = orders.map { Work(order: $0) }
         var done: [Work] = []
+        var held: [Work] = []
         var trouble: String?
+        let round = String(UInt64.random(in: .min ... .max), radix: 36)
         for attempt in 1...Self.triesMax where !open.isEmpty {
             if attempt > 1 { try await clock.sleep(until: clock.now() + Self.retryDelay) }
             guard let holds = pass.holds(among: try await state.pauses().holds) else {
                 trouble = ParkReason.onHold.rawValue
                 break
             }
-            for index in open.indices { open[index].order.purge.holds = holds }
+            if !pass.isCopy {
+                let users = try await state.usersOnHold(withTombstones: pass.byKey != nil)
+                held += open.filter { users.includes($0.order.tombstone) }
+                open.removeAll { users.includes($0.order.tombstone) }
+            }
+            if !held.isEmpty { trouble = ParkReason.onHold.rawValue }
+            guard !open.isEmpty else { break }
+            for index in open.indices {
+                open[index].order.purge.holds = holds
+                open[index].order.purge.round = round
+            }
             let purged = await pass.target.purge(open.map(\.order.purge))
             let verified = await pass.target.verify(open.map(\.order.purge))
             var left: [Work] = []
@@ -55,6 +67,7 @@ extension ReplayDesk {
             }
             open = left
         }
+        open += held
         try await record(done, open, trouble, pass)
         let left = Set(open.map(\.request))
         return done.map(\.order).filter { !left.contains($0.purge.request) }

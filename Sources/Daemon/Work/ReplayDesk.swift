@@ -237,12 +237,13 @@ extension ReplayDesk {
 
     private func replay(_ pass: ReplayPass) async throws {
         for orders in try await batches(pass) {
-            guard !pass.isLookOnly else {
-                _ = try await look(orders, pass)
-                continue
+            let sure = orders.filter(pass.isSure)
+            if pass.isLookOnly {
+                _ = try await look(sure, pass)
+            } else {
+                let done = try await erase(sure, pass)
+                try await eraseDependents(of: done, pass)
             }
-            let done = try await erase(orders.filter(pass.isSure), pass)
-            try await eraseDependents(of: done, pass)
             try await leave(orders.filter { !pass.isSure($0) }, pass)
         }
     }
@@ -253,26 +254,29 @@ extension ReplayDesk {
         guard let target = configuration.targets.first(where: { $0.name == name }),
             target.keyedBy.map(configuration.isShared) != true
         else { return nil }
-        return target.kind.unfenced
+        return target.unfenced
     }
 
     /// Counts what nobody can tell from a later life of the account, and leaves it alone.
     private func leave(_ orders: [ReplayOrder], _ pass: ReplayPass) async throws {
         guard !orders.isEmpty, let unfenced = pass.unfenced else { return }
         try Task.checkCancellation()
+        let name = pass.target.name
+        // What the rows of its source led to, and was left, was counted then.
+        let told = remember([], in: name, isFirst: false)
         let answers = await pass.target.verify(orders.map(\.purge))
-        change(pass.target.name.rawValue) { target in
-            for answer in answers {
+        change(name.rawValue) { target in
+            for (order, answer) in zip(orders, answers) {
                 switch answer {
                 case .clean: break
-                case .trouble(let trouble): target.error = trouble.code
+                case .trouble(let trouble): target.error = target.error ?? trouble.code
                 case .remaining(let count):
+                    guard !told.contains(order.purge.request) else { continue }
                     target.found += 1
                     target.fenced += count
+                    guard target.error == nil else { continue }
                     target.error = "undated"
-                    target.detail =
-                        "\(unfenced), so this may be of an account that was registered anew;"
-                        + " if all was restored, say when with --restored-at"
+                    target.detail = unfenced + pass.undatedAdvice
                 }
             }
         }

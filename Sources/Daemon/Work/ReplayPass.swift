@@ -65,6 +65,14 @@ struct ReplayPass: Sendable {
         unfenced == nil || input.restoredAt.map { order.tombstone.erasedAt <= $0 } ?? false
     }
 
+    /// What to tell where ``isSure(_:)`` says no.
+    var undatedAdvice: String {
+        input.restoredAt == nil
+            ? ", so this may be of an account that was registered anew; if all was restored, say"
+                + " when with --restored-at"
+            : ", and the erasure was after --restored-at: this came from elsewhere"
+    }
+
     /// The holds on rows that the target has to mind; `nil` when nothing may go from it.
     ///
     /// What holds rows of a source holds what they name, too; here nobody knows which that is.

@@ -125,6 +125,7 @@ struct TombstoneSampler: Sendable {
                 }
             }
         )
+        let keysOf = Dictionary(grouping: sealed, by: \.request)
         let byRequest = Dictionary(grouping: found, by: \.order.purge.request)
         let returned = byRequest.sorted { $0.key < $1.key }.map { request, findings in
             let user = findings.first { $0.key == nil }?.order.purge.user
@@ -135,7 +136,7 @@ struct TombstoneSampler: Sendable {
                     Recheck.Found(target: $0.key, rowCount: $0.value)
                 },
                 opened: cases.reopen(request, of: user ?? .nobody(), at: now),
-                keys: sealed.filter { $0.request == request },
+                keys: keysOf[request] ?? [],
                 isNameless: user == nil
             )
         }

@@ -86,12 +86,14 @@ struct KeyOrders {
 
     /// What nobody owns is of no later life: all of it goes, however new.
     private func part(of order: PurgeOrder, _ id: UserID) -> PurgeOrder {
-        PurgeOrder(
+        var part = PurgeOrder(
             request: order.request,
             user: id,
             fence: isShared ? .distantFuture : order.fence,
             holds: order.holds
         )
+        part.round = order.round
+        return part
     }
 
     /// The ids that each order of the caller has to purge; orders without any are missing.

@@ -32,6 +32,16 @@ package final class KeyedTarget: PurgeTarget {
             self.source = source
             self.upstream = upstream
         }
+
+        /// As ``KeyedTarget/replaying()``.
+        var replaying: Origin {
+            Origin(
+                name: name,
+                isShared: isShared,
+                source: source,
+                upstream: upstream?.replaying()
+            )
+        }
     }
 
     /// ``Lifecycle/PurgeCounts/Entry/action`` of shared ids that stay; counted anew by each purge.
@@ -107,6 +117,14 @@ package final class KeyedTarget: PurgeTarget {
     /// - Returns: Not to be shut down: what it works on belongs to others.
     package func byKey(in store: (any PurgeTarget)? = nil) -> KeyReplayTarget {
         KeyReplayTarget(store ?? inner, origin: origin, erased: erasedName, hasher: hasher)
+    }
+
+    /// The same store, for a replay: it is purged of what rows of the source name now, and of
+    /// nothing that was found when the user was erased.
+    ///
+    /// - Returns: Not to be shut down: what it works on belongs to others.
+    package func replaying() -> KeyedTarget {
+        KeyedTarget(inner, origin: origin.replaying, store: store.late, hasher: hasher)
     }
 
     /// Of the store itself.

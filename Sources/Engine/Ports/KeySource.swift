@@ -89,4 +89,9 @@ package protocol FoundKeyStore: Sendable {
     ///
     /// - Returns: By request; those for which nobody has looked are missing.
     func keys(of requests: [RequestID], as name: KeyName) async -> [RequestID: KeysAnswer]
+
+    /// The same store as a replay sees it: only what was found after the end of a request.
+    ///
+    /// What was found before may be somebody else's by now.
+    var late: any FoundKeyStore { get }
 }

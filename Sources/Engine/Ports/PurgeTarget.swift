@@ -13,6 +13,10 @@ package struct PurgeOrder: Sendable {
     /// Tells the orders of one request apart: a keyed hash of the id, for a target whose ids were
     /// found elsewhere; `nil` when the request has one order.
     package var mark: String?
+    /// Tells a replay of an erasure from the erasure: a random text; `nil` in the erasure itself.
+    ///
+    /// For a store that keeps its answers for a while: what was erased then is there again.
+    package var round: String?
 
     package init(request: RequestID, user: UserID, fence: WallTime, holds: [TargetHold] = []) {
         self.request = request

@@ -1,3 +1,12 @@
+extension TargetConfiguration {
+    /// ``TargetKind/unfenced``, or the tables without a fence whose rows lead to other stores.
+    package var unfenced: String? {
+        if let unfenced = kind.unfenced { return unfenced }
+        let bare = keys.filter { !$0.isShared && $0.createdAt == nil }.map(\.table)
+        return bare.isEmpty ? nil : "no created_at_column for \(bare.joined(separator: ", "))"
+    }
+}
+
 /// Whether a store can tell what is newer than a request.
 extension TargetKind {
     /// Whether the store as a whole has a time fence; tables have one each.

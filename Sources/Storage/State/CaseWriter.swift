@@ -103,8 +103,8 @@ struct CaseWriter {
             found += before.filter { old in !found.contains { $0.target == old.target } }
         }
         if let opened = returned.opened {
-            if known.isOpen, !returned.isNameless {
-                // What it was opened with may have been nobody's name.
+            if known.isNameless, !returned.isNameless {
+                // It was opened with nobody's name.
                 try database.run("DELETE FROM cases WHERE request_id = ?", .id(id.value))
             }
             try Self.open(opened, database)

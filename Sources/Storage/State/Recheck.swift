@@ -9,7 +9,7 @@ package struct Recheck: Hashable, Sendable {
         case clean
         /// Data came back.
         case returned
-        /// None of its stores is configured any more.
+        /// None of its stores can be asked any more, or not one that had data again.
         case unverified
         /// Its vault key is lost, or its bits are damaged: nobody can look again.
         case unreadable
@@ -32,7 +32,7 @@ package struct Recheck: Hashable, Sendable {
     package let at: WallTime
     package let outcome: Outcome
     package var found: [Found]
-    /// Stores that are not configured any more.
+    /// Stores that cannot be asked: not configured any more, or without the ids that they know.
     package var missing: [TargetName]
 
     package init(

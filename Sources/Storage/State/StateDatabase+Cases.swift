@@ -16,7 +16,7 @@ package struct DueCase: Hashable, Sendable {
     /// What the deletion purged, and what data came back to.
     package let targets: [TargetName]
     /// Where data came back to, as far as is known; empty while none is.
-    package let suspects: [TargetName]
+    package let suspects: [Recheck.Found]
     /// After the last look: the ids that other stores knew the user by are gone since then, but
     /// for those that were found again.
     package let isReopened: Bool
@@ -136,7 +136,8 @@ extension StateDatabase {
             ) { row in
                 let returned = try RecheckText.decode(row.textOrNil(9))
                     .filter { $0.outcome == .returned }
-                let suspects = row.bool(8) ? returned.last?.found.map(\.target) ?? [] : []
+                let suspects = row.bool(8) ? returned.last?.found ?? [] : []
+                let back = suspects.map(\.target).filter { !targets.contains($0) }
                 let table = FoundKeyTable(database: database)
                 return DueCase(
                     sealed: SealedCase(
@@ -149,7 +150,7 @@ extension StateDatabase {
                     openedAt: row.time(3),
                     dueAt: row.time(4),
                     fence: row.time(5),
-                    targets: targets + suspects.filter { !targets.contains($0) },
+                    targets: targets + back,
                     suspects: suspects,
                     isReopened: row.bool(6),
                     isNameless: row.bool(7),

@@ -75,6 +75,30 @@ extension StateDatabase {
         try await read { try Self.hold(userHash, $0) }
     }
 
+    /// Whose data is to stay, wherever it comes back to.
+    ///
+    /// - Parameter withTombstones: Whether requests are told that only tombstones know, as after a
+    ///   restore of the machine; that takes a look at all of them while somebody is on hold.
+    /// - Returns: The users, and their requests.
+    /// - Throws: ``StorageError``, or `CancellationError` in a cancelled task.
+    package func usersOnHold(withTombstones: Bool) async throws -> UsersOnHold {
+        try await read { database in
+            let hashes = try database.all("SELECT user_hash FROM user_holds") { $0.blob(0) }
+            var requests = try database.all(
+                "SELECT r.id FROM user_holds h JOIN requests r ON r.user_hash = h.user_hash"
+            ) { try $0.requestID(0) }
+            if withTombstones, !hashes.isEmpty {
+                requests += try database.all(
+                    """
+                    SELECT request_id FROM tombstones
+                    WHERE is_key = 0 AND user_hash IN (SELECT user_hash FROM user_holds)
+                    """
+                ) { try $0.requestID(0) }
+            }
+            return UsersOnHold(hashes: Set(hashes), requests: Set(requests))
+        }
+    }
+
     private static func hold(_ userHash: [UInt8], _ database: Database) throws -> UserHold {
         UserHold(
             since: try database.first(

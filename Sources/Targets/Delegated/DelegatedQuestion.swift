@@ -38,7 +38,15 @@ package struct DelegatedQuestion: Sendable {
     ///   - target: The section's name.
     ///   - order: Whose data, and the fence; `nil` for a diagnosis.
     ///   - drill: In which copy; `nil` for the store itself.
-    init(_ operation: Operation, of target: String, _ order: PurgeOrder?, in drill: Drill?) {
+    ///   - look: A text that no other question has, for one that an old answer must not be given
+    ///     to; `nil` for a purge, which is the same at every try.
+    init(
+        _ operation: Operation,
+        of target: String,
+        _ order: PurgeOrder?,
+        in drill: Drill?,
+        look: String?
+    ) {
         self.operation = operation
         var body = Self.body(operation, of: target, in: drill)
         if let order {
@@ -48,8 +56,8 @@ package struct DelegatedQuestion: Sendable {
         }
         self.body = body
         let work = order.map { $0.request.description } ?? "expunged"
-        let part = order?.mark.map { ".\($0)" } ?? ""
-        idempotencyKey = Self.key("\(work)\(part).\(target).\(operation.rawValue)", in: drill)
+        let parts = [work, order?.mark, target, operation.rawValue, order?.round, look]
+        idempotencyKey = Self.key(parts.compactMap(\.self).joined(separator: "."), in: drill)
     }
 
     /// - Parameters:

@@ -91,7 +91,13 @@ package struct DelegatedTarget: PurgeTarget {
         _ operation: DelegatedQuestion.Operation,
         _ order: PurgeOrder?
     ) -> DelegatedQuestion {
-        DelegatedQuestion(operation, of: name.rawValue, order, in: drill)
+        DelegatedQuestion(
+            operation,
+            of: name.rawValue,
+            order,
+            in: drill,
+            look: operation == .purge ? nil : String(clock.entropy(), radix: 16)
+        )
     }
 
     /// Asks for every order, a few at a time.

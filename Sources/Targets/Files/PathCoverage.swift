@@ -58,7 +58,8 @@ struct PathCoverage {
                     CoverageFinding(
                         name: path.isEmpty ? "./" : path,
                         reason: "\(entryCount) entries were looked at, the others not",
-                        isCovered: true
+                        isCovered: true,
+                        isSample: true
                     )
                 )
                 break

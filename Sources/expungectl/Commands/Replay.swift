@@ -35,7 +35,7 @@ struct Replay: AsyncParsableCommand {
         )
         var copy: String?
         @Option(
-            help: "With --target: when a store was restored that dates its data itself, or not."
+            help: "With --target: when it was restored, if it dates by that, or not at all."
         )
         var restoredAt: String?
         @OptionGroup var global: GlobalOptions

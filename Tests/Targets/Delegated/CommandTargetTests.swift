@@ -145,11 +145,23 @@ struct CommandTargetTests {
         ]
         let keys = drills.flatMap { drill in
             [
-                DelegatedQuestion(.purge, of: "crm", order, in: drill),
+                DelegatedQuestion(.purge, of: "crm", order, in: drill, look: nil),
                 DelegatedQuestion(usersOf: "crm", page, in: drill),
             ].map(\.idempotencyKey)
         }
         #expect(Set(keys).count == 6)
+    }
+
+    @Test("a purge keeps its key at every try, a replay and a look have others")
+    func keys() throws {
+        let order = try FilesFixture.order("ann")
+        var again = order
+        again.round = "r"
+        let keys = [(order, nil), (order, nil), (again, nil), (order, "1"), (order, "2")].map {
+            DelegatedQuestion(.purge, of: "crm", $0.0, in: nil, look: $0.1).idempotencyKey
+        }
+        #expect(keys[0] == keys[1])
+        #expect(Set(keys).count == 4)
     }
 
     @Test("a program that tells the same in another order has the same plan")
