@@ -1,6 +1,6 @@
 """Every store is put back from an old copy after many deletions; a replay erases all of them again.
 
-A thousand users in ten stores; fifty in the two object stores, whose servers take a second for a user of a
+A thousand users in eleven stores; fifty in the two object stores, whose servers take a second for a user of a
 thousand. Who is back and who is gone is told by each store's own client, never by what the replay reports.
 """
 
@@ -19,7 +19,7 @@ from checks import comes_true
 from sandbox import Sandbox
 from stage import BINARIES, GONE, Stage
 from store_servers import S3, CloudStorage, Files, PostgreSQL, Redis, make_certificate
-from store_stand_ins import Cloud, Database, Webhook, cloud_stores, number
+from store_stand_ins import Cloud, Command, Database, Webhook, cloud_stores, number
 
 # A part of somebody else's id, and somebody else's id with something behind it.
 NAME = re.compile(r"user-\d+-[0-9a-f]{20}\w*")
@@ -77,6 +77,7 @@ def databases_and_clouds(stage, place, stores):
     stores["postgresql"] = RestoredPostgreSQL(os.path.join(place, "postgresql"))
     stores["redis"] = RestoredRedis(os.path.join(place, "redis"))
     stores["files"] = RestoredFiles(os.path.join(place, "files"))
+    stores["command"] = RestoredCommand(os.path.join(place, "command"))
     stores["webhook"] = RestoredWebhook(*make_certificate(stage.path("app")))
     stores["records"] = RestoredRecords(os.path.join(place, "records"))
     stores["firestore"] = firestore(stage.sandbox)
@@ -336,6 +337,67 @@ class RestoredS3(S3):
         second = int(time.time())
         comes_true(lambda: time.time() > second + 1, 2, 0.1)
         self.fill(users)
+
+
+PROGRAM = r"""#!/bin/sh
+set -eu
+export LC_ALL=C
+cd '{home}'
+IFS= read -r ask || test -n "$ask"
+value() {
+    value=${ask#*\""$1"\":\"}
+    if [ "$value" = "$ask" ]; then value=; else value=${value%%\"*}; fi
+}
+value user_id; user=$value
+value after; after=$value
+value operation
+case $value in
+users)
+    count=0 list= last= next=null
+    for name in *; do
+        [ -e "$name" ] && [ "$name" \> "$after" ] || continue
+        [ $count -lt 100 ] || { next="\"$last\""; break; }
+        list="$list${list:+,}\"$name\"" last=$name count=$((count + 1))
+    done
+    echo "{\"outcome\":\"listed\",\"users\":[$list],\"next\":$next}" ;;
+verify)
+    if [ -e "$user" ]; then echo '{"outcome":"remaining","count":1}'; else echo '{"outcome":"clean"}'; fi ;;
+purge)
+    count=0
+    if [ -e "$user" ]; then count=1; rm -- "$user"; fi
+    echo "{\"outcome\":\"purged\",\"entries\":[{\"name\":\"rows\",\"count\":$count}]}" ;;
+*) echo '{"outcome":"ok"}' ;;
+esac
+"""
+
+
+class RestoredCommand(Command):
+    """A program whose store is a folder with a file for each user, which it tells a hundred a page."""
+
+    LEFT_AS = None
+
+    def __init__(self, directory):
+        super().__init__(directory)
+        with open(self.program, "w") as file:
+            file.write(PROGRAM.replace("{home}", self.home))
+
+    def prepare(self, users):
+        for user in users:
+            with open(os.path.join(self.home, user), "w") as file:
+                file.write(f"rows of {user}")
+
+    def items(self):
+        found = {}
+        for user in os.listdir(self.home):
+            with open(os.path.join(self.home, user)) as file:
+                found[user] = file.read()
+        return found
+
+    def keep_copy(self):
+        shutil.copytree(self.home, self.home + ".old")
+
+    def put_back(self, users):
+        shutil.copytree(self.home + ".old", self.home, dirs_exist_ok=True)
 
 
 class RestoredWebhook(Webhook):
