@@ -193,7 +193,7 @@ struct KeyReplayTests {
         try world.write("crm/c1.json")
         let state = world.bench.state
         let user = world.bench.hasher.hash("u1", domain: .user)
-        _ = try await state.holdUser(user, at: Bench.start)
+        _ = try await state.holdUser(user, by: 1000, at: Bench.start)
         if !isKnown {
             // As after a restore of the machine, with the tombstones of the checkpoint file.
             try await state.writer.perform { try $0.execute(sql: "DELETE FROM requests") }
@@ -201,7 +201,7 @@ struct KeyReplayTests {
         let held = try await world.replay()
         #expect(held.targets.map(\.error) == [nil, nil, "on_hold"])
         #expect(try world.names(in: "crm") == ["c1.json", "c3.json"])
-        _ = try await state.releaseUser(user)
+        _ = try await state.releaseUser(user, by: 1000, at: Bench.start)
         #expect(Self.erased(try await world.replay())["crm"] == 1)
         #expect(try world.names(in: "crm") == ["c3.json"])
     }

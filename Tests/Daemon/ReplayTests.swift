@@ -280,7 +280,7 @@ struct ReplayTests {
         try await stores.erase(Array(Self.erased.prefix(5)))
         try stores.copy(".backup", "")
         let user = stores.bench.hasher.hash("user-3", domain: .user)
-        _ = try await stores.bench.state.holdUser(user, at: Bench.start)
+        _ = try await stores.bench.state.holdUser(user, by: 1000, at: Bench.start)
 
         let held = try await stores.replay(Self.afterRestoration)
         #expect(held.state.known == .incomplete)
@@ -290,7 +290,7 @@ struct ReplayTests {
         #expect(try stores.rows(from: 0, count: 5).count == 3)
         #expect(try stores.pictures().contains("user-3.png"))
 
-        _ = try await stores.bench.state.releaseUser(user)
+        _ = try await stores.bench.state.releaseUser(user, by: 1000, at: Bench.start)
         let replay = try await stores.replay(Self.afterRestoration)
         #expect(replay.state.known == .finished)
         #expect(replay.targets.map(\.erased) == [1, 1])
