@@ -1,28 +1,28 @@
 #!/usr/bin/env python3
 """Checks the ledger of expunged, or one receipt, with nothing but the Python standard library:
-
-verify-ledger.py KEY --receipt RECEIPT.json
+verify-ledger.py KEY --receipt RECEIPT.json             (names the members of it that nothing proves)
 verify-ledger.py KEY --ledger ENTRIES CHECKPOINTS       (--earlier instead: CHECKPOINTS is older than ENTRIES)
 
 KEY is the verifier key that `expungectl ledger` shows; keep it apart from the machine. ENTRIES comes from `expungectl
 ledger export`, CHECKPOINTS is a copy of /var/log/expunged/checkpoints of after it. Exit status: 0 all agrees, 1 not.
-Formats: C2SP signed-note and tlog-checkpoint, RFC 6962 (hashes), RFC 9162 2.1.3.2 (inclusion), RFC 8032 (Ed25519).
+Formats: C2SP signed-note and tlog-checkpoint, RFC 6962 (hashes), RFC 9162 2.1.3 (inclusion), RFC 8032 (Ed25519).
 """
 import base64, functools, hashlib, json, re, sys  # one line: the whole must stay short
 
-P = 2**255 - 19
-Q = 2**252 + 27742317777372353535851937790883648493
-D = -121665 * pow(121666, P - 2, P) % P
+P, Q = 2**255 - 19, 2**252 + 27742317777372353535851937790883648493
+D, Y = -121665 * pow(121666, P - 2, P) % P, 4 * pow(5, P - 2, P) % P
+X = 15112221349535400772501151409588531511454012693041857206046113283949847762202
+BASE = X, Y, 1, X * Y % P
+LATER = "abandoned data_returned_at ledger next_recheck_at rechecks rechecks_abandoned request_id scrubbed_at summary"
 
 
 def recover(text):
     sign, y = divmod(int.from_bytes(text, "little"), 1 << 255)
-    assert y < P
     x2 = (y * y - 1) * pow(D * y * y + 1, P - 2, P) % P
     x = pow(x2, (P + 3) // 8, P)
     if (x * x - x2) % P:
         x = x * pow(2, (P - 1) // 4, P) % P
-    assert (x * x - x2) % P == 0 and (x or not sign)
+    assert y < P and (x * x - x2) % P == 0 and (x or not sign)
     x = P - x if x & 1 != sign else x
     return x, y, 1, x * y % P
 
@@ -39,9 +39,6 @@ def times(n, p):
     while n:
         result, p, n = add(result, p) if n & 1 else result, add(p, p), n >> 1
     return result
-
-
-BASE = recover((4 * pow(5, P - 2, P) % P).to_bytes(32, "little"))
 
 
 def signed(public, message, signature):
@@ -63,8 +60,7 @@ def read_note(note, key):
     public = decode(public)
     text, line = re.fullmatch(rb"((?:[^\n]+\n)+)\n([^\n]+)\n", note).groups()
     dash, signer, data = line.split(b" ")
-    key_id = digest(name, b"\n", public)[:4]
-    assert dash == "\u2014".encode() and signer == name and decode(data)[:4] == key_id
+    assert (dash, signer, decode(data)[:4]) == ("\u2014".encode(), name, digest(name, b"\n", public)[:4])
     assert signed(public[1:], text, decode(data)[4:]), "the signature is wrong"
     lines = text.split(b"\n")[:-1]
     assert lines[0] in (name, name + b"/tombstones")
@@ -75,20 +71,9 @@ def digest(*parts):
     return hashlib.sha256(b"".join(parts)).digest()
 
 
-def root(edge):
-    return functools.reduce(lambda right, left: digest(b"\1", left, right), [hash for _, hash in reversed(edge)])
-
-
-def grow(edge, hash):
-    size = 1
-    while edge and edge[-1][0] == size:
-        hash, size = digest(b"\1", edge.pop()[1], hash), size * 2
-    edge.append((size, hash))
-
-
 def follow(state, note, key, leaves):
     """What is known of the leaves after one more note; an exception where it disagrees with them."""
-    (edge, size, last_time, last_tombstone), lines = state, read_note(note, key)
+    edge, size, last_time, last_tombstone, lines = state[0].copy(), *state[1:], read_note(note, key)
     if lines[0].endswith(b"/tombstones"):
         for index, tombstone in (line.split(b" ", 1) for line in lines[1:]):
             assert int(index) > last_tombstone and leaves[int(index)] == tombstone, "a tombstone differs"
@@ -96,10 +81,13 @@ def follow(state, note, key, leaves):
         return edge, size, last_time, last_tombstone
     assert len(lines) == 4 and int(lines[1]) >= size and lines[3] >= last_time, "checkpoints out of order"
     assert int(lines[1]) <= len(leaves), "entries are missing: cut, or an old copy"
-    edge = edge.copy()
     for data in leaves[size : int(lines[1])]:
-        grow(edge, digest(b"\0", data))
-    assert root(edge) == decode(lines[2]), f"the first {int(lines[1])} entries are not those that were signed"
+        hash, count = digest(b"\0", data), 1
+        while edge and edge[-1][0] == count:
+            hash, count = digest(b"\1", edge.pop()[1], hash), count * 2
+        edge.append((count, hash))
+    top = functools.reduce(lambda right, left: digest(b"\1", left, right), [hash for _, hash in reversed(edge)])
+    assert top == decode(lines[2]), f"the first {int(lines[1])} entries are not those that were signed"
     return edge, int(lines[1]), lines[3], last_tombstone
 
 
@@ -114,37 +102,49 @@ def check_ledger(key, entries, notes, is_earlier=False):
     return f"{state[1]} of {len(leaves)} entries are signed; the last signature is of {state[2].decode() or 'never'}"
 
 
-def check_receipt(key, receipt):
-    ledger, entries = receipt["ledger"], []
+def root(leaf, index, size, path):  # of a tree of `size` leaves, by one of them and what is beside its way up
+    if size == 1 and index == 0 and not path:
+        return leaf
+    half = 1 << (size - 1).bit_length() - 1
+    if index < half:
+        return digest(b"\1", root(leaf, index, half, path[:-1]), path[-1])
+    return digest(b"\1", path[-1], root(leaf, index - half, size - half, path[:-1]))
+
+
+def check_receipt(key, text):
+    """Compares a receipt with its entries in the ledger, and names the members that they do not prove."""
+    receipt = json.loads(text, object_pairs_hook=lambda pairs: dict(pairs) if len(dict(pairs)) == len(pairs) else None)
+    ledger, proven = receipt["ledger"], {"completed_at", "ledger", "request_id"}
     _, size, top, _ = read_note(ledger["checkpoint"].encode(), key)
     for item in ledger["entries"]:
-        first, last, hash = item["index"], int(size) - 1, digest(b"\0", item["entry"].encode())
-        assert 0 <= first <= last
-        for sibling in (decode(text.encode()) for text in item["proof"]):
-            assert last > 0
-            if first & 1 or first == last:
-                hash = digest(b"\1", sibling, hash)
-                while not first & 1 and first:
-                    first, last = first >> 1, last >> 1
-            else:
-                hash = digest(b"\1", hash, sibling)
-            first, last = first >> 1, last >> 1
-        assert last == 0 and hash == decode(top), f"entry {item['index']} is not in the ledger"
-        entries.append(json.loads(item["entry"]))
+        leaf, path = digest(b"\0", item["entry"].encode()), [decode(hash.encode()) for hash in item["proof"]]
+        assert root(leaf, item["index"], int(size), path) == decode(top), f"entry {item['index']} is not in the ledger"
+    entries = [json.loads(item["entry"]) for item in ledger["entries"]]
     assert all(entry["request"] == receipt["request_id"] for entry in entries), "an entry of another request"
-    verdicts = {entry["identity"]: entry["verdict"] for entry in entries if entry["event"] == "verdict"}
-    assert verdicts == {i["identity_id"]: i["verdict"] for i in receipt["identities"]}, "a verdict differs"
-    rows = {entry["target"]: entry["rows"] for entry in entries if entry["event"] == "verified"}
-    told = {target["target"]: sum(table["rows"] for table in target["tables"]) for target in receipt["targets"]}
-    assert rows == told, "a count differs"
-    assert [entry.get("state") for entry in entries].count("completed") == 1, "it was not completed"
-    return f"the receipt of {receipt['request_id']} is what the ledger says"
+    (end,) = (entry for entry in entries if entry.get("state") == "completed")
+    assert (ledger["key"], receipt["completed_at"]) == (key, end["time"]), "another key, or time of its end"
+    if "receipt" in end:  # requests that ended before this was signed have none
+        part = {name: receipt[name] for name in receipt if name not in LATER.split()}
+        form = json.dumps(part, ensure_ascii=False, separators=(",", ":"), sort_keys=True).encode()
+        assert base64.urlsafe_b64decode(end["receipt"] + "=") == digest(form), "it is not what it was at its completion"
+        proven |= part.keys()
+    said = {entry["identity"]: entry["verdict"] for entry in entries if entry["event"] == "verdict"}
+    assert said == {link["identity_id"]: link["verdict"] for link in receipt["identities"]}, "a verdict differs"
+    said = {entry["target"]: [entry["rows"], entry["fenced"]] for entry in entries if entry["event"] == "verified"}
+    told = {target["target"]: [sum(table[count] for table in target["tables"] if table["action"][:4] != "held")
+                               for count in ("rows", "fenced_rows")] for target in receipt["targets"]}
+    assert told == said, "a count differs"
+    looks = [entry for entry in entries if entry["event"] in ("rechecked", "returned")]
+    said = [(look["time"], look.get("detail", "returned"), look.get("target"), look.get("rows")) for look in looks]
+    told = [(look["at"], look["outcome"], found.get("target"), found.get("rows"))
+            for look in receipt.get("rechecks", []) for found in look["found"] or [{}]]
+    assert told == (said if len(told) < 32 else said[-len(told) :]), "a look at the stores differs"
+    return f"the ledger proves receipt {receipt['request_id']} but for: {', '.join(sorted(receipt.keys() - proven))}"
 
 
 if __name__ == "__main__":
     try:
-        data = [open(file, "rb").read() for file in sys.argv[3:]]
-        k, what = sys.argv[1:3]
-        print(check_receipt(k, json.loads(*data)) if what == "--receipt" else check_ledger(k, *data, what == "--earlier"))
+        k, what, *data = *sys.argv[1:3], *(open(file, "rb").read() for file in sys.argv[3:])
+        print(check_receipt(k, *data) if what == "--receipt" else check_ledger(k, *data, what == "--earlier"))
     except Exception as error:
         sys.exit(f"NOT VERIFIED: {error or type(error).__name__}")

@@ -1,3 +1,4 @@
+import Crypto
 package import Lifecycle
 
 /// One state change, as the ledger keeps it for good.
@@ -16,7 +17,7 @@ package struct LedgerEntry: Hashable, Sendable {
         /// Words in an array.
         case words([String])
         case id(TimeOrderedID)
-        /// A keyed hash, as base64url without padding (RFC 4648 §5).
+        /// A keyed hash, or a ``digest(_:)``, as base64url without padding (RFC 4648 §5).
         case hash([UInt8])
         /// Keyed hashes in an array.
         case hashes([[UInt8]])
@@ -25,7 +26,8 @@ package struct LedgerEntry: Hashable, Sendable {
     /// The keys an entry may have, in alphabetical order; the raw value is the JSON name.
     package enum Key: String, Sendable, CaseIterable {
         case attempts, client, count, detail, event, fenced, generation, identity, keys, kind
-        case provider, request, role, rows, state, target, targets, time, uid, user, verdict
+        case provider, receipt, request, role, rows, state, target, targets, time, uid, user
+        case verdict
     }
 
     /// The leaf.
@@ -54,6 +56,9 @@ package struct LedgerEntry: Hashable, Sendable {
         }
         bytes = writer.finish()
     }
+
+    /// What an entry has of a text that is kept elsewhere and names nobody: its SHA-256.
+    package static func digest(_ text: [UInt8]) -> [UInt8] { Array(SHA256.hash(data: text)) }
 
     /// What ``Value/word(_:)`` takes, for a name from outside: other characters become `_`, and
     /// what is too long is cut.

@@ -1,5 +1,6 @@
 import Control
 import Engine
+import Ledger
 import Lifecycle
 import Settings
 import Storage
@@ -33,6 +34,25 @@ struct ErasureScopeTests {
         root = "/srv/canary"
         paths = ["{user_id}"]
         """
+    private static let canonical = #"""
+        {"accepted_at":"2027-01-15T08:00:00.000Z","completed_at":"2027-01-15T08:00:00.000Z","\#
+        configuration":"at_completion","created_at":"2027-01-15T08:00:00.000Z","erasure_horiz\#
+        on_unknown":["uploads"],"identities":[],"kind":"delete_account","not_erased":[{"reaso\#
+        n":"kept: tax <law> & \"more\"","rows":2,"table":"bills","target":"app-db"},{"reason"\#
+        :"newer than the request, or of unreadable time: they may belong to a later life of t\#
+        he account","rows":1,"table":"posts","target":"app-db"}],"not_in_scope":["stores tha\#
+        t are not configured as a target of this service","data that was handed to others, al\#
+        so by the providers named here","backups and copies of a store, until its erasure hor\#
+        izon","this receipt, the keyed hash of the user id that keeps the erasure through a r\#
+        estore, and the entries of the ledger, none of which names the user"],"state":"comple\#
+        ted","targets":[{"backups_kept_until":"2027-02-14T08:00:00.000Z","erasure_horizon":"2\#
+        027-02-14T08:00:00.000Z","tables":[{"action":"delete","fence":"2027-01-15T08:00:00.00\#
+        0Z","fenced_rows":1,"rows":3,"table":"posts"},{"action":"keep","fence":"none","fenced\#
+        _rows":0,"rows":2,"table":"bills"}],"target":"app-db","verified":true,"verified_at":"\#
+        2027-01-15T08:00:00.000Z"},{"tables":[{"action":"delete","fence":"2027-01-15T08:00:00\#
+        .000Z","fenced_rows":0,"rows":1,"table":"{user_id}"}],"target":"uploads","verified":t\#
+        rue,"verified_at":"2027-01-15T08:00:00.000Z"}]}
+        """#
     private static let caller = Caller(role: .operator, uid: 0)
 
     private static func scope(_ text: String) throws -> ErasureScope {
@@ -85,6 +105,30 @@ struct ErasureScopeTests {
             try await bench.state.enforce(scope: Self.scope(changed).document())
             #expect(try await Self.receipt(id, bench, under: changed) == before)
         }
+    }
+
+    @Test func `the ledger has the digest of what was completed, and its text stays as it is`()
+        async throws
+    {
+        let bench = try Bench()
+        let scope = try Self.scope(Self.target + "\n" + Self.files)
+        try await bench.state.enforce(scope)
+        let id = try await Self.complete("alice", on: bench)
+        let record = try #require(try await bench.state.requestRecord(id))
+        let statement = ReceiptStatement(
+            request: record.request,
+            scope: scope,
+            isScopeRecorded: true
+        )
+        let leaf = try #require(try await bench.state.ledgerRows(from: 0).last?.leaves.last)
+        let digest = String(decoding: Base64URLText.encode(statement.digest), as: UTF8.self)
+        #expect(String(decoding: leaf, as: UTF8.self).contains(#""receipt":"\#(digest)""#))
+        // Another text makes every receipt of before disagree with the ledger.
+        let text = String(
+            decoding: JSONValue.object(statement.members).canonicalBytes,
+            as: UTF8.self
+        )
+        #expect(text == Self.canonical)
     }
 
     @Test func `one of an earlier version says what is in force, and that it does`() async throws {

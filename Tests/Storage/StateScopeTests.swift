@@ -28,6 +28,30 @@ struct StateScopeTests {
         #expect(try await fixture.int("SELECT count(*) FROM scopes") == 3)
     }
 
+    @Test func `the last entry of what is completed has the digest of its receipt, and no other`()
+        async throws
+    {
+        let fixture = try StateFixture()
+        let loaded = try await fixture.open("alice", .revokeTokens)
+        let plain = try await fixture.open("bob")
+        try await fixture.database.enforce(scope: "old") { _ in [1] }
+        try await fixture.database.enforce(scope: "new") { request in
+            #expect(request.phase == .completed && request.endedAt != nil)
+            return Array(request.kind.rawValue.utf8)
+        }
+        for request in [loaded.request, plain.request] {
+            try await fixture.save(request.completed(), was: request)
+        }
+        let leaves = try await fixture.database.ledgerRows(from: 0).flatMap(\.leaves).map {
+            String(decoding: $0, as: UTF8.self)
+        }
+        // base64url of the names of the two kinds.
+        let digests = [#""receipt":"cmV2b2tlX3Rva2Vucw""#, #""receipt":"ZGVsZXRlX2FjY291bnQ""#]
+        let ends = leaves.filter { $0.contains(#""state":"completed""#) }
+        #expect(ends.count == 2 && zip(ends, digests).allSatisfy { $0.contains($1) }, "\(ends)")
+        #expect(leaves.filter { $0.contains("receipt") } == ends)
+    }
+
     @Test func `what an earlier version completed names none`() async throws {
         let directory = try StateFixture.makeDirectory()
         defer { StateFixture.remove(directory) }

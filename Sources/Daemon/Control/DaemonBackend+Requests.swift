@@ -71,9 +71,12 @@ extension DaemonBackend {
             record: record,
             abandonNote: note.flatMap(AbandonNote.init(text:)),
             caseNote: caseNote.flatMap(AbandonNote.init(text:)),
-            // Requests of a version that recorded none have what is in force now.
-            scope: recorded ?? parts.shelf.current.erasureScope,
-            isScopeRecorded: recorded != nil,
+            statement: ReceiptStatement(
+                request: record.request,
+                // Requests of a version that recorded none have what is in force now.
+                scope: recorded ?? parts.shelf.current.erasureScope,
+                isScopeRecorded: recorded != nil
+            ),
             ledger: try await ledgerPart(of: id)
         ).json
     }

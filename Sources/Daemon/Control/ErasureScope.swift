@@ -2,6 +2,7 @@ import Engine
 import FoundationEssentials
 import Lifecycle
 import Settings
+import Storage
 
 /// What receipts need of a configuration: what a deletion keeps and why, where it stops, until when
 /// backups survive, and where users cut their links by hand.
@@ -115,6 +116,17 @@ extension TableConfiguration.Action {
         case .delete: nil
         case .anonymize(_, let reason): "anonymized: " + reason
         case .keep(let reason): "kept: " + reason
+        }
+    }
+}
+
+extension StateDatabase {
+    /// Writes down what receipts will say of every request that ends from now on.
+    ///
+    /// - Throws: ``Storage/StorageError``: the scope of before counts on.
+    func enforce(_ scope: ErasureScope) async throws {
+        try await enforce(scope: scope.document()) { request in
+            ReceiptStatement(request: request, scope: scope, isScopeRecorded: true).digest
         }
     }
 }

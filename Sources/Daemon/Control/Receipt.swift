@@ -3,17 +3,13 @@ import Engine
 import Lifecycle
 import Storage
 
-/// The proof for one completed request.
-///
-/// What was kept, and until when copies survive, comes from the scope in force when it ended.
+/// The proof for one completed request: what was done, and what came later.
 struct Receipt: Sendable {
     let record: RequestRecord
     let abandonNote: AbandonNote?
     /// Who did not want anybody to look again.
     let caseNote: AbandonNote?
-    let scope: ErasureScope
-    /// Whether that is what was in force when the request ended; if not, what is in force now.
-    let isScopeRecorded: Bool
+    let statement: ReceiptStatement
     /// What was signed of it; `nil` while that is not.
     let ledger: JSONValue?
 
@@ -24,45 +20,16 @@ struct Receipt: Sendable {
         let request = record.request
         var members: [Member] = [
             Member("request_id", .string(request.id.description)),
-            Member("kind", .string(request.kind.rawValue)),
-            Member("state", .string(request.phase.wireState.rawValue)),
             Member("summary", .string(summary)),
-            Member("created_at", .string(request.createdAt.rfc3339)),
-            Member("accepted_at", .string(request.acceptedAt.rfc3339)),
         ]
-        members += time("purge_started_at", request.purgeStartedAt)
-        members += time("completed_at", request.endedAt)
+        members += statement.members
         members += time("scrubbed_at", record.scrubbedAt)
-        members += approval
-        members.append(Member("identities", .array(request.revocations.map(identity))))
         if request.isWithoutIdentities || !abandoned.isEmpty {
             members += note("abandoned", abandonNote)
         }
-        members.append(Member("targets", .array(request.purges.map(target))))
-        members.append(Member("not_erased", .array(notErased)))
-        if request.kind == .deleteAccount {
-            members += ErasureHorizon(request: request, scope: scope).members
-            members += rechecks
-        }
-        let origin = isScopeRecorded ? "at_completion" : "in_force"
-        members.append(Member("configuration", .string(origin)))
+        if request.kind == .deleteAccount { members += rechecks }
         if let ledger { members.append(Member("ledger", ledger)) }
         return .object(members)
-    }
-
-    /// Which plan was carried out, and who wanted that.
-    private var approval: [Member] {
-        guard let given = record.request.approval?.given else { return [] }
-        return [
-            Member(
-                "approval",
-                .object([
-                    Member("plan", .string(given.hash)),
-                    Member("at", .string(given.at.rfc3339)),
-                    Member("uid", .integer(Int64(given.by))),
-                ])
-            )
-        ]
     }
 
     /// The looks at the stores after the end, and when the next one is.
@@ -106,107 +73,6 @@ struct Receipt: Sendable {
         time.map { [Member(name, .string($0.rfc3339))] } ?? []
     }
 
-    // MARK: Identities
-
-    private func identity(_ revocation: Revocation) -> JSONValue {
-        var members: [Member] = [
-            Member("identity_id", .string(revocation.identity.description)),
-            Member("provider", .string(revocation.provider.rawValue)),
-            Member("client_id", .string(revocation.clientID)),
-        ]
-        guard let verdict = revocation.verdict else { return .object(members) }
-        members += [
-            Member("verdict", .string(verdict.rawValue)),
-            Member("revoked", .boolean(verdict.isRevoked)),
-            Member("evidence", .string(verdict.evidence)),
-        ]
-        members += time("decided_at", revocation.endedAt)
-        if !verdict.isRevoked, let action = scope.userActions[revocation.provider.rawValue] {
-            members.append(
-                Member(
-                    "user_action",
-                    .object([
-                        Member("url", .string(action.url)), Member("text", .string(action.text)),
-                    ])
-                )
-            )
-        }
-        return .object(members)
-    }
-
-    // MARK: Targets
-
-    private func target(_ work: PurgeWork) -> JSONValue {
-        var members: [Member] = [
-            Member("target", .string(work.target.rawValue)),
-            Member("verified", .boolean(work.step == .verified)),
-        ]
-        members += time("verified_at", work.endedAt)
-        let entries = work.counts.entries.map { entry -> JSONValue in
-            let hasFence = scope.target(work.target)?.isFenced(entry.name) ?? false
-            // Only a completed request has a receipt, so every hold was lifted before.
-            let isHeld = entry.action == PurgeCounts.heldAction
-            return .object([
-                Member("table", .string(entry.name)),
-                Member("action", .string(isHeld ? "held until the hold was lifted" : entry.action)),
-                Member("rows", .integer(Int64(entry.rowCount))),
-                Member("fenced_rows", .integer(Int64(entry.fencedCount))),
-                Member("fence", .string(hasFence ? record.request.fence.rfc3339 : "none")),
-            ])
-        }
-        members.append(Member("tables", .array(entries)))
-        let horizon = ErasureHorizon(request: record.request, scope: scope)
-        return .object(members + horizon.members(of: work))
-    }
-
-    /// Tables that are kept, rows that are kept without their personal columns, and rows that are
-    /// newer than the request.
-    private var notErased: [JSONValue] {
-        record.request.purges.flatMap { work -> [JSONValue] in
-            let kept = (scope.target(work.target)?.tables ?? []).compactMap { table -> JSONValue? in
-                guard let reason = table.kept else { return nil }
-                let rows = work.counts.entries.filter {
-                    $0.name == table.name && $0.action != PurgeCounts.heldAction
-                }.reduce(0) { $0 + $1.rowCount }
-                return notErased(work.target, table.name, rows, reason)
-            }
-            let fenced = work.counts.entries.filter { $0.fencedCount > 0 }.map { entry in
-                notErased(
-                    work.target,
-                    entry.name,
-                    entry.fencedCount,
-                    "newer than the request, or of unreadable time: they may belong to a later"
-                        + " life of the account"
-                )
-            }
-            let shared = work.counts.entries.filter {
-                $0.action == KeyedTarget.sharedAction && $0.rowCount > 0
-            }.map { entry in
-                notErased(
-                    work.target,
-                    entry.name,
-                    entry.rowCount,
-                    "kept: what it names still has other owners"
-                )
-            }
-            return kept + fenced + shared
-        }
-    }
-
-    private func notErased(
-        _ target: TargetName,
-        _ table: String,
-        _ rowCount: Int,
-        _ reason: String
-    ) -> JSONValue {
-        .object([
-            Member("target", .string(target.rawValue)),
-            Member("table", .string(table)),
-            Member("rows", .integer(Int64(rowCount))),
-            Member("reason", .string(reason)),
-        ])
-    }
-
     // MARK: Summary
 
     private var summary: String {
@@ -239,22 +105,5 @@ struct Receipt: Sendable {
             )
         }
         return sentences.joined(separator: " ")
-    }
-}
-
-extension Verdict {
-    /// What was seen that the verdict rests on.
-    fileprivate var evidence: String {
-        switch self {
-        case .proven: "it was live before, revoking answered success, and it was refused after"
-        case .accepted: "revoking answered success; the provider offers no further proof"
-        case .alreadyGone: "the provider's own answer or notification shows that the grant was gone"
-        case .tokenDead:
-            "every stored token is refused for good; whether the link still shows is unknown"
-        case .nothingToRevoke: "there never was a token"
-        case .manual: "NOT revoked: the provider offers no way for a service to do it"
-        case .unrevoked: "NOT revoked: no usable credential was found before the deadline"
-        case .abandoned: "NOT revoked: an operator decided to stop"
-        }
     }
 }

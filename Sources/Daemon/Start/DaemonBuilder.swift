@@ -91,7 +91,7 @@ struct DaemonBuilder: Sendable {
             shelf: shelf
         )
         do {
-            try await state.enforce(scope: adapters.erasureScope.document())
+            try await state.enforce(adapters.erasureScope)
             return try await wire(base, isOwnCrash: marker.lastProcessCrashed)
         } catch {
             await adapters.shutDown()

@@ -85,7 +85,7 @@ struct Reloader: Sendable {
     /// Writes down what receipts will say, before any request can end under it.
     private func record(_ adapters: Adapters) async throws(ControlProblem) {
         do {
-            try await state.enforce(scope: adapters.erasureScope.document())
+            try await state.enforce(adapters.erasureScope)
         } catch {
             await adapters.shutDown()
             logger.note(.configurationRefused, ["error": "\(error)"])

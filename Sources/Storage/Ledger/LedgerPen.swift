@@ -22,6 +22,7 @@ package final class LedgerPen: Sendable {
     }
 
     private let page: Mutex<Page>
+    private let enforced = Mutex<EnforcedScope?>(nil)
     private let signal: AsyncStream<Void>.Continuation
     /// Tells that leaves were committed; one signal may stand for many commits.
     let signals: AsyncStream<Void>
@@ -30,6 +31,12 @@ package final class LedgerPen: Sendable {
     init(first: Int) {
         page = Mutex(Page(first: first))
         (signals, signal) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+    }
+
+    /// What requests end under from now on; `nil` before any configuration is in force.
+    var scope: EnforcedScope? {
+        get { enforced.withLock { $0 } }
+        set { enforced.withLock { $0 = newValue } }
     }
 
     /// The number of leaves that are committed.

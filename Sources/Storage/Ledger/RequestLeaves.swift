@@ -96,17 +96,20 @@ struct RequestLeaves {
     ///   - request: As it ended.
     ///   - time: When it ended.
     ///   - user: The keyed hash and the generation of the erased user.
+    ///   - digest: Of what its receipt says.
     /// - Returns: The leaves' places, as ``change(_:was:at:)`` does.
     func end(
         _ request: Request,
         at time: WallTime,
-        erased user: (hash: [UInt8], generation: Int)?
+        erased user: (hash: [UInt8], generation: Int)?,
+        receipt digest: [UInt8]?
     ) -> String {
         var values: [(LedgerEntry.Key, LedgerEntry.Value)] = [
             (.event, .word(user == nil ? "state" : "erased")), (.request, .id(request.id.value)),
             (.state, .word(request.phase.wireState.rawValue)),
         ]
         if let detail = request.endDetail { values.append((.detail, .word(detail))) }
+        if let digest { values.append((.receipt, .hash(digest))) }
         if let user {
             values += [
                 (.user, .hash(user.hash)), (.generation, .number(Int64(user.generation))),

@@ -202,15 +202,18 @@ extension RequestWriter {
         let isErased = request.isErasure
         let endedAt = request.endedAt ?? time
         let user = isErased ? try user(of: request.id) : nil
-        let leaves = text + leaves.end(request, at: endedAt, erased: user)
+        let scope = pen.scope
+        var completed = request
+        completed.endedAt = endedAt
+        let digest = isCompleted ? scope?.digest(completed) : nil
+        let leaves = text + leaves.end(completed, at: endedAt, erased: user, receipt: digest)
         let changed = try database.run(
             """
             UPDATE requests SET phase = ?, park_reason = NULL, park_until = NULL, due_at = NULL,
               open_revocations = ?, purge_started_at = ?, crash_count = ?, is_held = ?,
               is_without_identities = ?, is_active = 0, lookup = ?,
               revision = revision + 1, updated_at = ?, user_id = NULL, ended_at = ?, end_detail = ?,
-              end_sequence = ?, slot = id, leaves = leaves || ?,
-              scope = (SELECT id FROM scopes WHERE is_current = 1)
+              end_sequence = ?, slot = id, leaves = leaves || ?, scope = ?
             WHERE id = ? AND ended_at IS NULL
             """,
             .text(request.phase.columnText),
@@ -225,6 +228,7 @@ extension RequestWriter {
             .text(request.endDetail),
             .int(try tally.nextEnd(database)),
             .text(leaves),
+            scope.map { .int($0.id) } ?? .null,
             .id(request.id.value)
         )
         guard changed > 0 else { return false }

@@ -1,14 +1,26 @@
 import GRDB
 package import Lifecycle
 
+/// The scope that requests name when they end, and what the ledger gets of their receipts.
+struct EnforcedScope: Sendable {
+    let id: Int
+    let digest: @Sendable (Request) -> [UInt8]?
+}
+
 extension StateDatabase {
     /// Has every request that ends from now on name a scope: what its receipt needs of the
     /// configuration.
     ///
-    /// - Parameter document: Never personal, never secret; kept once, however often it comes back.
+    /// - Parameters:
+    ///   - document: Never personal, never secret; kept once, however often it comes back.
+    ///   - digest: Of what the receipt of a request says that completes under it, for its last
+    ///     entry in the ledger. It is asked within the commit, so it must be quick.
     /// - Throws: ``StorageError``: the scope of before counts on.
-    package func enforce(scope document: String) async throws {
-        try await writer.perform { database in
+    package func enforce(
+        scope document: String,
+        digest: @escaping @Sendable (Request) -> [UInt8]? = { _ in nil }
+    ) async throws {
+        let id = try await writer.perform { database in
             try database.run("UPDATE scopes SET is_current = 0 WHERE is_current = 1")
             try database.run(
                 """
@@ -17,7 +29,10 @@ extension StateDatabase {
                 """,
                 .text(document)
             )
+            return try database.first("SELECT id FROM scopes WHERE is_current = 1") { $0.int(0) }
         }
+        // Not before the commit: a request that ends meanwhile has all of the scope of before.
+        pen.scope = id.map { EnforcedScope(id: $0, digest: digest) }
     }
 
     /// The scope that was in force when a request ended; `nil` while it is open, and for one that
