@@ -102,6 +102,7 @@ extension Request {
         precondition(openRevocationCount == 0, "purging before every verdict is final")
         let next = purges.firstIndex {
             $0.step == .waiting && !$0.isOnHold(around) && !isBehindSource($0, .purged, around)
+                && !isBehindOthers($0, around)
         }
         if next == nil, purges.contains(where: { $0.step == .waiting }) {
             park(.purging, .onHold, until: nil, now: now)
@@ -161,6 +162,20 @@ extension Request {
             let source = purges.first(where: { $0.target == name })
         else { return false }
         return source.step == .waiting || (step == .verified && source.step == .purged)
+    }
+
+    /// Whether the target goes last and another one is not purged yet.
+    ///
+    /// A hold on that one lets the targets behind it go first, but not these: whose account is gone
+    /// cannot sign in any more while data of theirs stays.
+    private func isBehindOthers(_ work: PurgeWork, _ around: Surroundings) -> Bool {
+        // As above.
+        guard !around.lastTargets.isEmpty, around.lastTargets.contains(work.target) else {
+            return false
+        }
+        return purges.contains {
+            $0.step == .waiting && !around.lastTargets.contains($0.target)
+        }
     }
 
     private mutating func settleTarget(

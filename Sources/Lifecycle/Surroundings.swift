@@ -15,6 +15,8 @@ package struct Surroundings: Sendable {
     package var directory: ProviderName?
     /// The targets whose ids are found in the rows of another one, with that one; no circles.
     package var keySources: [TargetName: TargetName] = [:]
+    /// The targets that are purged after all others, whatever holds those up.
+    package var lastTargets: Set<TargetName> = []
     /// No deletion goes on before an operator has approved its plan.
     package var isApprovalRequired = false
 

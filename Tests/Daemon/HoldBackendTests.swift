@@ -9,8 +9,10 @@ import Testing
 
 /// A store of two rows for everybody, one of which any hold on rows is about.
 private final class DisputedStore: PurgeTarget {
-    let name = TargetName("app-db")
+    let name: TargetName
     private let rows = Mutex<[UserID: Int]>([:])
+
+    init(_ name: TargetName = TargetName("app-db")) { self.name = name }
 
     func count(of user: UserID) -> Int { rows.withLock { $0[user, default: 2] } }
 
@@ -52,16 +54,27 @@ private final class DisputedStore: PurgeTarget {
         RowFilter(table: table, conditions: [.init(column: "status", values: ["disputed"])])
     }
 
+    private static let accounts = TargetName("accounts")
+    private static let accountSettings = """
+
+        [[target]]
+        name = "accounts"
+        kind = "firebase-auth"
+        project = "example-project"
+        key_credential = "service-account.json"
+        """
+
     /// Runs a deletion of alice until it ends or waits, and hands over to `body`.
     private func run(
         holding: [(String, HoldInput)],
+        accounts: DisputedStore? = nil,
         _ body: @Sendable (DaemonBackend, RequestID, DisputedStore) async throws -> Void
     ) async throws {
         let bench = try Bench()
         let store = DisputedStore()
         let backend = try bench.backend(
-            more: Self.settings,
-            targets: [Self.target: store],
+            more: Self.settings + (accounts == nil ? "" : Self.accountSettings),
+            targets: [Self.target: store, Self.accounts: accounts].compactMapValues(\.self),
             clock: StillClock()
         )
         try await withThrowingTaskGroup { group in
@@ -127,6 +140,26 @@ private final class DisputedStore: PurgeTarget {
             _ = try await backend.liftHold("rows", caller: Self.caller)
             await Self.wait(for: .completed, changes)
             #expect(store.count(of: alice) == 0)
+        }
+    }
+
+    @Test(
+        "a Firebase account stays for as long as the user's data elsewhere is held",
+        .timeLimit(.minutes(1)),
+        arguments: [false, true]
+    )
+    func accountStays(isOfRows: Bool) async throws {
+        let accounts = DisputedStore(Self.accounts)
+        let input = HoldInput(target: Self.target, rows: isOfRows ? Self.rows("orders") : nil)
+        try await run(holding: [("case", input)], accounts: accounts) { backend, id, store in
+            let alice = try #require(UserID("alice"))
+            #expect(try await backend.show(id, caller: Self.caller).detail == "on_hold")
+            #expect(store.count(of: alice) == (isOfRows ? 1 : 2))
+            #expect(accounts.count(of: alice) == 2)
+            let changes = try await backend.events(nil, caller: Self.caller)
+            _ = try await backend.liftHold("case", caller: Self.caller)
+            await Self.wait(for: .completed, changes)
+            #expect(store.count(of: alice) == 0 && accounts.count(of: alice) == 0)
         }
     }
 

@@ -108,6 +108,56 @@ struct TargetHoldTests {
         #expect(machine.request.purges[0].counts.heldCount == 3)
     }
 
+    @Test(
+        "what goes last waits for a held target, in any order of the targets",
+        arguments: [true, false],
+        [[Sample.database, second, Sample.files], [Sample.files, second, Sample.database]]
+    )
+    func last(isOfRows: Bool, _ targets: [TargetName]) throws {
+        var machine = Machine(targets: targets)
+        machine.around.lastTargets = [Sample.files]
+        machine.around.holds = [Self.hold(isOfRows: isOfRows)]
+        try machine.revokeEverything()
+        if machine.request.purges.contains(where: { $0.target == Sample.database && $0.isBusy }) {
+            let held = PurgeAnswer.held(Self.counts(1), under: ["case"])
+            _ = try machine.send(.purged(Sample.database, held))
+        }
+        _ = try machine.send(.purged(Self.second, .done(PurgeCounts())))
+        if machine.request.phase != .parked(.purging, .onHold, until: nil) {
+            let held = PurgeAnswer.held(Self.counts(1), under: ["case"])
+            _ = try machine.send(.purged(Sample.database, held))
+        }
+        #expect(machine.request.phase == .parked(.purging, .onHold, until: nil))
+        #expect(!machine.request.isBusy)
+        let account = machine.request.purges.first { $0.target == Sample.files }
+        #expect(account?.attempts == 0)
+        machine.around.holds = []
+        #expect(
+            try machine.send(.due) == [.purge(Sample.database), .announce(.resumed)]
+        )
+        #expect(
+            try machine.send(.purged(Sample.database, .done(PurgeCounts())))
+                == [.purge(Sample.files)]
+        )
+    }
+
+    @Test func `with only a last one left the purge has not begun, and two of them go together`()
+        throws
+    {
+        var machine = Machine(targets: [Sample.database, Sample.files, Self.second])
+        machine.around.lastTargets = [Sample.files, Self.second]
+        machine.around.holds = [Self.hold()]
+        try machine.revokeEverything()
+        #expect(machine.request.phase == .parked(.purging, .onHold, until: nil))
+        #expect(machine.request.purgeStartedAt == nil)
+        machine.around.holds = [Self.hold(on: Sample.files)]
+        #expect(try machine.send(.due).contains(.purge(Sample.database)))
+        #expect(
+            try machine.send(.purged(Sample.database, .done(PurgeCounts())))
+                == [.purge(Self.second)]
+        )
+    }
+
     @Test func `an answer under a hold that is gone by now is asked for again`() throws {
         var machine = try Self.machine([Self.hold(isOfRows: true)])
         machine.around.holds = []

@@ -24,6 +24,24 @@ struct TargetHoldTests {
         #expect(id.flatMap { sim.state($0) } == .completed)
     }
 
+    @Test("a target that goes last stays for as long as another is held", arguments: [true, false])
+    func last(isOfRows: Bool) {
+        var configuration = Scenario.configuration()
+        configuration.lastTargets = [files]
+        var sim = Simulator(seed: 14, configuration: configuration)
+        sim.placeUntilDone(Simulator.hold("a", on: database, isOfRows: isOfRows))
+        sim.at(.seconds(10)) { $0.submit(.deleteAccount, user: 1) }
+        sim.run(for: .seconds(86_400))
+        #expect(sim.world.rows[database]?[1] == (isOfRows ? 1 : 3))
+        #expect(sim.world.rows[files]?[1] == 3)
+        sim.liftAllHolds()
+        sim.run(for: .seconds(3600))
+        #expect(sim.world.rows[database]?[1] == 0)
+        #expect(sim.world.rows[files]?[1] == 0)
+        #expect(sim.acknowledged.allSatisfy { sim.state($0) == .completed })
+        #expect(sim.world.violations.isEmpty)
+    }
+
     @Test("held rows stay, the others go, and the rest goes when the last hold of two is lifted")
     func rows() {
         var sim = Simulator(seed: 12, configuration: Scenario.configuration())

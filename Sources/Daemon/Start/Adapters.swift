@@ -66,6 +66,7 @@ struct Adapters: Sendable {
         engine.approval = configuration.requests.approval
         for target in configuration.targets {
             engine.keySources[target.name] = target.keyedBy?.target
+            if target.kind.family.goesLast { engine.lastTargets.insert(target.name) }
         }
         return engine
     }

@@ -77,6 +77,7 @@ extension EngineCore {
         around.withoutIdentities = configuration.withoutIdentities
         around.directory = configuration.directory
         around.keySources = configuration.keySources
+        around.lastTargets = configuration.lastTargets
         massDeletionGuard.purgesMax = configuration.purgesPerHourMax
         adoptLanes()
         adoptRenewals()

@@ -114,6 +114,7 @@ package struct EngineCore: Sendable {
         )
         around.directory = configuration.directory
         around.keySources = configuration.keySources
+        around.lastTargets = configuration.lastTargets
         around.isApprovalRequired = configuration.approval == .required
         around.holds = pauses.holds
         massDeletionGuard = MassDeletionGuard(purgesMax: configuration.purgesPerHourMax)

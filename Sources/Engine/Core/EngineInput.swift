@@ -146,6 +146,8 @@ package struct EngineConfiguration: Sendable {
     package var approval = ApprovalPolicy.none
     /// The targets whose ids are found in the rows of another one, with that one; no circles.
     package var keySources: [TargetName: TargetName] = [:]
+    /// The targets that are purged after all others, whatever holds those up.
+    package var lastTargets: Set<TargetName> = []
 
     package init(
         providers: [ProviderName: ProviderPolicy],

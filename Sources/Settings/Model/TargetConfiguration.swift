@@ -9,6 +9,10 @@ package enum TargetFamily: String, Sendable, CaseIterable {
     case realtimeDatabase = "realtime-database"
     case firebaseAuth = "firebase-auth"
 
+    /// Whether it is purged after all others: once the account is gone nobody can sign in to say
+    /// whose the rest was.
+    package var goesLast: Bool { self == .firebaseAuth }
+
     /// Whether the store dates what it has itself, and so anew when a backup is put back; a column
     /// of a database comes back with its rows.
     package var datesByRestoration: Bool {

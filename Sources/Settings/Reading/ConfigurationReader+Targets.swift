@@ -123,12 +123,12 @@ extension ConfigurationReader {
         log.report(.contradiction, "table", in: place, cause)
     }
 
-    /// Once the account is gone nobody can sign in to say whose the rest was.
+    /// The order in the file is that of the work (``TargetFamily/goesLast``).
     private mutating func checkAccountsComeLast(
         _ targets: [TargetConfiguration],
         _ places: [SectionPlace]
     ) {
-        let isAccount = targets.map { $0.kind.family == .firebaseAuth }
+        let isAccount = targets.map(\.kind.family.goesLast)
         for index in targets.indices where isAccount[index] && isAccount[index...].contains(false) {
             log.report(
                 .contradiction,
