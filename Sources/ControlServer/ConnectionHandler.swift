@@ -114,7 +114,8 @@ final class ConnectionHandler: ChannelDuplexHandler {
             phase = .body(head, body)
         case (.end(nil), .body(let head, let body)):
             phase = .answering(keepsAlive: head.keepsAlive && !isDraining)
-            deadline = .now() + TimeAmount(limits.answerTimeout)
+            let isPlan = head.match.route.operation == .makePlan
+            deadline = .now() + TimeAmount(isPlan ? limits.planTimeout : limits.answerTimeout)
             let request = ServerRequest(
                 match: head.match,
                 query: head.query,

@@ -165,7 +165,7 @@ extension ControlServer {
         do {
             try await connection.stream.executeThenClose { inbound, outbound in
                 for try await request in inbound {
-                    switch await dispatcher.reply(to: request, caller: connection.caller) {
+                    switch await reply(to: request, of: connection) {
                     case .answer(let answer): try await outbound.write(.answer(answer))
                     case .events(let events):
                         try await stream(events, to: connection, outbound)
@@ -174,6 +174,31 @@ extension ControlServer {
             }
         } catch {
             logger.debug("connection ended early", metadata: ["error": "\(error)"])
+        }
+    }
+
+    /// Answers, and gives up a plan, which may take minutes, once nobody waits for it any more.
+    private func reply(
+        to request: ServerRequest,
+        of connection: Connection
+    ) async -> Dispatcher.Reply {
+        guard request.match.route.operation == .makePlan else {
+            return await dispatcher.reply(to: request, caller: connection.caller)
+        }
+        let (open, closed) = AsyncStream.makeStream(of: Void.self)
+        connection.stream.channel.closeFuture.whenComplete { _ in closed.finish() }
+        return await withTaskGroup(of: Dispatcher.Reply?.self) { group in
+            group.addTask { await dispatcher.reply(to: request, caller: connection.caller) }
+            group.addTask {
+                for await _ in open {}
+                return nil
+            }
+            var reply: Dispatcher.Reply?
+            for await ended in group {
+                group.cancelAll()
+                reply = reply ?? ended
+            }
+            return reply ?? .answer(ServerAnswer(ControlProblem(.unavailable)))
         }
     }
 

@@ -6,6 +6,9 @@ package struct ServerLimits: Sendable {
     package var bodyTimeout: Duration = .seconds(10)
     /// How long the backend may take: a commit takes milliseconds, a check of a provider seconds.
     package var answerTimeout: Duration = .seconds(60)
+    /// How long a plan may take, which counts to the end: a million rows take seconds, a million
+    /// objects minutes.
+    package var planTimeout: Duration = .seconds(600)
     /// How long a connection may stay open with nothing asked.
     package var idleTimeout: Duration = .seconds(30)
     /// How long a peer may leave its answers unread once the buffers are full.

@@ -33,8 +33,6 @@ package enum Limits {
     package static let purgeBatchMax = 128
     /// Keys of other targets that one user's rows may name; more are a wrong column, not a user.
     package static let keysMax = 10_000
-    /// Keys of one user whose stores are asked for a plan; the counts are lower bounds beyond it.
-    package static let keysPlannedMax = 100
     /// Plans that are made at once: counting must not compete with purging for the stores.
     package static let plansAtOnce = 2
     /// Consecutive failures that open a provider's breaker.

@@ -21,7 +21,7 @@ package struct PlanItem: Hashable, Sendable {
     package let reason: String?
     /// Rows, files or objects to be dealt with, or kept.
     package let count: Int
-    /// Counting stopped there: it is at least ``count``.
+    /// It is at least ``count``, as a program or service that was asked said.
     package let isBounded: Bool
     /// Newer than the request: they would be left alone.
     package let fencedCount: Int

@@ -124,6 +124,7 @@ final class FakeBackend: ControlBackend {
 
     func makePlan(for user: UserID, caller: Caller) async throws(ControlProblem) -> WirePlan {
         try note(.makePlan, caller, user.exposeText())
+        if let onSubmit { await onSubmit() }
         return Samples.dryRun
     }
 

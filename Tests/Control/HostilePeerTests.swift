@@ -135,6 +135,61 @@ extension ControlSuite {
             }
         }
 
+        @Test func `a plan is waited for longer than other answers, but not without end`()
+            async throws
+        {
+            let (leave, signalLeave) = AsyncStream.makeStream(of: Void.self)
+            let backend = FakeBackend(
+                expecting: [.makePlan],
+                onSubmit: { for await _ in leave {} }
+            )
+            var limits = Self.impatient
+            #expect(limits.planTimeout > limits.answerTimeout)
+            limits.planTimeout = .milliseconds(100)
+            try await TestServer.run(backend, limits: limits) { server in
+                defer { signalLeave.finish() }
+                let answer = try await RawConnection.ask(
+                    server.controlPath,
+                    "POST",
+                    "/v1/plans",
+                    body: "{\"user_id\":\"a\"}"
+                )
+                #expect(answer.status == 503)
+            }
+        }
+
+        @Test(.timeLimit(.minutes(1)))
+        func `a plan that nobody waits for any more is given up`() async throws {
+            let (never, keep) = AsyncStream.makeStream(of: Void.self)
+            let (given, signalGiven) = AsyncStream.makeStream(of: Bool.self)
+            let backend = FakeBackend(
+                expecting: [.makePlan],
+                onSubmit: {
+                    signalGiven.yield(false)
+                    for await _ in never {}
+                    signalGiven.yield(Task.isCancelled)
+                }
+            )
+            try await TestServer.run(backend) { server in
+                try await RawConnection.with(server.controlPath) { connection in
+                    let body = "{\"user_id\":\"a\"}"
+                    try await connection.send(
+                        "POST /v1/plans HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+                            + "Content-Length: \(body.utf8.count)\r\n\r\n\(body)"
+                    )
+                    for await isCancelled in given {
+                        #expect(!isCancelled)
+                        break
+                    }
+                }
+                for await isCancelled in given {
+                    #expect(isCancelled)
+                    break
+                }
+                keep.finish()
+            }
+        }
+
         @Test func `connections of one uid are bounded`() async throws {
             var limits = ServerLimits()
             limits.connectionsPerUIDMax = 1

@@ -1,5 +1,6 @@
-"""A user with a million rows: the daemon stays small, and the application goes on writing beside the purge."""
+"""A user with a million rows: the daemon stays small, and the application goes on writing beside plan and purge."""
 
+import json
 import os
 import sqlite3
 import subprocess
@@ -23,6 +24,7 @@ BUSY = 0.1
 LONG_SHARE = {False: 0.05, True: 1}
 LATE_SHARE = {False: 0, True: 0.1}
 PURGE_S_MAX = 120
+PLAN_S_MAX = 120
 CALM_S = 2
 # As an application that shows pages to people.
 PAUSE_S = 0.002
@@ -70,6 +72,8 @@ def purge(checks, stage, database):
     others = database.one(CHECKSUM)
     checks.equal(f"{database.name}: the user has {ROWS:,} rows, others {OTHERS:,}",
                  (database.count(user), others.split("|")[0]), (ROWS, str(OTHERS)))
+    plan(checks, stage, database, user)
+    written = database.count("writer")
     stage.starts()
     idle = resident_mib(stage, "VmRSS")
     writer = Writer(database)
@@ -97,8 +101,30 @@ def purge(checks, stage, database):
                  len(waits) > 100 and late <= LATE_SHARE[busy > BUSY] * len(waits), sorted(waits)[-20:])
     checks.equal(f"{database.name}: nothing of the user is left", database.count(user), 0)
     checks.equal(f"{database.name}: what others have is as it was", database.one(CHECKSUM), others)
-    checks.equal(f"{database.name}: every write of the writer is there", database.count("writer"),
+    checks.equal(f"{database.name}: every write of the writer is there", database.count("writer") - written,
                  len(writer.waits))
+    stage.stop()
+
+
+def plan(checks, stage, database, user):
+    """A dry run counts every row; with a rollback journal no commit can be made beside a reader."""
+    stage.starts()
+    writer = Writer(database)
+    stood = stood_still_s()
+    time.sleep(CALM_S)
+    busy = (stood_still_s() - stood) / CALM_S
+    calm = writer.waits[:]
+    begun = time.monotonic()
+    done = stage.run("expungectl", "plan", user, "--json", timeout=PLAN_S_MAX)
+    took = time.monotonic() - begun
+    waits = writer.stop()[len(calm):]
+    late = sum(wait > WAIT_MS_MAX for wait in waits)
+    items = [item for target in json.loads(done.stdout)["targets"] for item in target["items"]] if done.stdout else []
+    checks.equal(f"{database.name}: a plan counts all of them in {took:.1f} s",
+                 (sum(item["count"] for item in items), any(item["or_more"] for item in items)), (ROWS, False))
+    checks.check(f"{database.name}: the longest of {len(waits)} writes beside it waited {max(waits):.0f} ms"
+                 f" ({max(calm):.0f} of {len(calm)} before), {late} over {WAIT_MS_MAX}",
+                 late <= LATE_SHARE[busy > BUSY] * len(waits), sorted(waits)[-20:])
     stage.stop()
 
 

@@ -36,8 +36,6 @@ struct KeyOrders {
     private var firstOwners: [Int] = []
     private let name: KeyName
     private let isShared: Bool
-    /// There are more ids than these.
-    var isCut = false
 
     /// - Parameters:
     ///   - orders: Of the caller.
@@ -119,8 +117,7 @@ struct KeyOrders {
                 name: name.description,
                 action: .keep,
                 reason: Self.sharedReason,
-                count: count,
-                isBounded: isCut
+                count: count
             )
         ]
     }

@@ -100,7 +100,7 @@ package final class KeyedTarget: PurgeTarget {
         case .success(let planned): spread = planned
         case .failure(let failure): return .trouble(failure.trouble)
         }
-        var items = PlannedItems(isBounded: spread.isCut)
+        var items = PlannedItems()
         for order in spread.unique {
             switch await inner.plan(order) {
             case .items(let found): items.add(found)
@@ -214,13 +214,12 @@ extension KeyedTarget {
         )
     }
 
-    /// The orders that a purge would have, at most ``Lifecycle/Limits/keysPlannedMax``.
+    /// The orders that a purge would have.
     private func planned(_ order: PurgeOrder) async -> Result<KeyOrders, Failure> {
         var owners = [order]
-        var isCut = false
         if let upstream = origin.upstream {
             switch await upstream.planned(order) {
-            case .success(let planned): (owners, isCut) = (planned.unique, planned.isCut)
+            case .success(let planned): owners = planned.unique
             case .failure(let failure): return .failure(failure)
             }
         }
@@ -233,18 +232,11 @@ extension KeyedTarget {
         }
         // In one order for each look, or an unchanged store would have another plan.
         let all = ids.sorted { $0.exposeText() < $1.exposeText() }
-        let few = Array(all.prefix(Limits.keysPlannedMax))
-        let named = await named(few, besides: owners)
+        let named = await named(all, besides: owners)
         if case .trouble(let trouble) = named { return .failure(Failure(trouble: trouble)) }
-        var spread = KeyOrders(
-            [order],
-            [.found(few)],
-            named,
-            origin: origin,
-            mark: hasher.mark(of:)
+        return .success(
+            KeyOrders([order], [.found(all)], named, origin: origin, mark: hasher.mark(of:))
         )
-        spread.isCut = isCut || all.count > few.count
-        return .success(spread)
     }
 }
 

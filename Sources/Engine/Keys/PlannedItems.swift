@@ -3,9 +3,6 @@ import Lifecycle
 /// The plans of several ids, added up by what is done where.
 struct PlannedItems {
     private(set) var all: [PlanItem] = []
-    private let isBounded: Bool
-
-    init(isBounded: Bool) { self.isBounded = isBounded }
 
     mutating func add(_ items: [PlanItem]) {
         for item in items {
@@ -18,7 +15,7 @@ struct PlannedItems {
                 action: item.action,
                 reason: item.reason,
                 count: item.count + (before?.count ?? 0),
-                isBounded: item.isBounded || before?.isBounded ?? isBounded,
+                isBounded: item.isBounded || before?.isBounded ?? false,
                 fencedCount: item.fencedCount + (before?.fencedCount ?? 0)
             )
             if let index { all[index] = sum } else { all.append(sum) }

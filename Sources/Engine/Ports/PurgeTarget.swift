@@ -51,7 +51,8 @@ package protocol PurgeTarget: Sendable {
 
     /// Tells what ``purge(_:)`` would do for one user, and changes nothing.
     ///
-    /// Counting is bounded (``PlanItem/isBounded``), so that it costs the application little.
+    /// Counts to the end, since the count is what gets approved, in pieces that cost the
+    /// application little.
     func plan(_ order: PurgeOrder) async -> PlanAnswer
 
     /// Whether the store is reachable, permitted and shaped as configured.

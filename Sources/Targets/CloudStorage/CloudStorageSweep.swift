@@ -9,8 +9,6 @@ struct CloudStorageSweep {
         var count = 0
         /// Newer than the fence.
         var fencedCount = 0
-        /// Counting stopped at a bound.
-        var isCut = false
         var locks: Set<CloudBucket.Lock> = []
     }
 
@@ -66,7 +64,6 @@ struct CloudStorageSweep {
     /// - Throws: ``GoogleFailure``.
     func preview(_ template: KeyTemplate, _ own: String) async throws(GoogleFailure) -> Tally {
         var tally = Tally()
-        var pageCount = 0
         var token: String?
         try await walk.run { () throws(GoogleFailure) in
             let page = try await bucket.page(.generations(prefix: own), from: token)
@@ -74,10 +71,8 @@ struct CloudStorageSweep {
             tally.fencedCount += found.filter { !isDue($0) }.count
             tally.count += found.filter { isDue($0) && $0.lock == nil }.count
             tally.locks.formUnion(found.filter(isDue).compactMap(\.lock))
-            pageCount += 1
             token = page.next
-            tally.isCut = pageCount == PageWalk.countedPages && token != nil
-            return token != nil && !tally.isCut
+            return token != nil
         }
         return tally
     }

@@ -95,7 +95,6 @@ package struct CloudStorageTarget: PurgeTarget {
                         name: template.description,
                         action: .delete,
                         count: tally.count,
-                        isBounded: tally.isCut,
                         fencedCount: tally.fencedCount
                     )
                 )

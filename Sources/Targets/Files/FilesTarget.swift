@@ -14,9 +14,6 @@ package actor FilesTarget: PurgeTarget {
     private let queue: BlockingQueue
     private let passesOver: (@Sendable (FileName) -> Bool)?
 
-    /// Entries looked at per path for a plan; a second or two on a cold disk.
-    private static let planEntries = 100_000
-
     /// The queue on which everything here runs.
     package nonisolated var unownedExecutor: UnownedSerialExecutor {
         unsafe queue.asUnownedSerialExecutor()
@@ -64,16 +61,15 @@ package actor FilesTarget: PurgeTarget {
         return answers
     }
 
-    /// Counts the files and folders of one user, up to ``planEntries`` per path.
+    /// Counts the files and folders of one user.
     package func plan(_ order: PurgeOrder) async -> PlanAnswer {
         do throws(FilesError) {
             return .items(
-                try tallies(order, .plan, visitsMax: Self.planEntries).map { path, tally in
+                try tallies(order, .plan).map { path, tally in
                     PlanItem(
                         name: path,
                         action: .delete,
                         count: tally.entryCount,
-                        isBounded: tally.isCut,
                         fencedCount: tally.fencedCount
                     )
                 }
@@ -173,8 +169,7 @@ package actor FilesTarget: PurgeTarget {
 
     private func tallies(
         _ order: PurgeOrder,
-        _ purpose: TreeWalk.Purpose,
-        visitsMax: Int = .max
+        _ purpose: TreeWalk.Purpose
     ) throws(FilesError) -> [(path: String, tally: TreeWalk.Tally)] {
         let root = try openRoot()
         var tallies: [(path: String, tally: TreeWalk.Tally)] = []
@@ -188,13 +183,11 @@ package actor FilesTarget: PurgeTarget {
                         in: directory,
                         fence: order.fence,
                         purpose: purpose,
-                        visitsMax: visitsMax,
                         passesOver: passesOver
                     )
                     try walk.walk(name)
                     tally.entryCount += walk.tally.entryCount
                     tally.fencedCount += walk.tally.fencedCount
-                    tally.isCut = tally.isCut || walk.tally.isCut
                 }
             }
             tallies.append((path: pattern.description, tally: tally))

@@ -22,8 +22,6 @@ struct TreeWalk {
         var entryCount = 0
         /// Entries newer than the fence, which stay.
         var fencedCount = 0
-        /// The walk ended at ``visitsMax``; the counts are of what it saw until then.
-        var isCut = false
     }
 
     private struct Level {
@@ -54,23 +52,18 @@ struct TreeWalk {
     private var levels: [Level] = []
     /// Every level below this one is closed.
     private var firstOpen = 0
-    /// Entries that may be looked at before the walk ends early; only counting may end early.
-    private let visitsMax: Int
     /// A mistake that tests plant here: entries that are not seen.
     private let passesOver: ((FileName) -> Bool)?
-    private var visitCount = 0
     private(set) var tally = Tally()
 
     init(
         in parent: OpenDirectory,
         fence: WallTime,
         purpose: Purpose,
-        visitsMax: Int = .max,
         passesOver: ((FileName) -> Bool)? = nil
     ) {
         self.parent = parent
         self.passesOver = passesOver
-        self.visitsMax = visitsMax
         self.fence = fence
         self.purpose = purpose
     }
@@ -82,7 +75,6 @@ struct TreeWalk {
     mutating func walk(_ name: FileName) throws(OpenDirectory.Failure) {
         try visit(name, in: parent)
         while let deepest = levels.indices.last {
-            guard visitCount < visitsMax else { return cut() }
             let directory = try opened(deepest)
             if levels[deepest].pending.isEmpty {
                 let entries = try directory.entries(from: levels[deepest].place)
@@ -97,16 +89,6 @@ struct TreeWalk {
         }
     }
 
-    private mutating func cut() {
-        tally.isCut = true
-        for level in levels {
-            tally.entryCount += level.entryCount
-            tally.fencedCount += level.fencedCount
-        }
-        levels = []
-        firstOpen = 0
-    }
-
     /// Deals with an entry that is no folder; goes into one that is.
     private mutating func visit(
         _ name: FileName,
@@ -114,7 +96,6 @@ struct TreeWalk {
     ) throws(OpenDirectory.Failure) {
         if let passesOver, passesOver(name) { return }
         guard let facts = try directory.facts(of: name) else { return }
-        visitCount += 1
         if facts.isDirectory { return try enter(name, in: directory) }
         try facts.refuseMount()
         if facts.isNewer(than: fence) {

@@ -151,24 +151,22 @@ struct FirestoreSweep {
         var below = Tally()
         try await countPages(&tally) { after throws(GoogleFailure) in
             let page = try await database.matches(query, user, by: .equal, after: after)
-            for document in page where withDescendants && isDue(document) && !below.isCut {
+            for document in page where withDescendants && isDue(document) {
                 try await countPages(&below) { after throws(GoogleFailure) in
                     try await database.descendants(of: document.path, after: after)
                 }
-                below.isCut = below.count >= PageWalk.countedPages * database.pageSize
             }
             return page
         }
         tally.count += below.count
         tally.fencedCount += below.fencedCount
-        tally.isCut = tally.isCut || below.isCut
         return tally
     }
 
-    /// Notes page after page; `isExhaustive` goes on beyond the bound until something due is found.
+    /// Notes page after page; `isBounded` ends at a bound once something due is found.
     private func countPages(
         _ tally: inout Tally,
-        isExhaustive: Bool = false,
+        isBounded: Bool = false,
         _ list: (String?) async throws(GoogleFailure) -> [Document]
     ) async throws(GoogleFailure) {
         var after: String?
@@ -179,8 +177,7 @@ struct FirestoreSweep {
             after = page.last?.name
             pageCount += 1
             guard !page.isEmpty else { return false }
-            tally.isCut =
-                pageCount >= PageWalk.countedPages && !(isExhaustive && tally.count == 0)
+            tally.isCut = isBounded && pageCount >= PageWalk.countedPages && tally.count > 0
             return !tally.isCut
         }
     }
@@ -228,7 +225,7 @@ struct FirestoreSweep {
     func remaining(_ query: FieldQuery, _ user: UserID) async throws(GoogleFailure) -> Int {
         let total = try await database.count(query, user)
         var tally = Tally()
-        try await countPages(&tally, isExhaustive: true) { after throws(GoogleFailure) in
+        try await countPages(&tally, isBounded: true) { after throws(GoogleFailure) in
             try await database.matches(query, user, by: .within, after: after)
         }
         // Listed by the count and by no page: left. A listing that was cut says nothing of them.

@@ -79,7 +79,7 @@ package struct FirestoreTarget: PurgeTarget {
         }
     }
 
-    /// Counts what is one user's, thirty thousand documents per rule at most.
+    /// Counts what is one user's.
     package func plan(_ order: PurgeOrder) async -> PlanAnswer {
         let found: [PlanAnswer] = await GoogleOrders.map([order]) { order throws(GoogleFailure) in
             let sweep = sweep(order)
@@ -194,7 +194,6 @@ package struct FirestoreTarget: PurgeTarget {
             name: name,
             action: .delete,
             count: tally.count,
-            isBounded: tally.isCut,
             fencedCount: tally.fencedCount
         )
     }

@@ -4,7 +4,7 @@ import Lifecycle
 struct PageWalk: Sendable {
     /// The longest rest between two pages.
     static let restMax = Duration.seconds(1)
-    /// Pages of a plan's count, and of a verification that has found something.
+    /// Pages of a verification that has found something.
     static let countedPages = 100
     /// Pages of one walk; a listing that goes on is broken.
     static let pagesMax = 10_000_000

@@ -19,7 +19,7 @@ package enum PostgreSQLLimits {
     /// some milliseconds.
     package static let replicaWait = Duration.seconds(1)
 
-    /// Rows counted per table and user; "at least so many" is enough for a plan and a receipt.
+    /// Rows counted per table and user; "at least so many" is enough for a receipt.
     package static let countRows = 1_000_000
 
     /// Remaining rows counted per table; "at least so many" is enough to go back to purging.

@@ -186,6 +186,7 @@ extension BoundValue {
         switch self {
         case .text(let bytes): String(decoding: bytes, as: UTF8.self)
         case .integer(let number): "\(number)"
+        case .real(let number): "\(number)"
         case .blob(let bytes): MaskText.hexadecimal(bytes[...])
         }
     }

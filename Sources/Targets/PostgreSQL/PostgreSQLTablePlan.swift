@@ -10,6 +10,8 @@ struct PostgreSQLTablePlan: Sendable {
     let table: String
     /// Rows that want work (or are kept), fenced ones among them, undated ones that are not fenced.
     let countSQL: String
+    /// All rows that want work or are kept, and fenced ones among them, for a plan.
+    let planSQL: String
     /// Works on one chunk; `nil` for kept rows, and for masks that we compute.
     let chunkSQL: String?
     /// Rows of a chunk with the values to be masked, for ``maskSQL``.
@@ -50,6 +52,10 @@ struct PostgreSQLTablePlan: Sendable {
             SELECT count(*), count(*) FILTER (WHERE f), count(*) FILTER (WHERE u AND NOT f) FROM \
             (SELECT \(fence ?? "false") AS f, \(undated) AS u FROM \(name) WHERE \(match)\(todo) \
             LIMIT \(PostgreSQLLimits.countRows + 1)) AS q
+            """
+        planSQL = """
+            SELECT count(*), count(*) FILTER (WHERE f) FROM \
+            (SELECT \(fence ?? "false") AS f FROM \(name) WHERE \(match)\(todo)) AS q
             """
         let order = isSelfReferencing ? " ORDER BY \(name).ctid DESC" : ""
         let lock = shape.canLock ? " FOR UPDATE SKIP LOCKED" : ""
@@ -95,7 +101,7 @@ struct PostgreSQLTablePlan: Sendable {
 
     /// Statements to be tried at the check, with the number of their parameters.
     var samples: [(sql: String, parameterCount: Int)] {
-        var samples = [(sql: countSQL, parameterCount: 2)]
+        var samples = [countSQL, planSQL].map { (sql: $0, parameterCount: 2) }
         if let chunkSQL { samples.append((sql: chunkSQL, parameterCount: 3)) }
         if rule.action != .keep, !computed.isEmpty {
             samples.append((sql: selectSQL, parameterCount: 3))

@@ -64,10 +64,10 @@ extension PostgreSQLTarget: KeySource {
     ) throws(PostgreSQLError) -> Bool {
         let (session, key) = try key(name, signal)
         guard let value = key.rule.valueType.key(for: id)?.parameter else { return false }
-        let limit = orders.isEmpty ? 1 : TargetLimits.planRows + 1
+        let limit = orders.isEmpty ? 1 : TargetLimits.ownerRows + 1
         let user = key.rule.idType.sample
         let count = try ask(key.namedSQL, [user, "0", "\(limit)", value], session).integer(0)
-        guard !orders.isEmpty, count <= TargetLimits.planRows else { return count > 0 }
+        guard !orders.isEmpty, count <= TargetLimits.ownerRows else { return count > 0 }
         var ownCount = 0
         for order in orders {
             guard let user = key.rule.idType.key(for: order.user)?.parameter else { continue }

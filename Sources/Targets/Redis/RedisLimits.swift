@@ -11,8 +11,6 @@ package enum RedisLimits {
     static let batch = 500
     /// The longest rest between two steps.
     static let restMax = Duration.milliseconds(50)
-    /// Steps of a plan's count, a million keys looked at.
-    static let planSteps = 1000
     /// Steps of one pass; ten billion keys.
     ///
     /// A server that never ends its cursor is broken.

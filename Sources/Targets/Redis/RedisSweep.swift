@@ -7,7 +7,7 @@ struct RedisSweep {
         case remove
         /// Finds it by other commands and patterns than a removal.
         case verify
-        /// Counts for a plan, and stops counting at a bound.
+        /// Counts for a plan.
         case preview
     }
 
@@ -19,8 +19,6 @@ struct RedisSweep {
     private let indices: [[UInt8]: Int]
     /// By user, and in it by rule: keys first, then members.
     private(set) var counts: [[Int]]
-    /// Rules whose counting stopped at the bound.
-    private(set) var cut: Set<Int> = []
 
     /// Prepares a pass for users who fit every pattern of the plan.
     init(
@@ -72,7 +70,6 @@ struct RedisSweep {
         var cursor = RedisCursor([Array("SCAN".utf8)], match: match(pattern), for: self)
         while let keys = try await cursor.next() {
             try await take(keys, pattern, rule: rule, verb: [Array("UNLINK".utf8)])
-            if isEnough(cursor, rule: rule) { return }
         }
     }
 
@@ -83,13 +80,6 @@ struct RedisSweep {
             return pattern.anyUser.serverPattern
         }
         return names.serverPattern
-    }
-
-    /// Whether a plan's count has gone far enough.
-    private mutating func isEnough(_ cursor: RedisCursor, rule: Int) -> Bool {
-        guard purpose == .preview, cursor.stepCount >= RedisLimits.planSteps else { return false }
-        cut.insert(rule)
-        return true
     }
 
     /// Removes or counts the names that belong to one of the users.
@@ -152,7 +142,6 @@ struct RedisSweep {
         while let keys = try await cursor.next() {
             let fitting = keys.filter(glob.matches)
             try await sweep(members.member, in: fitting, isSelected: false, rule: rule)
-            if isEnough(cursor, rule: rule) { return }
         }
     }
 
@@ -187,7 +176,6 @@ struct RedisSweep {
             )
             while let names = try await cursor.next() {
                 try await take(names, member, rule: rule, verb: [kind.remove, key])
-                if isEnough(cursor, rule: rule) { break }
             }
         }
     }

@@ -47,19 +47,13 @@ package struct RedisTarget: PurgeTarget {
         }
     }
 
-    /// Counts what is one user's, looking at a million keys per rule at most.
+    /// Counts what is one user's.
     package func plan(_ order: PurgeOrder) async -> PlanAnswer {
         let answers = await swept([order], .preview) { sweep, _ throws(RedisError) in
-            let cut = sweep.cut
-            return sweep.counts.map { counts in
+            sweep.counts.map { counts in
                 .items(
-                    entries(counts).enumerated().map { index, entry in
-                        PlanItem(
-                            name: entry.name,
-                            action: .delete,
-                            count: entry.rowCount,
-                            isBounded: cut.contains(index)
-                        )
+                    entries(counts).map { entry in
+                        PlanItem(name: entry.name, action: .delete, count: entry.rowCount)
                     }
                 )
             }

@@ -8,15 +8,12 @@ struct S3Sweep {
         var uploadCount = 0
         /// Newer than the fence.
         var fencedCount = 0
-        /// Counting stopped at a bound.
-        var isCut = false
         var locks: Set<S3Bucket.Lock> = []
     }
 
     /// The longest rest between two pages.
     static let restMax = Duration.seconds(1)
-    /// Pages of a plan's count, a hundred thousand versions; and of a verification that has found
-    /// something.
+    /// Pages of a verification that has found something, a hundred thousand versions.
     static let countedPages = 100
     /// Pages of one walk, ten billion versions; a listing that goes on is broken.
     static let pagesMax = 10_000_000
@@ -76,18 +73,18 @@ struct S3Sweep {
     /// - Throws: ``S3Error``.
     func preview(_ template: KeyTemplate, _ own: String) async throws(S3Error) -> Tally {
         var tally = Tally()
-        var pageCount = 0
         try await pages { place throws(S3Error) in
             let page = try await bucket.versions(own, from: place)
             let (due, fenced) = split(page.entries, template, own)
             tally.versionCount += due.count
             tally.fencedCount += fenced
-            pageCount += 1
-            tally.isCut = pageCount == Self.countedPages && page.next != nil
-            return tally.isCut ? nil : page.next
+            return page.next
         }
-        let uploads = try await bucket.uploads(own)
-        tally.uploadCount = uploads.entries.filter { isDue($0, template, own) }.count
+        try await pages { place throws(S3Error) in
+            let page = try await bucket.uploads(own, from: place)
+            tally.uploadCount += page.entries.filter { isDue($0, template, own) }.count
+            return page.next
+        }
         return tally
     }
 

@@ -70,7 +70,7 @@ package struct S3Target: PurgeTarget {
         }
     }
 
-    /// Counts what is one user's, a hundred thousand versions per rule at most.
+    /// Counts what is one user's.
     package func plan(_ order: PurgeOrder) async -> PlanAnswer {
         let found: [PlanAnswer] = await answers([order]) { sweep, owned throws(S3Error) in
             var items: [PlanItem] = []
@@ -81,7 +81,6 @@ package struct S3Target: PurgeTarget {
                         name: entry.name,
                         action: .delete,
                         count: entry.rowCount,
-                        isBounded: tally.isCut,
                         fencedCount: entry.fencedCount
                     )
                 }

@@ -78,9 +78,14 @@ enum Diagnosis {
     private static func prepare(_ table: TablePlan, _ db: Database, _ findings: inout Findings) {
         let statements = [
             table.countSQL, table.workSQL, table.chunkSQL, table.cursorSQL, table.fencedSQL,
-            table.remainingSQL, table.planSQL, table.heldSQL,
+            table.remainingSQL, table.heldSQL,
         ]
-        prepare(statements.compactMap(\.self), of: table.table, db, &findings)
+        prepare(
+            statements.compactMap(\.self) + table.counting.statements,
+            of: table.table,
+            db,
+            &findings
+        )
     }
 
     private static func prepare(

@@ -71,11 +71,11 @@ struct KeyTransaction {
         _ own: PreparedQuery
     ) throws(TargetError) -> Bool {
         guard let value = key.rule.valueType.key(for: id) else { return false }
-        let limit = BoundValue.integer(Int64(orders.isEmpty ? 1 : TargetLimits.planRows + 1))
+        let limit = BoundValue.integer(Int64(orders.isEmpty ? 1 : TargetLimits.ownerRows + 1))
         try named.bind(value, at: PreparedQuery.Place.key)
         try named.bind(limit, at: PreparedQuery.Place.limit)
         let count = try named.integers()?.0 ?? 0
-        guard !orders.isEmpty, count <= TargetLimits.planRows else { return count > 0 }
+        guard !orders.isEmpty, count <= TargetLimits.ownerRows else { return count > 0 }
         var ownCount: Int64 = 0
         try own.bind(value, at: PreparedQuery.Place.key)
         try own.bind(limit, at: PreparedQuery.Place.limit)

@@ -6,6 +6,7 @@ internal import Lifecycle
 enum BoundValue: Hashable, Sendable {
     case text([UInt8])
     case integer(Int64)
+    case real(Double)
     case blob([UInt8])
 }
 
@@ -51,6 +52,7 @@ enum BoundValue: Hashable, Sendable {
         let code =
             switch value {
             case .integer(let number): unsafe sqlite3_bind_int64(handle, place, number)
+            case .real(let number): unsafe sqlite3_bind_double(handle, place, number)
             case .text(let bytes):
                 unsafe bytes.withUnsafeBytes { buffer in
                     unsafe sqlite3_bind_text(
@@ -98,26 +100,45 @@ enum BoundValue: Hashable, Sendable {
         )
     }
 
-    /// Reads the first column of all rows; `nil` for a value that is no id, such as a real number.
+    /// Reads the first column of all rows; `nil` for NULL.
     func values() throws(TargetError) -> [BoundValue?] {
         defer { _ = unsafe sqlite3_reset(handle) }
         var values: [BoundValue?] = []
-        while try step() { values.append(value()) }
+        while try step() { values.append(value(0)) }
         return values
     }
 
-    private func value() -> BoundValue? {
-        switch unsafe sqlite3_column_type(handle, 0) {
-        case SQLITE_INTEGER: .integer(unsafe sqlite3_column_int64(handle, 0))
-        case SQLITE_TEXT: unsafe .text(bytes(sqlite3_column_text(handle, 0)))
-        case SQLITE_BLOB: unsafe .blob(bytes(sqlite3_column_blob(handle, 0)))
+    /// Goes through the rows for as long as `body` wants more of them.
+    ///
+    /// - Parameter body: Is given the first column, and may ask for ``key()``.
+    /// - Returns: Whether the last row was seen.
+    /// - Throws: ``TargetError``.
+    func walk(_ body: (Int64) -> Bool) throws(TargetError) -> Bool {
+        defer { _ = unsafe sqlite3_reset(handle) }
+        while try step() {
+            guard body(unsafe sqlite3_column_int64(handle, 0)) else { return false }
+        }
+        return true
+    }
+
+    /// The columns behind the first one, of the row that ``walk(_:)`` is at.
+    func key() -> [BoundValue] {
+        unsafe (1..<sqlite3_column_count(handle)).compactMap(value)
+    }
+
+    private func value(_ column: Int32) -> BoundValue? {
+        switch unsafe sqlite3_column_type(handle, column) {
+        case SQLITE_INTEGER: .integer(unsafe sqlite3_column_int64(handle, column))
+        case SQLITE_FLOAT: .real(unsafe sqlite3_column_double(handle, column))
+        case SQLITE_TEXT: unsafe .text(bytes(sqlite3_column_text(handle, column), column))
+        case SQLITE_BLOB: unsafe .blob(bytes(sqlite3_column_blob(handle, column), column))
         default: nil
         }
     }
 
-    private func bytes(_ start: UnsafeRawPointer?) -> [UInt8] {
+    private func bytes(_ start: UnsafeRawPointer?, _ column: Int32) -> [UInt8] {
         guard let start = unsafe start else { return [] }
-        let count = Int(unsafe sqlite3_column_bytes(handle, 0))
+        let count = Int(unsafe sqlite3_column_bytes(handle, column))
         return unsafe [UInt8](UnsafeRawBufferPointer(start: start, count: count))
     }
 
@@ -127,6 +148,9 @@ enum BoundValue: Hashable, Sendable {
             _ = unsafe sqlite3_bind_null(handle, place)
         }
     }
+
+    /// Overwrites everything that is bound.
+    func forgetAll() { _ = unsafe sqlite3_clear_bindings(handle) }
 
     private func step() throws(TargetError) -> Bool {
         let code = unsafe sqlite3_step(handle)

@@ -105,21 +105,26 @@ package actor SQLiteTarget: PurgeTarget {
         return answers
     }
 
-    /// Counts the user's rows table by table; each table is a read transaction of its own.
+    /// Counts the user's rows table by table, each in short read transactions.
     package func plan(_ order: PurgeOrder) async -> PlanAnswer {
         var schemaTries = 0
         while true {
             do {
                 let (queue, plan) = try await ready()
-                let target = name
+                let (target, clock) = (name, clock)
                 var items: [PlanItem] = []
                 for table in plan.tables {
-                    items.append(
-                        try await queue.writeWithoutTransaction { db in
-                            try PlanTransaction(db: db, plan: plan, target: target)
-                                .count(table, for: order)
+                    var count = RowCount()
+                    while !count.isAtEnd {
+                        let before = count
+                        count = try await queue.writeWithoutTransaction { db in
+                            try PlanTransaction(db: db, plan: plan, target: target, clock: clock)
+                                .advance(before, of: table, for: order)
                         }
-                    )
+                        guard !count.isAtEnd else { break }
+                        try await clock.rest(TargetLimits.restBetweenChunks)
+                    }
+                    items.append(count.item(of: table))
                 }
                 return .items(items)
             } catch {

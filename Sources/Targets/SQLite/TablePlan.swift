@@ -17,8 +17,8 @@ struct TablePlan: Sendable {
     let fencedSQL: String?
     /// What is left, asked in another form than the work; `nil` for kept rows.
     let remainingSQL: String?
-    /// Rows that want work or are kept, and fenced ones among them, for a plan; reads only.
-    let planSQL: String
+    /// Counts for a plan.
+    let counting: CountSQL
     /// Rows that want work and stay under a hold; `nil` without one.
     let heldSQL: String?
     let constants: [BoundValue]
@@ -81,10 +81,13 @@ struct TablePlan: Sendable {
             LIMIT \(TargetLimits.remainingRows))
             """
         }
-        planSQL = """
-            SELECT count(*), sum(f), 0 FROM (SELECT \(fence ?? "0") AS f FROM \(table) \
-            WHERE \(match)\(todo) LIMIT \(TargetLimits.planRows + 1))
-            """
+        counting = CountSQL(
+            table,
+            wanted: match + todo,
+            fence: fence,
+            key: Self.rowKeys(shape),
+            constantCount: constants.count
+        )
         heldSQL = hold.map {
             """
             SELECT count(*), 0, 0 FROM (SELECT 1 FROM \(table) WHERE \(match)\(wanted)\(open) \
@@ -122,8 +125,12 @@ struct TablePlan: Sendable {
 
     /// What names a row: the rowid, or the primary key of a table without one.
     private static func rowKey(_ shape: TableShape) -> String {
-        if let name = shape.rowIDName { return "\(FenceSQL.quoted(shape.name)).\(name)" }
-        return shape.primaryKey.map { FenceSQL.quoted($0.name) }.joined(separator: ", ")
+        rowKeys(shape).joined(separator: ", ")
+    }
+
+    private static func rowKeys(_ shape: TableShape) -> [String] {
+        if let name = shape.rowIDName { return ["\(FenceSQL.quoted(shape.name)).\(name)"] }
+        return shape.primaryKey.map { FenceSQL.quoted($0.name) }
     }
 }
 

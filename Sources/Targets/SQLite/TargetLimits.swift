@@ -68,9 +68,9 @@ package enum TargetLimits {
     /// Remaining rows counted per table; "at least so many" is enough to go back to purging.
     package static let remainingRows = 10_000
 
-    /// Rows counted per table for a plan: by an index some 30 ms, in which a database with a
-    /// rollback journal cannot be written.
-    package static let planRows = 100_000
+    /// Rows that name one shared id and are told apart from the user's own: by an index some 30 ms,
+    /// in which a database with a rollback journal cannot be written.
+    package static let ownerRows = 100_000
 
     /// Free pages given back to the file system in one transaction; a few milliseconds.
     package static let vacuumPages = 100

@@ -1,0 +1,56 @@
+/// The statements that count one user's rows of a table for a plan.
+///
+/// Those that go through rows give 0 for one that is not counted, 1, and 2 for one that the fence
+/// protects, and behind it what the row is found by again.
+struct CountSQL: Sendable {
+    /// A statement from the first row on, and one from behind a place.
+    struct Walk: Sendable {
+        let first: String
+        let next: String
+    }
+
+    /// Rows, and fenced ones among them.
+    let whole: String
+    /// The user's rows; at once where an index on the column alone has them in this order.
+    let byUser: Walk
+    /// Everybody's rows.
+    let byTable: Walk
+    /// The parameter of the first part of a place.
+    let firstPlace: Int32
+
+    /// - Parameters:
+    ///   - table: Quoted.
+    ///   - wanted: The condition of a row that is counted.
+    ///   - fence: The condition that protects a row, or `nil` when nothing does.
+    ///   - key: What names a row: never NULL, and with an index of its own.
+    ///   - constantCount: Parameters that `wanted` has for masks.
+    init(_ table: String, wanted: String, fence: String?, key: [String], constantCount: Int) {
+        let firstPlace = PreparedQuery.Place.constants + Int32(constantCount)
+        self.firstPlace = firstPlace
+        whole = """
+            SELECT count(*), sum(f), 0 FROM \
+            (SELECT \(fence ?? "0") AS f FROM \(table) WHERE \(wanted))
+            """
+        let names = key.joined(separator: ", ")
+        let places = key.indices.map { "?\(firstPlace + Int32($0))" }.joined(separator: ", ")
+        let isBehind = "(\(names)) > (\(places))"
+        let kind = fence.map { "CASE WHEN \($0) THEN 2 ELSE 1 END" } ?? "1"
+        let user = "SELECT \(kind), \(names) FROM \(table) WHERE \(wanted)"
+        byUser = Walk(
+            first: "\(user) ORDER BY \(names)",
+            next: "\(user) AND \(isBehind) ORDER BY \(names)"
+        )
+        let all = """
+            SELECT CASE WHEN \(wanted) THEN \(kind) ELSE 0 END, \(names) FROM \(table) NOT INDEXED
+            """
+        byTable = Walk(
+            first: "\(all) ORDER BY \(names)",
+            next: "\(all) WHERE \(isBehind) ORDER BY \(names)"
+        )
+    }
+
+    /// To be tried at the check.
+    var statements: [String] {
+        [whole, byUser.first, byUser.next, byTable.first, byTable.next]
+    }
+}
