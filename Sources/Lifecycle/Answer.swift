@@ -79,6 +79,8 @@ package enum PurgeAnswer: Hashable, Sendable {
     /// The same, but for rows under a hold, which the counts name (``PurgeCounts/heldAction``);
     /// with the holds that it was done under.
     case held(PurgeCounts, under: Set<String>)
+    /// Nothing was done: a hold came before the order had begun.
+    case stopped
     case trouble(Trouble)
 }
 

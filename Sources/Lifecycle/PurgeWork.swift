@@ -58,6 +58,10 @@ extension PurgeWork {
             heldUnder = names
             lastTrouble = ParkReason.onHold.rawValue
             return []
+        case .stopped:
+            // As a call that was not made.
+            attempts -= 1
+            return []
         case .trouble(let trouble):
             return record(trouble, &moment)
         }

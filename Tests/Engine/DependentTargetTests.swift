@@ -9,6 +9,7 @@ struct DependentTargetTests {
         case .done(let counts):
             counts.entries.map { "\($0.name) \($0.action) \($0.rowCount)" }.sorted()
         case .held(_, let names): names.sorted()
+        case .stopped: ["stopped"]
         case .trouble(let trouble): [trouble.code]
         }
     }
@@ -65,6 +66,27 @@ struct DependentTargetTests {
         #expect(await bench.source().purge([order]) == [.done(PurgeCounts())])
         #expect(bench.kept(1) == ["c1", "c2", "c3"])
         _ = await bench.keyed().purge([order])
+        #expect(bench.objects.isEmpty)
+    }
+
+    @Test("a hold reaches every id of its order, and what went before it is counted at the end")
+    func stopped() async {
+        let bench = KeyBench(
+            rows: [("u1", "a"), ("u1", "b"), ("u2", "c")],
+            objects: ["a", "b", "c"]
+        )
+        let keyed = bench.keyed()
+        var orders = [KeyBench.order(1, "u1"), KeyBench.order(2, "u2")]
+        let (gate, first) = (PurgeGate(), orders[0].request)
+        for index in orders.indices { orders[index].gate = gate }
+        _ = await bench.source().purge(orders)
+        bench.onPurge("a") { gate.close(for: [first]) }
+        let answers = await keyed.purge(orders)
+        #expect(answers[0] == .stopped)
+        #expect(Self.counts(answers[1]) == ["files delete 1"])
+        #expect(bench.objects == ["b"])
+        orders[0].gate = nil
+        #expect(Self.counts(await keyed.purge([orders[0]])[0]) == ["files delete 2"])
         #expect(bench.objects.isEmpty)
     }
 

@@ -22,6 +22,7 @@ final class KeyBench: Sendable {
         var own: Set<KeyName> = []
         var marks: [String?] = []
         var fences: [WallTime] = []
+        var afterPurge: [String: @Sendable () -> Void] = [:]
     }
 
     private let state = Mutex(State())
@@ -58,6 +59,11 @@ final class KeyBench: Sendable {
     /// `purge` and `verify` with an id behind them.
     func fail(_ step: String, _ trouble: Trouble?) {
         state.withLock { $0.troubles[step] = trouble }
+    }
+
+    /// Has the keyed store do something when an id is gone.
+    func onPurge(_ id: String, _ body: @escaping @Sendable () -> Void) {
+        state.withLock { $0.afterPurge[id] = body }
     }
 
     func hold(_ id: String) { _ = state.withLock { $0.holds.insert(id) } }
@@ -160,11 +166,13 @@ final class KeyBench: Sendable {
         func purge(_ orders: [PurgeOrder]) async -> [PurgeAnswer] {
             orders.map { order in
                 let id = order.user.exposeText()
+                guard !order.isStopped else { return .stopped }
                 bench.state.withLock { state in
                     state.marks.append(order.mark)
                     state.fences.append(order.fence)
                 }
                 if let trouble = bench.note("purge \(id)") { return .trouble(trouble) }
+                defer { bench.state.withLock { $0.afterPurge[id] }?() }
                 return bench.state.withLock { state in
                     let isHeld = state.holds.contains(id)
                     let count = isHeld ? 0 : state.objects.remove(id) == nil ? 0 : 1

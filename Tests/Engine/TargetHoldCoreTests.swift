@@ -61,6 +61,54 @@ struct TargetHoldCoreTests {
         #expect(after.announcements.contains(.parked(.onHold)))
     }
 
+    /// Two requests whose purge is one call, in which nothing has begun.
+    private static func driver() throws -> (CoreDriver, [PurgeOrder]) {
+        let driver = CoreDriver.idle()
+        for number in [1, 2, 3] {
+            driver.send(.admitted([Sample.loaded(number)]))
+            driver.settle()
+        }
+        for number in [3, 1, 2] { driver.answerRevoke(number, .success) }
+        driver.send(driver.purged([3]))
+        let actions = driver.send(driver.verified([3])) + driver.settle()
+        return (driver, try #require(actions.purgeOrders.last))
+    }
+
+    @Test func `a hold stops its request alone in a purge that runs, before it is answered`() throws
+    {
+        let (driver, orders) = try Self.driver()
+        #expect(orders.map(\.request) == [Sample.request(1), Sample.request(2)])
+        let held = driver.send(.operate(Sample.request(2), .hold, Ticket(number: 1)))
+        held.closeGates()
+        #expect(held.replies.isEmpty)
+        #expect(orders.map(\.isStopped) == [false, true])
+        #expect(driver.settle().replies == [.done])
+        let answers = [
+            (Sample.request(1), RequestEvent.purged(Sample.database, .done(PurgeCounts()))),
+            (Sample.request(2), .purged(Sample.database, .stopped)),
+        ]
+        let after = driver.send(.targetAnswered(Sample.database, answers)) + driver.settle()
+        #expect(after.verifications == [[Sample.request(1)]])
+        #expect(after.purges.isEmpty && after.reports.isEmpty)
+        #expect(driver.core.workCount == 1, "what is on hold waits in the store")
+    }
+
+    @Test(arguments: [false, true])
+    func `a hold on a target, or on rows of it, stops all that has not begun`(
+        isOfRows: Bool
+    ) throws {
+        let (driver, orders) = try Self.driver()
+        let hold = Self.hold(isOfRows: isOfRows)
+        driver.send(.placeHold(hold, Ticket(number: 1))).closeGates()
+        #expect(orders.map(\.isStopped) == [true, true])
+        driver.settle()
+        let again = driver.send(driver.purged([1, 2], .stopped)) + driver.settle()
+        // With the hold in their hands they begin at once, and no earlier stop is theirs.
+        #expect(again.purgeHolds == (isOfRows ? [["case"], ["case"]] : []))
+        #expect(again.purgeOrders.joined().allSatisfy { !$0.isStopped })
+        #expect(again.announcements.count { $0 == .parked(.onHold) } == (isOfRows ? 0 : 2))
+    }
+
     @Test func `holds on rows go with every order, also after a restart`() {
         var pauses = StoredPauses()
         pauses.holds = [Self.hold("rows", isOfRows: true)]
@@ -75,6 +123,15 @@ struct TargetHoldCoreTests {
 }
 
 extension [EngineAction] {
+    fileprivate var purgeOrders: [[PurgeOrder]] {
+        compactMap { if case .purge(_, let orders) = $0 { orders } else { nil } }
+    }
+
+    /// Does what the shell does.
+    fileprivate func closeGates() {
+        for case .stop(let gate, let requests) in self { gate.close(for: requests) }
+    }
+
     /// The names of the holds on rows of each order.
     fileprivate var purgeHolds: [[String]] {
         flatMap { action -> [[String]] in

@@ -66,6 +66,22 @@ struct TargetHoldTests {
         #expect(try machine.send(.cancel) == [.announce(.cancelled)])
     }
 
+    @Test func `a purge that was stopped is no attempt and no failure, and begins again`() throws {
+        var machine = try Self.machine([])
+        let before = machine.request.purges
+        machine.around.holds = [Self.hold()]
+        #expect(
+            try machine.send(.purged(Sample.database, .stopped)) == [.purge(Self.second)]
+        )
+        let work = machine.request.purges[0]
+        #expect(work.attempts == 0 && before[0].attempts == 1)
+        #expect(work.failures == 0 && work.retryAt == nil && work.lastTrouble == nil)
+        _ = try machine.send(.purged(Self.second, .done(PurgeCounts())))
+        #expect(machine.request.phase == .parked(.purging, .onHold, until: nil))
+        machine.around.holds = []
+        #expect(try machine.send(.due) == [.purge(Sample.database), .announce(.resumed)])
+    }
+
     @Test func `a hold that comes while the purge runs lets it end and is verified`() throws {
         var machine = try Self.machine([])
         machine.around.holds = [Self.hold()]

@@ -19,6 +19,8 @@ extension Simulator {
             store.requests[request.id]?.mirror = request.phase.wireState
         case .announce(let id, let announcement):
             announcements.append((id, announcement))
+        case .stop(let gate, let requests):
+            if bug != .openGate { gate.close(for: requests) }
         case .report(.tokensExpiring(let name, _)):
             warnings.append(name)
         case .report:
@@ -62,7 +64,7 @@ extension Simulator {
                 ($0.request, RequestEvent.verified(target, verify(target, $0)))
             }
             turn([.targetAnswered(target, answers)])
-        case .reply, .changed, .announce, .report:
+        case .stop, .reply, .changed, .announce, .report:
             break
         }
     }
@@ -91,8 +93,8 @@ extension Simulator {
             )
         case .purge(let target, let orders):
             for order in orders { _ = purge(target, order) }
-        case .call, .lookUp, .plan, .fetchDue, .load, .findRenewals, .verify, .reply, .changed,
-            .announce, .report:
+        case .call, .lookUp, .plan, .fetchDue, .load, .findRenewals, .verify, .stop, .reply,
+            .changed, .announce, .report:
             break
         }
     }
@@ -222,6 +224,8 @@ extension Simulator {
     /// says so.
     private mutating func purge(_ target: TargetName, _ order: PurgeOrder) -> PurgeAnswer {
         guard let row = store.requests[order.request] else { return .trouble(.unusable) }
+        guard !order.isStopped else { return .stopped }
+        checkHolds(of: .purge(target, [order]))
         world.purgeCalls += 1
         let isAdmitted = row.request.revocations.allSatisfy { $0.verdict != nil }
         checkLinks(row)

@@ -25,6 +25,8 @@ enum PlantedBug: String, CaseIterable {
     case forgottenRenewal
     /// The plan before the purge is the one shown before, whatever the stores hold.
     case blindPlan
+    /// A purge that runs does not hear of a hold.
+    case openGate
     /// A restart forgets the holds on targets, so that a held target is purged.
     case heldTargetPurged
     /// A crash puts a request back to where it was when it was taken.

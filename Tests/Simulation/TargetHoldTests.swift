@@ -81,4 +81,38 @@ struct TargetHoldTests {
         #expect(id.flatMap { sim.state($0) } == .cancelled)
         #expect(sim.world.purgeCalls == 0)
     }
+
+    /// Deletions of ten users, whose purge is under way when holds come.
+    private static func underWay(_ seed: UInt64, bug: PlantedBug?) -> Simulator {
+        var sim = Simulator(seed: seed, configuration: Scenario.configuration())
+        sim.bug = bug
+        sim.faults.callLatencyMaxMs = 30_000
+        sim.at(.seconds(10)) { sim in
+            for user in 1...10 { sim.submit(.deleteAccount, user: user) }
+        }
+        sim.at(.seconds(12)) { sim in
+            if let id = sim.acknowledged.min() { sim.holdUntilDone(id) }
+        }
+        sim.at(.seconds(14)) { sim in
+            sim.placeUntilDone(Simulator.hold("a", on: database, isOfRows: seed % 2 == 0))
+            sim.placeUntilDone(Simulator.hold("b", on: files))
+        }
+        sim.run(for: .seconds(3600))
+        return sim
+    }
+
+    @Test("what is acknowledged as held while a purge is under way is not purged by it")
+    func underWay() {
+        var isBugSeen = false
+        for seed in 1...20 as ClosedRange<UInt64> {
+            isBugSeen = !Self.underWay(seed, bug: .openGate).world.violations.isEmpty || isBugSeen
+            var sim = Self.underWay(seed, bug: nil)
+            sim.releaseAll()
+            sim.liftAllHolds()
+            sim.run(for: .seconds(86_400))
+            #expect(sim.world.violations.isEmpty)
+            #expect(sim.acknowledged.allSatisfy { sim.state($0) == .completed })
+        }
+        #expect(isBugSeen)
+    }
 }

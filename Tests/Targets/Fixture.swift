@@ -152,6 +152,7 @@ extension PurgeAnswer {
     /// `posts delete, fence: none 3` for each entry; fenced counts behind a plus.
     var text: String {
         switch self {
+        case .stopped: "stopped"
         case .trouble(let trouble): trouble.code
         case .done(let counts), .held(let counts, _):
             counts.entries.map { entry in

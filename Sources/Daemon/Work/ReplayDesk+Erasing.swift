@@ -21,7 +21,7 @@ extension ReplayDesk {
             case .done(let counts), .held(let counts, _):
                 rows += counts.workedCount
                 fenced = counts.entries.reduce(0) { $0 + $1.fencedCount }
-            case .trouble: break
+            case .stopped, .trouble: break
             }
         }
     }
@@ -77,7 +77,7 @@ extension ReplayDesk {
     private static func trouble(_ purged: PurgeAnswer, _ verified: VerifyAnswer) -> String? {
         switch (purged, verified) {
         case (.trouble(let cause), _), (_, .trouble(let cause)): cause.code
-        case (.held, _): ParkReason.onHold.rawValue
+        case (.held, _), (.stopped, _): ParkReason.onHold.rawValue
         case (.done, .remaining): "remaining_rows"
         case (.done, .clean): nil
         }

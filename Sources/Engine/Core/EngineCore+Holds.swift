@@ -16,9 +16,23 @@ extension EngineCore {
             return reply(ticket, known.stops(sameAs: hold) ? .done : .refused(.holdExists))
         }
         around.holds.append(hold)
+        // Also for a hold on rows: the orders come back at once, and then they know of it.
+        if let (requests, gate) = targets[hold.target]?.purge {
+            actions.append(.stop(gate, requests))
+        }
         looseChanges.append(.placeHold(hold))
         nextBatch.tickets.append(ticket)
         touchWindow(at: now)
+    }
+
+    /// Lets no order of a request begin any more in a call that is under way.
+    mutating func stopPurges(of id: RequestID) {
+        for name in targetOrder {
+            guard let (requests, gate) = targets[name]?.purge, requests.contains(id) else {
+                continue
+            }
+            actions.append(.stop(gate, [id]))
+        }
     }
 
     /// Lifts a stop and wakes whoever waited for that.

@@ -227,7 +227,8 @@ extension EngineCore {
             request: id,
             user: run.loaded.user,
             fence: request.fence,
-            holds: around.holds.isEmpty ? [] : around.rowHolds(on: target)
+            holds: around.holds.isEmpty ? [] : around.rowHolds(on: target),
+            gate: targets[target]?.purge?.gate
         )
     }
 }

@@ -93,6 +93,7 @@ extension EngineCore {
         if let ticket, let refusal = step.refusal { reply(ticket, .refused(refusal)) }
         if step.beginsPurge, massDeletionGuard.purgeBegan(at: now) { overridesUsed += 1 }
         if let target = step.verification { enqueue(id, .verify, to: target) }
+        if case .hold = event { stopPurges(of: id) }
         if step.isNewlyDirty { dirty.append(id) }
         if let old = step.leftLane { lanes[old]?.requestCount -= 1 }
         if let new = step.enteredLane { lanes[new]?.requestCount += 1 }

@@ -105,6 +105,9 @@ package enum EngineAction: Sendable {
     /// Refreshes a token that would die unused.
     case renew(SealedCredential)
     case purge(TargetName, [PurgeOrder])
+    /// Let no order of these requests begin any more in the purge that has the gate; comes before
+    /// the answer to whoever wanted it.
+    case stop(PurgeGate, [RequestID])
     case verify(TargetName, [PurgeOrder])
     case reply(Ticket, OperationOutcome)
     /// A request's new state is durable.

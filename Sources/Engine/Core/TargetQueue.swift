@@ -9,6 +9,8 @@ struct TargetQueue: Sendable {
     private var purges = Deque<RequestID>()
     private var verifications = Deque<RequestID>()
     private(set) var isBusy = false
+    /// The purge under way, and what keeps its orders from beginning; `nil` when there is none.
+    private(set) var purge: (requests: [RequestID], gate: PurgeGate)?
     /// Calls that were let through so far.
     private(set) var begunCount = 0
 
@@ -31,10 +33,14 @@ struct TargetQueue: Sendable {
         guard !batch.isEmpty else { return nil }
         isBusy = true
         begunCount += 1
+        if work == .purge { purge = (batch, PurgeGate()) }
         return (work, batch)
     }
 
-    mutating func finished() { isBusy = false }
+    mutating func finished() {
+        isBusy = false
+        purge = nil
+    }
 
     private mutating func take(_ work: Work) -> [RequestID] {
         var batch: [RequestID] = []

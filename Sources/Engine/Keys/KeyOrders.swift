@@ -7,8 +7,20 @@ struct KeyOrders {
         var counts = PurgeCounts()
         /// Empty unless rows were left under a hold.
         var holds: Set<String> = []
+        /// Some id was stopped before it had begun.
+        var isStopped = false
         /// What decides the answer; the counts are those of the other ids then.
         var trouble: Trouble?
+
+        /// What the caller is told.
+        ///
+        /// - Parameter counts: What was done, now and before.
+        /// - Returns: The worst of what the ids brought.
+        func answer(_ counts: PurgeCounts) -> PurgeAnswer {
+            if let trouble { return .trouble(trouble) }
+            if isStopped { return .stopped }
+            return holds.isEmpty ? .done(counts) : .held(counts, under: holds)
+        }
     }
 
     /// ``Lifecycle/PlanItem/reason`` of what stays because it is shared.
@@ -88,7 +100,8 @@ struct KeyOrders {
             request: order.request,
             user: id,
             fence: isShared ? .distantFuture : order.fence,
-            holds: order.holds
+            holds: order.holds,
+            gate: order.gate
         )
         part.round = order.round
         return part
@@ -134,6 +147,8 @@ struct KeyOrders {
                 case .held(let counts, let names):
                     if isCounted { merged.counts.gather(counts) }
                     merged.holds.formUnion(names)
+                case .stopped:
+                    merged.isStopped = true
                 case .trouble(let trouble):
                     merged.trouble = trouble.worse(than: merged.trouble)
                 }

@@ -51,11 +51,7 @@ package struct KeyReplayTarget: PurgeTarget {
         let own = await own(orders)
         var answers: [PurgeAnswer] = []
         for batch in own.batches { answers += await inner.purge(batch) }
-        return own.merged(answers).map { merged in
-            if let trouble = merged.trouble { return .trouble(trouble) }
-            return merged.holds.isEmpty
-                ? .done(merged.counts) : .held(merged.counts, under: merged.holds)
-        }
+        return own.merged(answers).map { $0.answer($0.counts) }
     }
 
     /// Counts what is left of the ids that no row names.

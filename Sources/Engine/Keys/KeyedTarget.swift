@@ -51,7 +51,7 @@ package final class KeyedTarget: PurgeTarget {
     let origin: Origin
     private let store: any FoundKeyStore
     private let hasher: any KeyedHasher
-    /// What was done for a request before some other id of it met a trouble.
+    /// What was done for a request before some other id of it met a trouble or was stopped.
     private let carried = Mutex<[RequestID: PurgeCounts]>([:])
 
     /// - Parameters:
@@ -243,21 +243,18 @@ extension KeyedTarget {
 // MARK: - Counts
 
 extension KeyedTarget {
-    /// Keeps what was done beside a trouble for the try that ends it.
+    /// Keeps what was done beside a trouble or a stop for the try that ends it.
     private func settle(_ merged: KeyOrders.Purged, of request: RequestID) -> PurgeAnswer {
         var counts = carried.withLock { $0.removeValue(forKey: request) } ?? PurgeCounts()
         counts.add(merged.counts)
-        if let trouble = merged.trouble {
-            if !counts.entries.isEmpty {
-                carried.withLock { carried in
-                    // A receipt that counts too few is the least harm.
-                    if carried.count >= Limits.windowMax { carried.removeAll() }
-                    carried[request] = counts
-                }
+        if merged.trouble != nil || merged.isStopped, !counts.entries.isEmpty {
+            carried.withLock { carried in
+                // A receipt that counts too few is the least harm.
+                if carried.count >= Limits.windowMax { carried.removeAll() }
+                carried[request] = counts
             }
-            return .trouble(trouble)
         }
-        return merged.holds.isEmpty ? .done(counts) : .held(counts, under: merged.holds)
+        return merged.answer(counts)
     }
 }
 

@@ -17,13 +17,28 @@ package struct PurgeOrder: Sendable {
     ///
     /// For a store that keeps its answers for a while: what was erased then is there again.
     package var round: String?
+    /// Closed for the request by a hold that comes after the call was made; `nil` for an order that
+    /// nothing stops.
+    package var gate: PurgeGate?
 
-    package init(request: RequestID, user: UserID, fence: WallTime, holds: [TargetHold] = []) {
+    package init(
+        request: RequestID,
+        user: UserID,
+        fence: WallTime,
+        holds: [TargetHold] = [],
+        gate: PurgeGate? = nil
+    ) {
         self.request = request
         self.user = user
         self.fence = fence
         self.holds = holds
+        self.gate = gate
     }
+
+    /// Whether the order may not begin any more: its answer is ``Lifecycle/PurgeAnswer/stopped``.
+    ///
+    /// Asked right before the order begins; what has begun may end.
+    package var isStopped: Bool { gate?.isClosed(for: request) ?? false }
 }
 
 /// Whether a store can leave the rows of a filter alone.
@@ -44,6 +59,8 @@ package protocol PurgeTarget: Sendable {
 
     /// Deletes or anonymizes. Idempotent and resumable: after a crash the same call finishes the
     /// work.
+    ///
+    /// Each order is asked whether it is stopped (``PurgeOrder/isStopped``) before it begins.
     func purge(_ orders: [PurgeOrder]) async -> [PurgeAnswer]
 
     /// Counts what is left, with other queries than ``purge(_:)`` used.

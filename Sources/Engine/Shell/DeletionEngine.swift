@@ -108,7 +108,8 @@ package final class DeletionEngine: Sendable {
     /// Hands an input to the loop.
     package func post(_ input: EngineInput) { mailbox.post(input) }
 
-    /// Applies an operation to an open request and waits until that is durable.
+    /// Applies an operation to an open request and waits until that is durable; after a hold no
+    /// purge of it begins.
     package func operate(_ id: RequestID, _ event: RequestEvent) async -> OperationOutcome {
         await ticketed { .operate(id, event, $0) }
     }
@@ -226,6 +227,8 @@ extension DeletionEngine {
             group.addTask { try await self.renew(sealed) }
         case .purge(let target, let orders):
             group.addTask { await self.purge(target, orders) }
+        case .stop(let gate, let requests):
+            gate.close(for: requests)
         case .verify(let target, let orders):
             group.addTask { await self.verify(target, orders) }
         case .reply(let ticket, let outcome):

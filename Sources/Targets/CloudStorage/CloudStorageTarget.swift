@@ -40,6 +40,7 @@ package struct CloudStorageTarget: PurgeTarget {
     /// uploaded lingers.
     package func purge(_ orders: [PurgeOrder]) async -> [PurgeAnswer] {
         await GoogleOrders.map(orders) { order throws(GoogleFailure) in
+            guard !order.isStopped else { return .stopped }
             let sweep = sweep(order)
             let owned = try owned(order)
             var counts = PurgeCounts()

@@ -40,6 +40,7 @@ package struct DelegatedTarget: PurgeTarget {
             switch reply {
             case .answer(let json): DelegatedAnswers(user: user).purge(json)
             case .trouble(let trouble): .trouble(trouble)
+            case nil: .stopped
             }
         }
     }
@@ -50,6 +51,7 @@ package struct DelegatedTarget: PurgeTarget {
             switch reply {
             case .answer(let json): DelegatedAnswers(user: user).verify(json)
             case .trouble(let trouble): .trouble(trouble)
+            case nil: .trouble(.lost)
             }
         }
     }
@@ -101,20 +103,23 @@ package struct DelegatedTarget: PurgeTarget {
     }
 
     /// Asks for every order, a few at a time.
+    ///
+    /// - Returns: `nil` for an order that was stopped before it was asked for.
     private func ask(
         _ operation: DelegatedQuestion.Operation,
         _ orders: [PurgeOrder]
-    ) async -> [(UserID, ObjectReply)] {
+    ) async -> [(UserID, ObjectReply?)] {
         let halt = Halt()
-        return await withTaskGroup(of: (Int, ObjectReply).self) { group in
-            var replies: [ObjectReply] = orders.map { _ in .trouble(.lost) }
+        return await withTaskGroup(of: (Int, ObjectReply?).self) { group in
+            var replies: [ObjectReply?] = orders.map { _ in .trouble(.lost) }
             var next = 0
             func start() {
                 guard next < orders.count else { return }
-                let index = next
-                let question = question(operation, orders[index])
+                let (index, order) = (next, orders[next])
+                let question = question(operation, order)
                 next += 1
                 group.addTask { [delegate] in
+                    guard !order.isStopped else { return (index, nil) }
                     if let trouble = halt.trouble { return (index, .trouble(trouble)) }
                     let reply = await delegate.ask(question)
                     halt.note(reply)

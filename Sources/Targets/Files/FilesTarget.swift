@@ -38,6 +38,10 @@ package actor FilesTarget: PurgeTarget {
     package func purge(_ orders: [PurgeOrder]) async -> [PurgeAnswer] {
         var answers: [PurgeAnswer] = []
         for order in orders {
+            guard !order.isStopped else {
+                answers.append(.stopped)
+                continue
+            }
             do throws(FilesError) {
                 answers.append(.done(PurgeCounts(entries: try remove(order))))
             } catch {

@@ -41,6 +41,7 @@ package struct FirestoreTarget: PurgeTarget {
     package func purge(_ orders: [PurgeOrder]) async -> [PurgeAnswer] {
         let retention = await versionRetention()
         return await GoogleOrders.map(orders) { order throws(GoogleFailure) in
+            guard !order.isStopped else { return .stopped }
             let sweep = sweep(order)
             var counts = PurgeCounts()
             for (path, names) in try owned(order) {

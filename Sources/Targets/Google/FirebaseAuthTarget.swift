@@ -111,6 +111,7 @@ package struct FirebaseAuthTarget: PurgeTarget {
     }
 
     private func purge(_ order: PurgeOrder) async -> PurgeAnswer {
+        guard !order.isStopped else { return .stopped }
         switch await accounts.find(order.user) {
         case .trouble(let trouble): return .trouble(trouble)
         case .none: return .done(Self.counts(deleted: 0))

@@ -56,6 +56,10 @@ package actor PostgreSQLTarget: PurgeTarget {
             var answers: [PurgeAnswer] = []
             var tries = 0
             while answers.count < orders.count {
+                guard !orders[answers.count].isStopped else {
+                    answers.append(.stopped)
+                    continue
+                }
                 let hadSession = session != nil
                 do {
                     answers.append(try await purge(orders[answers.count], signal))
@@ -331,7 +335,7 @@ package actor PostgreSQLTarget: PurgeTarget {
             case .held(var counts, let names):
                 counts.note(copy)
                 return .held(counts, under: names)
-            case .trouble: return answer
+            case .stopped, .trouble: return answer
             }
         }
     }

@@ -43,6 +43,7 @@ package struct RealtimeDatabaseTarget: PurgeTarget {
     /// Deletes what is at each user's paths; a path counts as one.
     package func purge(_ orders: [PurgeOrder]) async -> [PurgeAnswer] {
         await GoogleOrders.map(orders) { order throws(GoogleFailure) in
+            guard !order.isStopped else { return .stopped }
             let sweep = RealtimeSweep(tree: tree, walk: PageWalk(clock: clock))
             var counts = PurgeCounts()
             for (path, names) in try owned(order) {

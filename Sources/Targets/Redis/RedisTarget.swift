@@ -25,7 +25,7 @@ package struct RedisTarget: PurgeTarget {
 
     /// Removes what is each user's.
     package func purge(_ orders: [PurgeOrder]) async -> [PurgeAnswer] {
-        await swept(orders, .remove) { sweep, connection throws(RedisError) in
+        await swept(orders, .remove, stopped: .stopped) { sweep, connection throws(RedisError) in
             let lingering = try await lingering(connection)
             return sweep.counts.map { counts in
                 .done(PurgeCounts(entries: entries(counts), lingering: lingering))
@@ -141,10 +141,12 @@ package struct RedisTarget: PurgeTarget {
     /// Makes one pass for all orders whose user can have names here, and puts the answers in order.
     ///
     /// An id that holds a separator is answered `unusable`: what its names are cannot be told apart
-    /// from another user's, and nothing is called erased for it.
+    /// from another user's, and nothing is called erased for it. What is stopped when the pass
+    /// begins takes no part in it.
     private func swept<Answer: Sendable>(
         _ orders: [PurgeOrder],
         _ purpose: RedisSweep.Purpose,
+        stopped: Answer? = nil,
         _ answers: (RedisSweep, RedisConnection) async throws(RedisError) -> [Answer],
         trouble: (Trouble) -> Answer
     ) async -> [Answer] {
@@ -152,22 +154,29 @@ package struct RedisTarget: PurgeTarget {
         let isFit = orders.map { order in
             patterns.allSatisfy { $0.names(of: order.user) != nil }
         }
-        // Two requests of one user share the pass and its counts.
-        var places: [UserID: Int] = [:]
-        var users: [UserID] = []
-        for (order, isFit) in zip(orders, isFit) where isFit && places[order.user] == nil {
-            places[order.user] = users.count
-            users.append(order.user)
-        }
-        guard !users.isEmpty else { return orders.map { _ in trouble(.unusable) } }
+        guard isFit.contains(true) else { return orders.map { _ in trouble(.unusable) } }
         do throws(RedisError) {
-            let found = try await connected { connection throws(RedisError) in
-                var sweep = RedisSweep(plan, purpose, of: users, over: connection, clock: clock)
-                try await sweep.run()
-                return try await answers(sweep, connection)
-            }
-            return orders.map { order in
-                places[order.user].map { found[$0] } ?? trouble(.unusable)
+            return try await connected { connection throws(RedisError) in
+                let isStopped = orders.map(\.isStopped)
+                // Two requests of one user share the pass and its counts.
+                var places: [UserID: Int] = [:]
+                var users: [UserID] = []
+                for (index, order) in orders.enumerated()
+                where isFit[index] && !isStopped[index] && places[order.user] == nil {
+                    places[order.user] = users.count
+                    users.append(order.user)
+                }
+                var found: [Answer] = []
+                if !users.isEmpty {
+                    var sweep = RedisSweep(plan, purpose, of: users, over: connection, clock: clock)
+                    try await sweep.run()
+                    found = try await answers(sweep, connection)
+                }
+                return orders.enumerated().map { index, order in
+                    guard isFit[index] else { return trouble(.unusable) }
+                    if isStopped[index], let stopped { return stopped }
+                    return places[order.user].map { found[$0] } ?? trouble(.unusable)
+                }
             }
         } catch {
             return isFit.map { trouble($0 ? error.trouble : .unusable) }

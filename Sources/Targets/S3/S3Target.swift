@@ -46,7 +46,8 @@ package struct S3Target: PurgeTarget {
 
     /// Deletes what is each user's; what a lock protects lingers.
     package func purge(_ orders: [PurgeOrder]) async -> [PurgeAnswer] {
-        await answers(orders) { sweep, owned throws(S3Error) in
+        await answers(orders) { order, sweep, owned throws(S3Error) in
+            guard !order.isStopped else { return .stopped }
             var counts = PurgeCounts()
             for (template, own) in owned {
                 let tally = try await sweep.remove(template, own)
@@ -61,7 +62,7 @@ package struct S3Target: PurgeTarget {
 
     /// Lists by other queries and counts what is there.
     package func verify(_ orders: [PurgeOrder]) async -> [VerifyAnswer] {
-        await answers(orders) { sweep, owned throws(S3Error) in
+        await answers(orders) { _, sweep, owned throws(S3Error) in
             var left = 0
             for (template, own) in owned { left += try await sweep.remaining(template, own) }
             return left == 0 ? .clean : .remaining(left)
@@ -72,7 +73,7 @@ package struct S3Target: PurgeTarget {
 
     /// Counts what is one user's.
     package func plan(_ order: PurgeOrder) async -> PlanAnswer {
-        let found: [PlanAnswer] = await answers([order]) { sweep, owned throws(S3Error) in
+        let found: [PlanAnswer] = await answers([order]) { _, sweep, owned throws(S3Error) in
             var items: [PlanItem] = []
             for (template, own) in owned {
                 let tally = try await sweep.preview(template, own)
@@ -142,7 +143,7 @@ package struct S3Target: PurgeTarget {
     /// Works on one user after another; once the bucket is gone, wrong or overloaded, no more.
     private func answers<Answer: Sendable>(
         _ orders: [PurgeOrder],
-        _ body: (S3Sweep, [(KeyTemplate, String)]) async throws(S3Error) -> Answer,
+        _ body: (PurgeOrder, S3Sweep, [(KeyTemplate, String)]) async throws(S3Error) -> Answer,
         trouble: (Trouble) -> Answer
     ) async -> [Answer] {
         var answers: [Answer] = []
@@ -161,7 +162,7 @@ package struct S3Target: PurgeTarget {
             }
             do throws(S3Error) {
                 let sweep = S3Sweep(bucket: bucket, clock: clock, fence: order.fence)
-                answers.append(try await body(sweep, owned))
+                answers.append(try await body(order, sweep, owned))
             } catch {
                 answers.append(trouble(error.trouble))
                 switch error.kind {

@@ -51,6 +51,11 @@ struct PurgeTransaction {
             var after = progress
             after.skipAnswered()
             while after.next < orders.count {
+                if after.resume == nil, orders[after.next].isStopped {
+                    after.answers[after.next] = .stopped
+                    after.skipAnswered()
+                    continue
+                }
                 let isOrderDone = try take(&after, since: start)
                 after.skipAnswered()
                 if !isOrderDone || after.isolation == .single || isTimeUp(since: start) { break }

@@ -66,6 +66,18 @@ struct CommandTargetTests {
         try target(#"cat >/dev/null; printf '%s' "$1""#, [answer])
     }
 
+    @Test("a program is not asked for a user whose order is stopped")
+    func stopped() async throws {
+        let target = try Self.saying(#"{"outcome":"purged","entries":[]}"#)
+        let gate = PurgeGate()
+        var order = try FilesFixture.order("ann")
+        order.gate = gate
+        #expect(await target.purge([order]) == [.done(PurgeCounts())])
+        gate.close(for: [order.request])
+        let other = try FilesFixture.order("bob")
+        #expect(await target.purge([order, other]) == [.stopped, .done(PurgeCounts())])
+    }
+
     @Test("a program that dies in mid purge is asked again; others' rows stay")
     func killed() async throws {
         let file = NSTemporaryDirectory() + "expunged-\(UUID().uuidString)"
