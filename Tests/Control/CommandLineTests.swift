@@ -396,8 +396,8 @@ extension ControlSuite {
                 )
                 #expect(one.code == 14)
                 #expect(
-                    one.out.hasSuffix(
-                        "uncovered: posts.editor: refers to 'users'\n"
+                    one.out.contains(
+                        "\nuncovered: posts.editor: refers to 'users'\n"
                             + "sampled: posts/*: 20 of 30 were looked into\n"
                     )
                 )
@@ -405,6 +405,20 @@ extension ControlSuite {
                 #expect(all.out.contains("NAME") && !all.out.contains("finding"))
             }
             #expect(backend.calls.map(\.operation).prefix(2) == [.checkTarget, .listTargets])
+        }
+
+        @Test func `what a check advises is printed, and changes no exit code`() async throws {
+            let backend = FakeBackend(expecting: [.checkTarget])
+            let advice = "column 'editor' of table 'posts' has no index"
+            try await TestServer.run(backend) { server in
+                let check = ["targets", "check", "cache"]
+                let told = try await Self.run(check, socket: server.controlPath)
+                #expect(told.code == 0 && told.err.isEmpty)
+                #expect(told.out.hasSuffix("\nadvice: \(advice)\n"))
+                let json = try await Self.run(check + ["--json"], socket: server.controlPath)
+                let health = try JSONDecoder().decode(WireHealth.self, from: Data(json.out.utf8))
+                #expect(json.code == 0 && health.advice == [advice])
+            }
         }
 
         @Test func `show prints identities, steps and what the user can do`() async throws {

@@ -235,6 +235,7 @@ enum Samples {
         health.lastError = "unreachable"
         health.uncovered = name == "app-db" ? ["posts.editor: refers to 'users'"] : []
         health.sampled = name == "app-db" ? ["posts/*: 20 of 30 were looked into"] : []
+        health.advice = ["column 'editor' of table 'posts' has no index"]
         return health
     }
 

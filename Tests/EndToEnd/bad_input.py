@@ -1,6 +1,7 @@
 """What is wrong is refused with a clear error, and nothing else suffers from it."""
 
 import os
+import sqlite3
 import subprocess
 
 from canaries import canary
@@ -17,6 +18,7 @@ def bad_input(checks, seed):
     use_key_twice(checks, stage)
     run_sealed(checks, stage)
     lose_database(checks, stage)
+    give_advice(checks, stage)
     stage.scan()
     refuse_configuration(checks, stage)
     stage.close()
@@ -125,6 +127,21 @@ def lose_database(checks, stage):
     os.rename(away, stage.app)
     checks.check("with the database back it completes by itself", comes_true(
         lambda: request()["state"] == "completed", 60), request())
+
+
+def give_advice(checks, stage):
+    """What stops nothing is said, and fails nobody's pipeline."""
+    stage.stop()
+    with sqlite3.connect(stage.app, timeout=10) as app:
+        app.execute("DROP INDEX posts_author")
+    with open(stage.path("expunged.toml"), "a") as file:
+        file.write('[[target.table]]\ntable = "erased"\ncolumn = "user"\naction = "keep"\n'
+                   'keep_reason = "the judge of this test"\n')
+    stage.starts()
+    done = stage.run("expungectl", "targets", "check")
+    checks.check("a check tells of a column without an index, and ends with 0", done.returncode == 0 and (
+        "\nadvice: column 'author_id' of table 'posts' has no index, so every purge reads the whole table\n"
+        in done.stdout), done)
 
 
 def refuse_configuration(checks, stage):

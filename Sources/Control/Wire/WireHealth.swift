@@ -33,6 +33,8 @@ package struct WireHealth: WireObject, Codable, Hashable {
     package var uncovered: [String]?
     /// Where only a part was looked through for that.
     package var sampled: [String]?
+    /// What to know about a target that stops nothing; absent unless it was just checked.
+    package var advice: [String]?
 
     package init(name: String, kind: String, state: HealthState) {
         self.name = name
@@ -45,7 +47,7 @@ package struct WireHealth: WireObject, Codable, Hashable {
     }
 
     enum CodingKeys: String, CodingKey {
-        case name, kind, state, detail, concurrency, waiting, findings, uncovered, sampled
+        case name, kind, state, detail, concurrency, waiting, findings, uncovered, sampled, advice
         case inFlight = "in_flight"
         case retryAt = "retry_at"
         case lastSuccessAt = "last_success_at"
@@ -75,6 +77,11 @@ package struct WireHealth: WireObject, Codable, Hashable {
             "sampled",
             .list(.text),
             "After a check of a target: where only a part was looked through for that."
+        ),
+        .optional(
+            "advice",
+            .list(.text),
+            "After a check of a target: what to know about it, such as a column without an index."
         ),
     ]
 }

@@ -83,6 +83,7 @@ extension DaemonBackend {
         var uncovered: [String]?
         var sampled: [String]?
         let uid = caller.operatorUID ?? caller.uid
+        var advice: [String]?
         switch action {
         case .pause:
             try await commit(
@@ -96,7 +97,8 @@ extension DaemonBackend {
             )
             parts.engine.post(.resumeTarget(name))
         case .check:
-            findings = await adapter.diagnose()
+            let inspected = await adapter.inspect()
+            (findings, advice) = (inspected.problems, inspected.advice)
             switch await adapter.coverage() {
             case .findings(let found):
                 uncovered = found.filter { !$0.isCovered }.map { "\($0.name): \($0.reason)" }
@@ -115,6 +117,7 @@ extension DaemonBackend {
         health.findings = findings
         health.uncovered = uncovered
         health.sampled = sampled
+        health.advice = advice
         if action == .check, findings.isEmpty { health.lastSuccessAt = parts.now() }
         return health
     }

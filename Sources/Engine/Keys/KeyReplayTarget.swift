@@ -76,6 +76,9 @@ package struct KeyReplayTarget: PurgeTarget {
     /// Of the store itself.
     package func diagnose() async -> [String] { await inner.diagnose() }
 
+    /// Of the store itself.
+    package func inspect() async -> TargetFindings { await inner.inspect() }
+
     /// An order for each id, without those that rows name again.
     private func own(_ orders: [PurgeOrder]) async -> KeyOrders {
         var named = OwnersAnswer.named([])

@@ -131,6 +131,9 @@ package final class KeyedTarget: PurgeTarget {
     package func diagnose() async -> [String] { await inner.diagnose() }
 
     /// Of the store itself.
+    package func inspect() async -> TargetFindings { await inner.inspect() }
+
+    /// Of the store itself.
     package func misfits() async -> [String] { await inner.misfits() }
 
     /// Asks the store itself.

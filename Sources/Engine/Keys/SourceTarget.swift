@@ -103,6 +103,9 @@ package struct SourceTarget: PurgeTarget {
     package func diagnose() async -> [String] { await inner.diagnose() }
 
     /// Of the store itself.
+    package func inspect() async -> TargetFindings { await inner.inspect() }
+
+    /// Of the store itself.
     package func misfits() async -> [String] { await inner.misfits() }
 
     /// The store's own users: its ids are those of the application.

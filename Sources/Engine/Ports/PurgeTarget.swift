@@ -77,6 +77,9 @@ package protocol PurgeTarget: Sendable {
     /// - Returns: One clear sentence per problem, empty when all is well. No personal data.
     func diagnose() async -> [String]
 
+    /// ``diagnose()``, and what an operator should know besides, by the same look at the store.
+    func inspect() async -> TargetFindings
+
     /// The part of ``diagnose()`` that waiting does not mend: with it the service does not start.
     func misfits() async -> [String]
 
@@ -102,6 +105,9 @@ package protocol PurgeTarget: Sendable {
 extension PurgeTarget {
     /// Cannot tell.
     package func plan(_ order: PurgeOrder) async -> PlanAnswer { .unknown }
+
+    /// Nothing to know besides.
+    package func inspect() async -> TargetFindings { TargetFindings(problems: await diagnose()) }
 
     /// All of ``diagnose()``, for a store on this machine.
     package func misfits() async -> [String] { await diagnose() }

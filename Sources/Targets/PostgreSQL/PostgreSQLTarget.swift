@@ -203,15 +203,15 @@ package actor PostgreSQLTarget: PurgeTarget {
 
     /// Without an outage of the server, which keeps no service from starting.
     package func misfits() async -> [String] {
-        let found = await inspect()
-        return found.isOutage ? [] : found.problems
+        let (found, isOutage) = await look()
+        return isOutage ? [] : found.problems
     }
 
     /// Checks everything at once.
-    ///
-    /// - Returns: What forbids to purge (also ``diagnose()``), what an operator should know, and
-    ///   whether the server could not be asked.
-    package func inspect() async -> (problems: [String], advice: [String], isOutage: Bool) {
+    package func inspect() async -> TargetFindings { await look().found }
+
+    /// Checks everything at once, and tells whether the server could not be asked.
+    private func look() async -> (found: TargetFindings, isOutage: Bool) {
         await cancellable { signal in
             do throws(PostgreSQLError) {
                 let session = try connected(signal)
@@ -223,10 +223,12 @@ package actor PostgreSQLTarget: PurgeTarget {
                 )
                 (plan, plannedAt) = (try diagnosis.run(catalog), clock.uptime())
                 plannedHolds = []
-                return (diagnosis.problems, diagnosis.advice, false)
+                let (problems, advice) = (diagnosis.problems, diagnosis.advice)
+                return (TargetFindings(problems: problems, advice: advice), false)
             } catch {
                 forget(after: error)
-                return ([error.description], [], error.trouble != .misconfigured)
+                let found = TargetFindings(problems: [error.description])
+                return (found, error.trouble != .misconfigured)
             }
         }
     }

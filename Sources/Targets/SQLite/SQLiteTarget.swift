@@ -208,12 +208,12 @@ package actor SQLiteTarget: PurgeTarget {
     }
 
     /// Checks everything at once.
-    ///
-    /// - Returns: What forbids to purge (also ``diagnose()``), and what an operator should know.
-    package func inspect() async -> (problems: [String], advice: [String]) {
+    package func inspect() async -> TargetFindings {
         var (problems, advice) = DirectoryCheck.inspect(path: configuration.path)
         // Opening it would make a file wherever the service happens to stand.
-        guard configuration.path.hasPrefix("/"), problems.isEmpty else { return (problems, advice) }
+        guard configuration.path.hasPrefix("/"), problems.isEmpty else {
+            return TargetFindings(problems: problems, advice: advice)
+        }
         do {
             let queue = try connect()
             let (rules, clock) = (configuration.workRules(), clock)
@@ -246,7 +246,7 @@ package actor SQLiteTarget: PurgeTarget {
             )
             guardBaseline = refusals
         }
-        return (problems, advice)
+        return TargetFindings(problems: problems, advice: advice)
     }
 
     /// Closes the connection; the next call opens it again.

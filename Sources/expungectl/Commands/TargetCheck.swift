@@ -10,7 +10,8 @@ struct TargetCheck: AsyncParsableCommand {
         abstract: "Ask it now whether it works, and look for user data without a rule.",
         discussion: """
             Ends with 1 when a target cannot be used as configured, and with 14 when a table, \
-            column or folder looks like user data and is neither purged nor kept with a reason.
+            column or folder looks like user data and is neither purged nor kept with a reason. \
+            What stops nothing, such as a column without an index, is told as advice.
             """
     )
 

@@ -76,6 +76,36 @@ import Testing
         #expect(await target.purge([order("x")]).map(\.text) == ["t delete, fence: none 1"])
     }
 
+    @Test("what an operator should know is told by the same look, and is no problem")
+    func advice() async throws {
+        let app = try PostgreSQLFixture(
+            """
+            CREATE TABLE t(id int PRIMARY KEY, u text, made bigint);
+            CREATE TABLE child(t int REFERENCES t ON DELETE CASCADE, other int REFERENCES t);
+            INSERT INTO t VALUES (1, 'canary-user-5d02c7e4', 1700000000000),
+              (2, 'canary-user-5d02c7e4', 4000000000000);
+            """
+        )
+        let store: any PurgeTarget = app.target(
+            TableRule(
+                table: "t",
+                column: "u",
+                action: .delete,
+                creation: CreationColumn(column: "made", unit: .unixMilliseconds)
+            )
+        )
+        let found = await store.inspect()
+        #expect(found.problems == [])
+        for sentence in [
+            "column 'u' of table 't' has no index, so every purge reads the whole table",
+            "deleting from 't' cascades into 'child', which no rule counts",
+            "rows of 'child' can stop the deletion from 't'",
+            "column 'made' of table 't' holds values that are no plausible time; rows dated in the"
+                + " future are never purged",
+        ] { #expect(found.advice.contains(sentence), "\(sentence) in \(found.advice)") }
+        #expect(!found.advice.joined().contains("canary"))
+    }
+
     @Test("over TCP the server proves its name, and the password stays out of every error")
     func tls() async throws {
         let app = try PostgreSQLFixture("CREATE TABLE t(u text)")

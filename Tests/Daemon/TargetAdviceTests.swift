@@ -1,0 +1,148 @@
+import Control
+import Engine
+import FoundationEssentials
+import GRDB
+import Lifecycle
+import NIOPosix
+import Settings
+import Testing
+
+@testable import Daemon
+
+/// Two real databases, the second keyed by the first, that work and are not as they could be.
+struct TargetAdviceTests {
+    private static let targets = """
+        [[target]]
+        name = "app-db"
+        kind = "sqlite"
+        path = "{here}/app.db"
+        [[target.table]]
+        table = "posts"
+        column = "author"
+        action = "delete"
+        created_at_column = "made"
+        created_at_unit = "unix_ms"
+        [[target.table]]
+        table = "posts"
+        column = "editor"
+        action = "delete"
+        created_at_column = "made"
+        created_at_unit = "unix_ms"
+        [[target.key]]
+        name = "team"
+        table = "posts"
+        column = "author"
+        value = "team"
+        [[target]]
+        name = "crm"
+        kind = "sqlite"
+        path = "{here}/crm.db"
+        keyed_by = "app-db.team"
+        [[target.table]]
+        table = "notes"
+        column = "team"
+        action = "delete"
+
+        """
+
+    private static func make(_ name: String, _ sql: String, in bench: Bench) async throws {
+        let database = try DatabaseQueue(path: bench.directory + "/" + name)
+        try await database.write { try $0.execute(sql: sql) }
+        try database.close()
+    }
+
+    private static let caller = Caller(role: .operator, uid: 0, operatorUID: 1000)
+
+    private static func check(_ name: String, on bench: Bench) async throws -> WireHealth {
+        try await ask(bench) { backend in
+            try await backend.control(.check, target: TargetName(name), caller: Self.caller)
+        }
+    }
+
+    /// Asks the control API of a service with both stores.
+    private static func ask<Answer: Sendable>(
+        _ bench: Bench,
+        _ question: @Sendable (DaemonBackend) async throws -> Answer
+    ) async throws -> Answer {
+        let text = targets.replacing("{here}", with: bench.directory)
+        var factory = AdapterFactory(
+            credentials: nil,
+            hasher: bench.hasher,
+            eventLoopGroup: MultiThreadedEventLoopGroup.singleton,
+            now: { Bench.start },
+            logger: bench.log.logger
+        )
+        factory.keys = FoundKeyDesk(
+            state: bench.state,
+            vault: try SealedUsers.vault(1),
+            hasher: bench.hasher,
+            logger: bench.log.logger
+        )
+        let configuration = try ConfigurationLoader.parse(Array(text.utf8), file: "t.toml")
+        let made = try await factory.makeChecked(configuration)
+        let backend = try bench.backend(more: text, targets: made.targets, clock: StillClock())
+        let answer = try await withThrowingTaskGroup { group in
+            group.addTask { try await backend.parts.engine.run() }
+            defer { group.cancelAll() }
+            return try await question(backend)
+        }
+        await made.shutDown()
+        return answer
+    }
+
+    @Test func `what a check would have somebody know is told, once, and is no finding`()
+        async throws
+    {
+        let bench = try Bench()
+        try await Self.make(
+            "app.db",
+            """
+            CREATE TABLE posts(author TEXT, editor TEXT, team TEXT, made INTEGER);
+            CREATE INDEX posts_author ON posts (author);
+            INSERT INTO posts VALUES ('canary-user-3e19b7d0', 'e', 't', 1700000000000),
+                ('canary-user-3e19b7d0', 'e', 't', 1900000000000), ('b', 'e', 't', 'soon');
+            """,
+            in: bench
+        )
+        try await Self.make("crm.db", "CREATE TABLE notes(team TEXT, text TEXT)", in: bench)
+        let rows = try await Self.check("app-db", on: bench)
+        #expect(rows.findings.isEmpty && rows.uncovered == [])
+        #expect(rows.lastSuccessAt == Bench.start)
+        #expect(
+            rows.advice == [
+                "column 'editor' of table 'posts' has no index, so every purge reads the whole"
+                    + " table",
+                "column 'made' of table 'posts' holds values that are no plausible time;"
+                    + " rows dated in the future or unreadably are never purged",
+            ]
+        )
+        let keyed = try await Self.check("crm", on: bench)
+        #expect(keyed.findings.isEmpty)
+        #expect(
+            keyed.advice == [
+                "column 'team' of table 'notes' has no index, so every purge reads the whole table"
+            ]
+        )
+    }
+
+    @Test func `nothing is said of a store that is as it should be`() async throws {
+        let bench = try Bench()
+        try await Self.make(
+            "app.db",
+            """
+            CREATE TABLE posts(author TEXT, editor TEXT, team TEXT, made INTEGER);
+            CREATE INDEX posts_author ON posts (author);
+            CREATE INDEX posts_editor ON posts (editor);
+            INSERT INTO posts VALUES ('a', 'e', 't', 1700000000000);
+            """,
+            in: bench
+        )
+        try await Self.make(
+            "crm.db",
+            "CREATE TABLE notes(team TEXT, text TEXT); CREATE INDEX teams ON notes (team)",
+            in: bench
+        )
+        #expect(try await Self.check("app-db", on: bench).advice == [])
+        #expect(try await Self.check("crm", on: bench).advice == [])
+    }
+}
