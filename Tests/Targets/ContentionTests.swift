@@ -131,8 +131,8 @@ import Testing
         #expect(
             plan == .items([PlanItem(name: "p", action: .delete, count: count)])
         )
-        // Others may hold the processors here while a piece is counted; by the clock of a machine that
-        // does nothing else, the end-to-end test large-user judges.
+        // Others may hold the processors here while a piece is counted; the end-to-end test
+        // large-user judges by the clock of a machine that does nothing else.
         #expect(late <= max(1, waits.count / 5))
     }
 
