@@ -5,10 +5,12 @@ everybody else has is byte for byte what it was.
 """
 
 import collections
+import json
 import os
 import threading
 import time
 
+from afterlife import disclaimed, module, says
 from checks import comes_true
 from sandbox import Sandbox
 from stage import BINARIES, GONE, Stage
@@ -138,7 +140,22 @@ def play(checks, stage, found):
     print(f"     the last one {time.monotonic() - calmed:.0f} s after the last fault")
     checks.check("it goes on by itself, every deletion comes to its end", ended, parked(stage))
     judge(checks, found, users, before, inside)
+    proves(checks, stage)
     stage.scan()
+
+
+def proves(checks, stage):
+    """What the daemon had in its hands at the commit, and what it reads back, are one receipt to the verifier."""
+    verifier = module()
+    requests = stage.http("GET", "/v1/requests?state=completed&limit=100")[1]["items"]
+    unproven = []
+    for request in requests:
+        receipt = stage.http("GET", f"/v1/requests/{request['id']}/receipt")[1]
+        told = says(verifier, receipt["ledger"]["key"], json.dumps(receipt))
+        if told is None or disclaimed(told) & {"targets", "identities", "not_erased"}:
+            unproven.append(receipt)
+    checks.equal(f"the ledger proves {len(requests)} receipts, with the counts of every kind of store",
+                 (len(requests), unproven), (USERS, []))
 
 
 def kill_inside(checks, stage, found, users, before):

@@ -1,12 +1,6 @@
 import GRDB
 package import Lifecycle
 
-/// The scope that requests name when they end, and what the ledger gets of their receipts.
-struct EnforcedScope: Sendable {
-    let id: Int
-    let digest: @Sendable (Request) -> [UInt8]?
-}
-
 extension StateDatabase {
     /// Has every request that ends from now on name a scope: what its receipt needs of the
     /// configuration.
