@@ -82,6 +82,22 @@ package enum PurgeAnswer: Hashable, Sendable {
     /// Nothing was done: a hold came before the order had begun.
     case stopped
     case trouble(Trouble)
+
+    /// The same answer, and what it deleted lingers in these copies.
+    ///
+    /// - Parameter copies: What the store keeps for a while.
+    /// - Returns: Itself where nothing was done.
+    package func noting(_ copies: [PurgeCounts.Lingering]) -> PurgeAnswer {
+        switch self {
+        case .done(var counts):
+            for copy in copies { counts.note(copy) }
+            return .done(counts)
+        case .held(var counts, let names):
+            for copy in copies { counts.note(copy) }
+            return .held(counts, under: names)
+        case .stopped, .trouble: return self
+        }
+    }
 }
 
 /// What counting again, with other queries than the purge used, brought.

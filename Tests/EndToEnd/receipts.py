@@ -19,7 +19,7 @@ CREATE INDEX profiles_owner ON profiles (owner);
 CREATE TABLE notes (owner TEXT NOT NULL, made INTEGER NOT NULL);
 CREATE INDEX notes_owner ON notes (owner);
 """
-BACKUPS = 'backups_kept = "30d"\n'
+BACKUPS = 'backups_kept = "30d"\nremnants_kept = "1d"\n'
 KEPT = f"""
 [[target.table]]
 table = "bills"
@@ -88,6 +88,10 @@ def play(checks, stage):
     checks.equal("a later one says what is configured now",
                  ([item["table"] for item in new["not_erased"]], [target["target"] for target in new["targets"]],
                   days(new)), (["profiles", "notes"], ["app-db"], 90))
+    left = new["targets"][0]["lingering"]
+    checks.check("the write-ahead log has no end without a word about it, and so has the last copy",
+                 ["until" in copy for copy in left] == [False] and "write-ahead log" in left[0]["what"]
+                 and new["erasure_horizon_unknown"] == ["app-db"] and "erasure_horizon" not in new, new["targets"])
     stage.stop()
     stage.starts()
     checks.equal("a restart changes nothing", cut(documents(stage, proven)[0]), cut(before[proven][0]))

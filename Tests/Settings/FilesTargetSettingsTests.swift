@@ -36,6 +36,15 @@ struct FilesTargetSettingsTests {
         }
     }
 
+    @Test("remnants are a database's")
+    func remnants() throws {
+        let text = Self.section + "paths = [\"{user_id}\"]\nremnants_kept = \"1d\"\n"
+        #expect(Sample.message(text).contains("remnants_kept (contradiction)"))
+        let redis = text.replacing("root = \"/srv/app/uploads\"", with: "socket = \"/s\"")
+            .replacing("paths", with: "keys").replacing("\"files\"", with: "\"redis\"")
+        #expect(try Sample.load(redis).targets.first?.remnantsKept == .seconds(86_400))
+    }
+
     @Test("tables are refused, and a target of tables needs no root")
     func tables() {
         #expect(throws: (any Error).self) {

@@ -1,6 +1,7 @@
 """What the service must do on a real systemd, one scenario per method."""
 
 import base64
+import datetime
 import os
 import subprocess
 import sys
@@ -326,7 +327,8 @@ class Scenarios:
                           answer.returncode != 0 and self.waits() != "active"
                           and self.service.rows(user) == 5, self.waits())
         self.forget_replay()
-        restored = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+        # To the millisecond: the whole second began before the deletion ended.
+        restored = datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="milliseconds")
         self.machine.write(file, f"# last night's copy\n{began} app-db {restored}\n")
         self.machine.systemctl("start", "waits.service")
         self.checks.equal("after the replay the application starts", self.waits(), "active")

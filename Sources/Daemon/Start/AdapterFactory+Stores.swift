@@ -13,8 +13,9 @@ extension AdapterFactory {
     ///   the directory throws for a password that cannot be read.
     func makeRedis(
         _ redis: RedisTargetConfiguration,
-        named name: TargetName
+        of target: TargetConfiguration
     ) throws -> any PurgeTarget {
+        let name = target.name
         let address: RedisTargetPlan.Address =
             switch redis.place {
             case .socket(let path): .socket(path)
@@ -27,6 +28,7 @@ extension AdapterFactory {
         plan.password = try redis.passwordCredential.map { try line($0, of: name) }
         plan.database = redis.database
         plan.timeout = redis.timeout
+        plan.remnantsKept = target.remnantsKept
         plan.keys = try redis.keys.map { try UserPattern($0) }
         plan.members = try redis.members.sorted { $0.key < $1.key }.map { key, member in
             RedisTargetPlan.MemberRule(key: key, member: try UserPattern(member))

@@ -270,11 +270,12 @@ struct AdapterFactory: Sendable {
                 vacuum: sqlite.vacuum == .incremental ? .incremental : .off
             )
             plan.keys = target.keys.map(KeyRule.init)
+            plan.remnantsKept = target.remnantsKept
             plan.neighbours = neighbours(of: target.name, in: configuration)
             return SQLiteTarget(plan: plan, hasher: hasher, clock: .system(wall: now))
         case .postgresql(let postgresql):
             return try make(postgresql, target, neighbours(of: target.name, in: configuration))
-        case .redis(let redis): return try makeRedis(redis, named: target.name)
+        case .redis(let redis): return try makeRedis(redis, of: target)
         case .command(let command): return try makeCommand(command, named: target.name)
         case .webhook(let webhook): return try makeWebhook(webhook, named: target.name)
         case .s3(let s3): return try makeS3(s3, named: target.name)
@@ -313,6 +314,7 @@ extension AdapterFactory {
         )
         plan.database = postgresql.database
         plan.keys = target.keys.map(KeyRule.init)
+        plan.remnantsKept = target.remnantsKept
         plan.neighbours = neighbours
         return PostgreSQLTarget(plan: plan, hasher: hasher, clock: .system(wall: now))
     }

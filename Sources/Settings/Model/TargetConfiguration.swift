@@ -13,6 +13,16 @@ package enum TargetFamily: String, Sendable, CaseIterable {
     /// whose the rest was.
     package var goesLast: Bool { self == .firebaseAuth }
 
+    /// Whether its files hold what was deleted for a while, and it does not say until when.
+    package var hasRemnants: Bool {
+        switch self {
+        case .sqlite, .postgresql, .redis: true
+        case .files, .command, .webhook, .s3, .firestore, .cloudStorage, .realtimeDatabase,
+            .firebaseAuth:
+            false
+        }
+    }
+
     /// Whether the store dates what it has itself, and so anew when a backup is put back; a column
     /// of a database comes back with its rows.
     package var datesByRestoration: Bool {
@@ -29,6 +39,8 @@ package struct TargetConfiguration: Hashable, Sendable {
     package let kind: TargetKind
     /// How long erased data survives in backups; `nil` when nobody said.
     package let backupsKept: Duration?
+    /// How long the store's own files hold what was deleted; `nil` when nobody said.
+    package let remnantsKept: Duration?
     /// The ids that its rows hold for other targets; only of a database.
     package let keys: [KeyConfiguration]
     /// Where its own ids are found; `nil` when it knows the user by the user id.
@@ -40,6 +52,7 @@ package struct TargetConfiguration: Hashable, Sendable {
             name: name,
             kind: kind,
             backupsKept: backupsKept,
+            remnantsKept: remnantsKept,
             keys: keys,
             keyedBy: keyedBy
         )

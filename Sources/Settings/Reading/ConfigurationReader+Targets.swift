@@ -27,6 +27,14 @@ extension ConfigurationReader {
                 pathLines[use] = pathLines[use] ?? line
             }
             guard let family else { continue }
+            if !family.hasRemnants, section.values["remnants_kept"] != nil {
+                log.report(
+                    .contradiction,
+                    "remnants_kept",
+                    in: place,
+                    "a target of kind \"\(family.rawValue)\" tells itself what it keeps"
+                )
+            }
             let kind = targetKind(family, section, tables: entries["table"], of: place)
             targets.append(
                 TargetConfiguration(
@@ -34,6 +42,8 @@ extension ConfigurationReader {
                     kind: kind,
                     backupsKept: section.values["backups_kept"] == nil
                         ? nil : section.duration("backups_kept"),
+                    remnantsKept: section.values["remnants_kept"] == nil
+                        ? nil : section.duration("remnants_kept"),
                     keys: readKeys(entries["key"], kind, of: place),
                     keyedBy: section.text("keyed_by").flatMap { KeyReference($0) }
                 )

@@ -42,6 +42,19 @@ extension SettingsTable {
         ),
         Setting(
             .target,
+            "remnants_kept",
+            .duration(.zero ... .days(3650)),
+            .optional(example: .duration(.days(1))),
+            """
+            Of a database only: how long its own files hold what was deleted, the write-ahead log \
+            of SQLite until a checkpoint and its reuse, dead rows of PostgreSQL until VACUUM and \
+            its log until it is recycled, the append-only file of Redis until its rewrite. Give \
+            the longest time that this takes with you; without the key the receipt names the \
+            remnants and says that their end is not known.
+            """
+        ),
+        Setting(
+            .target,
             "keyed_by",
             .text(.keyReference),
             .optional(example: .text("app-db.customer")),

@@ -75,14 +75,15 @@ package actor PostgreSQLTarget: PurgeTarget {
                     }
                     guard error.concernsOneOrder else {
                         let missing = orders.count - answers.count
-                        return noting(Self.replicasUnknown, in: answers)
+                        return answers.map { $0.noting([remnants, Self.replicasUnknown]) }
                             + Array(repeating: .trouble(error.trouble), count: missing)
                     }
                     answers.append(.trouble(error.trouble))
                     tries = 0
                 }
             }
-            return noting(await replicas(signal), in: answers)
+            let copies = [remnants] + [await replicas(signal)].compactMap(\.self)
+            return answers.map { $0.noting(copies) }
         }
     }
 
@@ -324,22 +325,13 @@ package actor PostgreSQLTarget: PurgeTarget {
         )
     }
 
-    private func noting(
-        _ copy: PurgeCounts.Lingering?,
-        in answers: [PurgeAnswer]
-    ) -> [PurgeAnswer] {
-        guard let copy else { return answers }
-        return answers.map { answer in
-            switch answer {
-            case .done(var counts):
-                counts.note(copy)
-                return .done(counts)
-            case .held(var counts, let names):
-                counts.note(copy)
-                return .held(counts, under: names)
-            case .stopped, .trouble: return answer
-            }
-        }
+    /// What the server's own files hold for a while (PostgreSQL 15, 25.1.2 and 30.5).
+    private var remnants: PurgeCounts.Lingering {
+        PurgeCounts.Lingering(
+            text: "dead rows, until VACUUM has passed and their space is written over, and the"
+                + " write-ahead log, until it is recycled",
+            until: configuration.remnantsKept.map { clock.wall() + $0 }
+        )
     }
 
     // MARK: Session

@@ -23,6 +23,8 @@ package struct PostgreSQLTargetPlan: Sendable {
     package let rules: [TableRule]
     /// What its rows hold for other targets.
     package var keys: [KeyRule] = []
+    /// How long its files hold what was deleted; `nil` when nobody said.
+    package var remnantsKept: Duration?
     /// What other targets do in the same store; the coverage check counts it.
     package var neighbours = SchemaClaims()
     package let tls: TLS

@@ -200,7 +200,7 @@ package struct RedisTarget: PurgeTarget {
             copies.append(
                 PurgeCounts.Lingering(
                     text: "append-only file of Redis, until its next rewrite",
-                    until: nil
+                    until: plan.remnantsKept.map { clock.wall() + $0 }
                 )
             )
         }

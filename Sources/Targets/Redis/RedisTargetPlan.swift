@@ -34,6 +34,8 @@ package struct RedisTargetPlan: Sendable {
     package var database = 0
     package var keys: [UserPattern] = []
     package var members: [MemberRule] = []
+    /// How long its append-only file holds what was deleted; `nil` when nobody said.
+    package var remnantsKept: Duration?
     /// How long one batch of commands may take.
     package var timeout = RedisLimits.reply
 

@@ -42,6 +42,7 @@ package actor SQLiteTarget: PurgeTarget {
     package func purge(_ orders: [PurgeOrder]) async -> [PurgeAnswer] {
         var progress = PurgeProgress(orderCount: orders.count)
         let holds = orders.first?.holds.compactMap(\.rows) ?? []
+        var remnants: [PurgeCounts.Lingering] = []
         var schemaTries = 0
         while !progress.isFinished {
             do {
@@ -50,8 +51,9 @@ package actor SQLiteTarget: PurgeTarget {
                 let before = progress
                 let (target, clock) = (name, clock)
                 let begin = clock.uptime()
-                progress = try await queue.writeWithoutTransaction { db in
-                    try PurgeTransaction(
+                let isLogged: Bool
+                (progress, isLogged) = try await queue.writeWithoutTransaction { db in
+                    let progress = try PurgeTransaction(
                         db,
                         plan: plan,
                         orders: orders,
@@ -59,7 +61,10 @@ package actor SQLiteTarget: PurgeTarget {
                         clock: clock
                     )
                     .run(before)
+                    let mode = try db.cachedStatement(sql: "PRAGMA main.journal_mode")
+                    return (progress, try String.fetchOne(mode) == "wal")
                 }
+                if isLogged { remnants = [logged] }
                 noteHeld(since: begin)
             } catch {
                 let error = TargetError(error, target: name)
@@ -71,11 +76,23 @@ package actor SQLiteTarget: PurgeTarget {
                         elseBegun: error.trouble,
                         elseUntouched: error.kind == .cancelled ? .unreachable : error.trouble
                     )
+                    .map { $0.noting(remnants) }
                 }
             }
         }
         if configuration.vacuum == .incremental { await giveBackPages() }
         return progress.answers(elseBegun: .lost, elseUntouched: .lost)
+            .map { $0.noting(remnants) }
+    }
+
+    /// What the write-ahead log holds for a while: frames of before, and pages that no checkpoint
+    /// has overwritten in the file yet (sqlite.org/wal.html).
+    private var logged: PurgeCounts.Lingering {
+        PurgeCounts.Lingering(
+            text: "deleted content in the write-ahead log and behind it, until a checkpoint and"
+                + " until the log is written over",
+            until: configuration.remnantsKept.map { clock.wall() + $0 }
+        )
     }
 
     /// Counts what is left by other queries than the purge used.

@@ -8,6 +8,8 @@ package struct SQLiteTargetPlan: Sendable {
     package let rules: [TableRule]
     /// What its rows hold for other targets.
     package var keys: [KeyRule] = []
+    /// How long its files hold what was deleted; `nil` when nobody said.
+    package var remnantsKept: Duration?
     /// What other targets do in the same store; the coverage check counts it.
     package var neighbours = SchemaClaims()
     /// Whether the application's own triggers run when we change its rows.

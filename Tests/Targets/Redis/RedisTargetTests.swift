@@ -196,17 +196,23 @@ struct RedisTargetTests {
         _ = try fixture.server.cli(database: 9, "FLUSHDB")
     }
 
-    @Test("an append-only file is named on the receipt")
-    func lingering() async throws {
+    @Test("an append-only file is named on the receipt", arguments: [nil, Duration.seconds(3600)])
+    func lingering(kept: Duration?) async throws {
         let fixture = try RedisFixture(database: 8)
-        let target = fixture.target(try fixture.plan(["user:{user_id}"]))
+        var plan = try fixture.plan(["user:{user_id}"])
+        plan.remnantsKept = kept
         let order = try Self.order("ann")
         try fixture.server.cli("CONFIG", "SET", "appendonly", "yes")
-        let answer = await target.purge([order])[0]
+        let answer = await fixture.target(plan).purge([order])[0]
         try fixture.server.cli("CONFIG", "SET", "appendonly", "no")
         guard case .done(let counts) = answer else { return #expect(answer == .trouble(.lost)) }
         #expect(
-            counts.lingering.map(\.text) == ["append-only file of Redis, until its next rewrite"]
+            counts.lingering == [
+                PurgeCounts.Lingering(
+                    text: "append-only file of Redis, until its next rewrite",
+                    until: kept.map { present + $0 }
+                )
+            ]
         )
     }
 }
