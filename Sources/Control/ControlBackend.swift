@@ -227,7 +227,8 @@ package protocol ControlBackend: Sendable {
     /// - Throws: ``ControlProblem`` with `unavailable`.
     func replay(caller: Caller) async throws(ControlProblem) -> WireReplay
 
-    /// Begins to erase again what a restored backup brought back, in the background.
+    /// Begins to erase again what a restored backup brought back, in the background; one whose
+    /// `id` is that of the last goes on as it is.
     ///
     /// - Throws: ``ControlProblem`` with `unknown_target`, or `wrong_state` while one runs.
     func startReplay(

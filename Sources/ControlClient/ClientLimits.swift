@@ -10,6 +10,12 @@ package struct ClientLimits: Sendable {
     package var retryDelayMin: Duration = .milliseconds(20)
     /// The longest wait between two tries.
     package var retryDelayMax: Duration = .seconds(1)
+    /// Between two looks at a replay, which takes seconds or hours.
+    package var replayPause: Duration = .milliseconds(250)
+    /// How often one replay is begun.
+    ///
+    /// A daemon that ends in the middle of it more often than by chance ends because of it.
+    package var replayStartsMax = 20
 
     package init() {}
 }

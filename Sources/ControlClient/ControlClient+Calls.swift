@@ -345,6 +345,9 @@ extension ControlClient {
 
     /// Begins to erase again what a restored backup brought back.
     ///
+    /// One without an id is another one each time, so where its answer is lost it may be refused as
+    /// running.
+    ///
     /// - Throws: ``ControlClientError``.
     package func startReplay(
         _ input: ReplayInput

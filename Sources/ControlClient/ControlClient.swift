@@ -184,10 +184,10 @@ extension ControlClientError {
     /// Whether the same call may succeed once the daemon is back.
     var isPassing: Bool {
         switch kind {
-        case .unreachable: true
+        case .unreachable, .timedOut: true
         case .refused(let problem):
             problem.code == .known(.unavailable) || problem.code == .known(.tooManyConnections)
-        case .permissionDenied, .timedOut, .malformedAnswer: false
+        case .permissionDenied, .malformedAnswer, .interrupted: false
         }
     }
 }

@@ -12,6 +12,8 @@ package struct ControlClientError: Error, Sendable, CustomStringConvertible {
         case timedOut
         /// An answer that is not what the API documents.
         case malformedAnswer
+        /// The daemon restarted during every try of a replay.
+        case interrupted
         /// The daemon answered with a problem.
         case refused(WireProblem)
     }
@@ -31,6 +33,7 @@ package struct ControlClientError: Error, Sendable, CustomStringConvertible {
         case .permissionDenied: "cannot reach the daemon at '\(socketPath)' (permission denied)"
         case .timedOut: "cannot get an answer at '\(socketPath)' (timed out)"
         case .malformedAnswer: "cannot read the answer at '\(socketPath)' (malformed)"
+        case .interrupted: "cannot end the replay at '\(socketPath)' (the daemon restarts)"
         case .refused(let problem): "\(problem.detail) (\(problem.code))"
         }
     }

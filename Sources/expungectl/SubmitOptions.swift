@@ -27,7 +27,7 @@ struct SubmitOptions: ParsableArguments {
     var wait = false
 
     /// How long a waiting client looks for a daemon that is restarting.
-    private static let waitReconnectTimeout = Duration.seconds(120)
+    static let waitReconnectTimeout = Duration.seconds(120)
 
     /// Hands the request in, prints it, and waits if asked to.
     func submit(
@@ -92,7 +92,8 @@ struct SubmitOptions: ParsableArguments {
         return JSONValue.Member(name, .string(value))
     }
 
-    private static func freshKey() -> String {
+    /// What no other call has.
+    static func freshKey() -> String {
         var entropy = SystemRandomNumberGenerator()
         return "expungectl-\(entropy.next(upperBound: UInt64.max))-\(entropy.next() as UInt64)"
     }

@@ -26,17 +26,21 @@ final class FakeBackend: ControlBackend {
     let onSubmit: (@Sendable () async -> Void)?
     /// Runs once a subscriber is there.
     let onSubscribe: (@Sendable () -> Void)?
+    /// What to say of a replay, which is begun with an order.
+    let onReplay: (@Sendable (ReplayInput?) -> WireReplay)?
 
     init(
         expecting expected: Set<Operation>,
         problem: ControlProblem? = nil,
         shown: [WireRequest] = [],
         onSubmit: (@Sendable () async -> Void)? = nil,
-        onSubscribe: (@Sendable () -> Void)? = nil
+        onSubscribe: (@Sendable () -> Void)? = nil,
+        onReplay: (@Sendable (ReplayInput?) -> WireReplay)? = nil
     ) {
         state = Mutex(State(expected: expected, problem: problem, shown: shown))
         self.onSubmit = onSubmit
         self.onSubscribe = onSubscribe
+        self.onReplay = onReplay
     }
 
     var calls: [Call] { state.withLock(\.calls) }
@@ -334,7 +338,7 @@ final class FakeBackend: ControlBackend {
 
     func replay(caller: Caller) async throws(ControlProblem) -> WireReplay {
         try note(.showReplay, caller)
-        return Samples.replay
+        return onReplay?(nil) ?? Samples.replay
     }
 
     func startReplay(
@@ -343,7 +347,10 @@ final class FakeBackend: ControlBackend {
     ) async throws(ControlProblem) -> WireReplay {
         let facts = "\(input.since.rfc3339) \(input.target?.rawValue ?? "-") \(input.isDrill)"
         try note(.startReplay, caller, facts)
-        return Samples.replay
+        if let onReplay { return onReplay(input) }
+        var replay = Samples.replay
+        replay.id = input.id
+        return replay
     }
 
     func ledger(caller: Caller) async throws(ControlProblem) -> WireLedger {

@@ -92,7 +92,9 @@ enum Samples {
     }
 
     static var replayOrder: ReplayInput {
-        ReplayInput(since: time, target: TargetName("app-db"))
+        var order = ReplayInput(since: time, target: TargetName("app-db"))
+        order.id = "r-1"
+        return order
     }
 
     static var replay: WireReplay {
@@ -105,6 +107,7 @@ enum Samples {
         target.detail = "why"
         var replay = WireReplay(state: .incomplete)
         replay.since = time
+        replay.id = "r-1"
         replay.tombstones = 7
         replay.targets = [target]
         return replay

@@ -321,6 +321,27 @@ struct ReplayTests {
         try desk.begin(input)
     }
 
+    @Test func `the same id is the same replay, and another one waits`() async throws {
+        let stores = try await Stores(1)
+        let desk = try stores.desk()
+        var input = Self.afterRestoration
+        input.id = "ours"
+        try desk.begin(input)
+        try desk.begin(input)
+        var other = input
+        other.id = nil
+        #expect(throws: ControlProblem.self) { try desk.begin(other) }
+        desk.stop()
+        try await desk.run()
+        #expect(desk.progress.id == "ours")
+        #expect(desk.progress.state.known == .finished)
+        try desk.begin(input)
+        #expect(desk.progress.state.known == .finished)
+        try desk.begin(other)
+        #expect(desk.progress.state.known == .running)
+        #expect(desk.progress.id == nil)
+    }
+
     @Test func `a drill in a copy that is not there is no success, with nothing to erase either`()
         async throws
     {

@@ -13,6 +13,8 @@ package struct ReplayInput: WireObject, Hashable {
     package var copy: String?
     /// When the store was restored, for stores that date what they have by that, or not at all.
     package var restoredAt: WallTime?
+    /// The caller's own name for this replay; the same again means the same one, not another.
+    package var id: String?
 
     package init(since: WallTime, target: TargetName? = nil) {
         self.since = since
@@ -33,6 +35,7 @@ package struct ReplayInput: WireObject, Hashable {
             .text,
             "With drill and target: erase in this copy of the store, and verify."
         ),
+        .optional("id", .text, "A name of yours for it: sent again, it begins no other replay."),
     ]
 
     /// Reads a body.
@@ -69,6 +72,7 @@ package struct ReplayInput: WireObject, Hashable {
         guard copy == nil || isDrill && target != nil else {
             throw object.problem("copy", "goes with drill and target")
         }
+        id = try object.text("id", byteCountMax: 64)
     }
 
     /// The body that ``init(body:)`` reads.
@@ -83,6 +87,7 @@ package struct ReplayInput: WireObject, Hashable {
             }
             writer.member("restored_at", restoredAt?.rfc3339)
             writer.member("copy", copy)
+            writer.member("id", id)
         }
         return writer.bytes
     }

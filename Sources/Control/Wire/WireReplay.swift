@@ -10,6 +10,8 @@ package enum ReplayState: String, Sendable, CaseIterable {
 /// The replay that runs, or ran last since the start.
 package struct WireReplay: WireObject, Codable, Hashable {
     package var state: WireValue<ReplayState>
+    /// What its caller named it; after a restart of the daemon there is none.
+    package var id: String?
     package var isDrill: Bool
     package var since: WallTime?
     /// Erasures that are repeated.
@@ -24,12 +26,13 @@ package struct WireReplay: WireObject, Codable, Hashable {
     }
 
     enum CodingKeys: String, CodingKey {
-        case state, since, tombstones, targets
+        case state, id, since, tombstones, targets
         case isDrill = "drill"
     }
 
     package static let fields: [WireField] = [
         .required("state", .choice(ReplayState.allCases.map(\.rawValue)), "How far it is."),
+        .optional("id", .text, "What its caller named it."),
         .required("drill", .boolean, "Whether the stores themselves were left alone."),
         .optional("since", .time, "Erasures from then on are repeated."),
         .required("tombstones", .integer, "How many there are."),

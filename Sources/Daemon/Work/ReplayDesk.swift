@@ -60,7 +60,8 @@ final class ReplayDesk: Sendable {
     /// The replay that runs, or ran last.
     var progress: WireReplay { current.withLock { $0 } }
 
-    /// Has ``run()`` replay.
+    /// Has ``run()`` replay; what it has been told of under the same id it is not told again, so a
+    /// caller whose answer was lost may ask once more.
     ///
     /// - Throws: ``Control/ControlProblem`` with `wrong_state` while one runs, `unknown_target`, or
     ///   `malformed_field` for a time to come: nothing would be erased again, or too much.
@@ -76,14 +77,17 @@ final class ReplayDesk: Sendable {
                 "'\(field)' is in the future; it is \(now.rfc3339)"
             )
         }
-        let isFree = current.withLock { progress in
-            guard progress.state.known != .running else { return false }
+        let isNew: Bool? = current.withLock { progress in
+            if let id = input.id, progress.id == id { return false }
+            guard progress.state.known != .running else { return nil }
             progress = WireReplay(state: .running)
+            progress.id = input.id
             progress.isDrill = input.isDrill
             progress.since = input.since
             return true
         }
-        guard isFree else { throw ControlProblem(.wrongState, "a replay is running") }
+        guard let isNew else { throw ControlProblem(.wrongState, "a replay is running") }
+        guard isNew else { return }
         told.withLock { $0 = [:] }
         order.yield(input)
     }

@@ -7,10 +7,10 @@ struct Replay: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Erase again what a restored backup of a store brought back.",
         discussion: """
-            Waits for the end. --since is the time of the backup that was restored, or earlier; \
-            erasures from then on are repeated. A file for --since-file has a line for each \
-            backup: the time, then the target if only one was restored, then, as for \
-            --restored-at, when that was over.
+            Waits for the end, across restarts of the daemon. --since is the time of the backup \
+            that was restored, or earlier; erasures from then on are repeated. A file for \
+            --since-file has a line for each backup: the time, then the target if only one was \
+            restored, then, as for --restored-at, when that was over.
             """,
         subcommands: [Run.self, Status.self],
         defaultSubcommand: Run.self
@@ -39,9 +39,6 @@ struct Replay: AsyncParsableCommand {
         )
         var restoredAt: String?
         @OptionGroup var global: GlobalOptions
-
-        /// Between two looks.
-        private static let pause = Duration.milliseconds(250)
 
         func validate() throws {
             guard (since == nil) != (sinceFile == nil) else {
@@ -89,13 +86,17 @@ struct Replay: AsyncParsableCommand {
         }
 
         private func replay(_ order: ReplayInput) async throws -> WireReplay {
-            try await global.withClient { client in
-                var replay = try await client.startReplay(order)
-                while replay.state.known == .running {
-                    try await ContinuousClock().sleep(for: Self.pause)
-                    replay = try await client.replay()
+            var order = order
+            order.id = SubmitOptions.freshKey()
+            return try await global.withClient(
+                reconnectTimeout: SubmitOptions.waitReconnectTimeout
+            ) { client in
+                try await client.replayToEnd(order) {
+                    Console.writeError(
+                        "the daemon restarted in the middle of the replay, which is begun again;"
+                            + " what was erased until now is not counted again"
+                    )
                 }
-                return replay
             }
         }
     }

@@ -6,7 +6,7 @@ extension ControlClientError {
     var endCode: EndCode {
         switch kind {
         case .unreachable, .permissionDenied: .unreachable
-        case .timedOut, .malformedAnswer: .failure
+        case .timedOut, .malformedAnswer, .interrupted: .failure
         case .refused(let problem):
             switch problem.status {
             case 404: .notFound
@@ -21,7 +21,7 @@ extension ControlClientError {
         switch kind {
         case .unreachable: "is expunged running? see: systemctl status expunged"
         case .permissionDenied: "join the group expunged-operator, or use sudo"
-        case .timedOut: "see: journalctl -u expunged"
+        case .timedOut, .interrupted: "see: journalctl -u expunged"
         case .malformedAnswer: "is this socket expunged's, and is expungectl of the same version?"
         case .refused(let problem): problem.code.known.flatMap(Self.hint)
         }
