@@ -36,11 +36,12 @@ extension CloudFamily {
         let query = call.query
         let wantsSoft = query["softDeleted"] == "true"
         let wantsAll = query["versions"] == "true"
-        let (prefix, start) = (query["prefix"] ?? "", query["startOffset"])
+        let (prefix, start, end) = (query["prefix"] ?? "", query["startOffset"], query["endOffset"])
         var found = state.withLock { state in
             state.objects.filter { object in
                 object.name.hasPrefix(prefix)
                     && (start.map { !Self.precedes(object.name, $0) } ?? true)
+                    && (end.map { Self.precedes(object.name, $0) } ?? true)
                     && (wantsSoft
                         ? object.hardDeleteMilliseconds != nil
                         : object.hardDeleteMilliseconds == nil && (wantsAll || object.isLive))

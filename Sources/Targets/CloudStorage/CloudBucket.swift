@@ -43,8 +43,8 @@ struct CloudBucket: Sendable {
     enum Range {
         /// Every generation of what begins so.
         case generations(prefix: String)
-        /// Every generation from a name on.
-        case generationsFrom(name: String)
+        /// Every generation of what begins so, asked for by the first and the last name.
+        case generationsBetween(prefix: String)
         /// Names of every generation of what begins so, each up to a delimiter.
         case names(prefix: String, delimiter: String)
         /// What is there now.
@@ -93,8 +93,9 @@ struct CloudBucket: Sendable {
         ]
         switch range {
         case .generations(let prefix): call.query += [("versions", "true"), ("prefix", prefix)]
-        case .generationsFrom(let name):
-            call.query += [("versions", "true"), ("startOffset", name)]
+        case .generationsBetween(let prefix):
+            call.query += [("versions", "true"), ("startOffset", prefix)]
+            if let end = Self.end(of: prefix) { call.query.append(("endOffset", end)) }
         case .names(let prefix, let delimiter):
             call.query += [("versions", "true"), ("prefix", prefix), ("delimiter", delimiter)]
         case .live(let prefix): call.query.append(("prefix", prefix))
@@ -217,6 +218,19 @@ struct CloudBucket: Sendable {
             throw GoogleFailure(.unusable)
         }
         return time
+    }
+
+    /// The first name behind all that begin so; `nil` when there can be none.
+    static func end(of prefix: String) -> String? {
+        var scalars = prefix.unicodeScalars
+        while let last = scalars.popLast() {
+            let isBeforeSurrogates = last.value == 0xd7ff
+            if let next = Unicode.Scalar(isBeforeSurrogates ? 0xe000 : last.value + 1) {
+                scalars.append(next)
+                return String(scalars)
+            }
+        }
+        return nil
     }
 
     private static func token(_ answer: JSONValue) -> String? {

@@ -20,8 +20,9 @@ struct CloudStorageSweep {
 
     /// Deletes every generation that is not newer than the fence.
     ///
-    /// A page of which something was deleted is asked for again: it then begins at the same place,
-    /// behind entries that all stay, and only a page that stays as a whole leads to the next.
+    /// A page of which something was deleted is asked for again, unless it is the last: it then
+    /// begins at the same place, behind entries that all stay, and only a page that stays as a
+    /// whole leads to the next.
     ///
     /// - Throws: ``GoogleFailure``; what was deleted until then stays deleted. What was deleted and
     ///   is still listed is an unusable answer.
@@ -45,7 +46,7 @@ struct CloudStorageSweep {
                 }
             }
             tally.count += removed.count
-            guard removed.isEmpty else { return true }
+            guard removed.isEmpty || page.next == nil else { return true }
             tally.fencedCount += found.filter { !isDue($0) }.count
             tally.locks.formUnion(
                 found.filter(isDue).compactMap { $0.lock ?? refused[$0] }
@@ -77,13 +78,13 @@ struct CloudStorageSweep {
         return tally
     }
 
-    /// Counts what is left, by a listing of generations from the first name on instead of by
-    /// prefix, and by one of what is there now; what a lock protects is not left but lingers.
+    /// Counts what is left, by a listing of generations from the first name to the last instead of
+    /// by prefix, and by one of what is there now; what a lock protects is not left but lingers.
     ///
     /// - Throws: ``GoogleFailure``.
     func remaining(_ template: KeyTemplate, _ own: String) async throws(GoogleFailure) -> Int {
         var left: Set<Version> = []
-        for range in [CloudBucket.Range.generationsFrom(name: own), .live(prefix: own)] {
+        for range in [CloudBucket.Range.generationsBetween(prefix: own), .live(prefix: own)] {
             var pageCount = 0
             var token: String?
             try await walk.run { () throws(GoogleFailure) in

@@ -66,6 +66,33 @@ struct CloudStorageTargetTests {
         }
     }
 
+    @Test("no page is asked for twice, since a user's calls are somebody's bill")
+    func calls() async throws {
+        try await GoogleBench.with { bench in
+            for user in ["ann", "bob"] { bench.sandbox.add(CloudObject("u/\(user)/a")) }
+            let target = try Self.target(bench)
+            let order = try GoogleBench.order("ann")
+            let before = bench.sandbox.log().count
+            _ = await target.purge([order])
+            // A listing, a deletion, and how long the bucket keeps what is deleted.
+            let purged = bench.sandbox.log().count
+            #expect(purged - before == 3)
+            #expect(await target.verify([order]) == [.clean])
+            #expect(bench.sandbox.log().count - purged == 2)
+        }
+    }
+
+    @Test(
+        "names that begin so end before a name that does not",
+        arguments: [
+            ("u/1/", "u/10"), ("u/é", "u/ê"), ("u/\u{d7ff}", "u/\u{e000}"),
+            ("u/\u{10ffff}", "u0"), ("\u{10ffff}", nil),
+        ]
+    )
+    func end(prefix: String, expected: String?) {
+        #expect(CloudBucket.end(of: prefix) == expected)
+    }
+
     @Test("what is newer than the request stays and is reported, page by page")
     func fence() async throws {
         try await GoogleBench.with { bench in
