@@ -25,6 +25,10 @@ package struct PlanItem: Hashable, Sendable {
     package let isBounded: Bool
     /// Newer than the request: they would be left alone.
     package let fencedCount: Int
+    /// Of ``count``, those without a time of creation where others have one: they count as old.
+    package let undatedCount: Int
+    /// Nothing there has a time of creation, so that what is newer than the request goes, too.
+    package let isUnfenced: Bool
 
     package init(
         name: String,
@@ -32,7 +36,9 @@ package struct PlanItem: Hashable, Sendable {
         reason: String? = nil,
         count: Int,
         isBounded: Bool = false,
-        fencedCount: Int = 0
+        fencedCount: Int = 0,
+        undatedCount: Int = 0,
+        isUnfenced: Bool = false
     ) {
         self.name = name
         self.action = action
@@ -40,5 +46,7 @@ package struct PlanItem: Hashable, Sendable {
         self.count = count
         self.isBounded = isBounded
         self.fencedCount = fencedCount
+        self.undatedCount = undatedCount
+        self.isUnfenced = isUnfenced
     }
 }

@@ -127,13 +127,20 @@ enum Samples {
                 clientID: link.clientID
             )
         ]
-        let posts = PlanItem(name: "posts", action: .delete, count: 12, isBounded: true)
+        let posts = PlanItem(
+            name: "posts",
+            action: .delete,
+            count: 12,
+            isBounded: true,
+            undatedCount: 2
+        )
         let bills = PlanItem(name: "bills", action: .keep, reason: "tax", count: 3, fencedCount: 1)
+        let likes = PlanItem(name: "likes", action: .delete, count: 4, isUnfenced: true)
         plan.targets = [
             WirePlanTarget(
                 name: "app-db",
                 isKnown: true,
-                items: [WirePlanItem(posts), WirePlanItem(bills)]
+                items: [WirePlanItem(posts), WirePlanItem(bills), WirePlanItem(likes)]
             ),
             WirePlanTarget(name: "cache", isKnown: false),
         ]

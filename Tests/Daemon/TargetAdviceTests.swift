@@ -53,8 +53,12 @@ struct TargetAdviceTests {
 
     private static let caller = Caller(role: .operator, uid: 0, operatorUID: 1000)
 
-    private static func check(_ name: String, on bench: Bench) async throws -> WireHealth {
-        try await ask(bench) { backend in
+    private static func check(
+        _ name: String,
+        on bench: Bench,
+        _ more: String = ""
+    ) async throws -> WireHealth {
+        try await ask(bench, more) { backend in
             try await backend.control(.check, target: TargetName(name), caller: Self.caller)
         }
     }
@@ -62,9 +66,10 @@ struct TargetAdviceTests {
     /// Asks the control API of a service with both stores.
     private static func ask<Answer: Sendable>(
         _ bench: Bench,
+        _ more: String = "",
         _ question: @Sendable (DaemonBackend) async throws -> Answer
     ) async throws -> Answer {
-        let text = targets.replacing("{here}", with: bench.directory)
+        let text = (targets + more).replacing("{here}", with: bench.directory)
         var factory = AdapterFactory(
             credentials: nil,
             hasher: bench.hasher,
@@ -100,7 +105,8 @@ struct TargetAdviceTests {
             CREATE TABLE posts(author TEXT, editor TEXT, team TEXT, made INTEGER);
             CREATE INDEX posts_author ON posts (author);
             INSERT INTO posts VALUES ('canary-user-3e19b7d0', 'e', 't', 1700000000000),
-                ('canary-user-3e19b7d0', 'e', 't', 1900000000000), ('b', 'e', 't', 'soon');
+                ('canary-user-3e19b7d0', 'e', 't', 1900000000000), ('b', 'e', 't', 'soon'),
+                ('b', 'e', 't', NULL);
             """,
             in: bench
         )
@@ -112,6 +118,8 @@ struct TargetAdviceTests {
             rows.advice == [
                 "column 'editor' of table 'posts' has no index, so every purge reads the whole"
                     + " table",
+                "column 'made' of table 'posts' is NULL in some rows; rows without a time count as"
+                    + " old and are purged",
                 "column 'made' of table 'posts' holds values that are no plausible time;"
                     + " rows dated in the future or unreadably are never purged",
             ]
@@ -120,7 +128,10 @@ struct TargetAdviceTests {
         #expect(keyed.findings.isEmpty)
         #expect(
             keyed.advice == [
-                "column 'team' of table 'notes' has no index, so every purge reads the whole table"
+                "column 'team' of table 'notes' has no index, so every purge reads the whole table",
+                "there is no time fence (no created_at_column for notes): what is newer than a"
+                    + " request goes with it, also that of a later account with the same id; name"
+                    + " the column that dates their rows, or never give an id again",
             ]
         )
     }
@@ -139,10 +150,11 @@ struct TargetAdviceTests {
         )
         try await Self.make(
             "crm.db",
-            "CREATE TABLE notes(team TEXT, text TEXT); CREATE INDEX teams ON notes (team)",
+            "CREATE TABLE notes(team TEXT, made TEXT); CREATE INDEX teams ON notes (team)",
             in: bench
         )
-        #expect(try await Self.check("app-db", on: bench).advice == [])
-        #expect(try await Self.check("crm", on: bench).advice == [])
+        let dated = "created_at_column = \"made\"\ncreated_at_unit = \"iso8601\"\n"
+        #expect(try await Self.check("app-db", on: bench, dated).advice == [])
+        #expect(try await Self.check("crm", on: bench, dated).advice == [])
     }
 }

@@ -120,6 +120,22 @@ struct SharedKeyTests {
         #expect(await recorder.fences == [.distantFuture, Sample.start])
     }
 
+    @Test("a plan says what has no date, unless that is no matter")
+    func undated() async {
+        let bench = KeyBench(rows: [("u1", "v"), ("u1", "w")])
+        for isShared in [true, false] {
+            let keyed = bench.keyed(isShared: isShared, inner: FenceRecorder())
+            let item = PlanItem(
+                name: "notes",
+                action: .delete,
+                count: 6,
+                undatedCount: isShared ? 0 : 2,
+                isUnfenced: !isShared
+            )
+            #expect(await keyed.plan(Self.first) == .items([item]))
+        }
+    }
+
     private actor FenceRecorder: PurgeTarget {
         nonisolated let name = TargetName("crm")
         private(set) var fences: [WallTime] = []
@@ -130,6 +146,18 @@ struct SharedKeyTests {
         }
 
         func verify(_ orders: [PurgeOrder]) async -> [VerifyAnswer] { orders.map { _ in .clean } }
+        func plan(_ order: PurgeOrder) async -> PlanAnswer {
+            .items([
+                PlanItem(
+                    name: "notes",
+                    action: .delete,
+                    count: 3,
+                    undatedCount: 1,
+                    isUnfenced: true
+                )
+            ])
+        }
+
         func diagnose() async -> [String] { [] }
     }
 }

@@ -154,7 +154,9 @@ struct ApprovalTests {
             action: .keep,
             reason: "tax",
             count: 3,
-            fencedCount: 9
+            fencedCount: 9,
+            undatedCount: 2,
+            isUnfenced: true
         )
         #expect(text([fenced]) == text([item]))
     }

@@ -66,8 +66,45 @@ struct DependentTargetSettingsTests {
         let target = try #require(
             try ConfigurationLoader.parse(Array(text.utf8), file: "t.toml").targets.first
         )
-        #expect(target.kind.unfenced == nil)
         #expect(target.unfenced == "no created_at_column for crm_map")
+    }
+
+    @Test("tables without dates are named once each, unless what is there goes with its last owner")
+    func namesUnfenced() throws {
+        func unfenced(_ more: String) throws -> [String?] {
+            let crm = """
+                [[target]]
+                name = "crm"
+                kind = "sqlite"
+                path = "/srv/app/crm.db"
+                keyed_by = "app-db.customer"
+                [[target.table]]
+                table = "notes"
+                column = "writer"
+                action = "delete"
+                [[target.table]]
+                table = "notes"
+                column = "reader"
+                action = "anonymize"
+                set = { text = { strategy = "null" } }
+                keep_reason = "tax"
+                [[target.table]]
+                table = "bills"
+                column = "payer"
+                action = "keep"
+                keep_reason = "tax"
+                [[target.key]]
+                name = "call"
+                table = "calls"
+                column = "caller"
+                value = "id"
+                """
+            let text = Self.database(Self.customer + more) + crm
+            let configuration = try Sample.load(text)
+            return configuration.targets.map(configuration.unfenced)
+        }
+        #expect(try unfenced("") == [nil, "no created_at_column for notes, calls"])
+        #expect(try unfenced("\nshared = true") == [nil, nil])
     }
 
     @Test("a key takes type and fence from the rule of its column, and stands before its users")

@@ -18,12 +18,14 @@ struct StateApprovalTests {
             reason: "tax",
             count: count,
             isBounded: true,
-            fencedCount: 2
+            fencedCount: 2,
+            undatedCount: 1
         )
+        let bare = PlanItem(name: "likes", action: .delete, count: 3, isUnfenced: true)
         return PurgePlan(
             links: [link],
             parts: [
-                PurgePlan.Part(target: TargetName("app-db"), items: [kept]),
+                PurgePlan.Part(target: TargetName("app-db"), items: [kept, bare]),
                 PurgePlan.Part(target: TargetName("cache"), items: nil),
             ],
             hash: "\(count)"

@@ -36,8 +36,8 @@ import Testing
         )
         let expected: [PlanItem] = [
             .init(name: "users", action: .keep, reason: "the law", count: 1),
-            .init(name: "posts", action: .delete, count: 2, fencedCount: 1),
-            .init(name: "invoices", action: .anonymize, reason: "tax", count: 1),
+            .init(name: "posts", action: .delete, count: 2, fencedCount: 1, undatedCount: 1),
+            .init(name: "invoices", action: .anonymize, reason: "tax", count: 1, isUnfenced: true),
         ]
         #expect(await target.plan(order("a")) == .items(expected))
         #expect(
@@ -61,7 +61,7 @@ import Testing
             """
         )
         let target = app.target(TableRule(table: "t", column: "u", action: .delete))
-        let item = PlanItem(name: "t", action: .delete, count: 100_001)
+        let item = PlanItem(name: "t", action: .delete, count: 100_001, isUnfenced: true)
         #expect(await target.plan(order("a")) == .items([item]))
     }
 

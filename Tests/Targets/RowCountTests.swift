@@ -20,7 +20,8 @@ import Testing
     private static let fill = """
         ;WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < 2000)
         INSERT INTO t(u, made, n, name) SELECT CASE i % 4 WHEN 0 THEN 'b' WHEN 1 THEN 'A' ELSE 'a'
-        END, iif(i % 10 = 3, 9000000000, 1700000000), i / 3.0, iif(i % 7 = 0, 'gone', 'A') FROM c;
+        END, CASE i % 10 WHEN 3 THEN 9000000000 WHEN 6 THEN NULL ELSE 1700000000 END, i / 3.0,
+        iif(i % 7 = 0, 'gone', 'A') FROM c;
         """
     private static let masked = TableAction.anonymize([
         ColumnMask(column: "name", strategy: .text("gone"))
@@ -95,7 +96,8 @@ import Testing
                 action: action == .delete ? .delete : .anonymize,
                 reason: "tax",
                 count: try app.integer(own + open) - app.integer(own + open + fenced),
-                fencedCount: try app.integer(own + open + fenced)
+                fencedCount: try app.integer(own + open + fenced),
+                undatedCount: try app.integer(own + open + " AND made IS NULL")
             )
             for step in [Duration.zero, .milliseconds(8), .milliseconds(30)] {
                 let (item, pieces) = try Self.count(app, action, way, Self.clock(step))

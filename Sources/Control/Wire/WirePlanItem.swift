@@ -7,6 +7,8 @@ package struct WirePlanItem: WireObject, Codable, Hashable {
     package var count: Int
     package var isBounded: Bool
     package var newer: Int
+    package var undated: Int
+    package var isUnfenced: Bool
     package var reason: String?
 
     package init(_ item: PlanItem) {
@@ -15,12 +17,15 @@ package struct WirePlanItem: WireObject, Codable, Hashable {
         count = item.count
         isBounded = item.isBounded
         newer = item.fencedCount
+        undated = item.undatedCount
+        isUnfenced = item.isUnfenced
         reason = item.reason
     }
 
     enum CodingKeys: String, CodingKey {
-        case name, action, count, newer, reason
+        case name, action, count, newer, undated, reason
         case isBounded = "or_more"
+        case isUnfenced = "no_fence"
     }
 
     package static let fields: [WireField] = [
@@ -29,6 +34,16 @@ package struct WirePlanItem: WireObject, Codable, Hashable {
         .required("count", .integer, "Rows, files or objects of the user."),
         .required("or_more", .boolean, "The program that was asked says that there may be more."),
         .required("newer", .integer, "Newer than the request: left alone."),
+        .required(
+            "undated",
+            .integer,
+            "Of the count, those without a time of creation where others have one: they go as old."
+        ),
+        .required(
+            "no_fence",
+            .boolean,
+            "Nothing there has a time of creation: what is newer than the request goes, too."
+        ),
         .optional("reason", .text, "Why data stays."),
     ]
 }

@@ -98,7 +98,8 @@ extension DaemonBackend {
             parts.engine.post(.resumeTarget(name))
         case .check:
             let inspected = await adapter.inspect()
-            (findings, advice) = (inspected.problems, inspected.advice)
+            findings = inspected.problems
+            advice = inspected.advice + adapters.configuration.fenceAdvice(target)
             switch await adapter.coverage() {
             case .findings(let found):
                 uncovered = found.filter { !$0.isCovered }.map { "\($0.name): \($0.reason)" }
@@ -190,5 +191,17 @@ extension DaemonBackend {
             health.detail = reason
         }
         return health
+    }
+}
+
+extension DaemonConfiguration {
+    /// One sentence where a store, or a part of it, has no time fence.
+    fileprivate func fenceAdvice(_ target: TargetConfiguration) -> [String] {
+        guard let unfenced = unfenced(target) else { return [] }
+        let remedy = (target.fenceRemedy.map { $0 + ", or " } ?? "") + "never give an id again"
+        return [
+            "there is no time fence (\(unfenced)): what is newer than a request goes with it, also"
+                + " that of a later account with the same id; \(remedy)"
+        ]
     }
 }

@@ -252,13 +252,10 @@ extension ReplayDesk {
         }
     }
 
-    /// What of a target has no time fence; of what goes with its last owner that is no loss.
+    /// What of a target has no time fence.
     private func unfenced(_ name: TargetName) -> String? {
         let configuration = shelf.current.configuration
-        guard let target = configuration.targets.first(where: { $0.name == name }),
-            target.keyedBy.map(configuration.isShared) != true
-        else { return nil }
-        return target.unfenced
+        return configuration.targets.first { $0.name == name }.flatMap(configuration.unfenced)
     }
 
     /// Counts what nobody can tell from a later life of the account, and leaves it alone.

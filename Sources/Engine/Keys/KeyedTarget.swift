@@ -100,7 +100,7 @@ package final class KeyedTarget: PurgeTarget {
         case .success(let planned): spread = planned
         case .failure(let failure): return .trouble(failure.trouble)
         }
-        var items = PlannedItems()
+        var items = PlannedItems(isShared: origin.isShared)
         for order in spread.unique {
             switch await inner.plan(order) {
             case .items(let found): items.add(found)

@@ -2,7 +2,11 @@ import Lifecycle
 
 /// The plans of several ids, added up by what is done where.
 struct PlannedItems {
+    /// What nobody owns any more goes whole, so that a missing time is no matter.
+    let isShared: Bool
     private(set) var all: [PlanItem] = []
+
+    init(isShared: Bool) { self.isShared = isShared }
 
     mutating func add(_ items: [PlanItem]) {
         for item in items {
@@ -16,7 +20,9 @@ struct PlannedItems {
                 reason: item.reason,
                 count: item.count + (before?.count ?? 0),
                 isBounded: item.isBounded || before?.isBounded ?? false,
-                fencedCount: item.fencedCount + (before?.fencedCount ?? 0)
+                fencedCount: item.fencedCount + (before?.fencedCount ?? 0),
+                undatedCount: isShared ? 0 : item.undatedCount + (before?.undatedCount ?? 0),
+                isUnfenced: !isShared && item.isUnfenced
             )
             if let index { all[index] = sum } else { all.append(sum) }
         }

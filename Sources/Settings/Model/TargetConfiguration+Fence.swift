@@ -1,9 +1,39 @@
+extension DaemonConfiguration {
+    /// ``TargetConfiguration/unfenced``; of what goes with its last owner that is no loss.
+    package func unfenced(_ target: TargetConfiguration) -> String? {
+        target.keyedBy.map(isShared) == true ? nil : target.unfenced
+    }
+}
+
 extension TargetConfiguration {
-    /// ``TargetKind/unfenced``, or the tables without a fence whose rows lead to other stores.
+    /// What is erased of the target without a time fence, also elsewhere because its rows lead
+    /// there, and why, for an operator; `nil` where everything has one.
+    ///
+    /// There nobody can tell what a restoration brought back from what an account has that was
+    /// registered anew under the same id.
     package var unfenced: String? {
-        if let unfenced = kind.unfenced { return unfenced }
-        let bare = keys.filter { !$0.isShared && $0.createdAt == nil }.map(\.table)
-        return bare.isEmpty ? nil : "no created_at_column for \(bare.joined(separator: ", "))"
+        switch kind {
+        case .sqlite, .postgresql:
+            let tables = kind.tables.filter { $0.action.name != .keep && $0.createdAt == nil }
+            let keys = keys.filter { !$0.isShared && $0.createdAt == nil }
+            var seen: Set<String> = []
+            let bare = (tables.map(\.table) + keys.map(\.table)).filter {
+                seen.insert($0).inserted
+            }
+            return bare.isEmpty ? nil : "no created_at_column for \(bare.joined(separator: ", "))"
+        case .redis: return "Redis does not date its keys"
+        case .realtimeDatabase: return kind.isFenced ? nil : "no created_at_child"
+        case .files, .command, .webhook, .s3, .cloudStorage, .firestore, .firebaseAuth: return nil
+        }
+    }
+
+    /// What could be done about ``unfenced``.
+    package var fenceRemedy: String? {
+        switch kind {
+        case .sqlite, .postgresql: "name the column that dates their rows"
+        case .realtimeDatabase: "name the child in which the application dates the data"
+        case .files, .command, .webhook, .s3, .cloudStorage, .firestore, .firebaseAuth, .redis: nil
+        }
     }
 }
 
@@ -16,22 +46,6 @@ extension TargetKind {
         case .files, .command, .webhook, .s3, .cloudStorage, .firestore, .firebaseAuth: true
         case .realtimeDatabase(let database): database.createdAtChild != nil
         case .sqlite, .postgresql, .redis: false
-        }
-    }
-
-    /// What is erased of the store without a time fence, and why, for an operator; `nil` where
-    /// everything has one.
-    ///
-    /// There nobody can tell what a restoration brought back from what an account has that was
-    /// registered anew under the same id.
-    package var unfenced: String? {
-        switch self {
-        case .sqlite, .postgresql:
-            let bare = tables.filter { $0.action.name != .keep && $0.createdAt == nil }.map(\.table)
-            return bare.isEmpty ? nil : "no created_at_column for \(bare.joined(separator: ", "))"
-        case .redis: return "Redis does not date its keys"
-        case .realtimeDatabase: return isFenced ? nil : "no created_at_child"
-        case .files, .command, .webhook, .s3, .cloudStorage, .firestore, .firebaseAuth: return nil
         }
     }
 }

@@ -119,6 +119,9 @@ enum ApprovalText {
         var count: Int
         var bounded: Bool
         var fenced: Int
+        /// Absent where there is none, and from plans of earlier versions.
+        var undated: Int?
+        var unfenced: Bool?
 
         init(_ item: PlanItem) {
             name = item.name
@@ -127,6 +130,8 @@ enum ApprovalText {
             count = item.count
             bounded = item.isBounded
             fenced = item.fencedCount
+            undated = item.undatedCount == 0 ? nil : item.undatedCount
+            unfenced = item.isUnfenced ? true : nil
         }
 
         var item: PlanItem {
@@ -140,7 +145,9 @@ enum ApprovalText {
                     reason: reason,
                     count: count,
                     isBounded: bounded,
-                    fencedCount: fenced
+                    fencedCount: fenced,
+                    undatedCount: undated ?? 0,
+                    isUnfenced: unfenced ?? false
                 )
             }
         }

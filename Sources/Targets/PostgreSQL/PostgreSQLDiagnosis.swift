@@ -89,6 +89,15 @@ struct PostgreSQLDiagnosis {
     ) throws(PostgreSQLError) {
         guard let creation = rule.creation, let shape = catalog.tables[rule.table] else { return }
         let column = PostgreSQLDialect.quote(creation.column)
+        if rule.action != .keep, shape.column(creation.column)?.isNotNull == false {
+            let undated = try ask(
+                """
+                SELECT count(*) FILTER (WHERE u) FROM (SELECT \(column) IS NULL AS u
+                    FROM \(shape.reference) LIMIT \(PostgreSQLLimits.sampleRows)) AS q
+                """
+            )
+            if undated.integer(0) > 0 { advice.append(creation.undatedAdvice(shape.name)) }
+        }
         let moment: String
         switch creation.unit {
         case .unixSeconds: moment = "\(column)::float8 * 1000"

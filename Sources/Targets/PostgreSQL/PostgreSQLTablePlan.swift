@@ -10,7 +10,7 @@ struct PostgreSQLTablePlan: Sendable {
     let table: String
     /// Rows that want work (or are kept), fenced ones among them, undated ones that are not fenced.
     let countSQL: String
-    /// All rows that want work or are kept, and fenced ones among them, for a plan.
+    /// The same of all rows, for a plan.
     let planSQL: String
     /// Works on one chunk; `nil` for kept rows, and for masks that we compute.
     let chunkSQL: String?
@@ -54,8 +54,9 @@ struct PostgreSQLTablePlan: Sendable {
             LIMIT \(PostgreSQLLimits.countRows + 1)) AS q
             """
         planSQL = """
-            SELECT count(*), count(*) FILTER (WHERE f) FROM \
-            (SELECT \(fence ?? "false") AS f FROM \(name) WHERE \(match)\(todo)) AS q
+            SELECT count(*), count(*) FILTER (WHERE f), count(*) FILTER (WHERE u AND NOT f) FROM \
+            (SELECT \(fence ?? "false") AS f, \(undated) AS u FROM \(name) \
+            WHERE \(match)\(todo)) AS q
             """
         let order = isSelfReferencing ? " ORDER BY \(name).ctid DESC" : ""
         let lock = shape.canLock ? " FOR UPDATE SKIP LOCKED" : ""

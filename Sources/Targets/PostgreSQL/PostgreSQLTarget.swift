@@ -266,7 +266,9 @@ package actor PostgreSQLTarget: PurgeTarget {
             action: table.rule.planAction,
             reason: table.rule.reason,
             count: found - fenced,
-            fencedCount: fenced
+            fencedCount: fenced,
+            undatedCount: isKept ? 0 : rows?.integer(2) ?? 0,
+            isUnfenced: table.rule.isUnfenced
         )
     }
 

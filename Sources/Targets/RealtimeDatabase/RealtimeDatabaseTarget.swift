@@ -7,12 +7,12 @@ package import Lifecycle
 /// It knows no time of creation but one that the application writes; without that there is no
 /// fence. An interrupted purge finds what is left when it is asked again.
 package struct RealtimeDatabaseTarget: PurgeTarget {
-    /// What is at one path of one user.
-    private enum Found {
-        case nothing
-        case due
-        /// Newer than the request.
+    /// What the application says of the time of what is at one path of one user.
+    private enum Age {
+        /// Older than the request, or nobody is asked.
+        case older
         case newer
+        case undated
     }
 
     package let name: TargetName
@@ -48,7 +48,7 @@ package struct RealtimeDatabaseTarget: PurgeTarget {
             var counts = PurgeCounts()
             for (path, names) in try owned(order) {
                 var entry = PurgeCounts.Entry(name: "\(path)", action: "delete", rowCount: 0)
-                if try await isNewer(names, than: order.fence) {
+                if try await age(names, order.fence) == .newer {
                     entry.fencedCount = 1
                 } else if try await sweep.remove(names) {
                     entry.rowCount = 1
@@ -67,7 +67,7 @@ package struct RealtimeDatabaseTarget: PurgeTarget {
             let sweep = RealtimeSweep(tree: tree, walk: PageWalk(clock: clock))
             var left = 0
             for (_, names) in try owned(order) {
-                guard try await !isNewer(names, than: order.fence) else { continue }
+                guard try await age(names, order.fence) != .newer else { continue }
                 left += try await sweep.remaining(names)
             }
             return left == 0 ? .clean : .remaining(left)
@@ -81,15 +81,17 @@ package struct RealtimeDatabaseTarget: PurgeTarget {
         let found: [PlanAnswer] = await GoogleOrders.map([order]) { order throws(GoogleFailure) in
             var items: [PlanItem] = []
             for (path, names) in try owned(order) {
-                let isNewer = try await isNewer(names, than: order.fence)
+                let age = try await age(names, order.fence)
                 let content = try await tree.firstKeys(at: names)
                 let count = RealtimeSweep.count(content) > 0 ? 1 : 0
                 items.append(
                     PlanItem(
                         name: "\(path)",
                         action: .delete,
-                        count: isNewer ? 0 : count,
-                        fencedCount: isNewer ? count : 0
+                        count: age == .newer ? 0 : count,
+                        fencedCount: age == .newer ? count : 0,
+                        undatedCount: age == .undated ? count : 0,
+                        isUnfenced: plan.createdAtChild == nil
                     )
                 )
             }
@@ -173,15 +175,15 @@ package struct RealtimeDatabaseTarget: PurgeTarget {
         return owned
     }
 
-    /// Whether the application wrote the data of a path after the request.
-    private func isNewer(
+    /// When the application wrote the data of a path.
+    private func age(
         _ names: [String],
-        than fence: WallTime
-    ) async throws(GoogleFailure) -> Bool {
-        guard let child = plan.createdAtChild,
-            case .value(let number?) = try await tree.keys(at: names + [child]),
+        _ fence: WallTime
+    ) async throws(GoogleFailure) -> Age {
+        guard let child = plan.createdAtChild else { return .older }
+        guard case .value(let number?) = try await tree.keys(at: names + [child]),
             let time = Int64(exactly: number.rounded(.down))
-        else { return false }
-        return WallTime(unixMilliseconds: time) > fence
+        else { return .undated }
+        return WallTime(unixMilliseconds: time) > fence ? .newer : .older
     }
 }

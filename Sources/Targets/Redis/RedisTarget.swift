@@ -53,7 +53,12 @@ package struct RedisTarget: PurgeTarget {
             sweep.counts.map { counts in
                 .items(
                     entries(counts).map { entry in
-                        PlanItem(name: entry.name, action: .delete, count: entry.rowCount)
+                        PlanItem(
+                            name: entry.name,
+                            action: .delete,
+                            count: entry.rowCount,
+                            isUnfenced: true
+                        )
                     }
                 )
             }

@@ -30,10 +30,13 @@ package struct TableRule: Hashable, Sendable {
 }
 
 extension TableRule {
+    /// Rows go that no time of theirs protects.
+    var isUnfenced: Bool { creation == nil && action != .keep }
+
     /// What the receipt says, such as `delete, fence: none`.
     var receiptAction: String {
         let reason = reason.map { ": \($0)" } ?? ""
-        let fence = creation == nil && action != .keep ? ", fence: none" : ""
+        let fence = isUnfenced ? ", fence: none" : ""
         return planAction.rawValue + reason + fence
     }
 
@@ -57,6 +60,14 @@ package enum IDType: String, Hashable, Sendable, CaseIterable {
     case blob
     /// The id must be a lower-case UUID with its four dashes; PostgreSQL only.
     case uuid
+}
+
+extension CreationColumn {
+    /// What to know of rows in which it is `NULL`.
+    func undatedAdvice(_ table: String) -> String {
+        "column '\(column)' of table '\(table)' is NULL in some rows; rows without a time count as"
+            + " old and are purged"
+    }
 }
 
 /// What is done to the rows of a table.

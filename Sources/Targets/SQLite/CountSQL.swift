@@ -1,7 +1,7 @@
 /// The statements that count one user's rows of a table for a plan.
 ///
-/// Those that go through rows give 0 for one that is not counted, 1, and 2 for one that the fence
-/// protects, and behind it what the row is found by again.
+/// Those that go through rows give 0 for one that is not counted, 1, 2 for one that the fence
+/// protects and 3 for an undated one, and behind it what the row is found by again.
 struct CountSQL: Sendable {
     /// A statement from the first row on, and one from behind a place.
     struct Walk: Sendable {
@@ -9,7 +9,7 @@ struct CountSQL: Sendable {
         let next: String
     }
 
-    /// Rows, and fenced ones among them.
+    /// Rows, fenced ones among them, and undated ones that are not fenced.
     let whole: String
     /// The user's rows; at once where an index on the column alone has them in this order.
     let byUser: Walk
@@ -21,20 +21,29 @@ struct CountSQL: Sendable {
     /// - Parameters:
     ///   - table: Quoted.
     ///   - wanted: The condition of a row that is counted.
-    ///   - fence: The condition that protects a row, or `nil` when nothing does.
+    ///   - times: The condition that protects a row, or `nil` when nothing does, and the one of a
+    ///     row without a time.
     ///   - key: What names a row: never NULL, and with an index of its own.
     ///   - constantCount: Parameters that `wanted` has for masks.
-    init(_ table: String, wanted: String, fence: String?, key: [String], constantCount: Int) {
+    init(
+        _ table: String,
+        wanted: String,
+        times: (fence: String?, undated: String),
+        key: [String],
+        constantCount: Int
+    ) {
         let firstPlace = PreparedQuery.Place.constants + Int32(constantCount)
         self.firstPlace = firstPlace
         whole = """
-            SELECT count(*), sum(f), 0 FROM \
-            (SELECT \(fence ?? "0") AS f FROM \(table) WHERE \(wanted))
+            SELECT count(*), sum(f), sum(u AND NOT f) FROM (SELECT \(times.fence ?? "0") AS f, \
+            \(times.undated) AS u FROM \(table) WHERE \(wanted))
             """
         let names = key.joined(separator: ", ")
         let places = key.indices.map { "?\(firstPlace + Int32($0))" }.joined(separator: ", ")
         let isBehind = "(\(names)) > (\(places))"
-        let kind = fence.map { "CASE WHEN \($0) THEN 2 ELSE 1 END" } ?? "1"
+        let kind =
+            times.fence.map { "CASE WHEN \($0) THEN 2 WHEN \(times.undated) THEN 3 ELSE 1 END" }
+            ?? "1"
         let user = "SELECT \(kind), \(names) FROM \(table) WHERE \(wanted)"
         byUser = Walk(
             first: "\(user) ORDER BY \(names)",

@@ -154,6 +154,14 @@ enum Diagnosis {
         let table = FenceSQL.quoted(shape.name)
         let column = FenceSQL.quoted(creation.column)
         let newest = shape.rowIDName.map { " ORDER BY \(table).\($0) DESC" } ?? ""
+        let isUndated = FenceSQL.isUndated(creation, of: table)
+        let undated = """
+            SELECT 1 FROM (SELECT \(isUndated) AS undated FROM \(table)\(newest) \
+            LIMIT \(TargetLimits.sampleRows)) WHERE undated LIMIT 1
+            """
+        if rule.action != .keep, try Int.fetchOne(db, sql: undated) != nil {
+            findings.advice.append(creation.undatedAdvice(shape.name))
+        }
         // Between the two bounds means: readable, after 1990, not in the future.
         let inner = """
             SELECT \(FenceSQL.isPlausible(creation, of: table)) AS plausible FROM \(table) \

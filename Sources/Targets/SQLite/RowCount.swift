@@ -24,6 +24,7 @@ struct RowCount: Sendable {
     /// Rows that want work or are kept, fenced ones included.
     private var found = 0
     private var fenced = 0
+    private var undated = 0
 
     init(_ way: Way = .whole) { self.way = way }
 
@@ -57,8 +58,8 @@ struct RowCount: Sendable {
         let before = position
         do throws(TargetError) {
             guard way == .whole else { return try walk(query, clock) }
-            let (found, fenced, _) = try query.integers() ?? (0, 0, 0)
-            (self.found, self.fenced) = (Int(found), Int(fenced))
+            let (found, fenced, undated) = try query.integers() ?? (0, 0, 0)
+            (self.found, self.fenced, self.undated) = (Int(found), Int(fenced), Int(undated))
             isAtEnd = true
         } catch {
             guard error.kind == .interrupted, way != .byTable else { throw error }
@@ -82,17 +83,19 @@ struct RowCount: Sendable {
         _ clock: TargetClock
     ) throws(TargetError) {
         let start = clock.uptime()
-        var (rows, found, fenced) = (0, 0, 0)
+        var (rows, found, fenced, undated) = (0, 0, 0, 0)
         var isSlow: Bool?
         let isLast = try query.walk { kind in
             rows += 1
             found += kind > 0 ? 1 : 0
             fenced += kind == 2 ? 1 : 0
+            undated += kind == 3 ? 1 : 0
             guard rows.isMultiple(of: Self.stride) else { return true }
             position = query.key()
             self.found += found
             self.fenced += fenced
-            (found, fenced) = (0, 0)
+            self.undated += undated
+            (found, fenced, undated) = (0, 0, 0)
             let took = clock.uptime() - start
             isSlow = isSlow ?? (took >= TargetLimits.chunkTransactionSoft)
             return took < TargetLimits.transactionSoft
@@ -100,6 +103,7 @@ struct RowCount: Sendable {
         if isLast {
             self.found += found
             self.fenced += fenced
+            self.undated += undated
             isAtEnd = true
         }
         // So late a first row means that all of them were sorted before it, as for each piece.
@@ -114,7 +118,9 @@ struct RowCount: Sendable {
             action: table.rule.planAction,
             reason: table.rule.reason,
             count: isKept ? found : found - fenced,
-            fencedCount: isKept ? 0 : fenced
+            fencedCount: isKept ? 0 : fenced,
+            undatedCount: isKept ? 0 : undated,
+            isUnfenced: table.rule.isUnfenced
         )
     }
 }

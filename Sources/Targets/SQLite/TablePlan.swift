@@ -84,7 +84,7 @@ struct TablePlan: Sendable {
         counting = CountSQL(
             table,
             wanted: match + todo,
-            fence: fence,
+            times: (fence: fence, undated: undated),
             key: Self.rowKeys(shape),
             constantCount: constants.count
         )

@@ -30,9 +30,17 @@ enum PlanReport {
 
     private static func targets(_ plan: WirePlan) -> String {
         guard !plan.targets.isEmpty else { return "no target is configured: nothing to erase" }
-        var table = Table("TARGET", "ITEM", "ACTION", "COUNT", "NEWER", "KEPT BECAUSE")
+        var table = Table(
+            "TARGET",
+            "ITEM",
+            "ACTION",
+            "COUNT",
+            "NEWER",
+            "UNDATED",
+            "KEPT BECAUSE"
+        )
         for target in plan.targets {
-            if !target.isKnown { table.add(target.name, nil, nil, "unknown", nil, nil) }
+            if !target.isKnown { table.add(target.name, nil, nil, "unknown", nil, nil, nil) }
             for item in target.items {
                 table.add(
                     target.name,
@@ -40,6 +48,7 @@ enum PlanReport {
                     item.action,
                     item.isBounded ? "\(item.count) or more" : "\(item.count)",
                     "\(item.newer)",
+                    item.isUnfenced ? "all, no fence" : "\(item.undated)",
                     item.reason
                 )
             }

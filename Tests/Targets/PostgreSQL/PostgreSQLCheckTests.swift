@@ -73,6 +73,8 @@ import Testing
         #expect(await target.diagnose().first?.contains("row security") == true)
         try app.sql("ALTER TABLE t DISABLE ROW LEVEL SECURITY")
         #expect(await target.diagnose() == [])
+        let item = PlanItem(name: "t", action: .delete, count: 1, isUnfenced: true)
+        #expect(await target.plan(order("x")) == .items([item]))
         #expect(await target.purge([order("x")]).map(\.text) == ["t delete, fence: none 1"])
     }
 

@@ -148,14 +148,18 @@ import Testing
             ),
             TableRule(table: "k", column: "u", action: .keep, reason: "the law")
         )
-        #expect(await target.diagnose() == [])
+        let found = await target.inspect()
+        let undated = found.advice.filter { $0.contains("is NULL in some rows") }
+        #expect(found.problems == [] && undated.map { $0.contains("'a'") } == [true])
         guard case .items(let items) = await target.plan(erase("x")) else {
             Issue.record("no plan")
             return
         }
         #expect(
-            items.map { "\($0.name) \($0.action) \($0.count)+\($0.fencedCount)" }.sorted() == [
-                "a delete 2+3", "b delete 1+1", "k keep 1+0",
+            items.map {
+                "\($0.name) \($0.action) \($0.count)+\($0.fencedCount), \($0.undatedCount) undated"
+            }.sorted() == [
+                "a delete 2+3, 1 undated", "b delete 1+1, 0 undated", "k keep 1+0, 0 undated",
             ]
         )
         #expect(items.first { $0.name == "k" }?.reason == "the law")

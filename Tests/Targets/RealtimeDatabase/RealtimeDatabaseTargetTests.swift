@@ -48,7 +48,7 @@ struct RealtimeDatabaseTargetTests {
                 Issue.record("no plan")
                 return
             }
-            #expect(items.map(\.count) == [1, 1])
+            #expect(items.map(\.count) == [1, 1] && items.map(\.isUnfenced) == [true, true])
             #expect(await target.purge(orders).map(\.rowCounts) == [[1, 1], [1, 1], [0, 0]])
             #expect(await target.verify(orders) == [.clean, .clean, .clean])
             #expect(bench.sandbox.places == ["names/12-x", "users/12/a/b"])
@@ -175,12 +175,21 @@ struct RealtimeDatabaseTargetTests {
             bench.sandbox.add(value: now + 1, at: "users", "ann", "created")
             bench.sandbox.add(value: now, at: "users", "bob", "created")
             let target = try Self.target(bench, createdAtChild: "created")
-            let orders = [try GoogleBench.order("ann"), try GoogleBench.order("bob")]
+            bench.sandbox.add(value: 1, at: "users", "cat", "name")
+            let orders = try ["ann", "bob", "cat"].map { try GoogleBench.order($0) }
+            var planned: [PlanItem] = []
+            for order in orders {
+                guard case .items(let items) = await target.plan(order) else { continue }
+                planned += items
+            }
+            #expect(planned.map(\.count) == [0, 1, 1] && planned.map(\.fencedCount) == [1, 0, 0])
+            #expect(planned.map(\.undatedCount) == [0, 0, 1])
+            #expect(!planned.contains { $0.isUnfenced })
             let answers = await target.purge(orders)
-            #expect(answers.map(\.rowCounts) == [[0], [1]])
+            #expect(answers.map(\.rowCounts) == [[0], [1], [1]])
             guard case .done(let counts) = answers[0] else { return }
             #expect(counts.entries[0].fencedCount == 1)
-            #expect(await target.verify(orders) == [.clean, .clean])
+            #expect(await target.verify(orders) == [.clean, .clean, .clean])
             #expect(bench.sandbox.places == ["users/ann/created"])
         }
     }

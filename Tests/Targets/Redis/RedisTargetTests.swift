@@ -33,6 +33,7 @@ struct RedisTargetTests {
         let plan = await target.plan(orders[1])
         guard case .items(let items) = plan else { return #expect(plan == .unknown) }
         #expect(items.map(\.count) == [1, 2, 2, 0, 1, 1, 1])
+        #expect(!items.contains { !$0.isUnfenced })
         let answers = await target.purge(orders)
         // Keys without a wildcard go first, so the third rule finds one of its two.
         #expect(answers[0].rowCounts == [1, 2, 2, 0, 1, 1, 1])
