@@ -160,6 +160,63 @@ struct ErasureScopeTests {
         #expect(scope.target(TargetName("gone")) == nil)
     }
 
+    @Test(
+        arguments: [
+            ("posts", "posts"), ("public.posts", "posts"), ("posts", "crm.posts"),
+            ("crm.posts", "crm.posts"),
+        ]
+    )
+    func `a table is known by the name of the database, however it is configured`(
+        configured: String,
+        live: String
+    ) throws {
+        let text = Self.target.replacing("\"posts\"", with: "\"\(configured)\"")
+        let scope = try Self.scope(
+            text.replacing("backups_kept", with: "schemas = [\"public\", \"crm\"]\nbackups_kept")
+        )
+        let target = try #require(scope.target(TargetName("app-db")))
+        #expect(target.isFenced(live))
+        for other in ["Posts", "other.posts", "bills"] { #expect(!target.isFenced(other)) }
+        let earlier = try ErasureScope(
+            document: scope.document().replacing(/"naming":\{[^}]*\},/, with: "")
+        )
+        let old = try #require(earlier.target(TargetName("app-db")))
+        #expect(old.isFenced(live) == (configured == live), "its receipts stay as they are")
+    }
+
+    @Test func `of two tables of one name each has its own fence`() throws {
+        let both = """
+
+            [[target.table]]
+            table = "crm.posts"
+            column = "author"
+            action = "delete"
+            """
+        let scope = try Self.scope(
+            Self.target.replacing(
+                "backups_kept",
+                with: "schemas = [\"public\", \"crm\"]\nbackups_kept"
+            ) + both
+        )
+        #expect(scope.target(TargetName("app-db"))?.isFenced("posts") == true)
+        #expect(scope.target(TargetName("app-db"))?.isFenced("crm.posts") == false)
+    }
+
+    @Test func `a receipt counts what is kept under the name of the database`() async throws {
+        let bench = try Bench()
+        let text = Self.target.replacing("\"postgresql\"", with: "\"sqlite\"")
+            .replacing("conninfo_credential = \"canary-conninfo\"", with: "path = \"/srv/a.db\"")
+            .replacing("\"timestamp\"", with: "\"unix_s\"")
+            .replacing("\"posts\"", with: "\"Posts\"").replacing("\"bills\"", with: "\"BILLS\"")
+        try await bench.state.enforce(scope: Self.scope(text + "\n" + Self.files).document())
+        let id = try await Self.complete("alice", on: bench)
+        let receipt = try await Self.receipt(id, bench, under: text)
+        let fence = Bench.start.rfc3339
+        let said = receipt.compactText
+        #expect(said.contains("\"rows\":3,\"fenced_rows\":1,\"fence\":\"\(fence)\""))
+        #expect(said.contains("\"table\":\"bills\",\"rows\":2,\"reason\":\"kept: tax"))
+    }
+
     @Test func `what nobody owns any more has no fence`() throws {
         let scope = try Self.scope(
             Self.target + """

@@ -22,6 +22,18 @@ struct ErasureScope: Codable, Hashable, Sendable {
         /// How long erased data survives in backups; `nil` when nobody said.
         let backupsKeptMilliseconds: Int64?
         let tables: [Table]
+        /// How the database compares names of tables; absent where it has none, and from scopes
+        /// of earlier versions, whose receipts stay as they are.
+        let naming: Naming?
+    }
+
+    /// Which of its tables a database means by a name of the configuration: its own spelling is
+    /// what a purge counts under.
+    struct Naming: Codable, Hashable, Sendable {
+        /// SQLite's names are the same in either case.
+        let ignoresCase: Bool
+        /// PostgreSQL's schemas; a table of the first one is counted without it.
+        let schemas: [String]
     }
 
     struct Table: Codable, Hashable, Sendable {
@@ -92,6 +104,15 @@ extension ErasureScope.Target {
         name = target.name.rawValue
         isFenced = !isShared && target.kind.isFenced
         backupsKeptMilliseconds = target.backupsKept?.milliseconds
+        naming =
+            switch target.kind {
+            case .sqlite: ErasureScope.Naming(ignoresCase: true, schemas: [])
+            case .postgresql(let postgresql):
+                ErasureScope.Naming(ignoresCase: false, schemas: postgresql.schemas)
+            case .files, .command, .webhook, .redis, .s3, .cloudStorage, .firestore,
+                .realtimeDatabase, .firebaseAuth:
+                nil
+            }
         tables = target.kind.tables.map { table in
             ErasureScope.Table(
                 name: table.table,
@@ -103,7 +124,22 @@ extension ErasureScope.Target {
 
     /// Whether entries of that name are left alone when they are newer than the request.
     func isFenced(_ entry: String) -> Bool {
-        isFenced || tables.contains { $0.name == entry && $0.isFenced }
+        isFenced || tables(of: entry).contains(where: \.isFenced)
+    }
+
+    /// The tables of the configuration that entries of that name are about.
+    func tables(of entry: String) -> [ErasureScope.Table] {
+        guard let naming else { return tables.filter { $0.name == entry } }
+        if naming.ignoresCase {
+            return tables.filter { $0.name.lowercased() == entry.lowercased() }
+        }
+        let first = naming.schemas.first.map { $0 + "." } ?? ""
+        let named = tables.filter { $0.name == entry || $0.name == first + entry }
+        guard named.isEmpty else { return named }
+        // In no other schema was one of that name before.
+        return tables.filter { table in
+            naming.schemas.contains { "\($0).\(table.name)" == entry }
+        }
     }
 
     /// How long erased data survives in backups; `nil` when nobody said.

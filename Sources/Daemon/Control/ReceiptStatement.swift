@@ -118,12 +118,15 @@ struct ReceiptStatement: Sendable {
     /// newer than the request.
     private var notErased: [JSONValue] {
         request.purges.flatMap { work -> [JSONValue] in
-            let kept = (scope.target(work.target)?.tables ?? []).compactMap { table -> JSONValue? in
+            let target = scope.target(work.target)
+            let kept = (target?.tables ?? []).compactMap { table -> JSONValue? in
                 guard let reason = table.kept else { return nil }
-                let rows = work.counts.entries.filter {
-                    $0.name == table.name && $0.action != PurgeCounts.heldAction
-                }.reduce(0) { $0 + $1.rowCount }
-                return notErased(work.target, table.name, rows, reason)
+                let entries = work.counts.entries.filter {
+                    target?.tables(of: $0.name).contains(table) == true
+                }
+                let rows = entries.filter { $0.action != PurgeCounts.heldAction }
+                    .reduce(0) { $0 + $1.rowCount }
+                return notErased(work.target, entries.first?.name ?? table.name, rows, reason)
             }
             let fenced = work.counts.entries.filter { $0.fencedCount > 0 }.map { entry in
                 notErased(
