@@ -143,21 +143,40 @@ package struct CloudStorageTarget: PurgeTarget {
         }
     }
 
-    /// Looks for folders of the bucket that no rule leads to.
+    /// Looks for what no rule leads to: folders of the bucket, and what is beside users' data.
     package func coverage() async -> CoverageAnswer {
-        let strays: Set<String>
         do throws(GoogleFailure) {
-            strays = try await strayFolders()
+            let strays = StrayNames.findings(
+                rules: plan.templates.map(\.description),
+                strays: try await strayFolders().sorted(),
+                kind: "folders"
+            )
+            return .findings(strays + (try await besideUsers()))
         } catch {
             return .trouble(error.trouble)
         }
-        return .findings(
-            StrayNames.findings(
-                rules: plan.templates.map(\.description),
-                strays: strays.sorted(),
-                kind: "folders"
-            )
-        )
+    }
+
+    private func besideUsers() async throws(GoogleFailure) -> [CoverageFinding] {
+        var folders = UserFolders<GoogleFailure>(plan.templates) { place throws(GoogleFailure) in
+            var level = StrayTree.Level()
+            var (token, pageCount) = (String?.none, 0)
+            let range = CloudBucket.Range.names(prefix: place, delimiter: "/")
+            try await PageWalk(clock: clock).run { () throws(GoogleFailure) in
+                let page = try await bucket.page(range, from: token)
+                let names = page.folders + page.versions.map(\.name)
+                level.names += names.map { StrayNames.relative($0, to: place) }
+                    // The emulator gives what is deeper, too.
+                    .filter { !$0.dropLast().contains("/") }
+                token = page.next
+                pageCount += 1
+                level.isWhole = token == nil
+                return token != nil && pageCount < StrayNames.pagesMax
+            }
+            return level
+        }
+        try await folders.look()
+        return folders.findings
     }
 
     private func strayFolders() async throws(GoogleFailure) -> Set<String> {
@@ -175,7 +194,9 @@ package struct CloudStorageTarget: PurgeTarget {
                 {
                     names.append(parent + "*")
                 }
-                strays.formUnion(names.filter { !StrayNames.isCovered($0, by: roots) })
+                strays.formUnion(
+                    names.filter { StrayNames.isStray($0, in: parent, plan.templates) }
+                )
                 token = page.next
                 if token != nil, let end = StrayNames.end(of: page.folders.last, by: roots),
                     passed.insert(end).inserted

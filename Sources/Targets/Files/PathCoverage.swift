@@ -1,26 +1,53 @@
+import Glibc
 internal import Lifecycle
 
-/// Looks for entries of the root, and of the folders that the paths name, that no path leads to.
+/// Looks for entries of the root, and of the folders that the paths lead through, that no path
+/// leads to.
 ///
-/// It goes down the literal names of the paths only; what lies behind a wildcard or a user id
-/// belongs to the path.
+/// It goes down the literal names of the paths. Where a path has a user id or a wildcard and goes
+/// on behind it, there may be millions of folders: it looks into some of them, and tells so.
 struct PathCoverage {
     /// Folders of one folder that are named; more of them are probably named after users.
     static let namesMax = 20
     /// Entries of one folder that are looked at, some seconds on a cold disk.
     private static let entriesMax = 1_000_000
+    /// The same of a folder that is one of many.
+    private static let sampledEntriesMax = 10_000
+    /// Entries beside users' of which it is asked whose they are, in one folder.
+    private static let siblingsMax = 10_000
 
     private typealias Path = ArraySlice<PathPattern.Step>
 
-    /// What no path leads to in one folder.
-    private struct Strays {
-        var folders: [String] = []
-        var folderCount = 0
-        var fileCount = 0
+    /// A folder that paths lead through.
+    private struct Place {
+        let directory: OpenDirectory
+        /// The way there, as a finding shows it: with a slash at the end, users' names as the
+        /// paths have them.
+        var shown = ""
+        /// From here on.
+        let paths: [Path]
+        /// Whether it is one of some that were chosen.
+        var isSampled = false
+        /// The ids that the way there may have.
+        var users: [String] = []
+
+        /// What stands before and behind the user id in names here.
+        var userSteps: [(prefix: String, suffix: String)] {
+            paths.compactMap { path in
+                guard case .user(let prefix, let suffix) = path.first else { return nil }
+                return (prefix, suffix)
+            }
+        }
     }
 
     private let paths: [Path]
     private let entriesMax: Int
+    private var found: [CoverageFinding] = []
+    /// By the place as it is shown.
+    private var strays: [String: StrayTally] = [:]
+    private var samples: [String: String] = [:]
+    private var sampledCount = 0
+    private var siblingCount = 0
 
     /// - Parameters:
     ///   - paths: The configured ones.
@@ -36,112 +63,204 @@ struct PathCoverage {
     func findings(
         in root: OpenDirectory
     ) throws(OpenDirectory.Failure) -> [CoverageFinding] {
-        var found: [CoverageFinding] = []
-        try look(into: root, at: "", paths, &found)
-        return found.sorted { $0.name < $1.name }
+        var walk = self
+        try walk.look(into: Place(directory: root, paths: paths))
+        let strays = walk.strays.flatMap { place, tally in
+            tally.findings(in: place, unit: "files", "no configured path leads there")
+        }
+        let samples = walk.samples.map { place, reason in
+            CoverageFinding(name: place, reason: reason, isCovered: true, isSample: true)
+        }
+        return (walk.found + strays + samples).sorted { $0.name < $1.name }
     }
 
-    private func look(
-        into directory: OpenDirectory,
-        at path: String,
-        _ paths: [Path],
-        _ found: inout [CoverageFinding]
-    ) throws(OpenDirectory.Failure) {
-        var strays = Strays()
-        var place: Int64 = 0
+    private mutating func look(into place: Place) throws(OpenDirectory.Failure) {
+        let entriesMax = place.isSampled ? min(entriesMax, Self.sampledEntriesMax) : entriesMax
+        var some: [String: SpreadSample<FileName>] = [:]
+        var position: Int64 = 0
         var entryCount = 0
+        siblingCount = 0
         while true {
-            let entries = try directory.entries(from: place)
+            let entries = try place.directory.entries(from: position)
             guard let last = entries.last else { break }
             guard entryCount < entriesMax else {
-                found.append(
-                    CoverageFinding(
-                        name: path.isEmpty ? "./" : path,
-                        reason: "\(entryCount) entries were looked at, the others not",
-                        isCovered: true,
-                        isSample: true
-                    )
-                )
+                let name = place.shown.isEmpty ? "./" : place.shown
+                samples[name] = "\(entryCount) entries were looked at, the others not"
                 break
             }
-            place = last.nextPlace
+            position = last.nextPlace
             entryCount += entries.count
-            for entry in entries where !path.isEmpty || entry.name.text != FilesTargetPlan.sentinel
-            {
-                let leading = paths.filter { Self.leads($0, to: entry.name.text) }
+            for entry in entries
+            where !place.shown.isEmpty || entry.name.text != FilesTargetPlan.sentinel {
+                let leading = Self.leading(place.paths, to: entry.name)
                 if leading.isEmpty {
-                    try note(entry.name, in: directory, &strays)
+                    try note(entry.name, in: place)
+                } else if leading.contains(where: { $0.count == 1 }) {
+                    continue
+                } else if leading.contains(where: { $0.first?.isLiteral == true }) {
+                    try follow(entry.name, in: place, leading)
                 } else {
-                    try follow(leading, entry.name, in: directory, at: path, &found)
+                    let shown = Self.shown(leading)
+                    some[shown, default: SpreadSample(max: StrayTree.sampleMax)].add(entry.name)
                 }
             }
         }
-        report(strays, at: path, &found)
-    }
-
-    private static func leads(_ path: Path, to name: String?) -> Bool {
-        guard let name, let step = path.first else { return false }
-        return step.fits(name)
-    }
-
-    /// Goes on in a folder that paths name and only lead through.
-    private func follow(
-        _ leading: [Path],
-        _ name: FileName,
-        in directory: OpenDirectory,
-        at path: String,
-        _ found: inout [CoverageFinding]
-    ) throws(OpenDirectory.Failure) {
-        var below: [Path] = []
-        for steps in leading {
-            guard case .name = steps.first, steps.count > 1 else { return }
-            below.append(steps.dropFirst())
+        for (shown, sample) in some.sorted(by: { $0.key < $1.key }) {
+            try look(intoSome: sample, in: place, as: shown)
         }
-        guard let text = name.text, try directory.facts(of: name)?.isDirectory == true else {
+    }
+
+    private static func leading(_ paths: [Path], to name: FileName) -> [Path] {
+        guard let text = name.text else { return [] }
+        return paths.filter { $0.first?.fits(text) == true }
+    }
+
+    /// A name that wildcards and user ids stand for; it may be a user's, if any path says so.
+    private static func shown(_ leading: [Path]) -> String {
+        let steps = leading.compactMap(\.first)
+        return (steps.first(where: \.isUser) ?? steps.first)?.text ?? "*"
+    }
+
+    /// Goes on in a folder that a path names and only leads through.
+    private mutating func follow(
+        _ name: FileName,
+        in place: Place,
+        _ leading: [Path]
+    ) throws(OpenDirectory.Failure) {
+        guard let text = name.text, try place.directory.facts(of: name)?.isDirectory == true else {
             return
         }
-        let here = path + text + "/"
-        found.append(
-            CoverageFinding(name: here, reason: "leads to a configured path", isCovered: true)
-        )
-        try look(into: try directory.directory(at: name), at: here, below, &found)
-    }
-
-    private func note(
-        _ name: FileName,
-        in directory: OpenDirectory,
-        _ strays: inout Strays
-    ) throws(OpenDirectory.Failure) {
-        guard try directory.facts(of: name)?.isDirectory == true else {
-            strays.fileCount += 1
-            return
-        }
-        strays.folderCount += 1
-        if strays.folders.count < Self.namesMax { strays.folders.append(name.text ?? "?") }
-    }
-
-    private func report(_ strays: Strays, at path: String, _ found: inout [CoverageFinding]) {
-        let reason = "no configured path leads there"
-        if strays.folderCount > Self.namesMax {
+        let shown = place.shown + text + "/"
+        if !place.isSampled {
             found.append(
-                CoverageFinding(
-                    name: path + "*/",
-                    reason: "\(strays.folderCount) folders, \(reason)",
-                    isCovered: false
-                )
+                CoverageFinding(name: shown, reason: "leads to a configured path", isCovered: true)
             )
-        } else {
-            found += strays.folders.map {
-                CoverageFinding(name: path + $0 + "/", reason: reason, isCovered: false)
+        }
+        try look(
+            into: Place(
+                directory: try place.directory.directory(at: name),
+                shown: shown,
+                paths: leading.map { $0.dropFirst() },
+                isSampled: place.isSampled,
+                users: place.users
+            )
+        )
+    }
+
+    /// Goes on in some of the folders that a user id or a wildcard stands for.
+    private mutating func look(
+        intoSome sample: SpreadSample<FileName>,
+        in place: Place,
+        as shown: String
+    ) throws(OpenDirectory.Failure) {
+        let names = sample.elements
+        if names.count < sample.count {
+            samples[place.shown + shown] = "\(names.count) of \(sample.count) were looked into"
+        }
+        for name in names {
+            guard sampledCount < StrayTree.placesMax else {
+                samples["*"] = "\(StrayTree.placesMax) folders were looked into, there are more"
+                return
+            }
+            sampledCount += 1
+            do throws(OpenDirectory.Failure) {
+                try look(intoOne: name, in: place, as: shown)
+            } catch {
+                // It is gone, or something else is mounted there, which the diagnosis tells.
+                guard error.isAbsent || error.errorNumber == EXDEV else { throw error }
             }
         }
-        guard strays.fileCount > 0 else { return }
-        found.append(
-            CoverageFinding(
-                name: path + "*",
-                reason: "\(strays.fileCount) files, \(reason)",
-                isCovered: false
+    }
+
+    private mutating func look(
+        intoOne name: FileName,
+        in place: Place,
+        as shown: String
+    ) throws(OpenDirectory.Failure) {
+        guard try place.directory.facts(of: name)?.isDirectory == true else {
+            return strays[place.shown, default: StrayTally()].note(nil, isFolder: false)
+        }
+        let leading = Self.leading(place.paths, to: name)
+        let text = name.text ?? ""
+        let users = leading.compactMap { path -> String? in
+            guard case .user(let prefix, let suffix) = path.first else { return nil }
+            return String(text.dropFirst(prefix.count).dropLast(suffix.count))
+        }
+        try look(
+            into: Place(
+                directory: try place.directory.directory(at: name),
+                shown: place.shown + shown + "/",
+                paths: leading.map { $0.dropFirst() },
+                isSampled: true,
+                users: place.users + users
             )
         )
+    }
+
+    // MARK: Strays
+
+    private mutating func note(
+        _ name: FileName,
+        in place: Place
+    ) throws(OpenDirectory.Failure) {
+        let isFolder = try place.directory.facts(of: name)?.isDirectory == true
+        let slash = isFolder ? "/" : ""
+        var (shown, usersMin) = (String?.none, 1)
+        let users = place.userSteps
+        if let (sibling, isPlain) = sibling(name, in: place) {
+            (shown, usersMin) = (sibling + slash, isPlain ? 1 : 2)
+        } else if users.contains(where: { name.text?.hasPrefix($0.prefix) ?? true }) {
+            // It may be named after somebody who is not there any more.
+            shown = nil
+        } else if isFolder || !place.users.isEmpty {
+            shown = name.text.map { place.users.reduce($0, UserMask.masked) + slash }
+            usersMin = isFolder ? 1 : 2
+        }
+        strays[place.shown, default: StrayTally()].note(
+            shown,
+            isFolder: isFolder,
+            usersMin: usersMin
+        )
+    }
+
+    /// How a name beside those of users is built that has the id of one of them.
+    private mutating func sibling(
+        _ name: FileName,
+        in place: Place
+    ) -> (text: String, isPlain: Bool)? {
+        guard let text = name.text, siblingCount < Self.siblingsMax else { return nil }
+        siblingCount += 1
+        for (prefix, suffix) in place.userSteps {
+            let rest = UserMask.rest(of: text, behind: prefix) { id in
+                let own = FileName(prefix + id + suffix)
+                return own != name && place.directory.has(own)
+            }
+            guard let rest else { continue }
+            return (prefix + UserMask.placeholder + rest, UserMask.isPlain(rest))
+        }
+        return nil
+    }
+}
+
+extension OpenDirectory {
+    /// Whether there is such an entry, as far as it can be told.
+    fileprivate func has(_ name: FileName) -> Bool {
+        do throws(Failure) {
+            return try facts(of: name) != nil
+        } catch {
+            return false
+        }
+    }
+}
+
+extension PathPattern.Step {
+    fileprivate var isLiteral: Bool { if case .name = self { true } else { false } }
+
+    /// As a finding shows it.
+    fileprivate var text: String {
+        switch self {
+        case .name(let text), .wildcard(let text): text
+        case .user(let prefix, let suffix): prefix + UserMask.placeholder + suffix
+        }
     }
 }

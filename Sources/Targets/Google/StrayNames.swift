@@ -2,6 +2,14 @@ import Lifecycle
 
 /// What no rule leads to, for the coverage of a store without a schema.
 enum StrayNames {
+    /// Pages of one folder of a bucket that are looked at, of 1,000 names each.
+    static let pagesMax = 10
+
+    /// A name without that of the folder that it is in.
+    static func relative(_ name: String, to folder: String) -> String {
+        String(decoding: name.utf8.dropFirst(folder.utf8.count), as: UTF8.self)
+    }
+
     /// The folders to look into: the top, and those on the way to what a rule leads to.
     ///
     /// Not the last of them: what is in there is named after users.
@@ -22,6 +30,13 @@ enum StrayNames {
     /// Whether rules lead to what has this name, or there by it.
     static func isCovered(_ name: String, by roots: [String]) -> Bool {
         roots.contains { $0.hasPrefix(name) || name.hasPrefix($0) }
+    }
+
+    /// Whether none does, and ``UserFolders`` does not look at it either, as it does at objects
+    /// that are beside users' names.
+    static func isStray(_ name: String, in parent: String, _ templates: [KeyTemplate]) -> Bool {
+        let isElsewhere = name == parent + "*" && templates.contains { $0.folder == parent }
+        return !isElsewhere && !isCovered(name, by: templates.map(\.root))
     }
 
     /// Behind which name a listing goes on that came to what is named after users; `nil` elsewhere.

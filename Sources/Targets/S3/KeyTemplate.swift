@@ -75,3 +75,53 @@ package struct KeyTemplate: Hashable, Sendable, CustomStringConvertible {
         isPrefix ? key.utf8.starts(with: own.utf8) : key.utf8.elementsEqual(own.utf8)
     }
 }
+
+// MARK: - The folder of the users
+
+extension KeyTemplate {
+    private static let slash = UInt8(ascii: "/")
+
+    /// The folder in which names hold user ids: empty, or with a slash at the end.
+    var folder: String { before.lastIndex(of: "/").map { String(before[...$0]) } ?? "" }
+
+    /// What stands before the user id in those names.
+    var prefix: String { String(before.dropFirst(folder.count)) }
+
+    /// What stands behind it there; a folder's name has a slash at the end.
+    private var end: Substring { after.firstIndex(of: "/").map { after[...$0] } ?? after[...] }
+
+    /// Such a name, as a finding shows it.
+    var nameThere: String { prefix + UserMask.placeholder + end }
+
+    /// Whether it takes all that such a name stands for.
+    var isWholeThere: Bool {
+        end.endIndex == after.endIndex && (isPrefix || !after.contains("/"))
+    }
+
+    /// The folders behind such a name that it leads through; the first one is empty.
+    var foldersBelow: [String] {
+        let names = after[end.endIndex...].split(separator: "/").dropLast()
+        return (0...names.count).map { names.prefix($0).map { $0 + "/" }.joined() }
+    }
+
+    /// Whose a name in the folder is; `nil` for one that is no user's.
+    func owner(of name: String) -> String? {
+        let (bytes, head) = (Array(name.utf8), Array(prefix.utf8))
+        guard bytes.starts(with: head) else { return nil }
+        let own = bytes.dropFirst(head.count)
+        let id: ArraySlice<UInt8>
+        if isPrefix, !after.contains("/") {
+            // Anything may follow.
+            guard let found = own.firstRange(of: Array(after.utf8)) else { return nil }
+            id = own[..<found.lowerBound]
+        } else {
+            guard own.suffix(end.utf8.count).elementsEqual(end.utf8) else { return nil }
+            id = own.dropLast(end.utf8.count)
+        }
+        guard !id.isEmpty, !id.contains(Self.slash) else { return nil }
+        return String(validating: id, as: UTF8.self)
+    }
+
+    /// The key or prefix of a user whose name was found.
+    func key(ofOwner id: String) -> String { before + id + after }
+}

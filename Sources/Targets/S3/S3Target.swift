@@ -101,21 +101,35 @@ package struct S3Target: PurgeTarget {
         await S3Diagnosis(plan, bucket).problems(withOutages: false)
     }
 
-    /// Looks for folders of the bucket that no rule leads to.
+    /// Looks for what no rule leads to: folders of the bucket, and what is beside users' data.
     package func coverage() async -> CoverageAnswer {
-        let strays: Set<String>
         do throws(S3Error) {
-            strays = try await strayFolders()
+            let strays = StrayNames.findings(
+                rules: plan.templates.map(\.description),
+                strays: try await strayFolders().sorted(),
+                kind: "folders"
+            )
+            return .findings(strays + (try await besideUsers()))
         } catch {
             return .trouble(error.trouble)
         }
-        return .findings(
-            StrayNames.findings(
-                rules: plan.templates.map(\.description),
-                strays: strays.sorted(),
-                kind: "folders"
-            )
-        )
+    }
+
+    private func besideUsers() async throws(S3Error) -> [CoverageFinding] {
+        var folders = UserFolders<S3Error>(plan.templates) { place throws(S3Error) in
+            var level = StrayTree.Level()
+            var pageCount = 0
+            try await listing.pages { start throws(S3Error) in
+                let page = try await bucket.names(place, delimiter: "/", from: start)
+                level.names += page.names.map { StrayNames.relative($0, to: place) }
+                pageCount += 1
+                level.isWhole = page.next == nil
+                return pageCount < StrayNames.pagesMax ? page.next : nil
+            }
+            return level
+        }
+        try await folders.look()
+        return folders.findings
     }
 
     private func strayFolders() async throws(S3Error) -> Set<String> {
@@ -126,7 +140,9 @@ package struct S3Target: PurgeTarget {
             var passed: Set<String> = []
             while let from = place, strays.count <= PathCoverage.namesMax {
                 let page = try await bucket.folders(in: parent, from: from)
-                strays.formUnion(page.names.filter { !StrayNames.isCovered($0, by: roots) })
+                strays.formUnion(
+                    page.names.filter { StrayNames.isStray($0, in: parent, plan.templates) }
+                )
                 place = page.next
                 if place != nil, let end = StrayNames.end(of: page.names.last, by: roots),
                     passed.insert(end).inserted

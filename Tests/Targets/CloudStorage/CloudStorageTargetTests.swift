@@ -288,4 +288,29 @@ struct CloudStorageTargetTests {
             #expect(findings.filter { !$0.isCovered }.map(\.name) == ["*", "logs/"])
         }
     }
+
+    @Test(
+        "what lies beside what rules take of a user is found, and not whose it is",
+        arguments: [1, 1000]
+    )
+    func siblings(pageSize: Int) async throws {
+        try await GoogleBench.with { bench in
+            for name in [
+                "u/canary-1/cache/x", "u/canary-1/exports/x", "u/canary-2/cache/x",
+                "avatars/canary-1.png", "avatars/canary-1.webp",
+            ] { bench.sandbox.add(CloudObject(name)) }
+            let target = try Self.target(
+                bench,
+                prefixes: ["u/{user_id}/cache/"],
+                objects: ["avatars/{user_id}.png"],
+                pageSize: pageSize
+            )
+            guard case .findings(let findings) = await target.coverage() else {
+                Issue.record("no findings")
+                return
+            }
+            let names = findings.filter { !$0.isCovered }.map(\.name)
+            #expect(names == ["avatars/{user_id}.webp", "u/{user_id}/exports/"])
+        }
+    }
 }

@@ -210,8 +210,8 @@ struct FilesTargetTests {
         let findings: [CoverageFinding] = [
             .init(name: "avatars/", reason: "leads to a configured path", isCovered: true),
             .init(
-                name: "avatars/*",
-                reason: "1 files, no configured path leads there",
+                name: "avatars/{user_id}.jpg",
+                reason: "no configured path leads there",
                 isCovered: false
             ),
             .init(name: "export/", reason: "no configured path leads there", isCovered: false),

@@ -184,6 +184,40 @@ struct S3TargetTests {
         #expect(names == ["*", "app/*", "app/exports/", "logs/"])
         await target.shutdown()
     }
+
+    @Test(
+        "what lies beside what rules take of a user is found, and not whose it is",
+        arguments: [1, 1000]
+    )
+    func siblings(pageSize: Int) async throws {
+        let fixture = try S3Fixture()
+        try fixture.put(
+            "u/canary-1/cache/x",
+            "u/canary-1/exports/x",
+            "u/canary-1/p.json",
+            "u/canary-2/cache/x",
+            "u/canary-2/p.json",
+            "u/index",
+            "avatars/canary-1.png",
+            "avatars/canary-1.webp"
+        )
+        let target = try fixture.target(
+            prefixes: ["u/{user_id}/cache/"],
+            keys: ["avatars/{user_id}.png"],
+            pageSize: pageSize
+        )
+        guard case .findings(let findings) = await target.coverage() else {
+            Issue.record("no findings")
+            return
+        }
+        let names = findings.filter { !$0.isCovered }.map(\.name)
+        #expect(
+            names == [
+                "avatars/{user_id}.webp", "u/*", "u/{user_id}/exports/", "u/{user_id}/p.json",
+            ]
+        )
+        await target.shutdown()
+    }
 }
 
 @Suite("Keys of S3 and its XML")

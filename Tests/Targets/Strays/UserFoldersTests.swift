@@ -1,0 +1,114 @@
+import Lifecycle
+import Synchronization
+import Testing
+
+@testable import Targets
+
+@Suite("What lies beside users' objects")
+struct UserFoldersTests {
+    /// What is told of a bucket, `!` before what no rule leads to.
+    private static func findings(
+        _ keys: [String],
+        prefixes: [String] = [],
+        objects: [String] = []
+    ) async throws -> [String] {
+        let templates =
+            try prefixes.map { try KeyTemplate($0, isPrefix: true) }
+            + objects.map { try KeyTemplate($0, isPrefix: false) }
+        var folders = UserFolders<GoogleFailure>(templates) { place in
+            let below = keys.filter { $0.hasPrefix(place) }.map { $0.dropFirst(place.count) }
+            let names = below.map { key in
+                key.firstIndex(of: "/").map { String(key[...$0]) } ?? String(key)
+            }
+            return StrayTree.Level(names: names)
+        }
+        try await folders.look()
+        return folders.findings.map {
+            "\($0.isSample ? "? " : "! ")\($0.name): \($0.reason)"
+                .replacing(", no rule leads there", with: "")
+                .replacing(": no rule leads there", with: "")
+        }
+    }
+
+    @Test("what a rule takes whole has nothing beside it but what is named otherwise")
+    func whole() async throws {
+        let keys = [
+            "users/", "users/canary/a", "users/canary/b/c", "users/canary.json", "users/index",
+            "users/index.html",
+        ]
+        #expect(
+            try await Self.findings(keys, prefixes: ["users/{user_id}/"]) == [
+                "! users/{user_id}.json", "! users/*: 2 objects",
+            ]
+        )
+    }
+
+    @Test(
+        "where a rule goes on behind the user id, what is beside it is told",
+        arguments: [
+            ("u/{user_id}/a/cache/", true), ("u/{user_id}/a/cache/x", false),
+            ("u/{user_id}/a/ca", true),
+        ]
+    )
+    func behind(rule: String, isPrefix: Bool) async throws {
+        let keys = [
+            "u/canary/", "u/canary/a/cache/x", "u/canary/a/logs/x", "u/canary/mail/x",
+            "u/canary/only here", "u/canary/p.json", "u/canary2/p.json",
+        ]
+        let found = try await Self.findings(
+            keys,
+            prefixes: isPrefix ? [rule] : [],
+            objects: isPrefix ? [] : [rule]
+        )
+        #expect(
+            found == [
+                "! u/{user_id}/mail/", "! u/{user_id}/p.json", "! u/{user_id}/*: 1 objects",
+                "! u/{user_id}/a/logs/",
+            ]
+        )
+    }
+
+    @Test("a name there may have text around the user id, and other rules lead through")
+    func around() async throws {
+        let keys = [
+            "p/x-canary-1.png", "p/x-canary-1.webp", "p/canary/a", "p/y-canary/a",
+            "p/deep/canary/a", "z-canary-old.txt", "z-canary.txt", "other.txt",
+        ]
+        let found = try await Self.findings(
+            keys,
+            prefixes: ["p/y-{user_id}/", "p/deep/{user_id}/", "z-{user_id}."],
+            objects: ["p/x-{user_id}.png"]
+        )
+        #expect(
+            found == [
+                // The look at the folders above tells those that have no rule.
+                "! *: 1 objects", "! p/x-{user_id}.webp",
+            ]
+        )
+    }
+
+    @Test("however many users there are, a bounded number of places is looked at")
+    func bounded() async throws {
+        let asked = Mutex(0)
+        let templates = try (0..<64).map {
+            try KeyTemplate("\($0)/{user_id}/cache/", isPrefix: true)
+        }
+        var folders = UserFolders<GoogleFailure>(templates) { place in
+            asked.withLock { $0 += 1 }
+            let names = (0..<1000).map { "canary-\($0)/" }
+            let isUser = place.contains("canary")
+            return StrayTree.Level(names: isUser ? ["cache/", "x/"] : names, isWhole: isUser)
+        }
+        try await folders.look()
+        #expect(asked.withLock(\.self) == StrayTree.placesMax)
+        let found = folders.findings
+        #expect(found.filter { !$0.isCovered }.contains { $0.name == "0/{user_id}/x/" })
+        let samples = found.filter(\.isSample).map { "\($0.name): \($0.reason)" }
+        for text in [
+            "*: 200 folders were looked at, and there are more",
+            "0/: the first 1000 names were looked at",
+            "0/{user_id}/: 20 of 1000 were looked into",
+        ] { #expect(samples.contains(text)) }
+        #expect(!found.contains { $0.name.contains("canary") })
+    }
+}
