@@ -66,7 +66,7 @@ class Relay(threading.Thread):
         super().__init__(daemon=True)
         self.to, self.rate, self.dice = port, rate, random.Random(port)
         self.listener = socket.create_server(("127.0.0.1", 0))
-        self.port, self.cuts = self.listener.getsockname()[1], 0
+        self.port, self.cuts, self.connections = self.listener.getsockname()[1], 0, 0
         self.start()
 
     def run(self):
@@ -76,6 +76,7 @@ class Relay(threading.Thread):
                 far = socket.create_connection(("127.0.0.1", self.to))
             except OSError:
                 return
+            self.connections += 1
             # TLS and its certificates take the first kilobytes.
             left = [self.dice.randrange(500, 30_000) if self.dice.random() < self.rate else 1 << 40]
             for source, sink in ((near, far), (far, near)):
@@ -223,11 +224,12 @@ class S3(Server):
 
     def __init__(self, directory, certificate, key):
         os.makedirs(directory)
-        program = os.path.join(ROOT, ".build/s3-server/bin/moto_server")
-        assert os.path.exists(program), "no S3 server: run scripts/setup test"
+        python = os.path.join(ROOT, ".build/s3-server/bin/python3")
+        assert os.path.exists(python), "no S3 server: run scripts/setup test"
         self.port, self.certificate = free_port(), certificate
         self.context = ssl.create_default_context(cafile=certificate)
-        self.launch(program, "-H", "127.0.0.1", "-p", str(self.port), "-s", "-c", certificate, "-k", key)
+        self.launch(python, os.path.join(ROOT, "Tests/S3Server/serve.py"), "-H", "127.0.0.1", "-p", str(self.port),
+                    "-s", "-c", certificate, "-k", key)
         self.is_ready(self._answers)
         self.relay = Relay(self.port, self.CUT_RATE)
 
@@ -310,11 +312,11 @@ class CloudStorage(Server):
 
     def __init__(self, directory):
         os.makedirs(directory)
-        program = os.path.join(ROOT, ".build/cloud-storage-server/bin/gcp-storage-emulator")
-        assert os.path.exists(program), "no emulator of Cloud Storage: run scripts/setup test"
+        python = os.path.join(ROOT, ".build/cloud-storage-server/bin/python3")
+        assert os.path.exists(python), "no emulator of Cloud Storage: run scripts/setup test"
         self.port = free_port()
-        self.launch(program, "start", "-H", "127.0.0.1", "--port", str(self.port), "--in-memory", "--quiet",
-                    cwd=directory)
+        self.launch(python, os.path.join(ROOT, "Tests/CloudStorageServer/serve.py"), "start", "-H", "127.0.0.1",
+                    "--port", str(self.port), "--in-memory", "--quiet", cwd=directory)
         self.is_ready(self._answers)
         self.relay = Relay(self.port, self.CUT_RATE)
 
