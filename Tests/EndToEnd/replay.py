@@ -328,7 +328,7 @@ keyed_by = "app-db.customer"
 
 class RestoredCloudStorage(CloudStorage):
     LEFT_AS = "newer_than_erasure"
-    CUT_RATE = 0
+    CUT_RATE = CHANGE_S = 0
     OBJECTS = 1
     # Two listings and deletions, the bucket's policy, and two times two listings.
     CALLS_MAX = 9

@@ -308,6 +308,8 @@ timeout = "5s"
 
 class CloudStorage(Server):
     CUT_RATE = 0.2
+    # A change takes that long, as at a real one, so that a kill finds users of whom a half is gone.
+    CHANGE_S = 0.01
     OBJECTS = 4
 
     def __init__(self, directory):
@@ -316,7 +318,8 @@ class CloudStorage(Server):
         assert os.path.exists(python), "no emulator of Cloud Storage: run scripts/setup test"
         self.port = free_port()
         self.launch(python, os.path.join(ROOT, "Tests/CloudStorageServer/serve.py"), "start", "-H", "127.0.0.1",
-                    "--port", str(self.port), "--in-memory", "--quiet", cwd=directory)
+                    "--port", str(self.port), "--in-memory", "--quiet", cwd=directory,
+                    env=dict(os.environ, CHANGE_S=str(self.CHANGE_S)))
         self.is_ready(self._answers)
         self.relay = Relay(self.port, self.CUT_RATE)
 
