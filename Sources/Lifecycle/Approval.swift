@@ -1,8 +1,8 @@
 /// The plan of one request and who approved it.
 ///
 /// It exists from the moment on that a request first needed an approval. The plan is made before
-/// the first revocation and once more right before the purge begins: only a plan that is equal then
-/// runs.
+/// the first revocation and once more right before the purge begins, and again before each target
+/// that had to wait since: only what is equal then runs.
 package struct Approval: Hashable, Sendable {
     /// An operator's word for one plan.
     package struct Given: Hashable, Sendable {
@@ -19,6 +19,12 @@ package struct Approval: Hashable, Sendable {
         }
     }
 
+    /// That parts of the plan are what would be done now.
+    package struct Confirmation: Hashable, Sendable {
+        package fileprivate(set) var targets: Set<TargetName>
+        package let at: WallTime
+    }
+
     /// The plan that was made last; `nil` while there is none or it no longer fits the request.
     package var plan: PurgePlan?
     /// The plan that was approved before, or the first that was shown; the difference to it is what
@@ -33,18 +39,50 @@ package struct Approval: Hashable, Sendable {
     ///
     /// Not stored.
     package var isBusy = false
-    /// The very decision under way rests on a plan that was just made and is the approved one.
+    /// The targets that the plan under way asks; the parts of the others are taken over.
     ///
     /// Not stored.
-    var isConfirmed = false
+    package var asked: Set<TargetName> = []
+    /// The parts that were compared last and are the approved ones, for the purges that follow at
+    /// once.
+    ///
+    /// Not stored: after a restart they are compared again.
+    package var confirmation: Confirmation?
 
     package init() {}
 
     /// Whether the plan that was made last is approved.
     package var isGiven: Bool { plan != nil && given?.hash == plan?.hash }
 
+    /// The plan whose parts count for targets that are not asked again: the approved one, or the
+    /// one that was.
+    var basis: PurgePlan? { isGiven ? plan : earlier ?? plan }
+
+    /// Whether a target's part was compared so short a time ago that its purge follows at once.
+    func isConfirmed(_ target: TargetName?, at now: WallTime) -> Bool {
+        guard let confirmation,
+            (Duration.zero...Limits.comparisonLifetime).contains(now.since(confirmation.at))
+        else { return false }
+        return target.map(confirmation.targets.contains) ?? true
+    }
+
+    /// Other rules may be in force for what was compared, or is being compared.
+    package mutating func expire() {
+        asked = []
+        confirmation = nil
+    }
+
+    /// The parts of targets that have to wait are to be compared again.
+    mutating func unconfirm(where isWaiting: (TargetName) -> Bool) {
+        guard let targets = confirmation?.targets, targets.contains(where: isWaiting) else {
+            return
+        }
+        confirmation?.targets = targets.filter { !isWaiting($0) }
+    }
+
     /// The plan no longer fits: what operators have read stays to be compared with.
     mutating func reset() {
+        confirmation = nil
         if isGiven || earlier == nil { earlier = plan }
         plan = nil
         given = nil
@@ -60,12 +98,12 @@ package struct Approval: Hashable, Sendable {
     /// Takes in a plan.
     ///
     /// - Returns: Whether it takes an approval away.
-    mutating func adopt(_ made: PurgePlan) -> Bool {
+    mutating func adopt(_ made: PurgePlan, at now: WallTime) -> Bool {
         failures = 0
         lastTrouble = nil
         guard made.hash != plan?.hash else {
             plan = made
-            isConfirmed = isGiven
+            confirmation = isGiven ? Confirmation(targets: asked, at: now) : nil
             return false
         }
         let hadApproval = given != nil

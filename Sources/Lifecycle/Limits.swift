@@ -35,6 +35,9 @@ package enum Limits {
     package static let keysMax = 10_000
     /// Plans that are made at once: counting must not compete with purging for the stores.
     package static let plansAtOnce = 2
+    /// A target whose purge begins later than this after its part of the approved plan was compared
+    /// is compared again: usual purges have followed one another by then.
+    package static let comparisonLifetime = Duration.seconds(600)
     /// Consecutive failures that open a provider's breaker.
     package static let breakerFailures = 8
     /// First pause of an open breaker; doubles up to ``breakerPauseMax``.

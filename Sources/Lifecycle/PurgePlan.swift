@@ -15,15 +15,31 @@ package struct PurgePlan: Hashable, Sendable {
         }
     }
 
+    /// A setting that decides what is purged of a store, and how.
+    package struct Rule: Hashable, Sendable {
+        /// Where it stands, such as `table users (id): set.email`; once in each store.
+        package let key: String
+        /// As the configuration has it.
+        package let value: String
+
+        package init(key: String, value: String) {
+            self.key = key
+            self.value = value
+        }
+    }
+
     /// What would be done in one store.
     package struct Part: Hashable, Sendable {
         package let target: TargetName
         /// In the order of work; `nil` for a store that cannot tell before it purges.
         package let items: [PlanItem]?
+        /// In the order of the configuration.
+        package let rules: [Rule]
 
-        package init(target: TargetName, items: [PlanItem]?) {
+        package init(target: TargetName, items: [PlanItem]?, rules: [Rule] = []) {
             self.target = target
             self.items = items
+            self.rules = rules
         }
     }
 
@@ -52,12 +68,13 @@ package struct PurgePlan: Hashable, Sendable {
     ///   - user: The keyed hash of the user id.
     /// - Returns: Text without personal data.
     package static func canonicalText(of links: [Link], _ parts: [Part], user: [UInt8]) -> String {
-        var fields = ["plan 1", user.map { String($0, radix: 16) }.joined(separator: ".")]
+        var fields = ["plan 2", user.map { String($0, radix: 16) }.joined(separator: ".")]
         for link in links {
             fields += ["link", link.identity.description, link.provider.rawValue, link.clientID]
         }
         for part in parts {
             fields += ["target", part.target.rawValue, part.items == nil ? "unknown" : "counted"]
+            for rule in part.rules { fields += ["rule", rule.key, rule.value] }
             for item in part.items ?? [] {
                 fields += [
                     "item", item.name, item.action.rawValue, item.reason.map { "=" + $0 } ?? "-",
@@ -84,6 +101,8 @@ package struct PlanChange: Hashable, Sendable {
         case item(TargetName, name: String, PlanItem.Action)
         /// A store that could tell and now cannot, or the other way round.
         case target(TargetName)
+        /// ``PurgePlan/Rule/key``.
+        case rule(TargetName, key: String)
     }
 
     package let subject: Subject
@@ -91,49 +110,75 @@ package struct PlanChange: Hashable, Sendable {
     package let was: PlanItem?
     /// `nil` when it is gone.
     package let now: PlanItem?
+    /// ``PurgePlan/Rule/value``; `nil` when the rule is new, or it is about none.
+    package let ruleWas: String?
+    /// ``PurgePlan/Rule/value``; `nil` when the rule is gone, or it is about none.
+    package let ruleNow: String?
     package let isNew: Bool
+    package let isGone: Bool
 }
 
 extension PurgePlan {
-    /// What differs from an earlier plan: first what is gone, then what is new or has other counts.
+    /// What differs from an earlier plan: first what is gone, then what is new or differs.
     package func changes(since earlier: PurgePlan) -> [PlanChange] {
         let (old, new) = (earlier.lines, lines)
-        let gone = old.filter { line in !new.contains { $0.subject == line.subject } }
-        var changes = gone.map {
-            PlanChange(subject: $0.subject, was: $0.item, now: nil, isNew: false)
-        }
-        for line in new {
-            let before = old.first { $0.subject == line.subject }
-            guard before == nil || before?.item?.isSamePurge(as: line.item) == false else {
-                continue
+        let gone = old.filter { line in !new.contains { $0.isAbout(line) } }
+        return gone.map { PlanChange($0.subject, was: $0, now: nil) }
+            + new.compactMap { line in
+                let before = old.first { $0.isAbout(line) }
+                guard before?.isSame(as: line) != true else { return nil }
+                return PlanChange(line.subject, was: before, now: line)
             }
-            changes.append(
-                PlanChange(
-                    subject: line.subject,
-                    was: before?.item,
-                    now: line.item,
-                    isNew: before == nil
-                )
-            )
-        }
-        return changes
     }
 
-    private struct Line {
+    fileprivate struct Line {
         let subject: PlanChange.Subject
-        let item: PlanItem?
+        var item: PlanItem?
+        var rule: String?
+        /// Which line about the subject it is: two rules may be about one table.
+        var number = 0
+
+        func isAbout(_ other: Line) -> Bool {
+            subject == other.subject && number == other.number
+        }
+
+        func isSame(as other: Line) -> Bool {
+            rule == other.rule && (item.map { $0.isSamePurge(as: other.item) } ?? true)
+        }
     }
 
     private var lines: [Line] {
-        links.map { Line(subject: .link($0), item: nil) }
-            + parts.flatMap { part -> [Line] in
-                guard let items = part.items else {
-                    return [Line(subject: .target(part.target), item: nil)]
-                }
-                return items.map {
-                    Line(subject: .item(part.target, name: $0.name, $0.action), item: $0)
-                }
+        var lines = links.map { Line(subject: .link($0)) }
+        for part in parts {
+            lines += part.rules.map {
+                Line(subject: .rule(part.target, key: $0.key), rule: $0.value)
             }
+            guard let items = part.items else {
+                lines.append(Line(subject: .target(part.target)))
+                continue
+            }
+            lines += items.map {
+                Line(subject: .item(part.target, name: $0.name, $0.action), item: $0)
+            }
+        }
+        var counts: [PlanChange.Subject: Int] = [:]
+        for index in lines.indices {
+            lines[index].number = counts[lines[index].subject, default: 0]
+            counts[lines[index].subject, default: 0] += 1
+        }
+        return lines
+    }
+}
+
+extension PlanChange {
+    fileprivate init(_ subject: Subject, was: PurgePlan.Line?, now: PurgePlan.Line?) {
+        self.subject = subject
+        self.was = was?.item
+        self.now = now?.item
+        ruleWas = was?.rule
+        ruleNow = now?.rule
+        isNew = was == nil
+        isGone = now == nil
     }
 }
 

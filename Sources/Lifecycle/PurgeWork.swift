@@ -24,6 +24,9 @@ package struct PurgeWork: Hashable, Sendable {
     /// Not stored.
     package var isBusy = false
 
+    /// Something of it may be gone: a call was made, and what it did before a trouble is not known.
+    package var mayHaveBegun: Bool { attempts > 0 }
+
     package init(target: TargetName) {
         self.target = target
         step = .waiting

@@ -1,8 +1,66 @@
 /// No revocation and no purge before an operator has approved the plan, where that is asked for.
 extension Request {
     /// Whether an approval stands before the next step of it.
-    private func needsApproval(_ around: Surroundings) -> Bool {
-        kind == .deleteAccount && purgeStartedAt == nil && around.isApprovalRequired
+    ///
+    /// - Parameters:
+    ///   - next: The target whose purge is to begin, if any.
+    ///   - now: When.
+    ///   - around: The policy.
+    /// - Returns: False also for what has to wait anyway: it is compared when it no longer does.
+    private func needsApproval(
+        of next: Int?,
+        _ now: WallTime,
+        _ around: Surroundings
+    ) -> Bool {
+        guard kind == .deleteAccount, around.isApprovalRequired else { return false }
+        guard purgeStartedAt != nil else { return true }
+        guard let work = next.map({ purges[$0] }), !work.isBusy,
+            !around.pausedTargets.contains(work.target)
+        else { return false }
+        return work.retryAt.map { $0 <= now } ?? true
+    }
+
+    /// The targets whose parts can be compared: all of them before the purge, then those that wait
+    /// for nothing but their turn.
+    private func comparable(_ next: Int?, _ around: Surroundings) -> Set<TargetName> {
+        guard purgeStartedAt != nil else { return Set(purges.map(\.target)) }
+        // A store that could not be asked holds up no other.
+        if let next, approval?.failures ?? 0 > 0 { return [purges[next].target] }
+        let open = purges.filter { work in
+            work.step == .waiting && !work.isBusy && !work.isOnHold(around)
+                && !around.pausedTargets.contains(work.target)
+        }
+        return Set(open.map(\.target))
+    }
+
+    /// Whether an order to purge a target may go out: no approval is needed, or its part was
+    /// compared and it had to wait for nothing but its turn since.
+    package func mayPurge(_ target: TargetName, _ around: Surroundings) -> Bool {
+        guard around.isApprovalRequired else { return true }
+        return approval?.confirmation?.targets.contains(target) ?? false
+    }
+
+    /// What the plan under way is made of, target by target.
+    package var planSources: [PlanSource] {
+        let known = approval?.basis?.parts ?? []
+        return purges.compactMap { work in
+            let part = known.first { $0.target == work.target }
+            guard approval?.asked.contains(work.target) ?? false else {
+                return part.map(PlanSource.kept)
+            }
+            guard work.mayHaveBegun, let part else { return .asked(work.target) }
+            return .rest(of: part)
+        }
+    }
+
+    /// A comparison counts for as long as one purge follows the other.
+    mutating func expireConfirmation(_ around: Surroundings) {
+        guard approval?.confirmation != nil else { return }
+        guard phase.parkReason == nil, purges.contains(where: \.isBusy) else {
+            approval?.confirmation = nil
+            return
+        }
+        approval?.unconfirm { around.pausedTargets.contains($0) || around.isHeld($0) }
     }
 
     /// The identities that a plan has to name.
@@ -12,27 +70,31 @@ extension Request {
         }
     }
 
-    /// Stops before a revocation that nobody approved, and before a purge whose plan was not made
-    /// again just now.
+    /// Stops before a revocation that nobody approved, and before the purge of a target whose part
+    /// of the plan was not compared just now.
     ///
     /// - Returns: Whether it may go on; otherwise the request waits for the plan, or is parked.
     mutating func passesApproval(
         in stage: Stage,
+        of next: Int? = nil,
         _ now: WallTime,
         around: Surroundings,
         into effects: inout [RequestEffect]
     ) -> Bool {
-        guard needsApproval(around) else { return true }
+        guard needsApproval(of: next, now, around) else { return true }
         let known = approval ?? Approval()
+        let asked = comparable(next, around)
         let isShown = known.plan?.links == links
         var outlook = Outlook()
         if known.isBusy {
             outlook.isBusy = true
-        } else if isShown, known.isGiven, stage < .purging || known.isConfirmed {
+        } else if isShown, known.isGiven,
+            stage < .purging || known.isConfirmed(next.map { purges[$0].target }, at: now)
+        {
             return true
         } else if isShown, !known.isGiven {
             outlook.notePark(.awaitingApproval, until: nil)
-        } else if purges.contains(where: { around.pausedTargets.contains($0.target) }) {
+        } else if !asked.isDisjoint(with: around.pausedTargets) {
             outlook.notePark(.targetPaused, until: nil)
         } else if let retryAt = known.retryAt, retryAt > now {
             outlook.noteWait(until: retryAt)
@@ -41,6 +103,7 @@ extension Request {
             effects.append(.plan)
         }
         approval = known
+        if outlook.isBusy, !known.isBusy { approval?.asked = asked }
         approval?.isBusy = outlook.isBusy
         if outlook.isBusy { approval?.retryAt = nil }
         adopt(outlook, stage: stage, now: now)
@@ -55,7 +118,7 @@ extension Request {
         case .made(let plan):
             // An identity that became known meanwhile is not in it.
             guard plan.links == links else { return [] }
-            return approval?.adopt(plan) ?? false ? [.announce(.planChanged)] : []
+            return approval?.adopt(plan, at: moment.now) ?? false ? [.announce(.planChanged)] : []
         case .trouble(let target, let trouble):
             approval?.fail(trouble, &moment)
             return trouble == .misconfigured ? [.pauseTarget(target)] : []
@@ -74,7 +137,8 @@ extension Request {
         by uid: UInt32,
         at now: WallTime
     ) throws(OperationRefusal) -> [RequestEffect] {
-        guard purgeStartedAt == nil, let plan = approval?.plan else { throw .noPlan }
+        let isOpen = purgeStartedAt == nil || purges.contains { $0.step == .waiting }
+        guard isOpen, let plan = approval?.plan else { throw .noPlan }
         guard plan.hash == hash else { throw .planChanged }
         guard uid != submittedBy else { throw .sameOperator }
         guard approval?.isGiven == false else { return [] }

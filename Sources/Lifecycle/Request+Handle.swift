@@ -15,7 +15,7 @@ extension Request {
     ) throws(OperationRefusal) -> [RequestEffect] {
         var effects = try record(event, &moment, around: around)
         effects += settle(&moment, around: around.excludingPauses(of: effects))
-        approval?.isConfirmed = false
+        expireConfirmation(around)
         return effects
     }
 

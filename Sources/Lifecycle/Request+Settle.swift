@@ -108,14 +108,14 @@ extension Request {
             park(.purging, .onHold, until: nil, now: now)
             return false
         }
+        guard purgeStartedAt != nil || !around.isGuardClosed else {
+            park(.purging, .massDeletionGuard, until: nil, now: now)
+            return false
+        }
+        guard passesApproval(in: .purging, of: next, now, around: around, into: &effects) else {
+            return false
+        }
         if purgeStartedAt == nil {
-            guard !around.isGuardClosed else {
-                park(.purging, .massDeletionGuard, until: nil, now: now)
-                return false
-            }
-            guard passesApproval(in: .purging, now, around: around, into: &effects) else {
-                return false
-            }
             purgeStartedAt = now
             effects.append(.announce(.purgeStarted))
         }

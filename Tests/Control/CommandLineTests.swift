@@ -112,6 +112,9 @@ extension ControlSuite {
                 app-db  likes  delete  4           0      all, no fence  -
                 cache   -      -       unknown     -      -              -
 
+                TARGET  RULE                     SETTINGS
+                app-db  table posts (author_id)  action = "delete"
+
                 """
         }
 
@@ -170,8 +173,10 @@ extension ControlSuite {
                     "approval  approved by login uid 1001 at 2026-11-21T08:00:00.000Z",
                 ]) + """
 
-                    CHANGE   WHERE   ITEM   ACTION  WAS  NOW
-                    changed  app-db  posts  delete  11   12
+                    CHANGE   WHERE   ITEM                     ACTION  WAS              NOW
+                    changed  app-db  table posts (author_id)  -       action = "keep"  \
+                    action = "delete"
+                    changed  app-db  posts                    delete  11               12
 
                     """
             ),

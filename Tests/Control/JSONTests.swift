@@ -99,8 +99,11 @@ extension ControlSuite {
             for identity in Samples.plan.identities { try expectDocumented(identity) }
             try expectDocumented(Samples.plan.targets[0])
             try expectDocumented(Samples.plan.targets[0].items[1])
-            var change = Samples.plan.changes[0]
+            try expectDocumented(Samples.plan.targets[0].rules[0])
+            var change = Samples.plan.changes[1]
             change.provider = "apple"
+            change.rule = "table posts (author_id)"
+            (change.ruleWas, change.ruleNow) = ("a", "b")
             try expectDocumented(change)
             try expectDocumented(Samples.hold)
             try expectDocumented(WireUserHold(isHeld: true, since: Samples.time))

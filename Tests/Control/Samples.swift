@@ -140,7 +140,8 @@ enum Samples {
             WirePlanTarget(
                 name: "app-db",
                 isKnown: true,
-                items: [WirePlanItem(posts), WirePlanItem(bills), WirePlanItem(likes)]
+                items: [WirePlanItem(posts), WirePlanItem(bills), WirePlanItem(likes)],
+                rules: [WirePlanRule(rule("delete"))]
             ),
             WirePlanTarget(name: "cache", isKnown: false),
         ]
@@ -155,11 +156,19 @@ enum Samples {
         plan.approvedBy = 1001
         func shown(_ count: Int) -> PurgePlan {
             let item = PlanItem(name: "posts", action: .delete, count: count)
-            let part = PurgePlan.Part(target: TargetName("app-db"), items: [item])
+            let part = PurgePlan.Part(
+                target: TargetName("app-db"),
+                items: [item],
+                rules: [rule(count == 12 ? "delete" : "keep")]
+            )
             return PurgePlan(links: [], parts: [part], hash: "")
         }
         plan.changes = shown(12).changes(since: shown(11)).map(WirePlanChange.init)
         return plan
+    }
+
+    private static func rule(_ action: String) -> PurgePlan.Rule {
+        PurgePlan.Rule(key: "table posts (author_id)", value: "action = \"\(action)\"")
     }
 
     static var ledger: WireLedger {

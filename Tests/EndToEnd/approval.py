@@ -10,16 +10,49 @@ from stage import GONE, Stage
 
 FIRST, SECOND = 1001, 1002
 
+PEOPLE = """
+CREATE TABLE notes (id INTEGER PRIMARY KEY, owner TEXT NOT NULL, text TEXT);
+CREATE INDEX notes_owner ON notes (owner);
+CREATE TABLE profiles (id INTEGER PRIMARY KEY, owner TEXT NOT NULL, email TEXT);
+CREATE INDEX profiles_owner ON profiles (owner);
+"""
+TARGET = """
+[[target]]
+name = "people-db"
+kind = "sqlite"
+path = "{people}"
+[[target.table]]
+table = "notes"
+column = "owner"
+action = "delete"
+[[target.table]]
+table = "profiles"
+column = "owner"
+action = "anonymize"
+keep_reason = "tax law"
+set = {{ email = {{ strategy = "null" }} }}
+"""
+
 
 def approval(checks, seed):
     if not may_log_in():
         checks.check("two logins are played: run it as root", False)
         return
+    approved(checks, seed)
+    waited(checks, seed)
+
+
+def required(checks, seed, more=""):
+    """A stage that asks for approvals, not started."""
     stage = Stage(checks, seed)
-    with open(stage.path("expunged.toml")) as file:
-        text = file.read()
-    with open(stage.path("expunged.toml"), "w") as file:
-        file.write(text.replace("[requests]\n", "[requests]\napproval = \"required\"\n", 1))
+    edit(stage, "[requests]\n", "[requests]\napproval = \"required\"\n")
+    with open(stage.path("expunged.toml"), "a") as file:
+        file.write(more.format(people=stage.path("app/people.db")))
+    return stage
+
+
+def approved(checks, seed):
+    stage = required(checks, seed)
     stage.starts()
     user, token = stage.new_users(1)[0], stage.new_tokens(1)[0]
     stage.store(user, token)
@@ -68,6 +101,142 @@ def approval(checks, seed):
                  (changed["hash"], SECOND))
     stage.scan()
     stage.close()
+
+
+def waited(checks, seed):
+    """A target that had to wait is compared before its own purge, and so are the rules."""
+    stage = required(checks, seed, TARGET)
+    with sqlite3.connect(stage.path("app/people.db")) as people:
+        people.executescript(PEOPLE)
+    stage.starts()
+    held_for_long(checks, stage)
+    another_mask(checks, stage)
+    another_mask_before(checks, stage)
+    stage.scan()
+    stage.close()
+
+
+def held_for_long(checks, stage):
+    user = person(stage)
+    hold(checks, stage)
+    request = as_login(stage, FIRST, "delete-account", user).stdout.strip()
+    shown = approves(checks, stage, request)
+    checks.check("held: everything else is purged", comes_true(
+        lambda: show(stage, request).get("detail") == "on_hold", 20), show(stage, request))
+    checks.equal("held: that target is not", (stage.rows_left().get(user, 0), left(stage, user)), (0, (3, "me")))
+    stage.kill()
+    people(stage, "INSERT INTO notes (owner, text) VALUES (?, 'late')", user)
+    stage.starts()
+    release(checks, stage)
+    checks.check("held: a part that changed asks again, also after kill -9", waits(stage, request), show(stage, request))
+    changed = plan(stage, request)
+    difference = [(line["target"], line["name"], line["was"], line["now"]) for line in changed["changes"]]
+    checks.equal("held: the difference is of that target alone", difference, [("people-db", "notes", 3, 4)])
+    counts = {item["name"]: item["count"] for target in changed["targets"] for item in target["items"]}
+    checks.equal("held: what is purged already stands as it was approved", counts["posts"], 5)
+    checks.equal("held: nothing of it is purged", left(stage, user), (4, "me"))
+    late = stage.http("POST", f"/v1/requests/{request}/cancel")
+    checks.equal("held: it is too late to cancel", (late[0], late[1].get("code")), (409, "too_late"))
+    old = as_login(stage, SECOND, "approve", request, "--plan", shown["hash"])
+    checks.check("held: the plan of before is refused", "plan_changed" in old.stderr, old.stderr)
+    stage.kill()
+    stage.starts()
+    checks.equal("held: a restart changes nothing", plan(stage, request)["hash"], changed["hash"])
+    as_login(stage, SECOND, "approve", request, "--plan", changed["hash"])
+    completes(checks, stage, "held", request)
+    checks.equal("held: then it is", left(stage, user), (0, None))
+
+
+def another_mask(checks, stage):
+    user = person(stage)
+    hold(checks, stage)
+    request = as_login(stage, FIRST, "delete-account", user).stdout.strip()
+    approves(checks, stage, request)
+    checks.check("mask: everything else is purged", comes_true(
+        lambda: show(stage, request).get("detail") == "on_hold", 20), show(stage, request))
+    edit(stage, "strategy = \"null\"", "strategy = \"hash\"")
+    checks.equal("mask: the reload is accepted", stage.http("POST", "/v1/configuration/reload")[0], 200)
+    release(checks, stage)
+    checks.check("mask: another mask asks again", waits(stage, request), show(stage, request))
+    changed = plan(stage, request)
+    difference = [(line["kind"], line["target"], line["rule"], line["rule_was"], line["rule_now"])
+                  for line in changed["changes"]]
+    checks.equal("mask: the difference is shown", difference, [
+        ("changed", "people-db", "table profiles (owner) set email", "strategy = \"null\"", "strategy = \"hash\"")])
+    text = stage.run("expungectl", "plan", "--request", request).stdout
+    checks.check("mask: also to people", "set email" in text and "strategy = \"hash\"" in text, text)
+    checks.equal("mask: nothing is masked", left(stage, user), (3, "me"))
+    as_login(stage, SECOND, "approve", request, "--plan", changed["hash"])
+    completes(checks, stage, "mask", request)
+    notes, email = left(stage, user)
+    checks.check("mask: it is masked as approved", notes == 0 and email.startswith("erased:"), (notes, email))
+
+
+def another_mask_before(checks, stage):
+    """The approval comes after a reload that the plan knows nothing of."""
+    user = person(stage)
+    request = as_login(stage, FIRST, "delete-account", user).stdout.strip()
+    checks.check("reload: it waits for an approval", waits(stage, request), show(stage, request))
+    shown = plan(stage, request)
+    edit(stage, "strategy = \"hash\"", "strategy = \"random\"")
+    checks.equal("reload: it is accepted", stage.http("POST", "/v1/configuration/reload")[0], 200)
+    as_login(stage, SECOND, "approve", request, "--plan", shown["hash"])
+    checks.check("reload: what was approved is not what would be done", comes_true(
+        lambda: plan(stage, request)["hash"] != shown["hash"], 20) and waits(stage, request), show(stage, request))
+    checks.equal("reload: nothing is purged", (stage.rows_left()[user], left(stage, user)), (5, (3, "me")))
+    as_login(stage, SECOND, "approve", request, "--plan", plan(stage, request)["hash"])
+    completes(checks, stage, "reload", request)
+
+
+def person(stage):
+    """A user with five posts, three notes and a profile, and no token."""
+    user = stage.new_users(1)[0]
+    for number in range(3):
+        people(stage, "INSERT INTO notes (owner, text) VALUES (?, 'note')", user)
+    people(stage, "INSERT INTO profiles (owner, email) VALUES (?, 'me')", user)
+    return user
+
+
+def people(stage, statement, user):
+    with sqlite3.connect(stage.path("app/people.db"), timeout=10) as database:
+        return database.execute(statement, (user,)).fetchall()
+
+
+def left(stage, user):
+    """How many notes, and the profile's address."""
+    notes = people(stage, "SELECT count(*) FROM notes WHERE owner = ?", user)[0][0]
+    return notes, people(stage, "SELECT email FROM profiles WHERE owner = ?", user)[0][0]
+
+
+def hold(checks, stage):
+    done = stage.run("expungectl", "hold", "--target", "people-db", "--reason", "case 7")
+    checks.check("the target is held", done.returncode == 0, done.stderr)
+
+
+def release(checks, stage):
+    done = stage.run("expungectl", "release", "--hold", "people-db")
+    checks.check("the hold is lifted", done.returncode == 0, done.stderr)
+
+
+def approves(checks, stage, request):
+    checks.check("it waits for an approval", waits(stage, request), show(stage, request))
+    shown = plan(stage, request)
+    done = as_login(stage, SECOND, "approve", request, "--plan", shown["hash"])
+    checks.check("it is approved", done.returncode == 0, done.stderr)
+    return shown
+
+
+def completes(checks, stage, name, request):
+    checks.check(f"{name}: the plan that was approved is carried out", comes_true(
+        lambda: show(stage, request)["state"] == "completed", 20), show(stage, request))
+
+
+def edit(stage, old, new):
+    with open(stage.path("expunged.toml")) as file:
+        text = file.read()
+    assert old in text
+    with open(stage.path("expunged.toml"), "w") as file:
+        file.write(text.replace(old, new, 1))
 
 
 def as_login(stage, uid, *arguments):

@@ -53,6 +53,45 @@ struct ApprovalCoreTests {
         #expect(committed.calls.count == 1)
     }
 
+    /// A request whose plan is approved and is being made again right before the purge.
+    private func comparing() -> CoreDriver {
+        let driver = CoreDriver.idle(Self.configuration)
+        driver.send(.admitted([Sample.loaded(1)]))
+        driver.settle()
+        driver.send(planned(1))
+        let approval = RequestEvent.approve(plan(1, 1).hash, by: 7)
+        driver.send(.operate(Sample.request(1), approval, Ticket(number: 1)))
+        driver.settle()
+        driver.answerRevoke(1, .success)
+        return driver
+    }
+
+    @Test func `the purge follows an equal plan`() {
+        let driver = comparing()
+        #expect((driver.send(planned(1)) + driver.settle()).purges == [[Sample.request(1)]])
+    }
+
+    @Test(arguments: [true, false])
+    func `a reload has compared again what no order has gone out for`(isDecided: Bool) {
+        let driver = comparing()
+        if isDecided { driver.send(planned(1)) }
+        driver.send(.reconfigured(Self.configuration))
+        if !isDecided { driver.send(planned(1)) }
+        let after = driver.settle()
+        #expect(after.purges.isEmpty && after.plans == [Sample.request(1)])
+        #expect((driver.send(planned(1)) + driver.settle()).purges == [[Sample.request(1)]])
+    }
+
+    @Test func `an order that waited while its target was paused is compared again`() {
+        let driver = comparing()
+        driver.send(planned(1))
+        driver.send(.pauseTarget(Sample.database, reason: "operator"))
+        #expect(driver.settle().purges.isEmpty)
+        driver.send(.resumeTarget(Sample.database))
+        let after = driver.settle()
+        #expect(after.purges.isEmpty && after.plans == [Sample.request(1)])
+    }
+
     @Test func `turning it off wakes what waits, turning it on stops what is in the window`() {
         let driver = CoreDriver.idle()
         driver.send(.admitted([Sample.loaded(1)]))

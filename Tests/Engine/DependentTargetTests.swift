@@ -41,6 +41,16 @@ struct DependentTargetTests {
         #expect(bench.kept(1) == ["c1"])
     }
 
+    @Test("a plan is the same before and after the rows are gone that name the ids")
+    func samePlan() async {
+        let bench = KeyBench(rows: [("u1", "c1"), ("u1", "c2")], objects: ["c1", "c2"])
+        let order = KeyBench.order(1, "u1")
+        let before = await bench.keyed().plan(order)
+        _ = await bench.source().purge([order])
+        #expect(bench.rows.isEmpty)
+        #expect(await bench.keyed().plan(order) == before)
+    }
+
     @Test("one user's trouble leaves the others of a call alone")
     func neighbours() async {
         let bench = KeyBench(rows: [("u1", "c1"), ("u2", "c2")], objects: ["c1", "c2"])

@@ -70,8 +70,10 @@ extension Simulator {
         approveAll(every: .seconds(Int64(pick([600, 7200, 40_000]))), times: 200)
         for _ in 0..<3 {
             let user = Int.random(in: 1...4, using: &dice)
+            let target = pick([database, files])
             let delay = Duration.seconds(Int64.random(in: 0...200_000, using: &dice))
-            at(delay) { $0.addRow(user: user) }
+            at(delay) { $0.addRow(user: user, to: target) }
+            if chance(200) { at(delay) { $0.changeRule(of: target) } }
         }
         at(.seconds(3 * 86_400)) { $0.approveAll(every: .seconds(7200), times: 600) }
     }
@@ -142,7 +144,7 @@ extension Simulator {
         }
     }
 
-    private mutating func pick<Value>(_ values: [Value]) -> Value {
+    fileprivate mutating func pick<Value>(_ values: [Value]) -> Value {
         values[Int.random(in: 0..<values.count, using: &dice)]
     }
 }

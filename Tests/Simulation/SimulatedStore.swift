@@ -127,6 +127,7 @@ struct SimulatedStore {
         request.lookup?.isBusy = false
         for index in request.purges.indices { request.purges[index].isBusy = false }
         request.approval?.isBusy = false
+        request.approval?.expire()
         return LoadedRequest(
             request: request,
             user: user,

@@ -37,6 +37,10 @@ struct SimulatedWorld {
     var codes: [String: Code] = [:]
     /// Rows of each user, per target.
     var rows: [TargetName: [Int: Int]] = [:]
+    /// The rules that are in force for each target.
+    var rules: [TargetName: String] = [:]
+    /// The targets of which something was purged, per request.
+    var begun: [RequestID: Set<TargetName>] = [:]
     var tokenCount = 0
     /// Rotated tokens that nobody kept: the answer was lost, or the process died before the commit.
     var unheard: Set<String> = []

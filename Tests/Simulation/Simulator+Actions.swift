@@ -235,8 +235,16 @@ extension Simulator {
                 world.violations.append("purge while a revoked token is live")
             }
         }
-        if chance(faults.troublePerMille) { return .trouble(.throttled(retryAfter: nil)) }
         let count = world.rows[target]?[row.user] ?? 0
+        if chance(faults.troublePerMille) {
+            // Half-way, or before anything was done.
+            if count > 1, Bool.random(using: &dice) {
+                world.rows[target]?[row.user] = count - 1
+                world.begun[order.request, default: []].insert(target)
+            }
+            return .trouble(.throttled(retryAfter: nil))
+        }
+        world.begun[order.request, default: []].insert(target)
         let disputed = order.holds.isEmpty ? 0 : min(count, Self.disputedCount(of: row.user))
         let left = bug == .blindVerification ? min(count, 1) : disputed
         world.rows[target]?[row.user] = left

@@ -15,43 +15,65 @@ extension Simulator {
             return
         }
         guard let row = store.requests[id] else { return }
-        let parts = order.targets.map { target in
-            let count = world.rows[target]?[row.user] ?? 0
-            let item = PlanItem(name: "rows", action: .delete, count: count)
-            return PurgePlan.Part(target: target, items: [item])
+        let parts = order.sources.map { source in
+            if case .kept(let part) = source { return part }
+            return source.part(of: part(of: source.target, user: row.user))
         }
         let text = PurgePlan.canonicalText(of: order.links, parts, user: order.userHash)
         let made = PurgePlan(links: order.links, parts: parts, hash: text)
-        counted[id] = text
-        if bug == .blindPlan, let shown = row.request.approval?.plan {
+        let isBlind =
+            bug == .blindPlan || bug == .blindLaterPlan && row.request.purgeStartedAt != nil
+        if isBlind, let shown = row.request.approval?.plan {
             turn([.planned(id, .made(shown))])
             return
         }
         turn([.planned(id, .made(made))])
     }
 
-    /// Judged by what operators said and by what the stores held when they were last counted.
+    /// What a purge would do right now.
+    private func part(of target: TargetName, user: Int) -> PurgePlan.Part {
+        PurgePlan.Part(
+            target: target,
+            items: [
+                PlanItem(name: "rows", action: .delete, count: world.rows[target]?[user] ?? 0)
+            ],
+            rules: [PurgePlan.Rule(key: "store", value: world.rules[target] ?? "")]
+        )
+    }
+
+    /// Judged by what operators said and by what the stores hold.
     mutating func checkApproval(of action: EngineAction) {
         guard needsApproval else { return }
         switch action {
         case .call(let id, _, _, _) where store.requests[id]?.request.kind == .deleteAccount:
-            guard let given = store.requests[id]?.request.approval?.given,
-                approved[id]?.contains(given.hash) ?? false
-            else {
+            guard approvedPlan(of: id) != nil else {
                 world.violations.append("a provider was asked before an approval")
                 return
             }
-        case .purge(_, let orders):
-            for order in orders where purgeSeen.insert(order.request).inserted {
-                let text = counted[order.request] ?? ""
-                guard approved[order.request]?.contains(text) ?? false else {
-                    world.violations.append("a purge of a plan that nobody approved")
-                    return
-                }
+        case .purge(let target, let orders):
+            for order in orders where !isApproved(target, of: order.request) {
+                world.violations.append("a purge that nobody approved")
+                return
             }
         default:
             break
         }
+    }
+
+    private func approvedPlan(of id: RequestID) -> PurgePlan? {
+        let given = store.requests[id]?.request.approval?.given
+        return given.flatMap { approved[id]?[$0.hash] }
+    }
+
+    /// Whether what the target would purge is what was approved, or what is left of it.
+    private func isApproved(_ target: TargetName, of id: RequestID) -> Bool {
+        let part = approvedPlan(of: id)?.parts.first { $0.target == target }
+        guard let user = store.requests[id]?.user, let approved = part,
+            let most = approved.items?.first?.count
+        else { return false }
+        let now = self.part(of: target, user: user)
+        guard world.begun[id]?.contains(target) ?? false else { return now == approved }
+        return now.rules == approved.rules && (now.items?.first?.count ?? 0) <= most
     }
 
     /// An operator who looks at everything that waits, again and again, and approves what is shown.
@@ -65,20 +87,31 @@ extension Simulator {
 
     private mutating func approve(_ id: RequestID) {
         guard let request = request(id), request.phase.parkReason == .awaitingApproval,
-            let hash = request.approval?.plan?.hash
+            let plan = request.approval?.plan
         else { return }
-        approved[id, default: []].insert(hash)
-        operate(id, .approve(hash, by: Self.operatorUID))
+        approved[id, default: [:]][plan.hash] = plan
+        operate(id, .approve(plan.hash, by: Self.operatorUID))
     }
 
-    /// The application goes on writing.
-    mutating func addRow(user: Int) {
-        guard world.rows[database]?[user] != nil,
-            store.requests.values.allSatisfy({
-                $0.user != user || $0.request.purgeStartedAt == nil
+    /// The application goes on writing, but not between a comparison and the purge right behind it,
+    /// which nobody can rule out.
+    mutating func addRow(user: Int, to target: TargetName = database) {
+        guard world.rows[target]?[user] != nil,
+            store.requests.values.allSatisfy({ row in
+                row.user != user
+                    || !row.request.isBusy
+                        && row.request.purges.allSatisfy {
+                            $0.target != target || $0.step == .waiting
+                        }
             })
         else { return }
-        world.rows[database]?[user]? += 1
+        world.rows[target]?[user]? += 1
+    }
+
+    /// A reload brings another rule for a target.
+    mutating func changeRule(of target: TargetName) {
+        world.rules[target] = now.rfc3339
+        turn([.reconfigured(configuration)])
     }
 }
 
@@ -123,6 +156,30 @@ extension Scenario {
                 sim.faults.outages[apple] = sim.now + .seconds(2 * 86_400)
                 sim.at(.seconds(1)) { $0.submit(.deleteAccount, user: 1) }
                 sim.at(.seconds(86_400)) { $0.storeToken(user: 1, provider: other) }
+                sim.approveAll(every: .seconds(7200), times: 99)
+            },
+            ends: [.completed],
+            approval: .required
+        ),
+        Scenario(
+            name: "rows that come while a target is held are asked about before it is purged",
+            prepare: { sim in
+                sim.placeUntilDone(Simulator.hold("a", on: database))
+                sim.at(.seconds(10)) { $0.submit(.deleteAccount, user: 1) }
+                sim.at(.seconds(86_400)) { $0.addRow(user: 1) }
+                sim.at(.seconds(100_000)) { $0.liftAllHolds() }
+                sim.approveAll(every: .seconds(7200), times: 99)
+            },
+            ends: [.completed],
+            approval: .required
+        ),
+        Scenario(
+            name: "a rule that changes between two purges is asked about",
+            prepare: { sim in
+                sim.placeUntilDone(Simulator.hold("a", on: files))
+                sim.at(.seconds(10)) { $0.submit(.deleteAccount, user: 1) }
+                sim.at(.seconds(86_400)) { $0.changeRule(of: files) }
+                sim.at(.seconds(100_000)) { $0.liftAllHolds() }
                 sim.approveAll(every: .seconds(7200), times: 99)
             },
             ends: [.completed],

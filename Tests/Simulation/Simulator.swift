@@ -25,6 +25,8 @@ enum PlantedBug: String, CaseIterable {
     case forgottenRenewal
     /// The plan before the purge is the one shown before, whatever the stores hold.
     case blindPlan
+    /// Once something is purged, a plan is the one shown before.
+    case blindLaterPlan
     /// A purge that runs does not hear of a hold.
     case openGate
     /// A restart forgets the holds on targets, so that a held target is purged.
@@ -114,12 +116,8 @@ struct Simulator {
     var targetHolds: [String: TargetHold] = [:]
     /// Requests whose revocations an operator gave up, whether that was heard or not.
     var givenUp: Set<RequestID> = []
-    /// Hashes that an operator approved, whether that was heard or not.
-    var approved: [RequestID: Set<String>] = [:]
-    /// What the stores held when a plan was last made.
-    var counted: [RequestID: String] = [:]
-    /// Deletions whose purge has begun.
-    var purgeSeen: Set<RequestID> = []
+    /// Plans that an operator approved, by hash, whether that was heard or not.
+    var approved: [RequestID: [String: PurgePlan]] = [:]
     /// From here on nothing goes wrong and nobody interferes.
     var isHealed = false
     var outcomes: [UInt64: OperationOutcome] = [:]

@@ -25,7 +25,11 @@ struct StateApprovalTests {
         return PurgePlan(
             links: [link],
             parts: [
-                PurgePlan.Part(target: TargetName("app-db"), items: [kept, bare]),
+                PurgePlan.Part(
+                    target: TargetName("app-db"),
+                    items: [kept, bare],
+                    rules: [PurgePlan.Rule(key: "store", value: "path = \"/é\"")]
+                ),
                 PurgePlan.Part(target: TargetName("cache"), items: nil),
             ],
             hash: "\(count)"

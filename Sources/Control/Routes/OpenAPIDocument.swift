@@ -166,8 +166,8 @@ extension OpenAPIDocument {
         WireLedgerFinding.self, WireList<WireHealth>.self, WireList<WireHold>.self,
         WireList<WireIdentity>.self, WireList<WireRequest>.self, WireNotification.self,
         WireNotificationStatus.self, WirePlan.self, WirePlanChange.self, WirePlanIdentity.self,
-        WirePlanItem.self, WirePlanTarget.self, WireProblem.self, WireReload.self, WireReplay.self,
-        WireReplayTarget.self, ReplayInput.self, WireRequest.self,
+        WirePlanItem.self, WirePlanRule.self, WirePlanTarget.self, WireProblem.self,
+        WireReload.self, WireReplay.self, WireReplayTarget.self, ReplayInput.self, WireRequest.self,
         WireStatus.self, WireStep.self, WireStoredCredential.self, WireUserAction.self,
         WireUserHold.self, WireVault.self, WireVaultKey.self,
     ]

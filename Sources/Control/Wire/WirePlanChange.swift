@@ -14,11 +14,16 @@ package struct WirePlanChange: WireObject, Codable, Hashable {
     package var action: String?
     package var was: Int?
     package var now: Int?
+    package var rule: String?
+    package var ruleWas: String?
+    package var ruleNow: String?
 
     package init(_ change: PlanChange) {
-        kind = .known(change.isNew ? .added : change.now == nil ? .removed : .changed)
+        kind = .known(change.isNew ? .added : change.isGone ? .removed : .changed)
         was = change.was?.count
         now = change.now?.count
+        ruleWas = change.ruleWas
+        ruleNow = change.ruleNow
         switch change.subject {
         case .link(let link):
             (provider, name) = (link.provider.rawValue, link.clientID)
@@ -26,11 +31,15 @@ package struct WirePlanChange: WireObject, Codable, Hashable {
             (self.target, self.name, self.action) = (target.rawValue, name, action.rawValue)
         case .target(let target):
             self.target = target.rawValue
+        case .rule(let target, let key):
+            (self.target, rule) = (target.rawValue, key)
         }
     }
 
     enum CodingKeys: String, CodingKey {
-        case kind, provider, target, name, action, was, now
+        case kind, provider, target, name, action, was, now, rule
+        case ruleWas = "rule_was"
+        case ruleNow = "rule_now"
     }
 
     package static let fields: [WireField] = [
@@ -41,5 +50,8 @@ package struct WirePlanChange: WireObject, Codable, Hashable {
         .optional("action", .text, "What is done there."),
         .optional("was", .integer, "The count before."),
         .optional("now", .integer, "The count now."),
+        .optional("rule", .text, "The section of the configuration."),
+        .optional("rule_was", .text, "Its settings before."),
+        .optional("rule_now", .text, "Its settings now."),
     ]
 }

@@ -3,15 +3,22 @@ package struct WirePlanTarget: WireObject, Codable, Hashable {
     package var name: String
     package var isKnown: Bool
     package var items: [WirePlanItem]
+    package var rules: [WirePlanRule]
 
-    package init(name: String, isKnown: Bool, items: [WirePlanItem] = []) {
+    package init(
+        name: String,
+        isKnown: Bool,
+        items: [WirePlanItem] = [],
+        rules: [WirePlanRule] = []
+    ) {
         self.name = name
         self.isKnown = isKnown
         self.items = items
+        self.rules = rules
     }
 
     enum CodingKeys: String, CodingKey {
-        case name, items
+        case name, items, rules
         case isKnown = "known"
     }
 
@@ -19,5 +26,6 @@ package struct WirePlanTarget: WireObject, Codable, Hashable {
         .required("name", .text, "The target."),
         .required("known", .boolean, "False when this kind of store cannot tell beforehand."),
         .required("items", .list(.object("PlanItem")), "Tables, folders or prefixes, in order."),
+        .required("rules", .list(.object("PlanRule")), "What the configuration says about it."),
     ]
 }

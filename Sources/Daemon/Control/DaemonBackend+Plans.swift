@@ -16,10 +16,9 @@ extension DaemonBackend {
             links: known.map {
                 PurgePlan.Link(identity: $0.id, provider: $0.provider, clientID: $0.clientID)
             },
-            targets: adapters.configuration.targets.map(\.name)
+            sources: adapters.configuration.targets.map { .asked($0.name) }
         )
-        let planner = PurgePlanner(targets: adapters.targets, hasher: parts.hasher)
-        switch await planner.make(order) {
+        switch await adapters.forEngine.planner(parts.hasher).make(order) {
         case .made(let plan):
             audit("plan", caller)
             return WirePlan(plan, state: .notRequired)
@@ -79,7 +78,8 @@ extension WirePlan {
             WirePlanTarget(
                 name: part.target.rawValue,
                 isKnown: part.items != nil,
-                items: (part.items ?? []).map(WirePlanItem.init)
+                items: (part.items ?? []).map(WirePlanItem.init),
+                rules: part.rules.map(WirePlanRule.init)
             )
         }
     }

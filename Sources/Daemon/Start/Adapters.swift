@@ -26,7 +26,10 @@ struct Adapters: Sendable {
         EngineAdapters(
             providers: providers.mapValues { $0 },
             targets: targets,
-            directory: directory
+            directory: directory,
+            rules: configuration.targets.reduce(into: [:]) { rules, target in
+                rules[target.name] = configuration.planRules(of: target.name)
+            }
         )
     }
 

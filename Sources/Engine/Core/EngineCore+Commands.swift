@@ -81,6 +81,7 @@ extension EngineCore {
         massDeletionGuard.purgesMax = configuration.purgesPerHourMax
         adoptLanes()
         adoptRenewals()
+        for id in window.keys { withRun(id) { $0.loaded.request.approval?.expire() } }
         adoptApproval(configuration.approval, at: now)
         wake(.providerPaused, at: now)
         wake(.needsReauthentication, at: now)

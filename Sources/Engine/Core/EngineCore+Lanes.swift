@@ -215,7 +215,8 @@ extension EngineCore {
     ) -> PurgeOrder? {
         guard let run = window[id] else { return nil }
         let request = run.loaded.request
-        let isStopped = work == .purge && around.isHeld(target)
+        let isStopped =
+            work == .purge && (around.isHeld(target) || !request.mayPurge(target, around))
         guard mayPerform(run), !isStopped, request.openRevocationCount == 0,
             request.purgeStartedAt != nil
         else {

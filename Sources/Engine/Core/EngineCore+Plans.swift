@@ -20,7 +20,7 @@ extension EngineCore {
                         ),
                         userHash: run.loaded.userHash,
                         links: request.links,
-                        targets: request.purges.map(\.target)
+                        sources: request.planSources
                     )
                 )
             )

@@ -93,7 +93,8 @@ package final class KeyedTarget: PurgeTarget {
         return spread.merged(answers)
     }
 
-    /// Looks for the ids and stores nothing; a shared one counts when only this user is left.
+    /// Takes the ids that are stored, looks for more, and stores nothing; a shared one counts when
+    /// only this user is left.
     package func plan(_ order: PurgeOrder) async -> PlanAnswer {
         let spread: KeyOrders
         switch await planned(order) {
@@ -226,7 +227,10 @@ extension KeyedTarget {
             case .failure(let failure): return .failure(failure)
             }
         }
-        var ids: Set<UserID> = []
+        // Those of rows that the source's purge has taken away by now are stored.
+        let known = await stored([order], as: origin.name).first ?? nil
+        if case .trouble(let trouble) = known { return .failure(Failure(trouble: trouble)) }
+        var ids = Set(known?.ids ?? [])
         for answer in await origin.source.peek(origin.name.key, of: owners) {
             switch answer {
             case .found(let found): ids.formUnion(found)

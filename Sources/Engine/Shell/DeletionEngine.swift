@@ -37,15 +37,19 @@ package struct EngineAdapters: Sendable {
     package let providers: [ProviderName: any IdentityProvider]
     package let targets: [TargetName: any PurgeTarget]
     package let directory: (any IdentityDirectory)?
+    /// What the configuration says about what is purged of each target; part of a plan.
+    package let rules: [TargetName: [PurgePlan.Rule]]
 
     package init(
         providers: [ProviderName: any IdentityProvider],
         targets: [TargetName: any PurgeTarget],
-        directory: (any IdentityDirectory)? = nil
+        directory: (any IdentityDirectory)? = nil,
+        rules: [TargetName: [PurgePlan.Rule]] = [:]
     ) {
         self.providers = providers
         self.targets = targets
         self.directory = directory
+        self.rules = rules
     }
 }
 
@@ -359,8 +363,8 @@ extension DeletionEngine {
     }
 
     private func plan(_ order: PlanOrder) async {
-        let targets = adapters.withLock { $0.targets }
-        let result = await PurgePlanner(targets: targets, hasher: ports.hasher).make(order)
+        let planner = adapters.withLock { $0.planner(ports.hasher) }
+        let result = await planner.make(order)
         post(.planned(order.order.request, result))
     }
 

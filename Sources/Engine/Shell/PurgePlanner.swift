@@ -7,19 +7,26 @@ package struct PlanOrder: Sendable {
     package let userHash: [UInt8]
     /// The identities that would be revoked.
     package let links: [PurgePlan.Link]
-    /// In the order of purging.
-    package let targets: [TargetName]
+    /// Where its parts come from, in the order of purging.
+    package let sources: [PlanSource]
 
     package init(
         order: PurgeOrder,
         userHash: [UInt8],
         links: [PurgePlan.Link],
-        targets: [TargetName]
+        sources: [PlanSource]
     ) {
         self.order = order
         self.userHash = userHash
         self.links = links
-        self.targets = targets
+        self.sources = sources
+    }
+}
+
+extension EngineAdapters {
+    /// What makes plans with these targets.
+    package func planner(_ hasher: any KeyedHasher) -> PurgePlanner {
+        PurgePlanner(targets: targets, rules: rules, hasher: hasher)
     }
 }
 
@@ -29,20 +36,32 @@ package struct PurgePlanner: Sendable {
     private static let hashByteCount = 16
 
     private let targets: [TargetName: any PurgeTarget]
+    /// What the configuration says about what is purged there.
+    private let rules: [TargetName: [PurgePlan.Rule]]
     private let hasher: any KeyedHasher
 
-    package init(targets: [TargetName: any PurgeTarget], hasher: any KeyedHasher) {
+    package init(
+        targets: [TargetName: any PurgeTarget],
+        rules: [TargetName: [PurgePlan.Rule]],
+        hasher: any KeyedHasher
+    ) {
         self.targets = targets
+        self.rules = rules
         self.hasher = hasher
     }
 
     /// Makes the plan; changes nothing.
     package func make(_ order: PlanOrder) async -> PlanResult {
         var parts: [PurgePlan.Part] = []
-        for name in order.targets {
+        for source in order.sources {
+            let name = source.target
+            if case .kept(let part) = source {
+                parts.append(part)
+                continue
+            }
             switch await targets[name]?.plan(order.order) ?? .trouble(.misconfigured) {
-            case .items(let items): parts.append(PurgePlan.Part(target: name, items: items))
-            case .unknown: parts.append(PurgePlan.Part(target: name, items: nil))
+            case .items(let items): parts.append(source.part(of: part(name, items)))
+            case .unknown: parts.append(source.part(of: part(name, nil)))
             case .trouble(let trouble): return .trouble(name, trouble)
             }
         }
@@ -52,5 +71,9 @@ package struct PurgePlanner: Sendable {
             (byte < 16 ? "0" : "") + String(byte, radix: 16)
         }.joined()
         return .made(PurgePlan(links: order.links, parts: parts, hash: hash))
+    }
+
+    private func part(_ name: TargetName, _ items: [PlanItem]?) -> PurgePlan.Part {
+        PurgePlan.Part(target: name, items: items, rules: rules[name] ?? [])
     }
 }

@@ -70,7 +70,11 @@ enum ApprovalText {
                 )
             }
             parts = plan.parts.map { part in
-                StoredPart(target: part.target.rawValue, items: part.items?.map(StoredItem.init))
+                StoredPart(
+                    target: part.target.rawValue,
+                    items: part.items?.map(StoredItem.init),
+                    rules: part.rules.map { StoredRule(key: $0.key, value: $0.value) }
+                )
             }
         }
 
@@ -81,7 +85,10 @@ enum ApprovalText {
                     parts: try parts.map { part in
                         PurgePlan.Part(
                             target: TargetName(part.target),
-                            items: try part.items?.map { try $0.item }
+                            items: try part.items?.map { try $0.item },
+                            rules: (part.rules ?? []).map {
+                                PurgePlan.Rule(key: $0.key, value: $0.value)
+                            }
                         )
                     },
                     hash: hash
@@ -110,6 +117,13 @@ enum ApprovalText {
     private struct StoredPart: Codable {
         var target: String
         var items: [StoredItem]?
+        /// `nil` in a plan of a version that had none.
+        var rules: [StoredRule]?
+    }
+
+    private struct StoredRule: Codable {
+        var key: String
+        var value: String
     }
 
     private struct StoredItem: Codable {

@@ -30,6 +30,8 @@ extension Approval {
     fileprivate func differsOnDisk(from other: Approval?) -> Bool {
         guard var same = other else { return true }
         same.isBusy = isBusy
+        same.asked = asked
+        same.confirmation = confirmation
         return self != same
     }
 }

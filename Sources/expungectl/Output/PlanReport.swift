@@ -8,6 +8,7 @@ enum PlanReport {
         if let id = plan.requestID { facts.add("request", id.description) }
         facts.add("approval", approval(plan))
         var parts = [facts.text, identities(plan), targets(plan)]
+        if plan.targets.contains(where: { !$0.rules.isEmpty }) { parts.append(rules(plan)) }
         if !plan.changes.isEmpty { parts.append(changes(plan.changes)) }
         return parts.joined(separator: "\n\n")
     }
@@ -56,16 +57,25 @@ enum PlanReport {
         return table.text
     }
 
+    /// What is done there, in the words of the configuration.
+    private static func rules(_ plan: WirePlan) -> String {
+        var table = Table("TARGET", "RULE", "SETTINGS")
+        for target in plan.targets {
+            for rule in target.rules { table.add(target.name, rule.key, rule.value) }
+        }
+        return table.text
+    }
+
     private static func changes(_ changes: [WirePlanChange]) -> String {
         var table = Table("CHANGE", "WHERE", "ITEM", "ACTION", "WAS", "NOW")
         for change in changes {
             table.add(
                 change.kind.description,
                 change.target ?? change.provider,
-                change.name,
+                change.rule ?? change.name,
                 change.action,
-                change.was.map { "\($0)" },
-                change.now.map { "\($0)" }
+                change.ruleWas ?? change.was.map { "\($0)" },
+                change.ruleNow ?? change.now.map { "\($0)" }
             )
         }
         return table.text
