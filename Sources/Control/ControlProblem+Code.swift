@@ -121,7 +121,7 @@ extension ControlProblem.Code {
         case .requestNotFound: "no such request"
         case .requestTimeout: "the request did not arrive in time"
         case .routeNotFound: "no such path"
-        case .sameOperator: "whoever handed the request in cannot approve it"
+        case .sameOperator: "whoever handed the request in, or approved it, cannot approve it"
         case .subjectMismatch: "the sign-in belongs to someone else"
         case .tooLate: "too late: something irreversible was already decided"
         case .tooManyConnections: "too many connections"

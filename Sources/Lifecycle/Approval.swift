@@ -31,6 +31,8 @@ package struct Approval: Hashable, Sendable {
     /// operators have not read yet.
     package var earlier: PurgePlan?
     package var given: Given?
+    /// The word of the first of two operators, where one is not enough; kept beside the second.
+    package var first: Given?
     package var failures = 0
     package var retryAt: WallTime?
     /// ``Trouble/code`` of the last try to make a plan.
@@ -53,6 +55,9 @@ package struct Approval: Hashable, Sendable {
 
     /// Whether the plan that was made last is approved.
     package var isGiven: Bool { plan != nil && given?.hash == plan?.hash }
+
+    /// The word that was given last.
+    package var latest: Given? { given ?? first }
 
     /// The plan whose parts count for targets that are not asked again: the approved one, or the
     /// one that was.
@@ -86,6 +91,7 @@ package struct Approval: Hashable, Sendable {
         if isGiven || earlier == nil { earlier = plan }
         plan = nil
         given = nil
+        first = nil
     }
 
     mutating func retryNow() {
@@ -106,7 +112,7 @@ package struct Approval: Hashable, Sendable {
             confirmation = isGiven ? Confirmation(targets: asked, at: now) : nil
             return false
         }
-        let hadApproval = given != nil
+        let hadApproval = latest != nil
         reset()
         plan = made
         return hadApproval

@@ -132,6 +132,8 @@ extension Request {
     }
 
     /// Takes an operator's word for one plan; saying it twice does no harm.
+    ///
+    /// It takes two operators where one of them may have handed the request in.
     mutating func approve(
         _ hash: String,
         by uid: UInt32,
@@ -142,13 +144,19 @@ extension Request {
         guard plan.hash == hash else { throw .planChanged }
         guard uid != submittedBy else { throw .sameOperator }
         guard approval?.isGiven == false else { return [] }
-        approval?.given = Approval.Given(hash: hash, at: now, by: uid)
+        let given = Approval.Given(hash: hash, at: now, by: uid)
+        if isAnonymous, approval?.first == nil {
+            approval?.first = given
+        } else {
+            guard uid != approval?.first?.by else { throw .sameOperator }
+            approval?.given = given
+        }
         return [.announce(.approved)]
     }
 
     /// A newly learned identity is in no plan that somebody has approved.
     mutating func resetApproval() -> [RequestEffect] {
-        let hadApproval = approval?.given != nil
+        let hadApproval = approval?.latest != nil
         approval?.reset()
         return hadApproval ? [.announce(.planChanged)] : []
     }

@@ -24,6 +24,9 @@ package struct Request: Hashable, Sendable {
     package let providerFilter: Set<ProviderName>?
     /// Login uid of the operator who handed it in; `nil` when an application did.
     package var submittedBy: UInt32?
+    /// Nobody can tell who handed it in, so it may have been an operator: whoever can write the
+    /// spool.
+    package var isAnonymous: Bool
     package var phase: Phase
     /// Before every revocation; `nil` until there is a directory.
     package var lookup: LookupWork?
@@ -68,6 +71,7 @@ package struct Request: Hashable, Sendable {
         revocations = identities.filter { providerFilter?.contains($0.provider) ?? true }
             .map(Revocation.init)
         purges = kind == .deleteAccount ? targets.map(PurgeWork.init) : []
+        isAnonymous = false
         isHeld = false
         isWithoutIdentities = false
         crashCount = 0

@@ -82,6 +82,6 @@ package enum OperationRefusal: String, Error, Hashable, Sendable, CaseIterable {
     case noPlan = "no_plan"
     /// The hash is not that of the plan made last.
     case planChanged = "plan_changed"
-    /// Whoever handed a request in does not approve it.
+    /// Whoever handed a request in does not approve it, and nobody approves one twice.
     case sameOperator = "same_operator"
 }

@@ -170,7 +170,8 @@ extension ControlSuite {
                 facts: id,
                 out: planReport([
                     "plan      0123456789abcdef", "request   \(id)",
-                    "approval  approved by login uid 1001 at 2026-11-21T08:00:00.000Z",
+                    "approval  approved by login uid 1001 at 2026-11-21T08:00:00.000Z"
+                        + ", first by login uid 1002",
                 ]) + """
 
                     CHANGE   WHERE   ITEM                     ACTION  WAS              NOW

@@ -154,6 +154,8 @@ enum Samples {
         plan.requestID = requestID
         plan.approvedAt = time
         plan.approvedBy = 1001
+        plan.approvalsRequired = 2
+        plan.firstApprovedBy = 1002
         func shown(_ count: Int) -> PurgePlan {
             let item = PlanItem(name: "posts", action: .delete, count: count)
             let part = PurgePlan.Part(

@@ -39,6 +39,7 @@ def approval(checks, seed):
         checks.check("two logins are played: run it as root", False)
         return
     approved(checks, seed)
+    spooled(checks, seed)
     waited(checks, seed)
 
 
@@ -99,6 +100,38 @@ def approved(checks, seed):
     checks.equal("the receipt names the plan and who approved it",
                  (receipt["approval"]["plan"], receipt["approval"]["uid"]),
                  (changed["hash"], SECOND))
+    stage.scan()
+    stage.close()
+
+
+def spooled(checks, seed):
+    """Nobody can tell who wrote a row of the spool, so it takes two."""
+    stage = required(checks, seed)
+    stage.starts()
+    user = stage.new_users(1)[0]
+    row = stage.spool_delete(user)
+    checks.check("spool: it waits for an approval", comes_true(lambda: stage.spool_rows(
+        "SELECT 1 FROM requests WHERE id = :row AND detail = 'awaiting_approval'", row=row), 20))
+    request = stage.spool_rows("SELECT request_id FROM requests WHERE id = :row", row=row)[0][0]
+    shown = plan(stage, request)
+    checks.equal("spool: the plan says that it takes two", shown["approvals_required"], 2)
+    done = as_login(stage, FIRST, "approve", request, "--plan", shown["hash"])
+    checks.check("spool: the first approval is taken", done.returncode == 0, done.stderr)
+    stage.kill()
+    stage.starts()
+    checks.equal("spool: it is not enough, and is not forgotten",
+                 (show(stage, request).get("detail"), plan(stage, request)["first_approved_by"]),
+                 ("awaiting_approval", FIRST))
+    text = stage.run("expungectl", "plan", "--request", request).stdout
+    checks.check("spool: the plan says so to people", "another one is needed" in text, text)
+    again = as_login(stage, FIRST, "approve", request, "--plan", shown["hash"])
+    checks.check("spool: the same operator is refused the second",
+                 again.returncode == 4 and "same_operator" in again.stderr, again.stderr)
+    checks.equal("spool: nothing is purged before the second", stage.rows_left()[user], 5)
+    as_login(stage, SECOND, "approve", request, "--plan", shown["hash"])
+    completes(checks, stage, "spool", request)
+    given = stage.http("GET", f"/v1/requests/{request}/receipt")[1]["approval"]
+    checks.equal("spool: the receipt names both", (given["first_uid"], given["uid"]), (FIRST, SECOND))
     stage.scan()
     stage.close()
 

@@ -32,6 +32,31 @@ struct ApprovalTests {
         #expect(machine.request.approval?.given?.by == Sample.approver)
     }
 
+    @Test func `a request of nobody needs the word of two operators for one plan`() throws {
+        var machine = Machine()
+        machine.request.isAnonymous = true
+        machine.around.isApprovalRequired = true
+        try machine.send(.due)
+        try machine.send(.planned(.made(Sample.plan())))
+        let (first, second) = (Sample.submitter, Sample.approver)
+        let hash = Sample.plan().hash
+        #expect(try machine.send(.approve(hash, by: first)) == [.announce(.approved)])
+        #expect(machine.request.phase.parkReason == .awaitingApproval)
+        #expect(throws: OperationRefusal.sameOperator) {
+            try machine.send(.approve(hash, by: first))
+        }
+        // Another plan has neither word.
+        try machine.send(.retry)
+        let changed = try machine.send(.planned(.made(Sample.plan(rows: 2))))
+        #expect(machine.request.approval?.latest == nil, "\(changed)")
+        let new = Sample.plan(rows: 2).hash
+        try machine.send(.approve(new, by: second))
+        #expect(try machine.send(.approve(new, by: first)).contains(.check))
+        #expect(machine.request.approval?.first?.by == second)
+        #expect(machine.request.approval?.given?.by == first)
+        #expect(try machine.send(.approve(new, by: first)) == [])
+    }
+
     @Test func `the purge runs only when the plan is made again and equal`() throws {
         var machine = try waiting()
         try machine.send(.approve(Sample.plan().hash, by: Sample.approver))

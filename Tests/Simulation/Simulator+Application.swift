@@ -105,7 +105,7 @@ extension Simulator {
             world.rows[target, default: [:]][user] = 3
         }
         let id = RequestID(TimeOrderedID(at: now, entropy: &dice))
-        let request = Request(
+        var request = Request(
             id: id,
             kind: kind,
             createdAt: now,
@@ -116,6 +116,8 @@ extension Simulator {
             targets: configuration.targets,
             directory: isDirectoryUnknownAtIntake ? nil : configuration.directory
         )
+        // Those of every second user came by the spool.
+        request.isAnonymous = user.isMultiple(of: 2)
         store.requests[id] = SimulatedStore.Row(request: request, user: user)
         if let key { store.idempotency[key] = id }
         acknowledged.insert(id)

@@ -3,7 +3,7 @@ import Lifecycle
 
 /// Plans, the operators who approve them, and what must hold about both.
 extension Simulator {
-    static let operatorUID: UInt32 = 1001
+    static let operatorUIDs: [UInt32] = [1001, 1002]
 
     private var needsApproval: Bool { configuration.approval == .required }
 
@@ -61,8 +61,12 @@ extension Simulator {
     }
 
     private func approvedPlan(of id: RequestID) -> PurgePlan? {
-        let given = store.requests[id]?.request.approval?.given
-        return given.flatMap { approved[id]?[$0.hash] }
+        guard let request = store.requests[id]?.request, let given = request.approval?.given
+        else { return nil }
+        if request.isAnonymous {
+            guard let first = request.approval?.first, first.by != given.by else { return nil }
+        }
+        return approved[id]?[given.hash]
     }
 
     /// Whether what the target would purge is what was approved, or what is left of it.
@@ -90,7 +94,7 @@ extension Simulator {
             let plan = request.approval?.plan
         else { return }
         approved[id, default: [:]][plan.hash] = plan
-        operate(id, .approve(plan.hash, by: Self.operatorUID))
+        for uid in Self.operatorUIDs { operate(id, .approve(plan.hash, by: uid)) }
     }
 
     /// The application goes on writing, but not between a comparison and the purge right behind it,

@@ -41,6 +41,7 @@ struct StateApprovalTests {
         approval.plan = plan(7)
         approval.earlier = plan(6)
         approval.given = Approval.Given(hash: "7", at: StateFixture.start, by: 4_294_967_290)
+        approval.first = Approval.Given(hash: "7", at: StateFixture.start, by: 17)
         approval.failures = 3
         approval.retryAt = StateFixture.start + .seconds(5)
         approval.lastTrouble = "unreachable"
@@ -79,21 +80,45 @@ struct StateApprovalTests {
         let read = try #require(try await fixture.database.openRequests([id]).first)
         #expect(read.request.submittedBy == 1000)
         #expect(read.request.approval == nil)
+        #expect(!read.request.isAnonymous)
+    }
+
+    @Test func `a spool row is known to be anybody's, also when it is read again`() async throws {
+        let fixture = try StateFixture()
+        let row = SpoolRow(spoolID: "s", rowID: 1, fingerprint: StateFixture.hash("dora"))
+        let outcomes = try await fixture.accept(
+            StateFixture.submission("dora", origin: .spool(row))
+        )
+        guard case .accepted(let loaded, _) = outcomes[0] else {
+            Issue.record("not accepted")
+            return
+        }
+        #expect(loaded.request.isAnonymous)
+        let read = try #require(
+            try await fixture.database.openRequests([loaded.request.id]).first
+        )
+        #expect(read.request.isAnonymous)
     }
 
     @Test func `every approval and every one that is taken away has its leaf`() async throws {
         let fixture = try StateFixture()
         let loaded = try await fixture.open("carol")
-        var approved = loaded.request
+        var begun = loaded.request
+        begun.approval = Self.approval
+        begun.approval?.given = nil
+        try await fixture.save(begun, was: loaded.request)
+        var approved = begun
         approved.approval = Self.approval
-        try await fixture.save(approved, was: loaded.request)
+        try await fixture.save(approved, was: begun)
         var changed = approved
         changed.approval?.plan = Self.plan(8)
         changed.approval?.given = nil
+        changed.approval?.first = nil
         try await fixture.save(changed, was: approved)
         let leaves = try await fixture.database.ledgerRows(from: 0).flatMap(\.leaves).map {
             String(decoding: $0, as: UTF8.self)
         }
+        #expect(leaves.contains { $0.contains("\"approved\"") && $0.contains("\"uid\":17}") })
         #expect(leaves.contains { $0.contains("\"approved\"") && $0.contains("4294967290") })
         #expect(leaves.contains { $0.contains("\"plan_changed\"") && $0.contains("\"8\"") })
     }

@@ -16,6 +16,8 @@ package struct WirePlan: WireObject, Codable, Hashable {
     package var requestID: RequestID?
     package var approvedAt: WallTime?
     package var approvedBy: Int?
+    package var approvalsRequired: Int?
+    package var firstApprovedBy: Int?
     package var identities: [WirePlanIdentity]
     package var targets: [WirePlanTarget]
     package var changes: [WirePlanChange]
@@ -33,6 +35,8 @@ package struct WirePlan: WireObject, Codable, Hashable {
         case requestID = "request_id"
         case approvedAt = "approved_at"
         case approvedBy = "approved_by"
+        case approvalsRequired = "approvals_required"
+        case firstApprovedBy = "first_approved_by"
     }
 
     package static let fields: [WireField] = [
@@ -45,6 +49,12 @@ package struct WirePlan: WireObject, Codable, Hashable {
         .optional("request_id", .uuid, "The request that it is the plan of; not in a dry run."),
         .optional("approved_at", .time, "When it was approved."),
         .optional("approved_by", .integer, "The login uid of who approved it."),
+        .optional(
+            "approvals_required",
+            .integer,
+            "Where approvals are asked for: 2 when nobody can tell who handed the request in."
+        ),
+        .optional("first_approved_by", .integer, "The login uid of the first of two."),
         .required("identities", .list(.object("PlanIdentity")), "What would be revoked."),
         .required("targets", .list(.object("PlanTarget")), "What would be erased, in order."),
         .required(

@@ -44,6 +44,8 @@ extension DaemonBackend {
         wire.requestID = id
         wire.approvedAt = approval.given?.at
         wire.approvedBy = (approval.given?.by).map { Int($0) }
+        wire.approvalsRequired = record.request.isAnonymous ? 2 : 1
+        wire.firstApprovedBy = (approval.first?.by).map { Int($0) }
         if let earlier = approval.earlier {
             wire.changes = plan.changes(since: earlier).map(WirePlanChange.init)
         }

@@ -45,16 +45,16 @@ struct ReceiptStatement: Sendable {
     /// Which plan was carried out, and who wanted that.
     private var approval: [Member] {
         guard let given = request.approval?.given else { return [] }
-        return [
-            Member(
-                "approval",
-                .object([
-                    Member("plan", .string(given.hash)),
-                    Member("at", .string(given.at.rfc3339)),
-                    Member("uid", .integer(Int64(given.by))),
-                ])
-            )
+        var members = [
+            Member("plan", .string(given.hash)),
+            Member("at", .string(given.at.rfc3339)),
+            Member("uid", .integer(Int64(given.by))),
         ]
+        if let first = request.approval?.first {
+            members += time("first_at", first.at)
+            members.append(Member("first_uid", .integer(Int64(first.by))))
+        }
+        return [Member("approval", .object(members))]
     }
 
     private func time(_ name: String, _ time: WallTime?) -> [Member] {

@@ -56,8 +56,9 @@ package enum SettingsTable {
             .defaultsTo(.text(ApprovalPolicy.none.rawValue)),
             """
             Whether an operator must approve the plan of an account deletion before anything is \
-            revoked or purged: somebody else than who handed it in, by login uid. A plan that has \
-            changed until the purge begins is asked about again.
+            revoked or purged: somebody else than who handed it in, by login uid; two of them for \
+            a request of the spool, which does not tell who wrote it. What has changed until the \
+            purge of a store begins is asked about again.
             """
         ),
         Setting(

@@ -4,8 +4,8 @@ import Lifecycle
 extension RequestLeaves {
     /// The leaf of an approval, or of one that a changed plan took away; the detail is the hash.
     func approval(_ now: Request, was: Request, at time: WallTime) -> String {
-        let (given, before) = (now.approval?.given, was.approval?.given)
-        guard given?.hash != before?.hash else { return "" }
+        let (given, before) = (now.approval?.latest, was.approval?.latest)
+        guard given?.hash != before?.hash || given?.by != before?.by else { return "" }
         guard let given else {
             return write(
                 time,

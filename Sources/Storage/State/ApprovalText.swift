@@ -8,9 +8,8 @@ enum ApprovalText {
         let stored = Stored(
             plan: approval.plan.map(StoredPlan.init),
             earlier: approval.earlier.map(StoredPlan.init),
-            given: approval.given.map {
-                StoredGiven(hash: $0.hash, at: $0.at.unixMilliseconds, by: $0.by)
-            },
+            given: approval.given.map(StoredGiven.init),
+            first: approval.first.map(StoredGiven.init),
             failures: approval.failures == 0 ? nil : approval.failures,
             retryAt: approval.retryAt?.unixMilliseconds,
             trouble: approval.lastTrouble
@@ -28,9 +27,8 @@ enum ApprovalText {
             var approval = Approval()
             approval.plan = try stored.plan?.plan
             approval.earlier = try stored.earlier?.plan
-            approval.given = stored.given.map {
-                Approval.Given(hash: $0.hash, at: WallTime(unixMilliseconds: $0.at), by: $0.by)
-            }
+            approval.given = stored.given?.given
+            approval.first = stored.first?.given
             approval.failures = stored.failures ?? 0
             approval.retryAt = stored.retryAt.map { WallTime(unixMilliseconds: $0) }
             approval.lastTrouble = stored.trouble
@@ -44,6 +42,7 @@ enum ApprovalText {
         var plan: StoredPlan?
         var earlier: StoredPlan?
         var given: StoredGiven?
+        var first: StoredGiven?
         var failures: Int?
         var retryAt: Int64?
         var trouble: String?
@@ -53,6 +52,16 @@ enum ApprovalText {
         var hash: String
         var at: Int64
         var by: UInt32
+
+        init(_ given: Approval.Given) {
+            hash = given.hash
+            at = given.at.unixMilliseconds
+            by = given.by
+        }
+
+        var given: Approval.Given {
+            Approval.Given(hash: hash, at: WallTime(unixMilliseconds: at), by: by)
+        }
     }
 
     private struct StoredPlan: Codable {

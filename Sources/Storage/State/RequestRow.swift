@@ -62,6 +62,7 @@ struct RequestRow {
         origin =
             row.text(9) == "control"
             ? .control(uid: UInt32(truncatingIfNeeded: row.int(10)), role: row.text(11)) : .spool
+        if case .spool = origin { request.isAnonymous = true }
         endSequence = row.intOrNil(23)
         revision = row.int(26)
         updatedAt = row.time(27)

@@ -194,6 +194,7 @@ private struct Intake {
         )
         request.isHeld = facts?.isHeld ?? false
         request.submittedBy = submission.operatorUID
+        if case .spool = submission.origin { request.isAnonymous = true }
         let loaded = LoadedRequest(
             request: request,
             user: submission.user,

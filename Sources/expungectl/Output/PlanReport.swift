@@ -17,6 +17,10 @@ enum PlanReport {
         var text = plan.state.description
         if let uid = plan.approvedBy { text += " by login uid \(uid)" }
         if let time = plan.approvedAt { text += " at \(time.rfc3339)" }
+        if let uid = plan.firstApprovedBy { text += ", first by login uid \(uid)" }
+        if plan.state == .known(.awaitingApproval), plan.approvalsRequired == 2 {
+            text += plan.firstApprovedBy == nil ? " of two operators" : ", another one is needed"
+        }
         return text
     }
 
