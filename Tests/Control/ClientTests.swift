@@ -2,6 +2,7 @@ import Control
 import ControlClient
 import ControlServer
 import Lifecycle
+import Synchronization
 import Testing
 
 extension ControlSuite {
@@ -120,6 +121,34 @@ extension ControlSuite {
                     #expect(error?.kind == .unreachable)
                 }
             }
+        }
+
+        @Test func `a call without an answer in time is made again`() async throws {
+            let tries = Mutex(0)
+            let (never, release) = AsyncStream.makeStream(of: Void.self)
+            let backend = FakeBackend(
+                expecting: [.submitRequest],
+                onSubmit: {
+                    let isFirst = tries.withLock { tries in
+                        tries += 1
+                        return tries == 1
+                    }
+                    if isFirst { for await _ in never {} }
+                }
+            )
+            var limits = ClientLimits()
+            limits.callTimeout = .milliseconds(300)
+            limits.reconnectTimeout = .seconds(60)
+            try await TestServer.run(backend) { server in
+                defer { release.finish() }
+                try await ControlClient.with(socketPath: server.controlPath, limits: limits) {
+                    let user = try #require(UserID("u"))
+                    let submission = Submission(kind: .deleteAccount, user: user)
+                    let request = try await $0.submit(submission, idempotencyKey: "k")
+                    #expect(request == Samples.request())
+                }
+            }
+            #expect(tries.withLock { $0 } > 1)
         }
 
         @Test func `waiting survives a restart of the daemon`() async throws {
