@@ -41,6 +41,10 @@ package struct Approval: Hashable, Sendable {
     ///
     /// Not stored.
     package var isBusy = false
+    /// The plan under way was begun before a reload: other targets and rules may be in force.
+    ///
+    /// Not stored.
+    package var isStale = false
     /// The targets that the plan under way asks; the parts of the others are taken over.
     ///
     /// Not stored.
@@ -73,7 +77,7 @@ package struct Approval: Hashable, Sendable {
 
     /// Other rules may be in force for what was compared, or is being compared.
     package mutating func expire() {
-        asked = []
+        isStale = isBusy
         confirmation = nil
     }
 
@@ -83,6 +87,12 @@ package struct Approval: Hashable, Sendable {
             return
         }
         confirmation?.targets = targets.filter { !isWaiting($0) }
+    }
+
+    /// A word that an earlier version took for enough is the first of two.
+    package mutating func takeAsFirst() {
+        guard first == nil else { return }
+        (first, given) = (given, nil)
     }
 
     /// The plan no longer fits: what operators have read stays to be compared with.

@@ -43,9 +43,10 @@ extension PurgePlan.Part {
             let bounds = before.filter(same)
             guard !bounds.isEmpty else { return item.count == 0 || item.action == .keep }
             // More that is kept does no harm.
-            return item.action == .keep || bounds.contains(where: \.isBounded)
-                || items.filter(same).reduce(0) { $0 + $1.count }
-                    <= bounds.reduce(0) { $0 + $1.count }
+            guard item.action != .keep, !bounds.contains(where: \.isBounded) else { return true }
+            let left = items.filter(same)
+            return !left.contains(where: \.isBounded)
+                && left.reduce(0) { $0 + $1.count } <= bounds.reduce(0) { $0 + $1.count }
         }
     }
 }

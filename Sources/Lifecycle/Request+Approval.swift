@@ -34,10 +34,14 @@ extension Request {
     }
 
     /// Whether an order to purge a target may go out: no approval is needed, or its part was
-    /// compared and it had to wait for nothing but its turn since.
-    package func mayPurge(_ target: TargetName, _ around: Surroundings) -> Bool {
+    /// compared and it had to wait for nothing but its turn since, and not for long.
+    package func mayPurge(
+        _ target: TargetName,
+        at now: WallTime,
+        _ around: Surroundings
+    ) -> Bool {
         guard around.isApprovalRequired else { return true }
-        return approval?.confirmation?.targets.contains(target) ?? false
+        return approval?.isConfirmed(target, at: now) ?? false
     }
 
     /// What the plan under way is made of, target by target.
@@ -103,7 +107,10 @@ extension Request {
             effects.append(.plan)
         }
         approval = known
-        if outlook.isBusy, !known.isBusy { approval?.asked = asked }
+        if outlook.isBusy, !known.isBusy {
+            approval?.asked = asked
+            approval?.isStale = false
+        }
         approval?.isBusy = outlook.isBusy
         if outlook.isBusy { approval?.retryAt = nil }
         adopt(outlook, stage: stage, now: now)
@@ -113,7 +120,7 @@ extension Request {
     mutating func record(plan result: PlanResult, _ moment: inout Moment) -> [RequestEffect] {
         guard approval?.isBusy ?? false else { return [] }
         approval?.isBusy = false
-        guard !phase.isEnded else { return [] }
+        guard !phase.isEnded, approval?.isStale == false else { return [] }
         switch result {
         case .made(let plan):
             // An identity that became known meanwhile is not in it.

@@ -82,6 +82,20 @@ struct ApprovalCoreTests {
         #expect((driver.send(planned(1)) + driver.settle()).purges == [[Sample.request(1)]])
     }
 
+    @Test func `a reload has the first plan made again, of every target`() {
+        let driver = CoreDriver.idle(Self.configuration)
+        driver.send(.admitted([Sample.loaded(1)]))
+        // Before the order is out: it waits for the commit.
+        let reloaded = driver.send(.reconfigured(Self.configuration)) + driver.settle()
+        #expect(reloaded.planSources == [[.asked(Sample.database)]])
+        // What is made of it may be of before.
+        let again = driver.send(planned(1)) + driver.settle()
+        #expect(again.planSources == [[.asked(Sample.database)]])
+        #expect(again.announcements.isEmpty)
+        let parked = driver.send(planned(1)) + driver.settle()
+        #expect(parked.announcements == [.parked(.awaitingApproval)])
+    }
+
     @Test func `an order that waited while its target was paused is compared again`() {
         let driver = comparing()
         driver.send(planned(1))

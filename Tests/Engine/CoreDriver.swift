@@ -175,6 +175,10 @@ extension [EngineAction] {
         compactMap { if case .plan(let order) = $0 { order.order.request } else { nil } }
     }
 
+    var planSources: [[PlanSource]] {
+        compactMap { if case .plan(let order) = $0 { order.sources } else { nil } }
+    }
+
     var verifications: [[RequestID]] {
         compactMap { if case .verify(_, let orders) = $0 { orders.map(\.request) } else { nil } }
     }

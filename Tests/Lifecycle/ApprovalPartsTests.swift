@@ -140,7 +140,9 @@ struct ApprovalPartsTests {
     @Test func `a hold or a pause that comes and goes leaves nothing compared`() throws {
         for isHeld in [true, false] {
             var machine = try Self.purging()
-            let mayPurge = { machine.request.mayPurge(Sample.database, machine.around) }
+            let mayPurge = { 
+                machine.request.mayPurge(Sample.database, at: machine.now, machine.around)
+            }
             #expect(mayPurge())
             if isHeld { machine.around.holds = [Self.hold] }
             if !isHeld { machine.around.pausedTargets = [Sample.database] }
@@ -154,6 +156,14 @@ struct ApprovalPartsTests {
             #expect(try machine.send(back) == [.plan])
             #expect(machine.request.planSources.first == .asked(Sample.database))
         }
+    }
+
+    @Test func `what waits for its turn for long may not be purged as compared`() throws {
+        var machine = try Self.purging()
+        machine.pass(Limits.comparisonLifetime)
+        #expect(machine.request.mayPurge(Sample.database, at: machine.now, machine.around))
+        machine.pass(.milliseconds(1))
+        #expect(!machine.request.mayPurge(Sample.database, at: machine.now, machine.around))
     }
 
     @Test func `turned on while a purge runs it stops before the next target`() throws {
@@ -183,6 +193,7 @@ struct ApprovalPartsTests {
         #expect(rest([posts(3)]) && rest([posts(0)]) && rest([]) && rest([posts(1), posts(2)]))
         #expect(!rest([posts(4)]) && !rest([posts(2), posts(2)]) && !rest(nil))
         #expect(!rest([PlanItem(name: "posts", action: .anonymize, count: 1)]))
+        #expect(!rest([PlanItem(name: "posts", action: .delete, count: 3, isBounded: true)]))
         #expect(!rest([posts(1), PlanItem(name: "likes", action: .delete, count: 1)]))
         #expect(rest([posts(1), PlanItem(name: "ids", action: .keep, reason: "tax", count: 1)]))
         let other = Self.part(Sample.database, 3, rule: "path = \"/other\"")

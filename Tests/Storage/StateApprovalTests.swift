@@ -98,6 +98,22 @@ struct StateApprovalTests {
             try await fixture.database.openRequests([loaded.request.id]).first
         )
         #expect(read.request.isAnonymous)
+
+        // As a version left it that took one operator's word.
+        var old = read.request
+        old.approval = Self.approval
+        old.approval?.first = nil
+        try await fixture.save(old, was: read.request)
+        let word = old.approval?.given
+        let asked = try #require(try await fixture.database.openRequests([old.id]).first)
+        #expect(asked.request.approval?.first == word && asked.request.approval?.given == nil)
+        var ended = old
+        ended.phase = .cancelled
+        ended.endedAt = StateFixture.start
+        ended.dueAt = nil
+        try await fixture.save(ended, was: old)
+        let record = try #require(try await fixture.database.requestRecord(old.id))
+        #expect(record.request.approval?.given == word, "what is over stays as it was")
     }
 
     @Test func `every approval and every one that is taken away has its leaf`() async throws {

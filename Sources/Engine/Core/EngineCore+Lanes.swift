@@ -216,7 +216,8 @@ extension EngineCore {
         guard let run = window[id] else { return nil }
         let request = run.loaded.request
         let isStopped =
-            work == .purge && (around.isHeld(target) || !request.mayPurge(target, around))
+            work == .purge
+            && (around.isHeld(target) || !request.mayPurge(target, at: now, around))
         guard mayPerform(run), !isStopped, request.openRevocationCount == 0,
             request.purgeStartedAt != nil
         else {

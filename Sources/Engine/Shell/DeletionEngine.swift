@@ -62,6 +62,8 @@ package final class DeletionEngine: Sendable {
     let ports: EnginePorts
     private let core: Mutex<EngineCore>
     let adapters: Mutex<EngineAdapters>
+    /// One for each `reconfigured` that the loop has not taken yet.
+    private let arriving = Mutex<[EngineAdapters]>([])
     private let mailbox = EngineMailbox()
     private let waiters = Mutex(Waiters())
     private let opener: CredentialOpener
@@ -133,9 +135,14 @@ package final class DeletionEngine: Sendable {
     package func probe() async { _ = await ticketed { .probe($0) } }
 
     /// Replaces configuration and adapters; calls under way end with the old ones.
+    ///
+    /// The core hears of it in the turn in which the adapters change: what it has allowed before is
+    /// not done by other rules.
     package func reconfigure(_ configuration: EngineConfiguration, adapters: EngineAdapters) {
-        self.adapters.withLock { $0 = adapters }
-        post(.reconfigured(configuration))
+        arriving.withLock {
+            $0.append(adapters)
+            post(.reconfigured(configuration))
+        }
     }
 
     /// What the engine looks like right now.
@@ -174,6 +181,7 @@ extension DeletionEngine {
             let actions = core.takeActions(at: now)
             return (actions, core.wakeTime(after: now))
         }
+        adopt(inputs.count { if case .reconfigured = $0 { true } else { false } })
         for action in actions { perform(action, in: &group) }
         guard let wake, timers.arm(wake, at: now) else { return }
         group.addTask {
@@ -185,6 +193,16 @@ extension DeletionEngine {
             }
             self.post(.timer)
         }
+    }
+
+    /// Takes the adapters that came with so many inputs.
+    private func adopt(_ count: Int) {
+        guard count > 0 else { return }
+        let latest = arriving.withLock { waiting in
+            defer { waiting.removeFirst(count) }
+            return waiting[count - 1]
+        }
+        adapters.withLock { $0 = latest }
     }
 
     private func perform(
@@ -217,7 +235,11 @@ extension DeletionEngine {
         case .exchange(let loaded):
             group.addTask { await self.exchange(loaded) }
         case .plan(let order):
-            group.addTask { await self.plan(order) }
+            let planner = adapters.withLock { $0.planner(ports.hasher) }
+            group.addTask {
+                let result = await planner.make(order)
+                self.post(.planned(order.order.request, result))
+            }
         case .findRenewals(let providers, let limit):
             group.addTask {
                 let due = try await self.ports.store.dueRenewals(
@@ -230,7 +252,8 @@ extension DeletionEngine {
         case .renew(let sealed):
             group.addTask { try await self.renew(sealed) }
         case .purge(let target, let orders):
-            group.addTask { await self.purge(target, orders) }
+            let found = adapters.withLock { $0.targets[target] }
+            group.addTask { await self.purge(found, target, orders) }
         case .stop(let gate, let requests):
             gate.close(for: requests)
         case .verify(let target, let orders):
@@ -362,14 +385,11 @@ extension DeletionEngine {
         }
     }
 
-    private func plan(_ order: PlanOrder) async {
-        let planner = adapters.withLock { $0.planner(ports.hasher) }
-        let result = await planner.make(order)
-        post(.planned(order.order.request, result))
-    }
-
-    private func purge(_ name: TargetName, _ orders: [PurgeOrder]) async {
-        let target = adapters.withLock { $0.targets[name] }
+    private func purge(
+        _ target: (any PurgeTarget)?,
+        _ name: TargetName,
+        _ orders: [PurgeOrder]
+    ) async {
         let answers = await target?.purge(orders) ?? orders.map { _ in .trouble(.misconfigured) }
         let events = zip(orders, answers).map { ($0.request, RequestEvent.purged(name, $1)) }
         post(.targetAnswered(name, Array(events)))

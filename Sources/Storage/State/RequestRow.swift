@@ -63,6 +63,7 @@ struct RequestRow {
             row.text(9) == "control"
             ? .control(uid: UInt32(truncatingIfNeeded: row.int(10)), role: row.text(11)) : .spool
         if case .spool = origin { request.isAnonymous = true }
+        if request.isAnonymous, !request.phase.isEnded { request.approval?.takeAsFirst() }
         endSequence = row.intOrNil(23)
         revision = row.int(26)
         updatedAt = row.time(27)

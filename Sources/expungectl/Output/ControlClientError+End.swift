@@ -45,7 +45,7 @@ extension ControlClientError {
         case .intakePaused: "start it with: expungectl intake resume"
         case .vaultSealed: "provide the vault key and restart expunged; see expunged(8)"
         case .tooLate: "see what was done with: expungectl show ID"
-        case .wrongState: "see where it stands with: expungectl show ID"
+        case .wrongState: "see where it stands with: expungectl show ID, or replay status"
         case .planChanged: "read the difference with: expungectl plan --request ID"
         case .sameOperator: "another person must approve it, from a login of their own"
         case .operatorUnknown: "see approval in expunged(8)"
