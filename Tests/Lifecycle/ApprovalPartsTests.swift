@@ -140,7 +140,7 @@ struct ApprovalPartsTests {
     @Test func `a hold or a pause that comes and goes leaves nothing compared`() throws {
         for isHeld in [true, false] {
             var machine = try Self.purging()
-            let mayPurge = { 
+            let mayPurge = {
                 machine.request.mayPurge(Sample.database, at: machine.now, machine.around)
             }
             #expect(mayPurge())
