@@ -30,6 +30,8 @@ struct PathCoverage {
         var isSampled = false
         /// The ids that the way there may have.
         var users: [String] = []
+        /// The folders above that have names of users.
+        var homesAbove: [Home] = []
 
         /// What stands before and behind the user id in names here.
         var userSteps: [(prefix: String, suffix: String)] {
@@ -37,6 +39,25 @@ struct PathCoverage {
                 guard case .user(let prefix, let suffix) = path.first else { return nil }
                 return (prefix, suffix)
             }
+        }
+
+        /// The folders here and above that have names of users.
+        var homes: [Home] {
+            let steps = userSteps
+            return homesAbove + (steps.isEmpty ? [] : [Home(directory: directory, steps: steps)])
+        }
+
+        /// Whether somebody of this id is here or above.
+        func has(_ user: String) -> Bool { homes.contains { $0.has(user) } }
+    }
+
+    /// A folder that has names of users, and what stands before and behind their ids there.
+    private struct Home {
+        let directory: OpenDirectory
+        let steps: [(prefix: String, suffix: String)]
+
+        func has(_ user: String) -> Bool {
+            steps.contains { directory.has(FileName($0.prefix + user + $0.suffix)) }
         }
     }
 
@@ -142,7 +163,8 @@ struct PathCoverage {
                 shown: shown,
                 paths: leading.map { $0.dropFirst() },
                 isSampled: place.isSampled,
-                users: place.users
+                users: place.users,
+                homesAbove: place.homes
             )
         )
     }
@@ -192,7 +214,8 @@ struct PathCoverage {
                 shown: place.shown + shown + "/",
                 paths: leading.map { $0.dropFirst() },
                 isSampled: true,
-                users: place.users + users
+                users: place.users + users,
+                homesAbove: place.homes
             )
         )
     }
@@ -205,21 +228,22 @@ struct PathCoverage {
     ) throws(OpenDirectory.Failure) {
         let isFolder = try place.directory.facts(of: name)?.isDirectory == true
         let slash = isFolder ? "/" : ""
-        var (shown, usersMin) = (String?.none, 1)
+        var (shown, owner) = (String?.none, String?.none)
         let users = place.userSteps
         if let (sibling, isPlain) = sibling(name, in: place) {
-            (shown, usersMin) = (sibling + slash, isPlain ? 1 : 2)
+            (shown, owner) = (sibling + slash, isPlain ? nil : name.text)
         } else if users.contains(where: { name.text?.hasPrefix($0.prefix) ?? true }) {
             // It may be named after somebody who is not there any more.
             shown = nil
         } else if isFolder || !place.users.isEmpty {
             shown = name.text.map { place.users.reduce($0, UserMask.masked) + slash }
-            usersMin = isFolder ? 1 : 2
+            owner = place.users.isEmpty ? nil : place.users.joined(separator: "/")
         }
         strays[place.shown, default: StrayTally()].note(
             shown,
             isFolder: isFolder,
-            usersMin: usersMin
+            of: owner,
+            isUser: place.has
         )
     }
 

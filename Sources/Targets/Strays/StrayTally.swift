@@ -7,7 +7,13 @@ struct StrayTally {
 
     private struct Name {
         var count = 0
-        let usersMin: Int
+        /// Whose it was first; `nil` for what is told even if only one has it.
+        let owner: String?
+        /// Whether it has the id of somebody else.
+        let hasOther: Bool
+        var isShared = false
+
+        var isTold: Bool { !hasOther && (owner == nil || isShared) }
     }
 
     /// Those of folders end with a slash.
@@ -21,14 +27,24 @@ struct StrayTally {
     ///   - name: Without the id of whose it is, a folder's with a slash at the end; `nil` for what
     ///     may name a user, which is only counted.
     ///   - isFolder: Whether it is one.
-    ///   - usersMin: At how many users it is to be found before it is told; what only one has may
-    ///     be a name of their own.
-    mutating func note(_ name: String?, isFolder: Bool, usersMin: Int = 1) {
+    ///   - owner: Whose it is. It is told once two have it: what only one has may be a name of
+    ///     their own. `nil` for what can be told of one.
+    ///   - isUser: Whether somebody of that id is there; a name that has it is only counted.
+    mutating func note(
+        _ name: String?,
+        isFolder: Bool,
+        of owner: String? = nil,
+        isUser: (String) -> Bool = { _ in false }
+    ) {
         guard let name, names[name] != nil || names.count < Self.keptMax else {
             if isFolder { folderCount += 1 } else { fileCount += 1 }
             return
         }
-        names[name, default: Name(usersMin: usersMin)].count += 1
+        var noted =
+            names[name] ?? Name(owner: owner, hasOther: UserMask.hasOther(name, isUser: isUser))
+        noted.count += 1
+        noted.isShared = noted.isShared || noted.owner != owner
+        names[name] = noted
     }
 
     /// What there is to tell.
@@ -40,7 +56,7 @@ struct StrayTally {
     /// - Returns: One finding for each name that can be told, and one each for the folders and
     ///   files of others; so many names that they are probably those of users are only counted.
     func findings(in place: String, unit: String, _ reason: String) -> [CoverageFinding] {
-        let told = names.filter { $0.value.count >= $0.value.usersMin }.keys.sorted()
+        let told = names.filter(\.value.isTold).keys.sorted()
         var findings: [CoverageFinding] = []
         for isFolder in [true, false] {
             let own = told.filter { $0.hasSuffix("/") == isFolder }

@@ -76,7 +76,9 @@ struct UserFolders<Failure: Error> {
             if chosen.count < sample.count {
                 samples[shown] = "\(chosen.count) of \(sample.count) were looked into"
             }
-            for (name, owns) in chosen { try await look(into: folder + name, as: shown, owns) }
+            for (name, owns) in chosen {
+                try await look(into: folder + name, as: shown, owns, beside: users)
+            }
         }
     }
 
@@ -89,7 +91,8 @@ struct UserFolders<Failure: Error> {
     private mutating func look(
         into folder: String,
         as shown: String,
-        _ owns: [Own]
+        _ owns: [Own],
+        beside users: Set<String>
     ) async throws(Failure) {
         for way in Set(owns.flatMap(\.template.foldersBelow)).sorted() {
             let (place, shown) = (folder + way, shown + way)
@@ -100,11 +103,11 @@ struct UserFolders<Failure: Error> {
                         || (name.hasSuffix("/") && own.key.hasPrefix(place + name))
                 }
                 guard !isTaken else { continue }
-                let isFolder = name.hasSuffix("/")
                 strays[shown, default: StrayTally()].note(
                     owns.reduce(name) { UserMask.masked($0, $1.user) },
-                    isFolder: isFolder,
-                    usersMin: isFolder ? 1 : 2
+                    isFolder: name.hasSuffix("/"),
+                    of: folder,
+                    isUser: users.contains
                 )
             }
         }
@@ -135,7 +138,8 @@ struct UserFolders<Failure: Error> {
         strays[folder, default: StrayTally()].note(
             shown,
             isFolder: isFolder,
-            usersMin: isPlain ? 1 : 2
+            of: isPlain ? nil : name,
+            isUser: users.contains
         )
     }
 

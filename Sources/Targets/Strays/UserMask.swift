@@ -3,6 +3,9 @@ enum UserMask {
     static let placeholder = "{user_id}"
     /// Parts of one name that are tried as an id.
     private static let triesMax = 8
+    /// Where a part of a name may begin or end; a name with more of these is taken to
+    /// have an id.
+    private static let cutsMax = 32
     /// An id of so few characters is part of many a word.
     private static let shortMax = 3
 
@@ -12,8 +15,8 @@ enum UserMask {
         var rest = name[...]
         for range in name.ranges(of: id) {
             let ends = [name[..<range.lowerBound].last, name[range.upperBound...].first]
-            let isWord = !ends.contains { $0.map { $0.isLetter || $0.isNumber } ?? false }
-            guard isWord || id.count > shortMax else { continue }
+            let isAlone = !ends.contains { $0.map(isWord) ?? false }
+            guard isAlone || id.count > shortMax else { continue }
             masked += name[rest.startIndex..<range.lowerBound] + placeholder
             rest = name[range.upperBound...]
         }
@@ -35,11 +38,38 @@ enum UserMask {
         guard name.hasPrefix(prefix) else { return nil }
         let own = name.dropFirst(prefix.count)
         // The longest first: an id may itself hold what separates.
-        let ends = own.indices.filter { !own[$0].isLetter && !own[$0].isNumber } + [own.endIndex]
+        let ends = own.indices.filter { !isWord(own[$0]) } + [own.endIndex]
         let end = ends.reversed().prefix(triesMax).first {
             $0 > own.startIndex && isUser(String(own[..<$0]))
         }
         return end.map { String(own[$0...]) }
+    }
+
+    /// Whether a name has the id of somebody besides the one that was taken out of it.
+    ///
+    /// - Parameters:
+    ///   - name: With the placeholder where that one was.
+    ///   - isUser: Whether somebody of that id is there.
+    /// - Returns: `true` also for a name of more words than are tried.
+    static func hasOther(_ name: String, isUser: (String) -> Bool) -> Bool {
+        name.split(separator: placeholder).contains { part in
+            let cuts =
+                part.indices.filter { index in
+                    guard index > part.startIndex else { return true }
+                    return !isWord(part[index]) || !isWord(part[part.index(before: index)])
+                } + [part.endIndex]
+            guard cuts.count <= cutsMax else { return true }
+            return cuts.indices.contains { first in
+                cuts[(first + 1)...].contains { end in
+                    let id = part[cuts[first]..<end]
+                    return id.contains(where: isWord) && isUser(String(id))
+                }
+            }
+        }
+    }
+
+    private static func isWord(_ character: Character) -> Bool {
+        character.isLetter || character.isNumber
     }
 
     /// Whether such a rest is so plain that it names nobody: nothing, a slash, or `.webp`.

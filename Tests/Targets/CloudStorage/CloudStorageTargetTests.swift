@@ -296,8 +296,11 @@ struct CloudStorageTargetTests {
     func siblings(pageSize: Int) async throws {
         try await GoogleBench.with { bench in
             for name in [
-                "u/canary-1/cache/x", "u/canary-1/exports/x", "u/canary-2/cache/x",
-                "avatars/canary-1.png", "avatars/canary-1.webp",
+                "u/canary-1/cache/x", "u/canary-1/exports/x", "u/canary-2/exports/x",
+                "u/canary-1/Divorce 2024/x", "u/canary-1/canary-3/x", "u/canary-2/canary-3/x",
+                "u/canary-3/cache/x", "avatars/canary-1.png", "avatars/canary-1.webp",
+                "avatars/canary-1-with-canary-3.jpg", "avatars/canary-2.png",
+                "avatars/canary-2-with-canary-3.jpg", "avatars/canary-3.png",
             ] { bench.sandbox.add(CloudObject(name)) }
             let target = try Self.target(
                 bench,
@@ -310,7 +313,11 @@ struct CloudStorageTargetTests {
                 return
             }
             let names = findings.filter { !$0.isCovered }.map(\.name)
-            #expect(names == ["avatars/{user_id}.webp", "u/{user_id}/exports/"])
+            #expect(
+                names == [
+                    "avatars/{user_id}.webp", "avatars/*", "u/{user_id}/exports/", "u/{user_id}/*/",
+                ]
+            )
         }
     }
 }

@@ -195,11 +195,19 @@ struct S3TargetTests {
             "u/canary-1/cache/x",
             "u/canary-1/exports/x",
             "u/canary-1/p.json",
-            "u/canary-2/cache/x",
+            "u/canary-1/Divorce 2024/x",
+            "u/canary-1/canary-3/x",
+            "u/canary-2/exports/x",
             "u/canary-2/p.json",
+            "u/canary-2/canary-3/x",
+            "u/canary-3/cache/x",
             "u/index",
             "avatars/canary-1.png",
-            "avatars/canary-1.webp"
+            "avatars/canary-1.webp",
+            "avatars/canary-1-with-canary-3.jpg",
+            "avatars/canary-2.png",
+            "avatars/canary-2-with-canary-3.jpg",
+            "avatars/canary-3.png"
         )
         let target = try fixture.target(
             prefixes: ["u/{user_id}/cache/"],
@@ -213,7 +221,8 @@ struct S3TargetTests {
         let names = findings.filter { !$0.isCovered }.map(\.name)
         #expect(
             names == [
-                "avatars/{user_id}.webp", "u/*", "u/{user_id}/exports/", "u/{user_id}/p.json",
+                "avatars/{user_id}.webp", "avatars/*", "u/*", "u/{user_id}/exports/",
+                "u/{user_id}/*/", "u/{user_id}/p.json",
             ]
         )
         await target.shutdown()

@@ -53,7 +53,8 @@ struct UserFoldersTests {
     func behind(rule: String, isPrefix: Bool) async throws {
         let keys = [
             "u/canary/", "u/canary/a/cache/x", "u/canary/a/logs/x", "u/canary/mail/x",
-            "u/canary/only here", "u/canary/p.json", "u/canary2/p.json",
+            "u/canary/only here", "u/canary/p.json", "u/canary2/p.json", "u/canary2/mail/x",
+            "u/canary/Divorce 2024/x", "u/canary2/a/logs/x",
         ]
         let found = try await Self.findings(
             keys,
@@ -62,8 +63,30 @@ struct UserFoldersTests {
         )
         #expect(
             found == [
-                "! u/{user_id}/mail/", "! u/{user_id}/p.json", "! u/{user_id}/*: 1 objects",
-                "! u/{user_id}/a/logs/",
+                "! u/{user_id}/mail/", "! u/{user_id}/*/: 1 folders", "! u/{user_id}/p.json",
+                "! u/{user_id}/*: 1 objects", "! u/{user_id}/a/logs/",
+            ]
+        )
+    }
+
+    @Test("a name with the id of somebody else who is there is counted, however many have it")
+    func others() async throws {
+        let users = ["alice", "bob", "carol"].flatMap { ["u/\($0)/cache/x", "dms/x-\($0).json"] }
+        let shared = ["alice", "carol"].flatMap { user in
+            [
+                "u/\(user)/bob/x", "u/\(user)/notes for bob.txt", "u/\(user)/mail/x",
+                "dms/x-\(user)-bob.txt", "dms/x-\(user)-old.txt",
+            ]
+        }
+        let found = try await Self.findings(
+            users + shared + ["dms/x-alice.bob"],
+            prefixes: ["u/{user_id}/cache/"],
+            objects: ["dms/x-{user_id}.json"]
+        )
+        #expect(
+            found == [
+                "! dms/x-{user_id}-old.txt", "! dms/*: 3 objects", "! u/{user_id}/mail/",
+                "! u/{user_id}/*/: 2 folders", "! u/{user_id}/*: 2 objects",
             ]
         )
     }
