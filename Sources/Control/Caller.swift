@@ -23,11 +23,22 @@ package struct Caller: Sendable, Hashable {
     /// It stays, however often they change their uid; for an operator without a login session it is
     /// the uid. `nil` for an application, and where it could not be read.
     package let operatorUID: UInt32?
+    /// Whether it could not be read: the process was gone already, or `/proc` hides it.
+    ///
+    /// Anybody may be behind it, on either socket. An operator of whom nothing is known is one.
+    package let isHidden: Bool
 
-    package init(role: ControlRole, uid: UInt32, pid: Int32? = nil, operatorUID: UInt32? = nil) {
+    package init(
+        role: ControlRole,
+        uid: UInt32,
+        pid: Int32? = nil,
+        operatorUID: UInt32? = nil,
+        isHidden: Bool = false
+    ) {
         self.role = role
         self.uid = uid
         self.pid = pid
         self.operatorUID = operatorUID
+        self.isHidden = isHidden || (role == .operator && operatorUID == nil)
     }
 }

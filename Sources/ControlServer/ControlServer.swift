@@ -121,8 +121,7 @@ package struct ControlServer: Sendable {
             name: NIOBSDSocket.Option(rawValue: 77)
         ).flatMapErrorThrowing { _ in -1 }
         return peer.and(handle).flatMapThrowing { peer, handle in
-            let operatorUID = PeerLogin(pid: peer.pid, handle: handle)
-                .operatorUID(uid: peer.uid, role: check.role)
+            let login = PeerLogin(pid: peer.pid, handle: handle)
             let refusal = registry.admit(channel, uid: peer.uid)
             var decoderLimits = NIOHTTPDecoderLimitConfiguration()
             decoderLimits.maxHeaderFieldSize = limits.headByteCountMax
@@ -142,7 +141,8 @@ package struct ControlServer: Sendable {
                 role: check.role,
                 uid: peer.uid,
                 pid: peer.pid,
-                operatorUID: operatorUID
+                operatorUID: login.operatorUID(uid: peer.uid, role: check.role),
+                isHidden: login == .hidden
             )
             return Connection(stream: stream, caller: caller)
         }

@@ -30,6 +30,8 @@ package enum PeerLogin: Hashable, Sendable {
     package static var isReadable: Bool { PeerLogin(pid: 1, handle: -1) != .hidden }
 
     /// ``Control/Caller/operatorUID``: an application has none, but a person on its socket has.
+    ///
+    /// Of one that is hidden nothing is known, which is not the same: ``Control/Caller/isHidden``.
     func operatorUID(uid: UInt32, role: ControlRole) -> UInt32? {
         switch self {
         case .session(let login): login

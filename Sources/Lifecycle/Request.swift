@@ -22,10 +22,10 @@ package struct Request: Hashable, Sendable {
     package let deadlineAt: WallTime
     /// `revoke_tokens` only: the providers to revoke at; `nil` means all.
     package let providerFilter: Set<ProviderName>?
-    /// Login uid of the operator who handed it in; `nil` when an application did.
+    /// Login uid of the operator who handed it in; `nil` when an application did, or nobody knows.
     package var submittedBy: UInt32?
-    /// Nobody can tell who handed it in, so it may have been an operator: whoever can write the
-    /// spool.
+    /// Nobody can tell who handed it in, so it may have been an operator: a row of the spool, or a
+    /// process that was gone or hidden when its connection was accepted.
     package var isAnonymous: Bool
     package var phase: Phase
     /// Before every revocation; `nil` until there is a directory.

@@ -58,6 +58,7 @@ extension ControlSuite {
                 #expect(backend.calls.map(\.operation) == (isAllowed ? [operation] : []))
                 #expect(backend.calls.allSatisfy { $0.caller.uid == getuid() })
                 #expect(backend.calls.allSatisfy { $0.caller.role == role })
+                #expect(backend.calls.allSatisfy { !$0.caller.isHidden })
                 #expect(isAllowed || answer.text.contains("\"code\":\"forbidden\""))
             }
         }

@@ -8,10 +8,14 @@ struct TestServer: Sendable {
     let server: ControlServer
     let directory: String
 
-    var submitPath: String { directory + "/submit.sock" }
-    var controlPath: String { directory + "/control.sock" }
+    var submitPath: String { path(.submit) }
+    var controlPath: String { path(.operator) }
 
-    func path(_ role: ControlRole) -> String { role == .submit ? submitPath : controlPath }
+    func path(_ role: ControlRole) -> String { Self.path(role, in: directory) }
+
+    static func path(_ role: ControlRole, in directory: String) -> String {
+        directory + (role == .submit ? "/submit.sock" : "/control.sock")
+    }
 
     /// Makes an empty directory and removes it, with what is in it, after `body`.
     static func inDirectory<R>(_ body: (String) async throws -> R) async throws -> R {
@@ -31,21 +35,25 @@ struct TestServer: Sendable {
     }
 
     /// Serves `backend` while `body` runs, then shuts down and waits for the end.
+    ///
+    /// `early` gets the directory: its sockets listen by then, and nobody is accepted yet.
     static func run<R: Sendable>(
         _ backend: FakeBackend,
         limits: ServerLimits = ServerLimits(),
         in given: String? = nil,
+        early: (String) async throws -> Void = { _ in },
         _ body: (TestServer) async throws -> R
     ) async throws -> R {
         guard let given else {
             return try await inDirectory { directory in
-                try await run(backend, limits: limits, in: directory, body)
+                try await run(backend, limits: limits, in: directory, early: early, body)
             }
         }
         let sockets = [
             try ListeningSocket(binding: given + "/submit.sock", mode: 0o660, role: .submit),
             try ListeningSocket(binding: given + "/control.sock", mode: 0o600, role: .operator),
         ]
+        try await early(given)
         var logger = Logger(label: "test")
         logger.logLevel = .critical
         let server = try await ControlServer(

@@ -11,14 +11,16 @@ import Testing
     private static let hidden = Caller(role: .operator, uid: 0)
 
     /// Runs the engine behind a backend that asks for approvals.
-    private func run(_ body: @Sendable (DaemonBackend, RequestID) async throws -> Void) async throws
-    {
+    private func run(
+        sentBy sender: Caller = first,
+        _ body: @Sendable (DaemonBackend, RequestID) async throws -> Void
+    ) async throws {
         let bench = try Bench()
         let settings = "[requests]\napproval = \"required\""
         let clock = JumpingClock()
         let backend = try bench.backend(more: settings, clock: clock)
         let deletion = try BackendTests().ask("alice", .deleteAccount)
-        let id = try await backend.submit(deletion, idempotencyKey: nil, caller: Self.first).id
+        let id = try await backend.submit(deletion, idempotencyKey: nil, caller: sender).id
         try await withThrowingTaskGroup { group in
             // Before the engine runs, so that no change is missed.
             let changes = try await backend.events(id, caller: Self.first)
@@ -60,6 +62,37 @@ import Testing
             #expect(approved.state == .known(.approved) && approved.approvedBy == 1001)
             let receipt = try await backend.receipt(id, caller: Self.first).compactText
             #expect(receipt.contains("\"uid\":1001") && receipt.contains(plan.hash))
+        }
+    }
+
+    @Test(
+        "what a hidden peer hands in takes two operators, on either socket",
+        arguments: [hidden, Caller(role: .submit, uid: 1000, isHidden: true)]
+    )
+    func hiddenPeer(_ sender: Caller) async throws {
+        try await run(sentBy: sender) { backend, id in
+            let plan = try await backend.plan(of: id, caller: Self.first)
+            #expect(plan.approvalsRequired == 2)
+            _ = try await backend.act(.approve(plan: plan.hash), on: id, caller: Self.first)
+            let once = try await backend.plan(of: id, caller: Self.first)
+            #expect(once.state == .known(.awaitingApproval) && once.firstApprovedBy == 1000)
+            await #expect(throws: ControlProblem(.sameOperator)) {
+                _ = try await backend.act(.approve(plan: plan.hash), on: id, caller: Self.first)
+            }
+            let changes = try await backend.events(id, caller: Self.second)
+            _ = try await backend.act(.approve(plan: plan.hash), on: id, caller: Self.second)
+            try await Self.wait(for: .completed, changes)
+        }
+    }
+
+    @Test("what an application hands in that the service can see takes one operator")
+    func application() async throws {
+        try await run(sentBy: Caller(role: .submit, uid: 1000)) { backend, id in
+            let plan = try await backend.plan(of: id, caller: Self.first)
+            #expect(plan.approvalsRequired == 1)
+            let changes = try await backend.events(id, caller: Self.first)
+            _ = try await backend.act(.approve(plan: plan.hash), on: id, caller: Self.first)
+            try await Self.wait(for: .completed, changes)
         }
     }
 

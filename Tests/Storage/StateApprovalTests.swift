@@ -83,13 +83,19 @@ struct StateApprovalTests {
         #expect(!read.request.isAnonymous)
     }
 
-    @Test func `a spool row is known to be anybody's, also when it is read again`() async throws {
+    @Test(arguments: [true, false])
+    func `a spool row and a hidden peer are known to be anybody's, also when read again`(
+        _ isSpool: Bool
+    ) async throws {
         let fixture = try StateFixture()
         let row = SpoolRow(spoolID: "s", rowID: 1, fingerprint: StateFixture.hash("dora"))
-        let outcomes = try await fixture.accept(
-            StateFixture.submission("dora", origin: .spool(row))
-        )
-        guard case .accepted(let loaded, _) = outcomes[0] else {
+        var submission = StateFixture.submission("dora")
+        if isSpool {
+            submission = StateFixture.submission("dora", origin: .spool(row))
+        } else {
+            submission.isAnonymous = true
+        }
+        guard case .accepted(let loaded, _) = try await fixture.accept(submission)[0] else {
             Issue.record("not accepted")
             return
         }
@@ -114,6 +120,11 @@ struct StateApprovalTests {
         try await fixture.save(ended, was: old)
         let record = try #require(try await fixture.database.requestRecord(old.id))
         #expect(record.request.approval?.given == word, "what is over stays as it was")
+
+        // As a version left it that had no column for it.
+        try await fixture.execute("UPDATE requests SET is_anonymous = NULL")
+        let earlier = try #require(try await fixture.database.requestRecord(old.id))
+        #expect(earlier.request.isAnonymous == isSpool)
     }
 
     @Test func `every approval and every one that is taken away has its leaf`() async throws {

@@ -17,9 +17,8 @@ extension DaemonBackend {
             createdAt: parts.now(),
             origin: .control(uid: caller.uid, role: caller.role.rawValue)
         )
-        // A hidden login still leaves the uid to be compared with.
-        accepted.operatorUID =
-            caller.operatorUID ?? (caller.role == .operator ? caller.uid : nil)
+        accepted.operatorUID = caller.operatorUID
+        accepted.isAnonymous = caller.isHidden
         accepted.options = SubmissionOptions(submission.options)
         if let idempotencyKey {
             accepted.idempotency = idempotency(idempotencyKey, of: accepted, caller)

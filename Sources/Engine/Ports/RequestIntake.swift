@@ -79,6 +79,8 @@ package struct Submission: Sendable {
     package var signIn: ProvenSignIn?
     /// Login uid of the operator who handed it in; `nil` for an application.
     package var operatorUID: UInt32?
+    /// ``Lifecycle/Request/isAnonymous``; a row of the spool always is.
+    package var isAnonymous: Bool
 
     package init(
         kind: RequestKind,
@@ -94,6 +96,7 @@ package struct Submission: Sendable {
         self.origin = origin
         options = SubmissionOptions()
         idempotency = nil
+        isAnonymous = if case .spool = origin { true } else { false }
     }
 }
 

@@ -57,8 +57,9 @@ package enum SettingsTable {
             """
             Whether an operator must approve the plan of an account deletion before anything is \
             revoked or purged: somebody else than who handed it in, by login uid; two of them for \
-            a request of the spool, which does not tell who wrote it. What has changed until the \
-            purge of a store begins is asked about again.
+            a request of the spool, which does not tell who wrote it, or of a process that was \
+            gone or hidden when it connected. What has changed until the purge of a store begins \
+            is asked about again.
             """
         ),
         Setting(

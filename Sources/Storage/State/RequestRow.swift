@@ -21,7 +21,7 @@ struct RequestRow {
         origin, origin_uid, origin_role, created_at, accepted_at, not_before, deadline_at,
         phase, park_reason, park_until, due_at, purge_started_at, ended_at, end_detail,
         end_sequence, crash_count, is_held, revision, updated_at, is_without_identities, lookup,
-        approval, operator_uid, rechecks
+        approval, operator_uid, rechecks, is_anonymous
         """
 
     /// Reads a row without its revocations and purges.
@@ -62,7 +62,8 @@ struct RequestRow {
         origin =
             row.text(9) == "control"
             ? .control(uid: UInt32(truncatingIfNeeded: row.int(10)), role: row.text(11)) : .spool
-        if case .spool = origin { request.isAnonymous = true }
+        // Rows of the spool from before there was a column say it by their origin alone.
+        request.isAnonymous = if case .spool = origin { true } else { row.bool(33) }
         if request.isAnonymous, !request.phase.isEnded { request.approval?.takeAsFirst() }
         endSequence = row.intOrNil(23)
         revision = row.int(26)

@@ -49,8 +49,8 @@ struct RequestWriter {
             INSERT INTO requests (id, kind, user_id, user_hash, slot, generation, grace_s,
               providers, reason, account_created_at, origin, origin_uid, origin_role, created_at,
               accepted_at, not_before, deadline_at, phase, due_at, lane, open_revocations,
-              is_held, spool_rows, updated_at, lookup, leaves)
-            VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)
+              is_held, spool_rows, updated_at, lookup, leaves, is_anonymous)
+            VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)
             """,
             .id(request.id.value),
             .text(request.kind.rawValue),
@@ -77,7 +77,8 @@ struct RequestWriter {
             .int(spoolRowCount),
             .time(request.acceptedAt),
             .text(LookupText.encode(request.lookup)),
-            .text(leaves.accept(loaded, of: submission, generation: generation))
+            .text(leaves.accept(loaded, of: submission, generation: generation)),
+            .bool(request.isAnonymous)
         )
         try insertOperator(of: request)
         for (position, revocation) in request.revocations.enumerated() {

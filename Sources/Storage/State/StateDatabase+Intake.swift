@@ -194,7 +194,7 @@ private struct Intake {
         )
         request.isHeld = facts?.isHeld ?? false
         request.submittedBy = submission.operatorUID
-        if case .spool = submission.origin { request.isAnonymous = true }
+        request.isAnonymous = submission.isAnonymous
         let loaded = LoadedRequest(
             request: request,
             user: submission.user,

@@ -71,6 +71,7 @@ enum StateSchema {
             ("15 one deletion of a user", oneDeletion), ("16 scopes of receipts", scopes),
             ("17 cases opened anew", "ALTER TABLE cases ADD COLUMN is_reopened INTEGER"),
             ("18 cases of ids alone", "ALTER TABLE cases ADD COLUMN is_nameless INTEGER"),
+            ("19 requests of nobody", "ALTER TABLE requests ADD COLUMN is_anonymous INTEGER"),
         ]
         for (name, sql) in later {
             migrator.registerMigration(name) { try $0.execute(sql: sql) }
