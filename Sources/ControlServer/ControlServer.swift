@@ -115,13 +115,14 @@ package struct ControlServer: Sendable {
             level: .socket,
             name: NIOBSDSocket.Option(rawValue: 17)
         )
-        // SO_PEERPIDFD, Linux 6.5; -1 before.
-        let handle: EventLoopFuture<CInt> = provider.unsafeGetSocketOption(
+        // SO_PEERPIDFD, Linux 6.5; ENOPROTOOPT before.
+        let handle = provider.unsafeGetSocketOption(
             level: .socket,
             name: NIOBSDSocket.Option(rawValue: 77)
-        ).flatMapErrorThrowing { _ in -1 }
+        ).map { (handle: CInt) in (handle, CInt(0)) }
+            .flatMapErrorThrowing { (-1, ($0 as? IOError)?.errnoCode ?? 0) }
         return peer.and(handle).flatMapThrowing { peer, handle in
-            let login = PeerLogin(pid: peer.pid, handle: handle)
+            let login = PeerLogin(pid: peer.pid, handle: handle.0, error: handle.1)
             let refusal = registry.admit(channel, uid: peer.uid)
             var decoderLimits = NIOHTTPDecoderLimitConfiguration()
             decoderLimits.maxHeaderFieldSize = limits.headByteCountMax

@@ -1,5 +1,6 @@
 import CLinux
 import Control
+import Glibc
 
 /// Which person is behind a process: two root shells of one login are one.
 package enum PeerLogin: Hashable, Sendable {
@@ -15,7 +16,13 @@ package enum PeerLogin: Hashable, Sendable {
     /// - Parameters:
     ///   - pid: The process.
     ///   - handle: A pidfd of it, closed by this; -1 when there is none yet.
-    init(pid: Int32, handle: CInt) {
+    ///   - error: Why there is none. A kernel that has them gives none of a process that is gone:
+    ///     its number may be another one's by now.
+    init(pid: Int32, handle: CInt, error: CInt = ENOPROTOOPT) {
+        guard handle >= 0 || error == ENOPROTOOPT else {
+            self = .hidden
+            return
+        }
         var login: UInt32 = 0
         switch unsafe clinux_login_of_process(pid, handle, &login) {
         case 1: self = .session(login)

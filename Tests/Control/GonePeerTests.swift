@@ -1,6 +1,9 @@
 import Control
+import Glibc
 import Subprocess
 import Testing
+
+@testable import ControlServer
 
 extension ControlSuite {
     @Suite struct GonePeerTests {
@@ -39,6 +42,12 @@ extension ControlSuite {
             #expect(backend.calls.map(\.caller.role) == [role])
             #expect(backend.calls.allSatisfy { $0.caller.isHidden })
             #expect(backend.calls.allSatisfy { $0.caller.operatorUID == nil })
+        }
+
+        @Test func `a number that the kernel has no process of is not looked up again`() {
+            // This process stands for another one that got the number.
+            #expect(PeerLogin(pid: getpid(), handle: -1, error: EINVAL) == .hidden)
+            #expect(PeerLogin(pid: getpid(), handle: -1, error: ENOPROTOOPT) != .hidden)
         }
     }
 }
