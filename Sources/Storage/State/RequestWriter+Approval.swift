@@ -30,6 +30,7 @@ extension Approval {
     fileprivate func differsOnDisk(from other: Approval?) -> Bool {
         guard var same = other else { return true }
         same.isBusy = isBusy
+        same.isStale = isStale
         same.asked = asked
         same.confirmation = confirmation
         return self != same
