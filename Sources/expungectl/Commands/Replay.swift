@@ -77,7 +77,7 @@ struct Replay: AsyncParsableCommand {
                 return try ReplayFile(InputFile.bytes(sinceFile, countMax: 4096)).orders
             }
             guard let time = since.flatMap({ WallTime(rfc3339: $0) }) else {
-                throw ValidationError("the time must be such as 2026-11-21T08:00:00Z")
+                throw ValidationError("--since must be such as 2026-11-21T08:00:00Z")
             }
             var order = ReplayInput(since: time, target: target.map { TargetName($0.name) })
             order.restoredAt = try restoration()
