@@ -13,7 +13,7 @@ final class CallDeadlines: Sendable {
     }
 
     private struct Call {
-        let deadline: NIODeadline
+        var deadline: NIODeadline
         let fail: @Sendable () -> Void
     }
 
@@ -53,6 +53,12 @@ final class CallDeadlines: Sendable {
         }
         if mustSetTimer { setTimer() }
         return token
+    }
+
+    /// The call has come on, and may take as long again.
+    func renew(_ token: Token) {
+        let deadline = NIODeadline.now() + limit
+        state.withLock { $0.calls[token]?.deadline = deadline }
     }
 
     /// The call has ended by itself.

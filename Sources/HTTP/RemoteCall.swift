@@ -10,7 +10,7 @@ import Synchronization
 /// has failed; as long as it has not asked, no server can have acted. A call without a body counts
 /// as sent once its head went out.
 final class RemoteCall: HTTPClientResponseDelegate {
-    /// The answer exceeded ``RemoteSettings/answerMax``.
+    /// The answer exceeded ``RemoteSettings/answerMax``, or what its stream takes.
     struct TooLarge: Error {}
 
     private struct State {
@@ -20,12 +20,25 @@ final class RemoteCall: HTTPClientResponseDelegate {
         var contentType: String?
         var retryAfter: String?
         var body: [UInt8] = []
+        var streamedCount = 0
+        var afterPart: (@Sendable () -> Void)?
+
+        var isSuccess: Bool { status == 200 }
     }
 
     private let answerMax: Int
+    private let stream: BodyStream?
     private let state = Mutex(State())
 
-    init(answerMax: Int) { self.answerMax = answerMax }
+    init(answerMax: Int, stream: BodyStream? = nil) {
+        self.answerMax = answerMax
+        self.stream = stream
+    }
+
+    /// Does something whenever a part of the body has gone to the stream.
+    func afterEachPart(_ body: @escaping @Sendable () -> Void) {
+        state.withLock { $0.afterPart = body }
+    }
 
     var isSent: Bool { state.withLock { $0.isSent } }
 
@@ -47,8 +60,9 @@ final class RemoteCall: HTTPClientResponseDelegate {
         task: HTTPClient.Task<RemoteReply>,
         _ head: HTTPResponseHead
     ) -> EventLoopFuture<Void> {
+        let max = head.status == .ok ? stream?.max ?? answerMax : answerMax
         if let length = head.headers.first(name: "Content-Length"), let count = Int(length),
-            count > answerMax
+            count > max
         {
             return task.eventLoop.makeFailedFuture(TooLarge())
         }
@@ -64,13 +78,33 @@ final class RemoteCall: HTTPClientResponseDelegate {
         task: HTTPClient.Task<RemoteReply>,
         _ buffer: ByteBuffer
     ) -> EventLoopFuture<Void> {
-        let fits = state.withLock { [answerMax] state in
+        let fits =
+            if let stream, state.withLock({ $0.isSuccess }) {
+                pass(buffer, to: stream)
+            } else {
+                keep(buffer)
+            }
+        guard fits else { return task.eventLoop.makeFailedFuture(TooLarge()) }
+        return task.eventLoop.makeSucceededVoidFuture()
+    }
+
+    private func keep(_ buffer: ByteBuffer) -> Bool {
+        state.withLock { [answerMax] state in
             guard state.body.count + buffer.readableBytes <= answerMax else { return false }
             state.body.append(contentsOf: buffer.readableBytesView)
             return true
         }
-        guard fits else { return task.eventLoop.makeFailedFuture(TooLarge()) }
-        return task.eventLoop.makeSucceededVoidFuture()
+    }
+
+    private func pass(_ buffer: ByteBuffer, to stream: BodyStream) -> Bool {
+        let (count, afterPart) = state.withLock { state in
+            state.streamedCount += buffer.readableBytes
+            return (state.streamedCount, state.afterPart)
+        }
+        guard count <= stream.max else { return false }
+        stream.take(buffer.readableBytesView)
+        afterPart?()
+        return true
     }
 
     func didFinishRequest(task: HTTPClient.Task<RemoteReply>) throws -> RemoteReply {

@@ -6,8 +6,9 @@ package import NIOCore
 /// The one way to a provider or a store: https to the hosts of its endpoints, and nothing else.
 ///
 /// No redirects, no proxy (the environment's included), no decompression, no cookies, HTTP/1.1
-/// only, TLS 1.2 or newer with full verification. Bounded: every call has a deadline, every answer
-/// a largest size, the pool as many connections as the other side has concurrency.
+/// only, TLS 1.2 or newer with full verification. Bounded: every call has a deadline (one with a
+/// ``BodyStream`` a new one after each part), every answer a largest size, the pool as many
+/// connections as the other side has concurrency.
 package final class RemoteClient: Sendable {
     /// How long an unused connection is kept.
     ///
@@ -74,11 +75,12 @@ package final class RemoteClient: Sendable {
     /// - Returns: The answer, or how far the call got; cancelling the task counts as its failure.
     package func send(_ request: RemoteRequest) async -> RemoteOutcome {
         guard !Task.isCancelled else { return .unsent }
-        let call = RemoteCall(answerMax: answerMax)
+        let call = RemoteCall(answerMax: answerMax, stream: request.stream)
         guard let request = request.prepared(for: call) else { return .unsent }
         let task = client.execute(request: request, delegate: call)
         let token = deadlines.begin { task.fail(reason: HTTPClientError.deadlineExceeded) }
         defer { deadlines.end(token) }
+        call.afterEachPart { [deadlines] in deadlines.renew(token) }
         do {
             return .reply(
                 try await withTaskCancellationHandler {

@@ -24,6 +24,8 @@ package struct RemoteRequest: Sendable, CustomStringConvertible, CustomDebugStri
     package var query: FormBody?
     /// Beside the endpoint's own; nothing in them comes from outside.
     package var headers: [(name: String, value: String)] = []
+    /// Gets the body of an answer with status 200, and the reply has none; `nil` to keep it.
+    package var stream: BodyStream?
     private let values: [Secret]
     private var encodedSuffix: String?
 

@@ -17,6 +17,7 @@ import subprocess
 import time
 
 from checks import comes_true
+from large_user import RESIDENT_MIB_MAX, resident_mib
 from sandbox import Sandbox
 from stage import BINARIES, GONE, Stage
 from store_servers import S3, CloudStorage, Files, PostgreSQL, Redis, make_certificate
@@ -26,6 +27,8 @@ from store_stand_ins import Cloud, Command, Database, Webhook, cloud_stores, num
 NAME = re.compile(r"user-\d+-[0-9a-f]{20}\w*")
 # For a thousand users in object stores, on a machine that has other work.
 ERASE_S_MAX = REPLAY_S_MAX = 600
+# As docs/guides/realtime-database-target.md says of all but lists of users.
+ANSWER_MIB_MAX = 8
 LONG_AGO_MS = 1_600_000_000_000
 # Of so many users there are two others whose ids are nearly the same.
 NEIGHBOURS = 25
@@ -52,6 +55,10 @@ def replay(checks, seed):
 
 def replay_objects(checks, seed, count):
     scenario(checks, seed, object_stores, count, 60, play)
+
+
+def replay_large_tree(checks, seed):
+    scenario(checks, seed, large_tree, 100, 60, play_large_tree)
 
 
 def scenario(checks, seed, make_stores, erased, kept, play):
@@ -94,6 +101,10 @@ def databases_and_clouds(stage, place, stores):
 def object_stores(stage, place, stores):
     stores["cloud-storage"] = RestoredCloudStorage(os.path.join(place, "cloud-storage"))
     stores["s3"] = RestoredS3(os.path.join(place, "s3"), *make_certificate(stage.path("app")))
+
+
+def large_tree(stage, place, stores):
+    stores["realtime-database"] = LargeTree.of(realtime_database(stage.sandbox))
 
 
 def configure(stage, stores):
@@ -159,6 +170,16 @@ def play(checks, stage, stores, users, kept):
     checks.equal("another replay finds nobody, and is done",
                  (again["state"], sum(target["found"] for target in again["targets"])), ("finished", 0))
     ledger_verifies(checks, stage)
+
+
+def play_large_tree(checks, stage, stores, users, kept):
+    """One answer lists them all, and is longer than others may be."""
+    play(checks, stage, stores, users, kept)
+    tree = stores["realtime-database"]
+    checks.check(f"the tree's {tree.CROWD:,} other users take {tree.listed_mib():.0f} MiB in one answer",
+                 tree.listed_mib() > ANSWER_MIB_MAX)
+    peak = resident_mib(stage, "VmHWM")
+    checks.check(f"{peak:.0f} MiB resident at most, of {RESIDENT_MIB_MAX}", peak <= RESIDENT_MIB_MAX)
 
 
 def ledger_verifies(checks, stage):
@@ -478,6 +499,38 @@ class RestoredTree(RestoredCloud):
     """Nothing but a `created_at_child` would have a date."""
 
     LEFT_AS = "undated"
+
+
+class LargeTree(RestoredTree):
+    """The tree of an application with many users."""
+
+    CROWD = 300_000
+
+    @classmethod
+    def of(cls, tree):
+        return cls(tree.sandbox, tree.member, tree.held, tree.text)
+
+    def prepare(self, users):
+        super().prepare(users)
+        crowd = self.crowd()
+        held, self.held = self.held, lambda user: {f"users/{user}": 1}
+        super().prepare(crowd)
+        self.held = held
+
+    def put_back(self, users):
+        super().prepare(users)
+
+    def section(self, stage):
+        """The sandbox needs some seconds before it begins to answer."""
+        text = super().section(stage)
+        return text.replace('timeout_connect = "1s"\ntimeout_total = "3s"', 'timeout_total = "60s"')
+
+    def crowd(self):
+        """Ids as long as those that the others have."""
+        return [f"one-{number:06}-{number * 2654435761 % 2**80:020x}" for number in range(self.CROWD)]
+
+    def listed_mib(self):
+        return sum(len(f'"{user}":true,') for user in self.crowd()) / 2**20
 
 
 def realtime_database(sandbox):

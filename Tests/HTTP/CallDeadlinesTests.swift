@@ -28,6 +28,19 @@ import Testing
         #expect(await untilEnded() >= .milliseconds(40))
     }
 
+    @Test("a call that comes on has more time, and that is not without end")
+    func renews() async {
+        let start = ContinuousClock.now
+        let ended = await withCheckedContinuation { continuation in
+            let token = deadlines.begin { continuation.resume(returning: ContinuousClock.now) }
+            for count in 1...10 as ClosedRange<Int64> {
+                MultiThreadedEventLoopGroup.singleton.next()
+                    .scheduleTask(in: .milliseconds(10 * count)) { deadlines.renew(token) }
+            }
+        }
+        #expect(start.duration(to: ended) >= .milliseconds(100))
+    }
+
     @Test("a call that has ended is left alone, beside one that has not")
     func leavesEnded() async {
         let wasFailed = Mutex(false)

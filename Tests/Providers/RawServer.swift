@@ -10,6 +10,8 @@ final class RawServer: Sendable {
         case bytes([UInt8])
         /// Sends and closes.
         case bytesThenClose([UInt8])
+        /// Sends parts with a pause before each.
+        case slowly([[UInt8]], pause: TimeAmount)
         case silence
 
         static func http(
@@ -114,6 +116,13 @@ private final class RawHandler: ChannelInboundHandler {
         case .bytesThenClose(let bytes):
             context.writeAndFlush(wrapOutboundOut(ByteBuffer(bytes: bytes)), promise: nil)
             context.close(promise: nil)
+        case .slowly(let parts, let pause):
+            let (channel, times) = (context.channel, Int64(1)...Int64(parts.count))
+            for (part, time) in zip(parts, times) {
+                context.eventLoop.scheduleTask(in: pause * Int(time)) {
+                    channel.writeAndFlush(ByteBuffer(bytes: part), promise: nil)
+                }
+            }
         case .silence: break
         }
     }

@@ -10,6 +10,8 @@ struct GoogleStore: Sendable {
         let path: String
         var query: [(name: String, value: String)] = []
         var body: JSONBody?
+        /// Gets the body of a success; a table reads it as an empty one.
+        var stream: BodyStream?
     }
 
     private let client: GoogleClient
@@ -40,11 +42,12 @@ struct GoogleStore: Sendable {
             throw GoogleFailure(.unusable)
         }
         let query = call.query.map { "\($0.name)=\(Self.encoded($0.value))" }
-        let request = RemoteRequest(
+        var request = RemoteRequest(
             endpoint,
             encodedSuffix: call.path + (query.isEmpty ? "" : "?" + query.joined(separator: "&")),
             call.body.map { .json($0) } ?? .none
         )
+        request.stream = call.stream
         let reading = await client.call(request, table)
         if case .trouble(let trouble) = reading.meaning { throw GoogleFailure(trouble) }
         return reading

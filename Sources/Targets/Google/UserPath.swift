@@ -18,10 +18,16 @@ package struct UserPath: Hashable, Sendable, CustomStringConvertible {
                 let isReserved = bytes.count >= 4 && name.hasPrefix("__") && name.hasSuffix("__")
                 return bytes.count <= 1500 && name != "." && name != ".." && !isReserved
             case .realtimeDatabase:
-                return bytes.count <= 768
-                    && bytes.allSatisfy {
-                        $0 >= 0x20 && $0 != 0x7f && !Array(".$#[]".utf8).contains($0)
-                    }
+                return bytes.count <= 768 && !bytes.contains(where: Self.isForbidden)
+            }
+        }
+
+        private static func isForbidden(_ byte: UInt8) -> Bool {
+            switch byte {
+            case 0..<0x20, 0x7f: true
+            case UInt8(ascii: "."), UInt8(ascii: "$"), UInt8(ascii: "#"): true
+            case UInt8(ascii: "["), UInt8(ascii: "]"): true
+            default: false
             }
         }
     }

@@ -1,6 +1,7 @@
 package import Engine
 package import HTTP
 package import Lifecycle
+import Synchronization
 
 /// A Realtime Database of Firebase.
 ///
@@ -108,21 +109,22 @@ package struct RealtimeDatabaseTarget: PurgeTarget {
     /// Only a refusal: an outage at Google must not keep the service from starting.
     package func misfits() async -> [String] { await problems(withOutages: false) }
 
-    /// Reads the keys that are named after users, all of one place at once.
+    /// Reads the keys that are named after users, all of one place in one answer, as it comes.
     package func users(
         where isWanted: @escaping @Sendable (UserID) -> Bool
     ) async -> UsersAnswer {
-        var found: Set<UserID> = []
+        let found = Mutex(Set<UserID>())
         do throws(GoogleFailure) {
             for path in plan.paths {
-                switch try await tree.keys(at: path.root) {
-                case .nothing, .value: break
-                case .keys(let keys): found.formUnion(keys.compactMap(path.user).filter(isWanted))
-                case .large:
+                let isListed = try await tree.forEachKey(at: path.root) { key in
+                    guard let user = path.user(in: key), isWanted(user) else { return }
+                    found.withLock { _ = $0.insert(user) }
+                }
+                guard isListed else {
                     return .unknown("'\(path)' has more keys than the database lists at once")
                 }
             }
-            return .found(Array(found))
+            return .found(Array(found.withLock { $0 }))
         } catch {
             return .trouble(error.trouble)
         }

@@ -51,6 +51,25 @@ struct RealtimeTree: Sendable {
         try await read(path, [("shallow", "true")])
     }
 
+    /// Goes through all keys at a place, however many there are.
+    ///
+    /// - Parameters:
+    ///   - path: The place.
+    ///   - body: Gets each key as it comes; of a call that fails, some may have come.
+    /// - Returns: Whether the database lists them; otherwise they are more than it answers at once.
+    /// - Throws: ``GoogleFailure``.
+    func forEachKey(
+        at path: [String],
+        _ body: @escaping @Sendable (String) -> Void
+    ) async throws(GoogleFailure) -> Bool {
+        let listing = KeyListing(body)
+        var call = GoogleStore.Call(path: text(path), query: [("shallow", "true")] + namespace)
+        call.stream = BodyStream(max: Self.listingMax) { listing.take($0) }
+        guard try await store.send(call, Self.streamed).meaning == .honoured else { return false }
+        guard listing.finish() else { throw GoogleFailure(.unusable) }
+        return true
+    }
+
     /// The first child of a place with all that is below it.
     ///
     /// - Throws: ``GoogleFailure``.
@@ -87,19 +106,8 @@ struct RealtimeTree: Sendable {
             Self.table
         )
         guard reading.meaning == .honoured, let json = reading.json else { return .large }
-        switch json {
-        case .null: return .nothing
-        case .number(let number): return .value(number)
-        case .string, .bool: return .value(nil)
-        // Keys that are small numbers make a list of it.
-        case .array(let list):
-            return .keys(list.indices.filter { !isNull(list[$0]) }.map(String.init))
-        case .object(let members):
-            guard members.keys.allSatisfy(UserPath.Store.realtimeDatabase.accepts) else {
-                throw GoogleFailure(.unusable)
-            }
-            return members.isEmpty ? .nothing : .keys(members.keys.sorted())
-        }
+        guard let content = Content(json) else { throw GoogleFailure(.unusable) }
+        return content
     }
 
     private func write(_ call: GoogleStore.Call) async throws(GoogleFailure) -> Bool {
@@ -112,20 +120,27 @@ struct RealtimeTree: Sendable {
         "/" + path.map { GoogleStore.encoded($0) }.joined(separator: "/") + ".json"
     }
 
-    private func isNull(_ json: JSONValue) -> Bool {
-        if case .null = json { true } else { false }
-    }
-
     /// What takes the database more than about a second is refused and has to be split: a larger
     /// write would hold up the application.
     private static let limit = [(name: "writeSizeLimit", value: "tiny")]
+
+    /// Bytes of one list of keys: twice the largest answer
+    /// (firebase.google.com/docs/database/usage/limits,
+    /// "Size of a single response served by the database").
+    private static let listingMax = 512 << 20
 
     /// Too large a read or write is 400 or 413 (firebase-tools, `removeRemote.ts`).
     ///
     /// What the rules or the account do not permit is 401; so is a token that has run out, in other
     /// words.
-    private static let table = GoogleClient.table([
-        ReplyRow(200, .member("", .isPresent), .honoured),
+    private static let table = GoogleClient.table(
+        [ReplyRow(200, .member("", .isPresent), .honoured)] + failures
+    )
+
+    /// The same for a body that has gone to a stream.
+    private static let streamed = GoogleClient.table([ReplyRow(200, .empty, .honoured)] + failures)
+
+    private static let failures = [
         ReplyRow(400, .member("error", .isPresent), .unclear),
         ReplyRow(413, .noPage, .unclear),
         ReplyRow(
@@ -135,5 +150,31 @@ struct RealtimeTree: Sendable {
         ),
         ReplyRow(404, .anything, .trouble(.misconfigured)),
         ReplyRow(423, .anything, .trouble(.misconfigured)),
-    ])
+    ]
+}
+
+extension RealtimeTree.Content {
+    /// Reads a shallow answer; `nil` for one that no database gives.
+    ///
+    /// - Parameters:
+    ///   - json: The answer, or a piece of it.
+    ///   - index: Of the first element, where the piece is a list.
+    init?(_ json: JSONValue, from index: Int = 0) {
+        switch json {
+        case .null: self = .nothing
+        case .number(let number): self = .value(number)
+        case .string, .bool: self = .value(nil)
+        // Keys that are small numbers make a list of it.
+        case .array(let list):
+            let kept = list.enumerated().filter { _, element in
+                if case .null = element { false } else { true }
+            }
+            self = .keys(kept.map { String(index + $0.offset) })
+        case .object(let members):
+            guard members.keys.allSatisfy(UserPath.Store.realtimeDatabase.accepts) else {
+                return nil
+            }
+            self = members.isEmpty ? .nothing : .keys(members.keys.sorted())
+        }
+    }
 }

@@ -1,6 +1,7 @@
 import Engine
 import HTTP
 import Lifecycle
+import NIOCore
 import Sandbox
 import Synchronization
 import Testing
@@ -78,6 +79,65 @@ struct RealtimeDatabaseTargetTests {
             #expect(bench.sandbox.places.count == 9)
             let none = try Self.target(bench, namespace: "nowhere")
             #expect(await none.purge([order]) == [.trouble(.misconfigured)])
+        }
+    }
+
+    @Test("keys that are numbers come as a list, which tells them by their places")
+    func numbers() {
+        let keys = Mutex<[String]>([])
+        let listing = KeyListing { key in keys.withLock { $0.append(key) } }
+        let elements = (0..<50_000).map { $0 % 3 == 0 ? "null" : "true" }
+        let text = ByteBuffer(string: "[" + elements.joined(separator: ",") + "]")
+        for start in stride(from: 0, to: text.readableBytes, by: 999) {
+            let count = min(999, text.readableBytes - start)
+            listing.take(text.readableBytesView[start..<(start + count)])
+        }
+        #expect(listing.finish())
+        let numbers = (0..<50_000).filter { $0 % 3 != 0 }.map(String.init)
+        #expect(keys.withLock { $0 } == numbers)
+    }
+
+    @Test("more keys than an answer may have are listed all the same")
+    func manyUsers() async throws {
+        try await GoogleBench.with { bench in
+            let names = (0..<40_000).map { "user-\($0)-\(String(repeating: "x", count: 32))" }
+            let erased = Set((0..<40).map { names[$0 * 997] })
+            for name in names { bench.sandbox.add(value: 1, at: "users", name, "a") }
+            bench.sandbox.add(value: 1, at: "online", "ann", "a")
+            let target = try Self.target(bench, paths: ["users/{user_id}", "online/{user_id}"])
+            let isWanted: @Sendable (UserID) -> Bool = { user in
+                erased.contains(user.exposeText()) || user.exposeText() == "ann"
+            }
+            guard case .found(let users) = await target.users(where: isWanted) else {
+                Issue.record("no users")
+                return
+            }
+            #expect(Set(users.map { $0.exposeText() }) == erased.union(["ann"]))
+            #expect(users.count == 41)
+        }
+    }
+
+    @Test("a list that is cut off, or none that is documented, is not half a list")
+    func brokenLists() async throws {
+        try await GoogleBench.with { bench in
+            for index in 0..<5000 { bench.sandbox.add(value: 1, at: "users", "user-\(index)", "a") }
+            let target = try Self.target(bench)
+            let troubles: [(FaultKind, Trouble)] = [
+                (.truncated, .lost), (.html, .unusable), (.reset, .lost),
+            ]
+            for (kind, trouble) in troubles {
+                bench.sandbox.inject(kind, at: .data, count: 1)
+                guard case .trouble(trouble) = await target.users(where: { _ in true }) else {
+                    Issue.record("\(kind) is no \(trouble)")
+                    continue
+                }
+            }
+            bench.sandbox.inject(.none)
+            guard case .found(let users) = await target.users(where: { _ in true }) else {
+                Issue.record("no users")
+                return
+            }
+            #expect(users.count == 5000)
         }
     }
 
