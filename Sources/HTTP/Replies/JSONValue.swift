@@ -2,7 +2,7 @@
 /// tokens.
 ///
 /// Refused as a whole: invalid UTF-8, duplicate member names (two readers could disagree on which
-/// one counts), more than 16 levels, anything after the value.
+/// one counts), more than 64 levels, anything after the value.
 package indirect enum JSONValue: Sendable, CustomStringConvertible, CustomReflectable {
     case object([String: JSONValue])
     case array([JSONValue])
@@ -11,8 +11,9 @@ package indirect enum JSONValue: Sendable, CustomStringConvertible, CustomReflec
     case bool(Bool)
     case null
 
-    /// The documented answers nest three levels at most.
-    package static let depthMax = 16
+    /// The deepest documented answer is a query of Firestore: two levels around each field, and
+    /// three for each of up to 20 maps in it.
+    package static let depthMax = 64
 
     /// Parses `bytes`; `nil` when they are not acceptable JSON.
     package init?(_ bytes: [UInt8]) {

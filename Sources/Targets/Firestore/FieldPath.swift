@@ -2,9 +2,9 @@
 /// ones of letters, digits and `_`, or ones in backticks, where a backslash escapes, with dots
 /// between.
 struct FieldPath {
-    /// An answer nests three levels for each name; more than four are deeper than
-    /// ``HTTP/JSONValue`` reads.
-    static let namesMax = 4
+    /// "Maximum depth of fields in a map or array"
+    /// (firebase.google.com/docs/firestore/quotas).
+    static let namesMax = 20
 
     let names: [String]
 

@@ -23,6 +23,7 @@ struct FirestoreUsersTests {
                 ("albums/1/likes/1", ["by.id": "carl"]), ("likes/1", ["by.id": "é &\"%"]),
                 ("shops/main/orders/1", ["`who-is-it`": "dora"]),
                 ("shops/main/orders/2", ["`who-is-it`": "no\u{7}id"]),
+                ("forms/1", [Self.deep: "erin"]),
             ] {
                 bench.sandbox.add(CloudDocument(path, fields: fields))
             }
@@ -31,11 +32,12 @@ struct FirestoreUsersTests {
                 collections: [
                     "posts where author == {user_id}",
                     "shops/main/orders where `who-is-it` == {user_id}",
+                    "forms where \(Self.deep) == {user_id}",
                 ],
                 groups: ["likes where by.id == {user_id}"],
                 pageSize: 2
             )
-            let users = ["ann", "bob", "carl", "dora", "é &\"%"]
+            let users = ["ann", "bob", "carl", "dora", "erin", "é &\"%"]
             #expect(Self.names(await target.users { _ in true }) == users)
             #expect(Self.names(await target.users { $0.exposeText() == "dora" }) == ["dora"])
             let orders = try users.map { try GoogleBench.order($0) }
@@ -68,12 +70,15 @@ struct FirestoreUsersTests {
         }
     }
 
+    /// As deep as a field may be.
+    private static let deep = (0..<20).map { "f\($0)" }.joined(separator: ".")
+
     @Test("what cannot be listed says why, and a missing index is set up wrongly")
     func unlisted() async throws {
         try await GoogleBench.with {
             $0.cloud.indexedGroups = []
         } _: { bench in
-            for field in ["a-b", "a.b.c.d.e", "a..b", "`a", "9a"] {
+            for field in ["a-b", Self.deep + ".x", "a..b", "`a", "9a"] {
                 let target = try FirestoreTargetTests.target(
                     bench,
                     collections: ["posts where \(field) == {user_id}"]
@@ -100,7 +105,7 @@ struct FirestoreUsersTests {
         arguments: [
             ("author", ["author"]), ("by.id", ["by", "id"]), ("_9.`x-y`", ["_9", "x-y"]),
             (#"`a\`b\\.c`.d"#, [#"a`b\.c"#, "d"]), ("", nil), ("a.", nil),
-            ("``", nil), ("a`b`", nil),
+            ("``", nil), ("a`b`", nil), (deep, (0..<20).map { "f\($0)" }), (deep + ".x", nil),
         ]
     )
     func paths(text: String, names: [String]?) {
