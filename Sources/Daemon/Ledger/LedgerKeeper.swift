@@ -67,6 +67,8 @@ actor LedgerKeeper {
     /// - Throws: The store's error, or ``DaemonError`` for a file that cannot be read.
     func start() async throws -> LedgerHealth {
         health = try await compare()
+        // Which erasures were begun since the copy, and which of these ended, nobody can tell.
+        if health != .sound { try await state.forgetBegunReplays() }
         try await takeUpTree()
         switch health {
         case .sound: break

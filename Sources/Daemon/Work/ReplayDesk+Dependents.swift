@@ -51,6 +51,7 @@ extension ReplayDesk {
         let restored = Set(dependents(of: Set([input.target].compactMap(\.self))).map(\.name))
         for target in targets where !open.isEmpty {
             var pass = ReplayPass(target, [:], input, hasher)
+            pass.isLed = true
             if isLate {
                 let isRestored = input.target == nil || restored.contains(target.name)
                 let restoredAt = isRestored ? input.restoredAt ?? .distantPast : .distantPast

@@ -13,14 +13,30 @@ extension ReplayDesk {
         var order: ReplayOrder
         var rows = 0
         var fenced = 0
+        /// An earlier try had begun, and what that took is not known.
+        var isResumed = false
+        /// It is a shared id, or has some, that rows name again.
+        private var isShared = false
 
         var request: RequestID { order.purge.request }
+
+        /// Something went, now or in an earlier try.
+        ///
+        /// Where something stays that the store lists, or that leads to it, nobody can tell whether
+        /// there ever was more.
+        var isErased: Bool { rows > 0 || (isResumed && fenced == 0 && !isShared) }
+
+        init(order: ReplayOrder) { self.order = order }
 
         mutating func note(_ answer: PurgeAnswer) {
             switch answer {
             case .done(let counts), .held(let counts, _):
                 rows += counts.workedCount
                 fenced = counts.entries.reduce(0) { $0 + $1.fencedCount }
+                isShared = counts.entries.contains {
+                    $0.action == KeyedTarget.sharedAction && $0.rowCount > 0
+                }
+            case .trouble(.lost): isResumed = true
             case .stopped, .trouble: break
             }
         }
@@ -49,6 +65,7 @@ extension ReplayDesk {
             }
             if !held.isEmpty { trouble = ParkReason.onHold.rawValue }
             guard !open.isEmpty else { break }
+            if attempt == 1 { try await begin(&open, pass) }
             for index in open.indices {
                 open[index].order.purge.holds = holds
                 open[index].order.purge.round = round
@@ -73,6 +90,44 @@ extension ReplayDesk {
         return done.map(\.order).filter { !left.contains($0.purge.request) }
     }
 
+    /// Notes what is about to go, so that it is told also by whoever goes on after a crash.
+    private func begin(_ open: inout [Work], _ pass: ReplayPass) async throws {
+        guard !pass.input.isDrill else { return }
+        let begun = try await state.beginReplay(
+            of: open.map { pass.begun($0.order) },
+            in: pass.target.name
+        )
+        for index in open.indices {
+            open[index].isResumed = begun.contains(pass.begun(open[index].order))
+        }
+    }
+
+    /// Ends what was begun in a store that does not list it any more.
+    ///
+    /// - Parameters:
+    ///   - pass: The target, and what was looked for in it.
+    ///   - listed: What it has.
+    /// - Throws: `CancellationError`, or the error of a store whose truth is unknown.
+    func endBegun(_ pass: ReplayPass, besides listed: [[ReplayOrder]]) async throws {
+        let name = pass.target.name
+        let there = Set(listed.joined().map(\.tombstone.hash))
+        let gone = try await state.begunReplays(in: name).filter { begun in
+            pass.tombstones[begun.hash]?.isKey == (pass.byKey != nil) && !there.contains(begun.hash)
+        }
+        for start in stride(from: 0, to: gone.count, by: Self.batchMax) {
+            let some = gone[start..<min(start + Self.batchMax, gone.count)]
+            try await state.endReplay(
+                of: some.map { EndedErasure($0, rows: 0, isResumed: true) },
+                in: name,
+                at: clock.now()
+            )
+            change(name.rawValue) { target in
+                target.found += some.count
+                target.erased += some.count
+            }
+        }
+    }
+
     /// Why an order is not done; `nil` when it is.
     private static func trouble(_ purged: PurgeAnswer, _ verified: VerifyAnswer) -> String? {
         switch (purged, verified) {
@@ -89,22 +144,27 @@ extension ReplayDesk {
         _ trouble: String?,
         _ pass: ReplayPass
     ) async throws {
-        let (name, found) = (pass.target.name, done.filter { $0.rows > 0 })
+        let (name, erased) = (pass.target.name, done.filter(\.isErased))
         let leftBehind = open + done.filter { $0.fenced > 0 }
         // What the rows of its source led to, and was left, is met again where the store lists it.
         let told = remember(leftBehind.map(\.request), in: name, isFirst: pass.byKey == nil)
         change(name.rawValue) { target in
-            target.found += found.count + open.count { !told.contains($0.request) }
-            target.erased += found.count
-            target.rows += found.reduce(0) { $0 + $1.rows }
+            target.found += erased.count + open.count { !told.contains($0.request) }
+            target.erased += erased.count
+            target.rows += erased.reduce(0) { $0 + $1.rows }
             target.fenced += leftBehind.reduce(0) {
                 told.contains($1.request) ? $0 : $0 + $1.fenced
             }
             if !open.isEmpty { target.error = trouble }
         }
-        if !pass.input.isDrill, !found.isEmpty {
-            let erased = found.map { (tombstone: $0.order.tombstone, rows: $0.rows) }
-            try await state.recordReplay(of: erased, in: name, at: clock.now())
+        guard !pass.input.isDrill, !done.isEmpty else { return }
+        let ended = done.map { work in
+            EndedErasure(
+                pass.begun(work.order),
+                rows: work.rows,
+                isResumed: work.isResumed && work.isErased
+            )
         }
+        try await state.endReplay(of: ended, in: name, at: clock.now())
     }
 }

@@ -22,7 +22,7 @@ final class ReplayDesk: Sendable {
     /// Tombstones held in memory at once, some 20 MB; more take several passes over the store.
     static let tombstonesMax = 200_000
     /// Users in one call of a target, as the engine makes them; all ids of a request are in one.
-    private static let batchMax = 128
+    static let batchMax = 128
 
     let state: StateDatabase
     private let ledger: LedgerKeeper
@@ -155,7 +155,7 @@ final class ReplayDesk: Sendable {
         var found: [ReplayFinding] = []
         for target in targets(input) {
             let pass = ReplayPass(target, known, input, hasher)
-            for orders in try await batches(pass) { found += try await look(orders, pass) }
+            for orders in try await batches(pass) ?? [] { found += try await look(orders, pass) }
         }
         return (progress.targets, found)
     }
@@ -240,7 +240,9 @@ extension ReplayDesk {
     }
 
     private func replay(_ pass: ReplayPass) async throws {
-        for orders in try await batches(pass) {
+        guard let batches = try await batches(pass) else { return }
+        if !pass.input.isDrill { try await endBegun(pass, besides: batches) }
+        for orders in batches {
             let sure = orders.filter(pass.isSure)
             if pass.isLookOnly {
                 _ = try await look(sure, pass)
@@ -283,18 +285,18 @@ extension ReplayDesk {
         }
     }
 
-    /// What a store lists of those who were erased; nothing where it cannot list anybody.
-    private func batches(_ pass: ReplayPass) async throws -> [[ReplayOrder]] {
+    /// What a store lists of those who were erased; `nil` where it cannot list anybody.
+    private func batches(_ pass: ReplayPass) async throws -> [[ReplayOrder]]? {
         let name = pass.target.name.rawValue
         let answer = try await users(of: pass.target) { pass.tombstone(of: $0) != nil }
         guard case .found(let users) = answer else {
             if case .trouble(let trouble) = answer {
                 note(name, in: nil, error: trouble.code)
-                return []
+                return nil
             }
             if case .unknown(let why) = answer { change(name) { $0.detail = why } }
             note(name, in: nil, error: "cannot_list")
-            return []
+            return nil
         }
         // Of several ids of a request none leads on while another one stays.
         let all = users.compactMap(pass.order(for:))

@@ -28,6 +28,8 @@ struct ReplayPass: Sendable {
         sources = byKey?.sources ?? []
     }
 
+    /// Rows of another target led here: an order is for all that these named.
+    var isLed = false
     /// What of the target has no time fence; `nil` where everything has one.
     var unfenced: String?
 
@@ -55,6 +57,11 @@ struct ReplayPass: Sendable {
                 tombstone: tombstone
             )
         }
+    }
+
+    /// What is noted of an order before it is carried out.
+    func begun(_ order: ReplayOrder) -> BegunErasure {
+        BegunErasure(request: order.purge.request, hash: isLed ? [] : order.tombstone.hash)
     }
 
     /// Whether what is found of an order can only be what was erased.

@@ -85,31 +85,6 @@ extension StateDatabase {
             }
         }
     }
-
-    /// Records what was erased again.
-    ///
-    /// - Throws: ``StorageError``: nothing was recorded.
-    package func recordReplay(
-        of erased: [(tombstone: Tombstone, rows: Int)],
-        in target: TargetName,
-        at now: WallTime
-    ) async throws {
-        let pen = pen
-        try await writer.perform { _ in
-            for (tombstone, rows) in erased {
-                pen.write(
-                    LedgerEntry(
-                        at: now,
-                        [
-                            .event: .word("replayed"), .request: .id(tombstone.request.value),
-                            .target: .word(LedgerEntry.plain(target.rawValue)),
-                            .rows: .number(Int64(rows)),
-                        ]
-                    )
-                )
-            }
-        }
-    }
 }
 
 extension StateDatabase {

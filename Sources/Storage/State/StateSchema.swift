@@ -72,6 +72,7 @@ enum StateSchema {
             ("17 cases opened anew", "ALTER TABLE cases ADD COLUMN is_reopened INTEGER"),
             ("18 cases of ids alone", "ALTER TABLE cases ADD COLUMN is_nameless INTEGER"),
             ("19 requests of nobody", "ALTER TABLE requests ADD COLUMN is_anonymous INTEGER"),
+            ("20 begun replays", BegunReplayTable.schema),
         ]
         for (name, sql) in later {
             migrator.registerMigration(name) { try $0.execute(sql: sql) }
