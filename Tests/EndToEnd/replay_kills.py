@@ -1,7 +1,7 @@
 """kill -9 in the middle of a replay, in every store of it; `expungectl replay` goes on, and ends only when it is true.
 
 The order is that of `expunged-replay.service`: a file that names what was restored. Of `records`, which only rows of
-the restored database name, it says nothing. Judged by what each store's own client reads.
+the restored database name, it says nothing. Judged by what each store's own client reads, and by the exported ledger.
 """
 
 import json
@@ -14,6 +14,7 @@ from replay import (
     RestoredCommand, RestoredDatabase, RestoredFiles, RestoredPostgreSQL, RestoredRecords, RestoredRedis, customer,
     erase, items, judge, ledger_verifies, now, run, scenario)
 from stage import BINARIES
+from tampering import export, independent, verify
 
 ERASED, KEPT = 300, 100
 KILLS_EACH = 2
@@ -65,6 +66,27 @@ def play(checks, stage, stores, users, kept):
     checks.equal("another replay finds nobody, and is done",
                  (again["state"], sum(target["found"] for target in again["targets"])), ("finished", 0))
     ledger_verifies(checks, stage)
+    judge_entries(checks, stage, stores)
+
+
+def judge_entries(checks, stage, stores):
+    """Whoever was erased again is recorded in each store, whichever replay erased and whichever was killed."""
+    with sqlite3.connect(stage.spool, timeout=10) as spool:
+        requests = {row[0] for row in spool.execute("SELECT request_id FROM requests WHERE state = 'completed'")}
+    with sqlite3.connect(f"file:{stage.path('state/state.db')}?mode=ro", uri=True, timeout=10) as state:
+        begun = state.execute("SELECT count(*) FROM begun_replays").fetchone()[0]
+    lines, notes, key = export(stage)
+    checks.equal("both verifiers agree with an export",
+                 (verify(stage, lines, notes, key), independent(stage, key)), (0, 0))
+    entries = [entry for entry in map(json.loads, lines.splitlines()) if entry["event"] == "replayed"]
+    missing = {name: len(requests - {entry["request"] for entry in entries if entry["target"] == name})
+               for name in stores}
+    checks.equal(f"of {len(requests)} requests each has an entry in each store", missing, dict.fromkeys(stores, 0))
+    resumed = [entry for entry in entries if entry.get("detail") == "resumed"]
+    unknown = [entry for entry in entries if "rows" not in entry]
+    checks.check(f"of {len(entries)} entries {len(resumed)} are resumed, and {len(unknown)} of these know no rows",
+                 unknown and all(entry in resumed for entry in unknown), unknown[:5])
+    checks.equal("nothing is left as begun", begun, 0)
 
 
 def kill_inside(checks, stage, stores, client):
