@@ -36,7 +36,8 @@ package struct UserPath: Hashable, Sendable, CustomStringConvertible {
     /// What stands in front of the name with the user id.
     let root: [String]
     private let store: Store
-    private let before: String
+    /// What stands in front of the user id in the name that holds it.
+    let before: String
     private let after: String
     /// What stands behind the name with the user id.
     let rest: [String]

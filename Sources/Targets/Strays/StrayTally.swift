@@ -47,6 +47,34 @@ struct StrayTally {
         names[name] = noted
     }
 
+    /// Adds an entry beside users' names that is none of theirs as the rules have them.
+    ///
+    /// - Parameters:
+    ///   - name: A folder's with a slash at the end; told when it has the id of somebody who is
+    ///     there, without it.
+    ///   - isFolder: Whether it is one.
+    ///   - prefixes: What stands before the ids in the users' names.
+    ///   - isUser: Whether somebody of that id is there.
+    mutating func note(
+        _ name: String,
+        isFolder: Bool,
+        besideUsersBehind prefixes: [String],
+        isUser: (String) -> Bool
+    ) {
+        for prefix in prefixes {
+            guard let rest = UserMask.rest(of: name, behind: prefix, isUser: isUser) else {
+                continue
+            }
+            return note(
+                prefix + UserMask.placeholder + rest,
+                isFolder: isFolder,
+                of: UserMask.isPlain(rest) ? nil : name,
+                isUser: isUser
+            )
+        }
+        note(nil, isFolder: isFolder)
+    }
+
     /// What there is to tell.
     ///
     /// - Parameters:

@@ -3,7 +3,8 @@ import Lifecycle
 /// Looks through a tree of names for some that no rule leads to, level by level.
 ///
 /// It goes down the names that rules have. Where one stands for users, or for any document, there
-/// may be millions: it looks into some of them, and tells so.
+/// may be millions: it looks into some of them, and tells so. A name above all users is told as it
+/// is; below and beside them by ``StrayTally``, without their ids.
 struct StrayTree {
     /// One name of a rule.
     enum Step {
@@ -18,6 +19,11 @@ struct StrayTree {
             case .user(let path): path.user(in: name) != nil
             case .any: true
             }
+        }
+
+        /// The user whose name it is.
+        func user(in name: String) -> String? {
+            if case .user(let path) = self { path.user(in: name)?.exposeText() } else { nil }
         }
 
         /// As a finding shows it.
@@ -53,6 +59,15 @@ struct StrayTree {
         var isWhole = true
     }
 
+    /// What has the names below it: a user, or a document that may be named after one.
+    private struct Owner {
+        let name: String
+        /// The user ids in it.
+        let ids: [String]
+        /// Those of all who are beside.
+        let known: Set<String>
+    }
+
     /// Users, or documents, that are looked into at one place.
     static let sampleMax = 20
     /// Places that are looked at: some ten seconds at Google.
@@ -64,7 +79,7 @@ struct StrayTree {
     let isKnown: (_ name: String, _ place: [String]) -> Bool
 
     /// By the place as it is shown.
-    private var strays: [String: Set<String>] = [:]
+    private var strays: [String: StrayTally] = [:]
     private var samples: [String: String] = [:]
     private var placeCount = 0
 
@@ -76,17 +91,26 @@ struct StrayTree {
         self.isKnown = isKnown
     }
 
+    /// Looks at the root and at what rules lead to below it.
+    ///
+    /// - Throws: ``GoogleFailure``.
+    mutating func look(_ rules: [Rule]) async throws(GoogleFailure) {
+        try await look(at: [], as: "", rules, of: nil)
+    }
+
     /// Looks at a place and at what rules lead to below it.
     ///
     /// - Parameters:
     ///   - place: The names that lead there.
     ///   - shown: The same with the user id, as a finding shows it.
     ///   - rules: What they say of the names there and below.
+    ///   - owner: Whose it is; `nil` above all users.
     /// - Throws: ``GoogleFailure``.
-    mutating func look(
-        at place: [String] = [],
-        as shown: String = "",
-        _ rules: [Rule]
+    private mutating func look(
+        at place: [String],
+        as shown: String,
+        _ rules: [Rule],
+        of owner: Owner?
     ) async throws(GoogleFailure) {
         guard placeCount < Self.placesMax else {
             samples["*"] = "\(Self.placesMax) places were looked at, and there are more"
@@ -100,16 +124,18 @@ struct StrayTree {
         }
         var named = Set(rules.compactMap { Self.name($0.steps.first) })
         if level.isWhole { named.formIntersection(level.names) }
+        let unnamed = level.names.filter { !named.contains($0) && !isKnown($0, place) }
+        let known = Set(unnamed.flatMap { Self.users(in: $0, rules) })
         var others: [String: [String]] = [:]
-        for name in level.names where !named.contains(name) && !isKnown(name, place) {
+        for name in unnamed {
             if let rule = rules.first(where: { $0.steps.first?.fits(name) == true }) {
                 others[rule.steps.first?.text ?? "", default: []].append(name)
             } else {
-                strays[shown, default: []].insert(name)
+                note(name, in: shown, of: owner, beside: known, rules)
             }
         }
         for name in named.sorted() {
-            try await follow(name, at: place, as: shown + name + "/", rules)
+            try await follow(name, at: place, as: shown + name + "/", rules, of: owner)
         }
         for (text, names) in others.sorted(by: { $0.key < $1.key }) {
             let rules = rules.filter { $0.steps.first?.text == text }
@@ -119,11 +145,42 @@ struct StrayTree {
                 let more = level.isWhole ? "" : " or more"
                 samples[shown + text] = "\(count) of \(names.count)\(more) were looked into"
             }
+            // Documents of any name may be named after users.
+            let known = rules.contains(where: \.isAnyHere) ? known.union(names) : known
             // Spread over all of them: the first ones are often the oldest.
             for index in 0..<count {
                 let name = names[index * names.count / count]
-                try await follow(name, at: place, as: shown + text + "/", rules)
+                let owner = Owner(name: name, ids: Self.users(in: name, rules), known: known)
+                try await follow(name, at: place, as: shown + text + "/", rules, of: owner)
             }
+        }
+    }
+
+    /// Notes a name that no rule has.
+    private mutating func note(
+        _ name: String,
+        in shown: String,
+        of owner: Owner?,
+        beside known: Set<String>,
+        _ rules: [Rule]
+    ) {
+        let prefixes = rules.compactMap(\.prefixHere)
+        if let owner {
+            strays[shown, default: StrayTally()].note(
+                owner.ids.reduce(name, UserMask.masked),
+                isFolder: false,
+                of: owner.name,
+                isUser: owner.known.contains
+            )
+        } else if prefixes.isEmpty {
+            strays[shown, default: StrayTally()].note(name, isFolder: false)
+        } else {
+            strays[shown, default: StrayTally()].note(
+                name,
+                isFolder: false,
+                besideUsersBehind: prefixes,
+                isUser: known.contains
+            )
         }
     }
 
@@ -132,11 +189,16 @@ struct StrayTree {
         _ name: String,
         at place: [String],
         as shown: String,
-        _ rules: [Rule]
+        _ rules: [Rule],
+        of owner: Owner?
     ) async throws(GoogleFailure) {
         let leading = rules.filter { $0.steps.first?.fits(name) == true }
         guard !leading.contains(where: \.takesAllHere) else { return }
-        try await look(at: place + [name], as: shown, leading.map(\.below))
+        try await look(at: place + [name], as: shown, leading.map(\.below), of: owner)
+    }
+
+    private static func users(in name: String, _ rules: [Rule]) -> [String] {
+        rules.compactMap { $0.steps.first?.user(in: name) }
     }
 
     private static func name(_ step: Step?) -> String? {
@@ -146,8 +208,8 @@ struct StrayTree {
     /// The configured rules, the names beside them, and where not all of them were looked at.
     func findings(_ rules: [String]) -> [CoverageFinding] {
         StrayNames.configured(rules)
-            + strays.sorted { $0.key < $1.key }.flatMap { place, names in
-                StrayNames.strays(names.sorted(), in: place, kind: "names")
+            + strays.sorted { $0.key < $1.key }.flatMap { place, tally in
+                tally.findings(in: place, unit: "names or more", "no rule leads there")
             }
             + samples.sorted { $0.key < $1.key }.map { place, reason in
                 CoverageFinding(name: place, reason: reason, isCovered: true, isSample: true)
@@ -165,4 +227,12 @@ extension StrayTree.Rule {
 
     /// Whether the rule ends at its first name and takes all that is below.
     fileprivate var takesAllHere: Bool { steps.count == 1 && takesAllBelow }
+
+    /// Whether its first name is that of any document.
+    fileprivate var isAnyHere: Bool { if case .any = steps.first { true } else { false } }
+
+    /// What stands before the user id in its first name; `nil` when that holds none.
+    fileprivate var prefixHere: String? {
+        if case .user(let path) = steps.first { path.before } else { nil }
+    }
 }

@@ -127,18 +127,10 @@ struct UserFolders<Failure: Error> {
             !isFolder || !StrayNames.parents(of: roots).contains(folder)
                 || StrayNames.isCovered(folder + name, by: roots)
         else { return }
-        var (shown, isPlain) = (String?.none, true)
-        for template in templates {
-            let rest = UserMask.rest(of: name, behind: template.prefix, isUser: users.contains)
-            guard let rest else { continue }
-            shown = template.prefix + UserMask.placeholder + rest
-            isPlain = UserMask.isPlain(rest)
-            break
-        }
         strays[folder, default: StrayTally()].note(
-            shown,
+            name,
             isFolder: isFolder,
-            of: isPlain ? nil : name,
+            besideUsersBehind: templates.map(\.prefix),
             isUser: users.contains
         )
     }

@@ -380,7 +380,7 @@ struct FirestoreTargetTests {
         let documents = [
             "shops/main/orders/ann", "shops/main/orders/ann/items/1", "shops/main/notes/1",
             "shops/other/orders/ann", "users/ann/private/profile", "users/ann/private/other",
-            "users/bob/posts/1",
+            "users/ann/posts/1", "users/ann/bob/1", "users/bob/posts/1", "users/bob/private/other",
         ]
         let (strays, samples) = try await look(documents) { bench in
             try Self.target(
@@ -391,7 +391,7 @@ struct FirestoreTargetTests {
         #expect(
             strays == [
                 "shops/other", "shops/main/notes", "users/{user_id}/posts",
-                "users/{user_id}/private/other",
+                "users/{user_id}/*", "users/{user_id}/private/other",
             ]
         )
         #expect(samples == [])

@@ -300,6 +300,7 @@ struct RealtimeDatabaseTargetTests {
             for index in 0..<30 {
                 bench.sandbox.add(value: 1, at: "apps", "main", "users", "\(index)x", "name")
                 bench.sandbox.add(value: 1, at: "apps", "main", "users", "\(index)x", "posts", "1")
+                bench.sandbox.add(value: 1, at: "apps", "main", "users", "\(index)x", "7x")
                 bench.sandbox.add(value: 1, at: "online", "\(index)x", "since")
             }
             bench.sandbox.add(value: 1, at: "apps", "main", "logs", "1")
@@ -313,6 +314,7 @@ struct RealtimeDatabaseTargetTests {
             #expect(
                 findings.filter { !$0.isCovered }.map(\.name) == [
                     "apps/other", "apps/main/logs", "apps/main/users/{user_id}/posts",
+                    "apps/main/users/{user_id}/*",
                 ]
             )
             #expect(

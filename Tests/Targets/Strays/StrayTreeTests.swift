@@ -58,4 +58,78 @@ struct StrayTreeTests {
         #expect(found.map(\.name) == ["a/*"])
         #expect(found.map(\.reason) == ["21 names or more, no rule leads there"])
     }
+
+    /// What is told of a database with these paths, `!` before what no rule leads to.
+    private static func findings(
+        _ paths: [String],
+        _ rules: [StrayTree.Rule]
+    ) async throws -> [String] {
+        let paths = paths.map { $0.split(separator: "/").map { String($0) } }
+        var tree = StrayTree(list: { place in
+            let below = paths.filter { $0.count > place.count && $0.starts(with: place) }
+            return StrayTree.Level(names: Set(below.map { $0[place.count] }).sorted())
+        })
+        try await tree.look(rules)
+        return tree.findings([]).map {
+            "\($0.isSample ? "? " : "! ")\($0.name): \($0.reason)"
+                .replacing(" or more, no rule leads there", with: "")
+                .replacing(": no rule leads there", with: "")
+        }
+    }
+
+    @Test(
+        "below users a name is told without their ids, and what names one of them is counted",
+        arguments: ["", "private/"]
+    )
+    func below(folder: String) async throws {
+        let names = ["alice", "carol"].flatMap { user in
+            ["profile", "bob", "backup-\(user)", "posts", "photos of bob", user].map {
+                "users/\(user)/\(folder)\($0)"
+            }
+        }
+        let own = ["diary", "dave"].map { "users/alice/\(folder)\($0)" }
+        let found = try await Self.findings(
+            names + own + ["users/bob/\(folder)profile", "logs/1"],
+            try Self.rules(["users/{user_id}/\(folder)profile"])
+        )
+        let place = "users/{user_id}/\(folder)"
+        #expect(
+            found == [
+                "! logs", "! \(place)backup-{user_id}", "! \(place)posts", "! \(place){user_id}",
+                "! \(place)*: 6 names",
+            ]
+        )
+    }
+
+    @Test("beside users a name is told without the id in it, any other is counted")
+    func beside() async throws {
+        let names = [
+            "x-alice-p", "x-bob-p", "x-carol-p", "x-alice-q", "x-bob-q", "x-alice", "x-alice-bob",
+            "x-carol-bob", "x-alice-diary", "alice", "dave", "x-dave-q",
+        ]
+        let found = try await Self.findings(
+            names.map { "u/\($0)" } + ["logs/1"],
+            try Self.rules(["u/x-{user_id}-p"])
+        )
+        #expect(found == ["! logs", "! u/x-{user_id}", "! u/x-{user_id}-q", "! u/*: 6 names"])
+    }
+
+    @Test("below documents of any name, what one of them has or what names one is counted")
+    func documents() async throws {
+        let names = ["alice/bob", "alice/alice-old", "alice/likes", "alice/diary"]
+        let found = try await Self.findings(
+            (names + ["bob/likes", "carol/bob", "carol/carol-old"]).map { "posts/\($0)" },
+            [StrayTree.Rule([.name("posts"), .any], takesAllBelow: false)]
+        )
+        #expect(found == ["! posts/*/likes", "! posts/*/*: 5 names"])
+    }
+
+    @Test("a name that a rule has beside users is no user's")
+    func fixed() async throws {
+        let found = try await Self.findings(
+            ["alice/profile", "alice/settings", "carol/settings", "settings/alice"],
+            try Self.rules(["{user_id}/profile", "settings/{user_id}"])
+        )
+        #expect(found == ["! {user_id}/settings"])
+    }
 }
