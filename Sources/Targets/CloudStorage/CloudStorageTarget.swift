@@ -146,18 +146,14 @@ package struct CloudStorageTarget: PurgeTarget {
     /// Looks for what no rule leads to: folders of the bucket, and what is beside users' data.
     package func coverage() async -> CoverageAnswer {
         do throws(GoogleFailure) {
-            let strays = StrayNames.findings(
-                rules: plan.templates.map(\.description),
-                strays: try await strayFolders().sorted(),
-                kind: "folders"
-            )
-            return .findings(strays + (try await besideUsers()))
+            let strays = try await strayFolders()
+            return .findings(try await userFolders().findings(beside: strays))
         } catch {
             return .trouble(error.trouble)
         }
     }
 
-    private func besideUsers() async throws(GoogleFailure) -> [CoverageFinding] {
+    private func userFolders() async throws(GoogleFailure) -> UserFolders<GoogleFailure> {
         var folders = UserFolders<GoogleFailure>(plan.templates) { place throws(GoogleFailure) in
             var level = StrayTree.Level()
             var (token, pageCount) = (String?.none, 0)
@@ -176,7 +172,7 @@ package struct CloudStorageTarget: PurgeTarget {
             return level
         }
         try await folders.look()
-        return folders.findings
+        return folders
     }
 
     private func strayFolders() async throws(GoogleFailure) -> Set<String> {

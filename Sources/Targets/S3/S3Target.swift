@@ -104,18 +104,14 @@ package struct S3Target: PurgeTarget {
     /// Looks for what no rule leads to: folders of the bucket, and what is beside users' data.
     package func coverage() async -> CoverageAnswer {
         do throws(S3Error) {
-            let strays = StrayNames.findings(
-                rules: plan.templates.map(\.description),
-                strays: try await strayFolders().sorted(),
-                kind: "folders"
-            )
-            return .findings(strays + (try await besideUsers()))
+            let strays = try await strayFolders()
+            return .findings(try await userFolders().findings(beside: strays))
         } catch {
             return .trouble(error.trouble)
         }
     }
 
-    private func besideUsers() async throws(S3Error) -> [CoverageFinding] {
+    private func userFolders() async throws(S3Error) -> UserFolders<S3Error> {
         var folders = UserFolders<S3Error>(plan.templates) { place throws(S3Error) in
             var level = StrayTree.Level()
             var pageCount = 0
@@ -129,7 +125,7 @@ package struct S3Target: PurgeTarget {
             return level
         }
         try await folders.look()
-        return folders.findings
+        return folders
     }
 
     private func strayFolders() async throws(S3Error) -> Set<String> {

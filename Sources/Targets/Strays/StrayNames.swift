@@ -47,33 +47,20 @@ enum StrayNames {
         return roots.first { name.hasPrefix($0) && !$0.isEmpty }.map { $0 + "\u{10FFFF}" }
     }
 
-    /// The configured rules, and the names beside them; so many that they are probably named after
-    /// users are only counted.
-    static func findings(
-        rules: [String],
-        strays: [String],
-        kind: String
-    ) -> [CoverageFinding] {
-        configured(rules) + self.strays(strays, kind: kind)
-    }
-
     /// The configured rules.
     static func configured(_ rules: [String]) -> [CoverageFinding] {
         rules.map { CoverageFinding(name: $0, reason: "configured", isCovered: true) }
     }
 
-    /// Names at one place to which no rule leads.
-    static func strays(
-        _ names: [String],
-        in place: String = "",
-        kind: String
-    ) -> [CoverageFinding] {
-        guard names.count <= PathCoverage.namesMax else {
-            let reason = "\(names.count) \(kind) or more, no rule leads there"
-            return [CoverageFinding(name: place + "*", reason: reason, isCovered: false)]
+    /// Folders to which no rule leads; so many that they are probably named after users are only
+    /// counted.
+    static func strays(_ folders: [String]) -> [CoverageFinding] {
+        guard folders.count <= PathCoverage.namesMax else {
+            let reason = "\(folders.count) folders or more, no rule leads there"
+            return [CoverageFinding(name: "*", reason: reason, isCovered: false)]
         }
-        return names.map {
-            CoverageFinding(name: place + $0, reason: "no rule leads there", isCovered: false)
+        return folders.map {
+            CoverageFinding(name: $0, reason: "no rule leads there", isCovered: false)
         }
     }
 }

@@ -19,6 +19,8 @@ struct UserFolders<Failure: Error> {
 
     /// By the place as it is shown.
     private var strays: [String: StrayTally] = [:]
+    /// The ids that were found.
+    private var users: Set<String> = []
     private var samples: [String: String] = [:]
     private var placeCount = 0
 
@@ -38,6 +40,24 @@ struct UserFolders<Failure: Error> {
             + samples.sorted { $0.key < $1.key }.map { place, reason in
                 CoverageFinding(name: place, reason: reason, isCovered: true, isSample: true)
             }
+    }
+
+    /// The rules, the folders above users to which none leads, and what was found.
+    ///
+    /// - Parameter folders: One with the id of somebody who was found is only counted.
+    /// - Returns: What the check tells of the bucket.
+    func findings(beside folders: Set<String>) -> [CoverageFinding] {
+        var (all, told) = (self, folders)
+        for folder in folders where folders.count <= PathCoverage.namesMax {
+            let end = folder.dropLast().lastIndex(of: "/")
+            let parent = end.map { String(folder[...$0]) } ?? ""
+            let name = StrayNames.relative(folder, to: parent)
+            guard UserMask.hasOther(name, isUser: users.contains) else { continue }
+            told.remove(folder)
+            all.strays[parent, default: StrayTally()].note(nil, isFolder: true)
+        }
+        return StrayNames.configured(templates.map(\.description))
+            + StrayNames.strays(told.sorted()) + all.findings
     }
 
     /// Looks at every folder in which a rule has user ids.
@@ -61,6 +81,7 @@ struct UserFolders<Failure: Error> {
             }
         }
         let users = Set(owns.values.joined().map(\.user))
+        self.users.formUnion(users)
         var some: [String: SpreadSample<(name: String, owns: [Own])>] = [:]
         for name in names where !leads(folder + name, beyond: folder) {
             let own = owns[name] ?? []

@@ -320,4 +320,26 @@ struct CloudStorageTargetTests {
             )
         }
     }
+
+    @Test("a folder above users with the id of one of them is counted")
+    func foldersOfUsers() async throws {
+        try await GoogleBench.with { bench in
+            for name in [
+                "u-canary-1/x", "canary-1/x", "canary-2-old/x", "logs/x", "p/canary-2.png",
+            ] { bench.sandbox.add(CloudObject(name)) }
+            let target = try Self.target(
+                bench,
+                prefixes: ["u-{user_id}/"],
+                objects: ["p/{user_id}.png"]
+            )
+            guard case .findings(let findings) = await target.coverage() else {
+                Issue.record("no findings")
+                return
+            }
+            let found = findings.filter { !$0.isCovered }.map { "\($0.name): \($0.reason)" }
+            #expect(
+                found == ["logs/: no rule leads there", "*/: 2 folders, no rule leads there"]
+            )
+        }
+    }
 }

@@ -227,6 +227,22 @@ struct S3TargetTests {
         )
         await target.shutdown()
     }
+
+    @Test("a folder above users with the id of one of them is counted")
+    func foldersOfUsers() async throws {
+        let fixture = try S3Fixture()
+        try fixture.put("u-canary-1/x", "canary-1/x", "canary-2-old/x", "logs/x", "p/canary-2.png")
+        let target = try fixture.target(prefixes: ["u-{user_id}/"], keys: ["p/{user_id}.png"])
+        guard case .findings(let findings) = await target.coverage() else {
+            Issue.record("no findings")
+            return
+        }
+        let found = findings.filter { !$0.isCovered }.map { "\($0.name): \($0.reason)" }
+        #expect(
+            found == ["logs/: no rule leads there", "*/: 2 folders, no rule leads there"]
+        )
+        await target.shutdown()
+    }
 }
 
 @Suite("Keys of S3 and its XML")

@@ -10,7 +10,8 @@ struct UserFoldersTests {
     private static func findings(
         _ keys: [String],
         prefixes: [String] = [],
-        objects: [String] = []
+        objects: [String] = [],
+        beside: Set<String> = []
     ) async throws -> [String] {
         let templates =
             try prefixes.map { try KeyTemplate($0, isPrefix: true) }
@@ -23,7 +24,7 @@ struct UserFoldersTests {
             return StrayTree.Level(names: names)
         }
         try await folders.look()
-        return folders.findings.map {
+        return folders.findings(beside: beside).filter { $0.reason != "configured" }.map {
             "\($0.isSample ? "? " : "! ")\($0.name): \($0.reason)"
                 .replacing(", no rule leads there", with: "")
                 .replacing(": no rule leads there", with: "")
@@ -89,6 +90,24 @@ struct UserFoldersTests {
                 "! u/{user_id}/*/: 2 folders", "! u/{user_id}/*: 2 objects",
             ]
         )
+    }
+
+    @Test("a folder above users is told unless it has the id of one of them")
+    func above() async throws {
+        let above: Set = ["alice/", "p/bob-old/", "p/alices/", "logs/", "q/*"]
+        let many = Set((0..<21).map { "\($0)/" })
+        for (folders, told) in [
+            (above, ["! logs/", "! p/alices/", "! q/*", "! */: 1 folders", "! p/*/: 1 folders"]),
+            (above.union(many), ["! *: 26 folders or more"]),
+        ] {
+            let found = try await Self.findings(
+                ["u-alice/x", "p/q/bob.png"],
+                prefixes: ["u-{user_id}/"],
+                objects: ["p/q/{user_id}.png"],
+                beside: folders
+            )
+            #expect(found == told)
+        }
     }
 
     @Test("a name there may have text around the user id, and other rules lead through")
