@@ -16,15 +16,21 @@ struct RedisCoverage {
     /// The rules, and the families beside them; where there are more keys than are looked at, it
     /// says so.
     ///
+    /// A family with the id of somebody who has keys is only counted.
+    ///
     /// - Throws: ``RedisError``.
     func findings(_ sweep: RedisSweep) async throws(RedisError) -> [CoverageFinding] {
         let globs = plan.keys.map(\.anyUser) + plan.members.map { NameGlob($0.key) }
         var cursor = RedisCursor([Array("SCAN".utf8)], match: nil, for: sweep)
         var seenCount = 0
         var strays: [String: Int] = [:]
+        var users: Set<String> = []
         var otherCount = 0
         while cursor.stepCount < stepsMax, let keys = try await cursor.next() {
             seenCount += keys.count
+            for key in keys where users.count < RedisLimits.coverageUsers {
+                users.formUnion(owners(of: key))
+            }
             for key in keys where !globs.contains(where: { $0.matches(key) }) {
                 let family = Self.family(of: key)
                 if strays.count > RedisLimits.coverageNames, strays[family] == nil {
@@ -36,6 +42,11 @@ struct RedisCoverage {
         }
         if strays.count > RedisLimits.coverageNames {
             strays = ["*": strays.values.reduce(otherCount, +)]
+        }
+        for (family, count) in strays
+        where UserMask.hasOther(family, isUser: users.contains) {
+            strays[family] = nil
+            strays["*", default: 0] += count
         }
         let rules = plan.keys.map(\.description) + plan.members.map(\.description)
         let configured = rules.map {
@@ -55,6 +66,10 @@ struct RedisCoverage {
                     isCovered: false
                 )
             }
+    }
+
+    private func owners(of key: [UInt8]) -> [String] {
+        plan.keys.flatMap { $0.owners(of: key).map { $0.exposeText() } }
     }
 
     private static func family(of key: [UInt8]) -> String {

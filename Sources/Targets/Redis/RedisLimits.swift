@@ -19,6 +19,8 @@ package enum RedisLimits {
     static let coverageSteps = 1000
     /// Names of key families that are told; more of them are probably named after users.
     static let coverageNames = 20
+    /// Users whose ids are looked for in those names, some megabytes.
+    static let coverageUsers = 100_000
     /// How long replicas may take to follow before the receipt says that they did not, in ms.
     static let replicaWait = 1000
 }

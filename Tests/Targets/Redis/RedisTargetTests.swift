@@ -183,6 +183,21 @@ struct RedisTargetTests {
         #expect(findings.filter(\.isCovered).map(\.name) == ["user:{user_id}"])
     }
 
+    @Test("a family of keys with the id of a user is counted")
+    func coverageOfUsers() async throws {
+        let fixture = try RedisFixture(database: 10)
+        try fixture.set("user:ann", "s:bob:1", "ann", "ann:x", "old-bob:1", "anna:1", "cart:1")
+        let plan = try fixture.plan(["user:{user_id}", "s:{user_id}:*"])
+        let found = await fixture.target(plan).coverage()
+        guard case .findings(let findings) = found else { return #expect(found == .unknown) }
+        let reason = "of 7 keys looked at, no rule fits them"
+        #expect(
+            findings.filter { !$0.isCovered }.map { "\($0.name) \($0.reason)" } == [
+                "* 3 \(reason)", "anna:* 1 \(reason)", "cart:* 1 \(reason)",
+            ]
+        )
+    }
+
     @Test("one key of a family among many is found")
     func coverageOfMany() async throws {
         let fixture = try RedisFixture(database: 9)
