@@ -129,6 +129,9 @@ package struct TargetName: Hashable, Sendable, Comparable, CustomStringConvertib
 }
 
 /// The application's own name for one of its users: personal, so every textual view is redacted.
+///
+/// Told from others by its bytes, as every store does: two ways to write an `é` are two users,
+/// which Swift's own comparison takes for one.
 package struct UserID: Hashable, Sendable, CustomStringConvertible, CustomDebugStringConvertible,
     CustomReflectable
 {
@@ -156,6 +159,14 @@ package struct UserID: Hashable, Sendable, CustomStringConvertible, CustomDebugS
 
     /// The plain text, for a bound parameter, a keyed hash or the request's own submitter.
     package func exposeText() -> String { text }
+
+    package static func == (left: UserID, right: UserID) -> Bool {
+        left.text.utf8.elementsEqual(right.text.utf8)
+    }
+
+    package func hash(into hasher: inout Hasher) {
+        for byte in text.utf8 { hasher.combine(byte) }
+    }
 
     package var description: String { "[redacted]" }
     package var debugDescription: String { "[redacted]" }

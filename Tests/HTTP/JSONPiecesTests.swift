@@ -29,7 +29,7 @@ import Testing
     /// The names of an object, or the elements of an array that are texts.
     private static func names(_ json: JSONValue) -> [String] {
         switch json {
-        case .object(let members): members.keys.sorted()
+        case .object(let members): members.keys.map(\.text).sorted()
         case .array(let elements): elements.map { $0.string ?? "-" }
         case .string, .number, .bool, .null: ["\(json.number ?? 0)"]
         }

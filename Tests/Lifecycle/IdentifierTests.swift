@@ -70,6 +70,13 @@ struct IdentifierTests {
         ("a\u{7f}", false),
     ]
 
+    @Test("user ids are told apart by their bytes, also where they look the same")
+    func sameLooks() throws {
+        let users = try ["caf\u{e9}", "cafe\u{301}", "caf\u{e9}"].map { try #require(UserID($0)) }
+        #expect(users[0] != users[1] && users[0] == users[2])
+        #expect(Set(users).count == 2)
+    }
+
     @Test("user ids are checked as the spool does", arguments: userIDs)
     func userID(_ text: String, _ isTaken: Bool) {
         #expect((UserID(text) != nil) == isTaken)

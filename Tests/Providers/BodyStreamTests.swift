@@ -15,7 +15,7 @@ import Testing
         var count: Int { text.withLock { $0.utf8.count } }
     }
 
-    private static let limit = Duration.milliseconds(400)
+    private static let limit = Duration.milliseconds(1500)
 
     private static func outcome(
         of reaction: RawServer.Reaction,
@@ -53,7 +53,7 @@ import Testing
     @Test("it may be larger than others, and has no end of time as long as it comes")
     func comes() async throws {
         let taken = Taken()
-        let reaction = RawServer.Reaction.slowly(Self.parts(8), pause: .milliseconds(150))
+        let reaction = RawServer.Reaction.slowly(Self.parts(8), pause: .milliseconds(300))
         let outcome = try await Self.outcome(of: reaction, taken)
         guard case .reply(let reply) = outcome else {
             Issue.record("\(outcome)")

@@ -98,7 +98,7 @@ extension IdentityToolkit {
         }
         guard let first = accounts.first else { return .none }
         guard accounts.count == 1, let account = FirebaseAccount(first),
-            account.id == user.exposeText()
+            UserID(account.id) == user
         else { return .trouble(.unusable) }
         return .account(account)
     }

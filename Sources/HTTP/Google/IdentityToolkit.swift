@@ -98,7 +98,7 @@ package struct IdentityToolkit: Sendable {
         guard let list = users.array, list.count <= 1 else { return .trouble(.unusable) }
         guard let first = list.first else { return .none }
         // An account that was not asked for says nothing about the one that was.
-        guard let account = FirebaseAccount(first), account.id == user.exposeText() else {
+        guard let account = FirebaseAccount(first), UserID(account.id) == user else {
             return .trouble(.unusable)
         }
         return .account(account)

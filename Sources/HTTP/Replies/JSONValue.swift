@@ -4,7 +4,7 @@
 /// Refused as a whole: invalid UTF-8, duplicate member names (two readers could disagree on which
 /// one counts), more than 64 levels, anything after the value.
 package indirect enum JSONValue: Sendable, CustomStringConvertible, CustomReflectable {
-    case object([String: JSONValue])
+    case object([JSONName: JSONValue])
     case array([JSONValue])
     case string(String)
     case number(Double)
@@ -33,7 +33,7 @@ package indirect enum JSONValue: Sendable, CustomStringConvertible, CustomReflec
     /// The member of an object; `nil` for anything else.
     package subscript(name: String) -> JSONValue? {
         guard case .object(let members) = self else { return nil }
-        return members[name]
+        return members[JSONName(name)]
     }
 
     /// The text; `nil` for anything else.
@@ -58,6 +58,23 @@ package indirect enum JSONValue: Sendable, CustomStringConvertible, CustomReflec
     package var array: [JSONValue]? {
         guard case .array(let value) = self else { return nil }
         return value
+    }
+}
+
+/// The name of a member, told from others by its characters alone (RFC 8259 §8.3): Swift's own
+/// comparison takes two ways to write an `é` for one.
+package struct JSONName: Hashable, Sendable, ExpressibleByStringLiteral {
+    package let text: String
+
+    package init(_ text: String) { self.text = text }
+    package init(stringLiteral text: String) { self.init(text) }
+
+    package static func == (left: JSONName, right: JSONName) -> Bool {
+        left.text.utf8.elementsEqual(right.text.utf8)
+    }
+
+    package func hash(into hasher: inout Hasher) {
+        for byte in text.utf8 { hasher.combine(byte) }
     }
 }
 
@@ -93,7 +110,7 @@ private struct JSONParser {
 
     private mutating func object(depth: Int) throws(Malformed) -> JSONValue {
         position += 1
-        var members: [String: JSONValue] = [:]
+        var members: [JSONName: JSONValue] = [:]
         skipSpace()
         if take(UInt8(ascii: "}")) { return .object(members) }
         repeat {
@@ -102,7 +119,8 @@ private struct JSONParser {
             skipSpace()
             guard take(UInt8(ascii: ":")) else { throw Malformed() }
             let value = try value(depth: depth + 1)
-            guard members.updateValue(value, forKey: name) == nil else { throw Malformed() }
+            let old = members.updateValue(value, forKey: JSONName(name))
+            guard old == nil else { throw Malformed() }
             skipSpace()
         } while take(UInt8(ascii: ","))
         guard take(UInt8(ascii: "}")) else { throw Malformed() }

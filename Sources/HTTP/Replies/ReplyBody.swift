@@ -65,7 +65,7 @@ extension JSONValue {
         for step in path.split(separator: ".") {
             let next: JSONValue? =
                 switch value {
-                case .object(let members): members[String(step)]
+                case .object(let members): members[JSONName(String(step))]
                 case .array(let elements):
                     Int(step).flatMap { elements.indices.contains($0) ? elements[$0] : nil }
                 case .string, .number, .bool, .null: nil

@@ -75,13 +75,14 @@ package struct SecurityEventPoller: Sendable {
     }
 
     private func page(
-        _ sets: [String: JSONValue],
+        _ sets: [JSONName: JSONValue],
         _ answer: JSONValue,
         _ now: WallTime
     ) async -> PolledPage {
         var page = PolledPage()
         if case .bool(let hasMore) = answer["moreAvailable"] { page.hasMore = hasMore }
-        for (id, token) in sets.sorted(by: { $0.key < $1.key }) {
+        let named = sets.map { (id: $0.key.text, token: $0.value) }
+        for (id, token) in named.sorted(by: { $0.id < $1.id }) {
             do throws(NotificationRefusal) {
                 let bytes = Array((token.string ?? "").utf8)
                 page.verified.append((id, try await receiver.verify(token: bytes, at: now)))

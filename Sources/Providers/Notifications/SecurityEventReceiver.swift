@@ -55,7 +55,8 @@ package struct SecurityEventReceiver: NotificationReceiver {
             (1...Self.eventsMax).contains(events.count)
         else { throw refusal(.malformed) }
         guard issuedAt <= now + IDTokenRules.leeway else { throw refusal(.issuedInFuture) }
-        let notices = events.sorted { $0.key < $1.key }.map { uri, event in
+        let named = events.map { (uri: $0.key.text, event: $0.value) }
+        let notices = named.sorted { $0.uri < $1.uri }.map { uri, event in
             notice(uri, event, of: token, key: "\(issuer)\u{0}\(id)\u{0}\(uri)", issuedAt)
         }
         return VerifiedNotification(notices: notices, acknowledgement: .status(202))

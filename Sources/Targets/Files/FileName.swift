@@ -20,6 +20,9 @@ struct FileName: Hashable {
         String(validating: bytes.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
+    /// Whether it is none, but leads through a folder.
+    var isPath: Bool { bytes.contains(0x2f) }
+
     /// `.` or `..`, which every folder has.
     var isSelfOrParent: Bool { bytes == [0x2e, 0] || bytes == [0x2e, 0x2e, 0] }
 

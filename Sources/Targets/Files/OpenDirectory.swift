@@ -80,6 +80,7 @@ final class OpenDirectory {
 
     /// What is known about an entry; `nil` when there is none.
     func facts(of name: FileName) throws(Failure) -> clinux_file_facts? {
+        guard !name.isPath else { throw Failure(errorNumber: EINVAL) }
         var facts = clinux_file_facts()
         let answer = unsafe clinux_file_facts_at(descriptor, name.bytes, &facts)
         if answer == -ENOENT { return nil }
@@ -120,6 +121,7 @@ final class OpenDirectory {
 
     /// Removes an entry; false when it was gone already.
     func remove(_ name: FileName, isDirectory: Bool) throws(Failure) -> Bool {
+        guard !name.isPath else { throw Failure(errorNumber: EINVAL) }
         if unsafe unlinkat(descriptor, name.bytes, isDirectory ? AT_REMOVEDIR : 0) == 0 {
             return true
         }

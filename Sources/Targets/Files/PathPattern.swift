@@ -82,7 +82,9 @@ package struct PathPattern: Hashable, Sendable, CustomStringConvertible {
     static func fileName(of user: UserID, prefix: String, suffix: String) -> String? {
         let id = user.exposeText()
         let name = prefix + id + suffix
-        guard !id.contains("/"), !id.utf8.contains(0), name != ".", name != "..",
+        // By bytes: with a combining character behind it a slash is another Character, and to the
+        // kernel a slash all the same.
+        guard !id.utf8.contains(UInt8(ascii: "/")), !id.utf8.contains(0), name != ".", name != "..",
             name != FilesTargetPlan.sentinel, name.utf8.count <= 255
         else { return nil }
         return name

@@ -171,10 +171,9 @@ extension RealtimeTree.Content {
             }
             self = .keys(kept.map { String(index + $0.offset) })
         case .object(let members):
-            guard members.keys.allSatisfy(UserPath.Store.realtimeDatabase.accepts) else {
-                return nil
-            }
-            self = members.isEmpty ? .nothing : .keys(members.keys.sorted())
+            let keys = members.keys.map(\.text)
+            guard keys.allSatisfy(UserPath.Store.realtimeDatabase.accepts) else { return nil }
+            self = keys.isEmpty ? .nothing : .keys(keys.sorted())
         }
     }
 }

@@ -44,7 +44,7 @@ package struct KeyTemplate: Hashable, Sendable, CustomStringConvertible {
     /// not be told from another user's, and for one that no key can hold.
     func key(of user: UserID) -> String? {
         let id = user.exposeText()
-        if isPrefix, let separator = after.first, id.contains(separator) { return nil }
+        if isPrefix, let separator = after.utf8.first, id.utf8.contains(separator) { return nil }
         let key = before + id + after
         return key.utf8.count <= Self.byteCountMax ? key : nil
     }

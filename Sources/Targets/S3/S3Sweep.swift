@@ -94,7 +94,7 @@ struct S3Sweep {
     /// - Throws: ``S3Error``.
     func remaining(_ template: KeyTemplate, _ own: String) async throws(S3Error) -> Int {
         var left = 0
-        var lockedKeys: Set<String> = []
+        var lockedKeys: Set<[UInt8]> = []
         var pageCount = 0
         let wider = String(own.dropLast())
         try await pages { place throws(S3Error) in
@@ -103,7 +103,7 @@ struct S3Sweep {
                 if try await bucket.lock(of: version, at: clock.wall()) == nil {
                     left += 1
                 } else {
-                    lockedKeys.insert(version.key)
+                    lockedKeys.insert(Array(version.key.utf8))
                 }
             }
             pageCount += 1
@@ -113,8 +113,8 @@ struct S3Sweep {
             guard left == 0 else { return nil }
             let page = try await bucket.objects(own, from: place)
             left +=
-                split(page.entries, template, own).due.filter { !lockedKeys.contains($0.key) }
-                .count
+                split(page.entries, template, own).due
+                .filter { !lockedKeys.contains(Array($0.key.utf8)) }.count
             return page.next
         }
         try await pages { place throws(S3Error) in

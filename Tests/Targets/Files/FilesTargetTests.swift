@@ -102,14 +102,22 @@ struct FilesTargetTests {
         "a user id that is no file name has no files, wherever it would lead",
         arguments: [
             "..", ".", "../victim", "a/b", ".expunged-root", String(repeating: "x", count: 255),
+            // A slash that is a Character with what follows it.
+            "../\u{301}victim", "a/\u{301}b", "a/\u{200d}b",
         ]
     )
     func hostileIDs(id: String) async throws {
         try fixture.make("data/victim/precious")
         try fixture.make("data/uploads/a/b/other")
+        for name in ["data/\u{301}victim", "data/uploads/a/\u{301}b", "data/uploads/a/\u{200d}b"] {
+            try fixture.make(name)
+        }
         let target = try fixture.target("{user_id}", "x{user_id}")
         let counts = try await purge(target, try FilesFixture.order(id))
         #expect(counts.entries.map(\.rowCount) == [0, 0])
+        for name in ["data/\u{301}victim", "data/uploads/a/\u{301}b", "data/uploads/a/\u{200d}b"] {
+            #expect(fixture.exists(name))
+        }
         #expect(fixture.exists("data/victim/precious"))
         #expect(fixture.exists("data/uploads/.expunged-root"))
         #expect(fixture.exists("data/uploads/a/b/other"))

@@ -13,7 +13,7 @@ struct RedisTargetTests {
     @Test("keys and members of one user go, nothing of another, and the counts are right")
     func purges() async throws {
         let fixture = try RedisFixture(database: 1)
-        for user in ["1", "12", "é", "a*"] {
+        for user in ["1", "12", "é", "e\u{301}", "a*"] {
             try fixture.set("user:\(user)", "s:\(user):a", "s:\(user):b:c", "f:x:\(user)")
             try fixture.server.cli(database: 1, "HSET", "online", user, "now")
             try fixture.server.cli(database: 1, "SADD", "likes:7", user, "\(user)/x")
@@ -27,7 +27,7 @@ struct RedisTargetTests {
                 [("online", "{user_id}"), ("likes:*", "{user_id}"), ("board", "{user_id}/*")]
             )
         )
-        let orders = [try Self.order("1"), try Self.order("a*"), try Self.order("nobody")]
+        let orders = try ["1", "a*", "nobody"].map { try Self.order($0) }
         #expect(await target.diagnose() == [])
         #expect(await target.verify(orders) == [.remaining(9), .remaining(8), .clean])
         let plan = await target.plan(orders[1])
@@ -37,7 +37,8 @@ struct RedisTargetTests {
         let answers = await target.purge(orders)
         // Keys without a wildcard go first, so the third rule finds one of its two.
         #expect(answers[0].rowCounts == [1, 2, 2, 0, 1, 1, 1])
-        #expect(answers[1].rowCounts == [1, 2, 1, 0, 1, 1, 1])
+        let counts = [1, 2, 1, 0, 1, 1, 1]
+        #expect(answers[1].rowCounts == counts)
         #expect(answers[2].rowCounts == [0, 0, 0, 0, 0, 0, 0])
         #expect(await target.verify(orders) == [.clean, .clean, .clean])
         #expect(await target.purge(orders)[0].rowCounts == [0, 0, 0, 0, 0, 0, 0])
@@ -47,9 +48,17 @@ struct RedisTargetTests {
         ]
         #expect(try fixture.keys == before.filter { !gone.contains($0) })
         #expect(
-            try fixture.server.cli(database: 1, "HKEYS", "online").sorted() == ["12", "é"]
+            try fixture.server.cli(database: 1, "HKEYS", "online").sorted() == [
+                "12", "e\u{301}", "é",
+            ]
         )
-        #expect(try fixture.server.cli(database: 1, "ZCARD", "board") == ["6"])
+        #expect(try fixture.server.cli(database: 1, "ZCARD", "board") == ["8"])
+        // Two users who look the same, at once.
+        let alike = try ["é", "e\u{301}"].map { try Self.order($0) }
+        #expect(await target.verify(alike) == [.remaining(8), .remaining(8)])
+        #expect(await target.purge(alike).map(\.rowCounts) == [counts, counts])
+        #expect(await target.verify(alike) == [.clean, .clean])
+        #expect(try fixture.server.cli(database: 1, "HKEYS", "online") == ["12"])
     }
 
     @Test(
