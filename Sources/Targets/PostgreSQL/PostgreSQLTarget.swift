@@ -8,6 +8,7 @@ package import Lifecycle
 package actor PostgreSQLTarget: PurgeTarget {
     package nonisolated let name: TargetName
     private let configuration: PostgreSQLTargetPlan
+    private let misspelling: Misspelling
     private let hasher: any KeyedHasher
     private let clock: TargetClock
     private let queue: BlockingQueue
@@ -42,6 +43,7 @@ package actor PostgreSQLTarget: PurgeTarget {
     ) {
         name = plan.name
         configuration = plan
+        misspelling = Misspelling(plan.rules)
         self.hasher = hasher
         self.clock = clock
         self.beforeStatement = beforeStatement
@@ -52,6 +54,11 @@ package actor PostgreSQLTarget: PurgeTarget {
 
     /// Deletes and masks, one user after the other.
     package func purge(_ orders: [PurgeOrder]) async -> [PurgeAnswer] {
+        let answers = await purgeSpelled(misspelling.fit(orders))
+        return misspelling.merged(answers, elsewhere: .trouble(.unusable), orders)
+    }
+
+    private func purgeSpelled(_ orders: [PurgeOrder]) async -> [PurgeAnswer] {
         await cancellable { signal in
             var answers: [PurgeAnswer] = []
             var tries = 0
@@ -89,6 +96,11 @@ package actor PostgreSQLTarget: PurgeTarget {
 
     /// Counts what is left by other queries, in one snapshot of a session of its own.
     package func verify(_ orders: [PurgeOrder]) async -> [VerifyAnswer] {
+        let answers = await verifySpelled(misspelling.fit(orders))
+        return misspelling.merged(answers, elsewhere: .trouble(.unusable), orders)
+    }
+
+    private func verifySpelled(_ orders: [PurgeOrder]) async -> [VerifyAnswer] {
         await cancellable { signal in
             do throws(PostgreSQLError) {
                 let plan = try ready(signal).plan
@@ -116,7 +128,8 @@ package actor PostgreSQLTarget: PurgeTarget {
 
     /// Counts the user's rows table by table, each in one statement: a reader holds up no writer.
     package func plan(_ order: PurgeOrder) async -> PlanAnswer {
-        await cancellable { signal in
+        guard !misspelling.concerns(order) else { return .trouble(.unusable) }
+        return await cancellable { signal in
             do throws(PostgreSQLError) {
                 let (session, plan) = try ready(signal)
                 var items: [PlanItem] = []

@@ -52,7 +52,10 @@ struct PostgreSQLUserScan: Sendable {
         let texts = rows.rows.compactMap { $0.first ?? nil }
         isAtEnd = texts.count < Self.pageUsers
         position = texts.last
-        guard idType == .blob else { return texts.compactMap { UserID($0) } }
-        return texts.flatMap(IDType.spellings(ofBlob:))
+        return switch idType {
+        case .blob: texts.flatMap(IDType.spellings(ofBlob:))
+        case .uuid: texts.flatMap(IDType.spellings(ofUUID:))
+        case .text, .integer: texts.compactMap { UserID($0) }
+        }
     }
 }

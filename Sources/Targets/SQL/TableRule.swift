@@ -56,9 +56,9 @@ package enum IDType: String, Hashable, Sendable, CaseIterable {
     case text
     /// The id must be a canonical decimal (`42`, `-7`; not `042` or `+42`) that fits 64 bits.
     case integer
-    /// The id must be lower-case hexadecimal, or a lower-case UUID with its four dashes.
+    /// The id must be hexadecimal, or a UUID with its four dashes, all lower-case or all upper-case.
     case blob
-    /// The id must be a lower-case UUID with its four dashes; PostgreSQL only.
+    /// The id must be a UUID with its four dashes, all lower-case or all upper-case; PostgreSQL only.
     case uuid
 }
 

@@ -1,15 +1,17 @@
 internal import Lifecycle
 
 extension IDType {
-    /// The user id as this kind of column stores it; `nil` when no row can hold it.
+    /// The user id as this kind of column stores it; `nil` when no row can hold it, and for a
+    /// spelling that ``isMisspelled(_:)``.
     ///
-    /// Only one spelling of an id is accepted, so that two users of the service never mean one row.
+    /// Digits of bytes and of a UUID are all lower-case, or all upper-case as Swift writes them
+    /// (RFC 9562 §4); ``spellings(ofBlob:)`` has all that are accepted.
     func key(for user: UserID) -> BoundValue? {
-        let bytes = Array(user.exposeText().utf8)
+        let text = user.exposeText()
+        let bytes = Array((text == text.uppercased() ? text.lowercased() : text).utf8)
         switch self {
-        case .text: return .text(bytes)
+        case .text: return .text(Array(text.utf8))
         case .integer:
-            let text = user.exposeText()
             guard let number = Int64(text), String(number) == text else { return nil }
             return .integer(number)
         case .blob: return Self.decodeHexadecimal(bytes).map { .blob($0) }
@@ -17,6 +19,26 @@ extension IDType {
             guard bytes.count == 36, Self.decodeHexadecimal(bytes) != nil else { return nil }
             return .text(bytes)
         }
+    }
+
+    /// Whether rows may well be this user's though no column holds the id as it is written: `042`
+    /// for an integer, digits of both cases.
+    ///
+    /// Another user of the service may be written as the column has it, so they are not taken, and
+    /// nobody may say that there are none.
+    func isMisspelled(_ user: UserID) -> Bool {
+        let text = user.exposeText()
+        return switch self {
+        case .text: false
+        case .integer: key(for: user) == nil && Int64(text) != nil
+        case .blob, .uuid:
+            key(for: user) == nil && UserID(text.lowercased()).flatMap { key(for: $0) } != nil
+        }
+    }
+
+    /// The ids that ``key(for:)`` finds a UUID by.
+    static func spellings(ofUUID text: String) -> [UserID] {
+        Set([text.lowercased(), text.uppercased()]).sorted().compactMap { UserID($0) }
     }
 
     /// The ids that ``key(for:)`` finds bytes by: as digits, and as a UUID where they are 16 bytes.
@@ -30,7 +52,7 @@ extension IDType {
                 }.joined(separator: "-")
             )
         }
-        return spellings.compactMap { UserID($0) }
+        return spellings.flatMap(Self.spellings(ofUUID:))
     }
 
     private static func decodeHexadecimal(_ text: [UInt8]) -> [UInt8]? {

@@ -11,6 +11,7 @@ package import Lifecycle
 package actor SQLiteTarget: PurgeTarget {
     package nonisolated let name: TargetName
     private let configuration: SQLiteTargetPlan
+    private let misspelling: Misspelling
     private let hasher: any KeyedHasher
     let clock: TargetClock
     /// Refusals of the guarded VFS that have been reported.
@@ -31,6 +32,7 @@ package actor SQLiteTarget: PurgeTarget {
     package init(plan: SQLiteTargetPlan, hasher: any KeyedHasher, clock: TargetClock) {
         name = plan.name
         configuration = plan
+        misspelling = Misspelling(plan.rules)
         self.hasher = hasher
         self.clock = clock
         guardBaseline = unsafe csqliteguard_refusals(plan.path)
@@ -40,6 +42,11 @@ package actor SQLiteTarget: PurgeTarget {
 
     /// Deletes and masks, many orders in one short transaction.
     package func purge(_ orders: [PurgeOrder]) async -> [PurgeAnswer] {
+        let answers = await purgeSpelled(misspelling.fit(orders))
+        return misspelling.merged(answers, elsewhere: .trouble(.unusable), orders)
+    }
+
+    private func purgeSpelled(_ orders: [PurgeOrder]) async -> [PurgeAnswer] {
         var progress = PurgeProgress(orderCount: orders.count)
         let holds = orders.first?.holds.compactMap(\.rows) ?? []
         var remnants: [PurgeCounts.Lingering] = []
@@ -97,6 +104,11 @@ package actor SQLiteTarget: PurgeTarget {
 
     /// Counts what is left by other queries than the purge used.
     package func verify(_ orders: [PurgeOrder]) async -> [VerifyAnswer] {
+        let answers = await verifySpelled(misspelling.fit(orders))
+        return misspelling.merged(answers, elsewhere: .trouble(.unusable), orders)
+    }
+
+    private func verifySpelled(_ orders: [PurgeOrder]) async -> [VerifyAnswer] {
         var answers: [VerifyAnswer] = []
         var schemaTries = 0
         while answers.count < orders.count {
@@ -124,6 +136,7 @@ package actor SQLiteTarget: PurgeTarget {
 
     /// Counts the user's rows table by table, each in short read transactions.
     package func plan(_ order: PurgeOrder) async -> PlanAnswer {
+        guard !misspelling.concerns(order) else { return .trouble(.unusable) }
         var schemaTries = 0
         while true {
             do {
