@@ -56,9 +56,9 @@ package enum IDType: String, Hashable, Sendable, CaseIterable {
     case text
     /// The id must be a canonical decimal (`42`, `-7`; not `042` or `+42`) that fits 64 bits.
     case integer
-    /// The id must be hexadecimal, or a UUID with its four dashes, all lower-case or all upper-case.
+    /// The id must be hexadecimal, or a UUID with its four dashes, all of it in one case.
     case blob
-    /// The id must be a UUID with its four dashes, all lower-case or all upper-case; PostgreSQL only.
+    /// The id must be a UUID with its four dashes, all of it in one case; PostgreSQL only.
     case uuid
 }
 
