@@ -198,6 +198,45 @@ import Testing
         #expect(try app.integer("SELECT count(*) FROM posts") == 1)
     }
 
+    @Test(
+        "a newer row keeps what it refers to, by each of its keys and by every way",
+        arguments: [("sender", "'a'"), ("recipient", "'a'"), ("box", "1"), ("shelf", "1")]
+    )
+    func severalKeys(column: String, value: String) async throws {
+        let app = try AppDatabase(
+            """
+            CREATE TABLE users(id TEXT PRIMARY KEY);
+            CREATE TABLE boxes(id INTEGER PRIMARY KEY,
+              owner TEXT REFERENCES users ON DELETE CASCADE);
+            CREATE TABLE shelves(id INTEGER PRIMARY KEY,
+              owner TEXT REFERENCES users ON DELETE CASCADE);
+            CREATE TABLE messages(sender TEXT REFERENCES users ON DELETE CASCADE,
+              recipient TEXT REFERENCES users ON DELETE CASCADE,
+              box INTEGER REFERENCES boxes ON DELETE CASCADE,
+              shelf INTEGER REFERENCES shelves ON DELETE CASCADE, made INTEGER);
+            INSERT INTO users VALUES ('a'), ('b'); INSERT INTO boxes VALUES (1, 'a');
+            INSERT INTO shelves VALUES (1, 'a');
+            INSERT INTO messages(sender, made) VALUES ('b', 1700000000);
+            INSERT INTO messages(\(column), made) VALUES (\(value), 1760000000);
+            """
+        )
+        let target = app.target(
+            TableRule(table: "users", column: "id", action: .delete),
+            TableRule(
+                table: "messages",
+                column: "sender",
+                action: .delete,
+                creation: CreationColumn(column: "made", unit: .unixSeconds)
+            )
+        )
+        let text = await target.purge([order("a", fence: fence)])[0].text
+        #expect(text.hasSuffix("users delete, fence: none 0+1"))
+        #expect(try app.integer("SELECT count(*) FROM messages") == 2)
+        #expect(await target.verify([order("a", fence: fence)]) == [.clean])
+        _ = await target.purge([order("a", fence: present)])
+        #expect(try app.integer("SELECT count(*) FROM messages") == 1)
+    }
+
     @Test("fenced rows of a user with many rows survive every chunk")
     func fenceInChunks() async throws {
         let app = try AppDatabase(

@@ -3,7 +3,7 @@ internal import Lifecycle
 /// What holds on rows protect.
 extension ForeignKeyPlanner {
     /// Deeper than any schema that is worked with by hand; beyond it everything stays.
-    private static var depthMax: Int { 16 }
+    static var depthMax: Int { 16 }
 
     /// When a row stays: a filter fits it, or one fits a row that refers to it and would go or
     /// change with it, over any number of steps.
@@ -18,7 +18,7 @@ extension ForeignKeyPlanner {
         let reference = dialect.reference(table)
         var terms = own(filters, of: table, as: reference)
         if rule.action == .delete {
-            let referred = referred(filters)
+            let referred = withParents(filters.map(\.table))
             terms += childHolds(of: [table], as: reference, filters, referred)
         }
         return terms.isEmpty ? nil : "(" + terms.joined(separator: " OR ") + ")"
@@ -31,17 +31,6 @@ extension ForeignKeyPlanner {
     ) -> [String] {
         filters.filter { isSame($0.table, table) }
             .map { dialect.isHeld($0, of: table, as: reference) }
-    }
-
-    /// The tables with held rows, and those that such rows refer to, directly or through others.
-    private func referred(_ filters: [RowFilter]) -> Set<String> {
-        var found: Set<String> = []
-        var open = filters.map(\.table)
-        while let next = open.popLast() {
-            guard found.insert(dialect.key(next)).inserted else { continue }
-            open += tables.filter { isSame($0.name, next) }.flatMap(\.foreignKeys).map(\.parent)
-        }
-        return found
     }
 
     /// - Parameters:
@@ -71,14 +60,7 @@ extension ForeignKeyPlanner {
                 own(filters, of: child.name, as: alias)
                 + childHolds(of: path + [child.name], as: alias, filters, referred)
             guard !inner.isEmpty else { continue }
-            let join = zip(key.childColumns, key.parentColumns).map { column, parent in
-                "\(alias).\(dialect.quoted(column)) = \(reference).\(dialect.quoted(parent))"
-            }
-            terms.append(
-                "EXISTS (SELECT 1 FROM \(dialect.reference(child.name)) AS \(alias) WHERE "
-                    + join.joined(separator: " AND ")
-                    + " AND (\(inner.joined(separator: " OR "))))"
-            )
+            terms.append(refers(child.name, as: alias, by: key, to: reference, whereAny: inner))
         }
         return terms
     }

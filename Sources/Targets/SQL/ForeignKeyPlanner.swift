@@ -9,7 +9,7 @@ struct ForeignKeyPlanner<Dialect: SQLDialect> {
     }
 
     let tables: [Table]
-    private let rules: [TableRule]
+    let rules: [TableRule]
     let dialect: Dialect
     /// One sentence for each thing that forbids to purge.
     private(set) var problems: [String] = []
@@ -39,8 +39,43 @@ struct ForeignKeyPlanner<Dialect: SQLDialect> {
         }
     }
 
-    private func rules(of table: String) -> [TableRule] {
+    func rules(of table: String) -> [TableRule] {
         rules.filter { isSame($0.table, table) }
+    }
+
+    /// These tables and those that their rows refer to, directly or through others; as keys.
+    func withParents(_ names: [String]) -> Set<String> {
+        var found: Set<String> = []
+        var open = names
+        while let next = open.popLast() {
+            guard found.insert(dialect.key(next)).inserted else { continue }
+            open += tables.filter { isSame($0.name, next) }.flatMap(\.foreignKeys).map(\.parent)
+        }
+        return found
+    }
+
+    /// Whether any of the rows that refer to a row is one of some kind.
+    ///
+    /// - Parameters:
+    ///   - child: The table that refers.
+    ///   - alias: Its name in the expression.
+    ///   - key: Its key.
+    ///   - reference: The row that is referred to, in SQL.
+    ///   - kinds: Expressions over `alias`.
+    /// - Returns: An expression.
+    func refers(
+        _ child: String,
+        as alias: String,
+        by key: ForeignKey,
+        to reference: String,
+        whereAny kinds: [String]
+    ) -> String {
+        let join = zip(key.childColumns, key.parentColumns).map { column, parent in
+            "\(alias).\(dialect.quoted(column)) = \(reference).\(dialect.quoted(parent))"
+        }
+        return "EXISTS (SELECT 1 FROM \(dialect.reference(child)) AS \(alias) WHERE "
+            + join.joined(separator: " AND ")
+            + " AND (\(kinds.joined(separator: " OR "))))"
     }
 
     /// Children before parents, otherwise as configured; a circle keeps the configured order.
@@ -134,55 +169,5 @@ struct ForeignKeyPlanner<Dialect: SQLDialect> {
                 dialect.key($0.column) == dialect.key(child) && $0.strategy == .null
             }
         }
-    }
-
-    // MARK: Fence
-
-    /// What protects a row: its own time, or a newer row that refers to it and would go with it.
-    ///
-    /// - Parameters:
-    ///   - rule: The rule.
-    ///   - table: Its table, spelled as in the schema.
-    /// - Returns: An expression, or `nil` when nothing protects.
-    func fence(of rule: TableRule, in table: String) -> String? {
-        var visited: Set<String> = [dialect.key(table)]
-        var terms: [String] = []
-        let reference = dialect.reference(table)
-        if let creation = rule.creation {
-            terms.append(dialect.isFenced(creation, of: table, as: reference))
-        }
-        if rule.action == .delete {
-            terms += childFences(of: table, as: reference, &visited)
-        }
-        return terms.isEmpty ? nil : "(" + terms.joined(separator: " OR ") + ")"
-    }
-
-    private func childFences(
-        of table: String,
-        as reference: String,
-        _ visited: inout Set<String>
-    ) -> [String] {
-        var terms: [String] = []
-        for (child, key) in children(of: table) where key.cascades || key.restricts {
-            guard key.childColumns.count == key.parentColumns.count else { continue }
-            let isSelf = isSame(key.parent, child.name)
-            guard isSelf || visited.insert(dialect.key(child.name)).inserted else { continue }
-            // A table that refers to itself is followed one level deep.
-            let alias = "newer\(visited.count)\(isSelf ? "s" : "")"
-            var inner = isSelf ? [] : childFences(of: child.name, as: alias, &visited)
-            if let creation = rules(of: child.name).compactMap(\.creation).first {
-                inner.append(dialect.isFenced(creation, of: child.name, as: alias))
-            }
-            guard !inner.isEmpty else { continue }
-            let join = zip(key.childColumns, key.parentColumns).map { column, parent in
-                "\(alias).\(dialect.quoted(column)) = \(reference).\(dialect.quoted(parent))"
-            }
-            terms.append(
-                "EXISTS (SELECT 1 FROM \(dialect.reference(child.name)) AS \(alias) WHERE "
-                    + join.joined(separator: " AND ")
-                    + " AND (\(inner.joined(separator: " OR "))))"
-            )
-        }
-        return terms
     }
 }

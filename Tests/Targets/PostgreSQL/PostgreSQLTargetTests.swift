@@ -170,6 +170,34 @@ import Testing
         #expect(await target.verify([erase("x")]) == [.clean])
     }
 
+    @Test(
+        "a newer row keeps what it refers to, by each of its keys",
+        arguments: ["sender", "recipient"]
+    )
+    func severalKeys(column: String) async throws {
+        let app = try PostgreSQLFixture(
+            """
+            CREATE TABLE p(id text PRIMARY KEY);
+            CREATE TABLE m(sender text REFERENCES p ON DELETE CASCADE,
+                recipient text REFERENCES p ON DELETE CASCADE, made timestamptz);
+            INSERT INTO p VALUES ('x');
+            INSERT INTO m(\(column), made) VALUES ('x', '2027-01-01Z');
+            """
+        )
+        let target = app.target(
+            TableRule(table: "p", column: "id", action: .delete),
+            TableRule(
+                table: "m",
+                column: "sender",
+                action: .delete,
+                creation: CreationColumn(column: "made", unit: .timestamp)
+            )
+        )
+        let text = await target.purge([erase("x")])[0].text
+        #expect(text.hasSuffix("p delete, fence: none 0+1"))
+        #expect(try app.sql("SELECT count(*) FROM m") == ["1"])
+    }
+
     @Test("rows that others have locked are passed over, and verification sees them")
     func locked() async throws {
         let app = try PostgreSQLFixture(Self.schema)
