@@ -40,7 +40,7 @@ struct PostgreSQLTablePlan: Sendable {
         users = PostgreSQLUserScan(rule: rule, shape: shape)
         table = shape.name
         let name = shape.reference
-        let masks = PostgreSQLMasks(rule)
+        let masks = PostgreSQLMasks(rule, of: name)
         computed = masks.computed
         let match = Self.match(rule, shape)
         let wanted = masks.isMasked.map { " AND NOT (\($0))" } ?? ""
@@ -63,18 +63,12 @@ struct PostgreSQLTablePlan: Sendable {
         let chunk =
             "FROM \(name) WHERE \(match)\(todo)\(open)\(order)"
             + " LIMIT $3::bigint\(lock)"
-        // Partitions number their rows each for itself.
-        let place =
-            shape.kind == "p"
-            ? "(\(name).tableoid, \(name).ctid) IN (SELECT \(name).tableoid, \(name).ctid \(chunk))"
-            : "\(name).ctid = ANY (ARRAY(SELECT \(name).ctid \(chunk)))"
         switch rule.action {
         case .keep: chunkSQL = nil
-        case .delete: chunkSQL = "DELETE FROM \(name) WHERE \(match) AND \(place)"
+        case .delete: chunkSQL = Self.work("DELETE FROM \(name)", on: chunk, of: name, match)
         case .anonymize:
-            chunkSQL =
-                computed.isEmpty
-                ? "UPDATE \(name) SET \(masks.assignments) WHERE \(match) AND \(place)" : nil
+            let verb = "UPDATE \(name) SET \(masks.assignments)"
+            chunkSQL = computed.isEmpty ? Self.work(verb, on: chunk, of: name, match) : nil
         }
         let values = computed.map { ", \(name).\(PostgreSQLDialect.quote($0.column))::text" }
         selectSQL = "SELECT \(name).tableoid, \(name).ctid\(values.joined()) \(chunk)"
@@ -98,6 +92,21 @@ struct PostgreSQLTablePlan: Sendable {
             SELECT count(*) FROM (SELECT 1 FROM \(name) WHERE \(Self.check(rule, shape))\
             \(todo)\(open) LIMIT \(PostgreSQLLimits.remainingRows)) AS q
             """
+    }
+
+    /// Partitions and inheriting tables number their rows each for itself, so the table belongs to
+    /// the place; the array has rows read by place, without a look at all of the user's.
+    private static func work(
+        _ verb: String,
+        on chunk: String,
+        of name: String,
+        _ match: String
+    ) -> String {
+        """
+        WITH v AS MATERIALIZED (SELECT \(name).tableoid AS o, \(name).ctid AS i \(chunk)) \
+        \(verb) WHERE \(match) AND \(name).ctid = ANY (ARRAY(SELECT i FROM v)) \
+        AND (\(name).tableoid, \(name).ctid) IN (SELECT o, i FROM v)
+        """
     }
 
     /// Statements to be tried at the check, with the number of their parameters.
@@ -158,13 +167,14 @@ struct PostgreSQLMasks {
     /// Those whose values come from us, in the order of the parameters.
     private(set) var computed: [ColumnMask] = []
 
-    init(_ rule: TableRule) {
+    init(_ rule: TableRule, of table: String) {
         guard case .anonymize(let masks) = rule.action else { return }
-        for mask in masks { add(mask) }
+        for mask in masks { add(mask, table) }
     }
 
-    private mutating func add(_ mask: ColumnMask) {
-        let column = PostgreSQLDialect.quote(mask.column)
+    private mutating func add(_ mask: ColumnMask, _ table: String) {
+        let name = PostgreSQLDialect.quote(mask.column)
+        let column = "\(table).\(name)"
         let value: String
         let test: String
         switch mask.strategy {
@@ -182,7 +192,7 @@ struct PostgreSQLMasks {
             value = "left(\(column)::text, \(length))"
             test = "(\(column) IS NULL OR char_length(\(column)::text) <= \(length))"
         }
-        assignments += (assignments.isEmpty ? "" : ", ") + "\(column) = \(value)"
+        assignments += (assignments.isEmpty ? "" : ", ") + "\(name) = \(value)"
         isMasked = (isMasked.map { $0 + " AND " } ?? "") + test
     }
 }
