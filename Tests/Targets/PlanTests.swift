@@ -128,6 +128,38 @@ import Testing
         )
     }
 
+    @Test("a cascade covers rows that go by the user's own key, not what stands on others' rows")
+    func cascades() async throws {
+        let found = try await findings(
+            """
+            CREATE TABLE posts(id INTEGER PRIMARY KEY, author_id TEXT);
+            CREATE TABLE comments(post INTEGER REFERENCES posts ON DELETE CASCADE, user_id TEXT,
+              email TEXT);
+            CREATE TABLE drafts(post INTEGER REFERENCES posts ON DELETE CASCADE, email TEXT);
+            CREATE TABLE notes(author_id TEXT PRIMARY KEY, email TEXT);
+            CREATE TABLE marks(author_id TEXT REFERENCES notes ON DELETE CASCADE, email TEXT);
+            """,
+            [
+                TableRule(table: "posts", column: "author_id", action: .delete),
+                TableRule(table: "notes", column: "author_id", action: .delete),
+            ]
+        )
+        #expect(
+            found == [
+                "comments.post: refers to 'posts'",
+                "! comments.user_id: named like a user id",
+                "! comments.email: named like personal data",
+                "drafts.post: refers to 'posts'",
+                "drafts.email: named like personal data",
+                "marks.author_id: refers to 'notes'",
+                "marks.email: named like personal data",
+                "notes.author_id: named as the user id of a configured table",
+                "notes.email: named like personal data",
+                "posts.author_id: named as the user id of a configured table",
+            ]
+        )
+    }
+
     @Test("keeping with a reason covers, anonymizing covers the columns it sets")
     func otherActions() async throws {
         let found = try await findings(

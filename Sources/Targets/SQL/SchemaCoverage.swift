@@ -71,51 +71,67 @@ struct SchemaCoverage {
                 )
             )
         }
-        for column in table.columns {
-            guard let finding = finding(of: column, in: table, rules) else { continue }
+        let ids = table.columns.map { idFinding(of: $0, in: table, rules) }
+        // A row of a user whom no rule finds stays while what it refers to is another's.
+        let goes = isCascaded(table) && ids.allSatisfy { $0?.isCovered ?? true }
+        for (column, id) in zip(table.columns, ids) {
+            guard let finding = id ?? personalFinding(of: column, in: table, rules, goes: goes)
+            else { continue }
             found.append(finding)
         }
         return found
     }
 
-    private func finding(
+    private func isNamed(_ column: String, in table: Table, _ rules: [TableRule]) -> Bool {
+        rules.contains { $0.column.lowercased() == column.lowercased() || masks($0, column) }
+            || keyColumns.contains("\(table.name).\(column)".lowercased())
+    }
+
+    /// What is found when the column looks like a user id, or refers to one.
+    private func idFinding(
         of column: String,
         in table: Table,
         _ rules: [TableRule]
     ) -> CoverageFinding? {
         let name = "\(table.name).\(column)"
-        let isNamed =
-            rules.contains { $0.column.lowercased() == column.lowercased() }
-            || keyColumns.contains(name.lowercased())
-        let isMasked = rules.contains { masks($0, column) }
-        if let key = table.foreignKeys.first(where: { key in
+        let isNamed = isNamed(column, in: table, rules)
+        let keys = table.foreignKeys.filter { key in
             key.childColumns.contains { $0.lowercased() == column.lowercased() }
-                && refersToUsers(key, table, rules)
-        }) {
+        }
+        if let key = keys.first(where: { refersToUsers($0, table, rules) }) {
             let goes =
                 isDeleted(key.parent)
                 && (key.cascades || key.onDelete == "SET NULL" || key.onDelete == "SET DEFAULT")
             return CoverageFinding(
                 name: name,
                 reason: "refers to '\(key.parent)'",
-                isCovered: isNamed || isMasked || goes
+                isCovered: isNamed || goes
             )
         }
         let canonical = PersonalNames.canonical(column)
-        if userColumns.contains(canonical) || PersonalNames.isUserID(canonical) {
-            return CoverageFinding(
-                name: name,
-                reason: userColumns.contains(canonical)
-                    ? "named as the user id of a configured table" : "named like a user id",
-                isCovered: isNamed || isMasked || isCascaded(table)
-            )
+        guard userColumns.contains(canonical) || PersonalNames.isUserID(canonical) else {
+            return nil
         }
-        guard PersonalNames.isPersonal(canonical) else { return nil }
-        let isRowCovered = rules.contains { $0.action == .delete || $0.action == .keep }
         return CoverageFinding(
             name: name,
+            reason: userColumns.contains(canonical)
+                ? "named as the user id of a configured table" : "named like a user id",
+            isCovered: isNamed || keys.contains { $0.cascades && isDeleted($0.parent) }
+        )
+    }
+
+    private func personalFinding(
+        of column: String,
+        in table: Table,
+        _ rules: [TableRule],
+        goes: Bool
+    ) -> CoverageFinding? {
+        guard PersonalNames.isPersonal(PersonalNames.canonical(column)) else { return nil }
+        let isRowCovered = rules.contains { $0.action == .delete || $0.action == .keep }
+        return CoverageFinding(
+            name: "\(table.name).\(column)",
             reason: "named like personal data",
-            isCovered: isNamed || isMasked || isRowCovered || isCascaded(table)
+            isCovered: isNamed(column, in: table, rules) || isRowCovered || goes
         )
     }
 
