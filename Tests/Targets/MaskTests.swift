@@ -88,7 +88,7 @@ import Testing
         )
         let cases: [(String, MaskStrategy)] = [
             ("a", .null), ("b", .hash), ("b", .random), ("c", .text("x")), ("d", .hash),
-            ("id", .integer(1)), ("a", .truncate(length: -1)),
+            ("id", .integer(1)), ("a", .truncate(length: -1)), ("c", .hash),
         ]
         for (column, strategy) in cases {
             let mask = ColumnMask(column: column, strategy: strategy)

@@ -230,6 +230,9 @@ struct PostgreSQLPlanMaker {
                         + " \(MaskText.length)"
                 )
             }
+            if mask.strategy == .hash, shape.uniqueColumns.contains(column.name) {
+                problems.append(MaskText.repeats(place))
+            }
         case .truncate where !isText:
             problems.append("\(place) holds no text to truncate")
         case .text, .integer, .truncate:

@@ -15,6 +15,11 @@ enum MaskText {
         return marker + hexadecimal(digest.prefix(digestBytes))
     }
 
+    /// The problem of a hash in a unique column: it would meet the one of an earlier deletion.
+    static func repeats(_ place: String) -> String {
+        "\(place) is unique, and the hash of a value that comes again is the same; use random"
+    }
+
     static func random(_ entropy: () -> UInt64) -> String {
         let bytes = [entropy(), entropy()].flatMap { half in
             (0..<8).map { UInt8(truncatingIfNeeded: half >> ($0 * 8)) }

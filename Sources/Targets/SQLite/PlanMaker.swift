@@ -178,6 +178,9 @@ struct PlanMaker {
             if column.affinity != .text && (column.affinity != .none || shape.isStrict) {
                 problems.append("\(place) does not store text, which hash and random write")
             }
+            if mask.strategy == .hash, shape.uniqueColumns.contains(column.name.lowercased()) {
+                problems.append(MaskText.repeats(place))
+            }
         case .truncate(let length) where length < 0:
             problems.append("\(place): the length to truncate to is negative")
         case .text, .integer, .truncate:

@@ -45,11 +45,18 @@ import Testing
                     action: .anonymize([ColumnMask(column: "j", strategy: .text("x"))])
                 ), "cannot be worked on"
             ),
+            (
+                TableRule(
+                    table: "t",
+                    column: "u",
+                    action: .anonymize([ColumnMask(column: "mail", strategy: .hash)])
+                ), "use random"
+            ),
         ]
     )
     func misfits(rule: TableRule, text: String) async throws {
         let app = try PostgreSQLFixture(
-            "CREATE TABLE t(u text, n int, short varchar(10), j json);"
+            "CREATE TABLE t(u text, n int, short varchar(10), j json, mail text UNIQUE);"
                 + " INSERT INTO t VALUES ('x', 1, 'x', '{}'); CREATE VIEW v AS SELECT * FROM t"
         )
         let target = app.target(rule)
