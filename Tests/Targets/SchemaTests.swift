@@ -60,6 +60,40 @@ import Testing
         #expect(try app.integer("SELECT count(*) FROM invoices") == 1)
     }
 
+    @Test(
+        "rows of others that go with a user's, or stop their deletion, are told",
+        arguments: [
+            (
+                "CASCADE",
+                "deleting from 'posts' cascades into 'comments' by 'post': rows there that are of"
+                    + " other users go with it and are not counted, also while such a user is held"
+            ),
+            (
+                "NO ACTION",
+                "rows of other users in 'comments' refer to 'posts' by 'post' and can stop the"
+                    + " deletion of a user"
+            ),
+        ]
+    )
+    func othersRows(action: String, advice: String) async throws {
+        let app = try AppDatabase(
+            """
+            CREATE TABLE users(id TEXT PRIMARY KEY);
+            CREATE TABLE posts(id INTEGER PRIMARY KEY, u TEXT REFERENCES users ON DELETE \(action));
+            CREATE TABLE comments(post INTEGER REFERENCES posts ON DELETE \(action), u TEXT);
+            CREATE INDEX pu ON posts(u); CREATE INDEX cu ON comments(u);
+            """
+        )
+        let target = app.target(
+            TableRule(table: "users", column: "id", action: .delete),
+            TableRule(table: "posts", column: "u", action: .delete),
+            TableRule(table: "comments", column: "u", action: .delete)
+        )
+        let found = await target.inspect()
+        #expect(found.problems == [])
+        #expect(found.advice.filter { $0.contains("'posts'") } == [advice])
+    }
+
     @Test("tables that refer to each other in a circle go together, and the check says so")
     func circle() async throws {
         let app = try AppDatabase(

@@ -154,11 +154,33 @@ struct ForeignKeyPlanner<Dialect: SQLDialect> {
                 )
             } else if childRules.isEmpty && key.restricts {
                 advice.append("rows of '\(child.name)' can stop the deletion from '\(origin)'")
+            } else {
+                adviseOthers(child.name, key, childRules)
             }
             if key.cascades && visited.insert(dialect.key(child.name)).inserted {
                 checkChildren(of: child.name, deletedFor: origin, &visited)
             }
         }
+    }
+
+    /// Tells of rows that no rule deals with for the user who is deleted: whose they are is said by
+    /// another column than the key.
+    private mutating func adviseOthers(_ child: String, _ key: ForeignKey, _ rules: [TableRule]) {
+        let columns = key.childColumns.map(dialect.key)
+        guard !rules.contains(where: { columns.contains(dialect.key($0.column)) }) else { return }
+        let named = key.childColumns.joined(separator: "', '")
+        let sentence =
+            if key.cascades {
+                "deleting from '\(key.parent)' cascades into '\(child)' by '\(named)': rows there"
+                    + " that are of other users go with it and are not counted, also while such a"
+                    + " user is held"
+            } else if key.restricts {
+                "rows of other users in '\(child)' refer to '\(key.parent)' by '\(named)' and can"
+                    + " stop the deletion of a user"
+            } else {
+                ""
+            }
+        if !sentence.isEmpty, !advice.contains(sentence) { advice.append(sentence) }
     }
 
     /// Whether the rule itself takes the reference away before the parent goes.
