@@ -97,6 +97,35 @@ import Testing
         }
     }
 
+    @Test("text behind a zero byte is no masked text")
+    func zeroBytes() async throws {
+        let app = try AppDatabase(
+            """
+            CREATE TABLE p(u TEXT, a TEXT, b TEXT, c);
+            INSERT INTO p VALUES ('a', char(0) || 'victim@example.org',
+              'erased:0123456789abcdef0123456789abcdef' || char(0) || 'victim@example.org',
+              x'0076');
+            """
+        )
+        let target = app.target(
+            TableRule(
+                table: "p",
+                column: "u",
+                action: .anonymize([
+                    ColumnMask(column: "a", strategy: .truncate(length: 3)),
+                    ColumnMask(column: "b", strategy: .random),
+                    ColumnMask(column: "c", strategy: .truncate(length: 3)),
+                ])
+            )
+        )
+        #expect(await target.verify([order("a")]) == [.remaining(1)])
+        #expect(await target.purge([order("a")]).map(\.text) == ["p anonymize, fence: none 1"])
+        #expect(await target.verify([order("a")]) == [.clean])
+        let left = "SELECT count(*) FROM p WHERE hex(a) LIKE '%766963%' OR hex(b) LIKE '%766963%'"
+        #expect(try app.integer(left) == 0)
+        #expect(try app.texts("SELECT hex(c) FROM p") == ["\"0076\""])
+    }
+
     @Test("a user with many rows is anonymized in chunks, and a reverting trigger ends")
     func chunks() async throws {
         let app = try AppDatabase(

@@ -38,7 +38,8 @@ struct MaskSQL {
             let place = bind(.integer(Int64(length)))
             (value, test) = (
                 "substr(\(column), 1, \(place))",
-                "(\(column) IS NULL OR length(\(column)) <= \(place))"
+                "(\(column) IS NULL OR (length(\(column)) <= \(place)"
+                    + " AND (typeof(\(column)) <> 'text' OR \(Self.isWhole(column)))))"
             )
         }
         assignments += (assignments.isEmpty ? "" : ", ") + "\(column) = \(value)"
@@ -50,11 +51,15 @@ struct MaskSQL {
         return "?\(Int(PreparedQuery.Place.constants) + constants.count - 1)"
     }
 
+    /// No zero byte is in a text: length(), substr() and GLOB see nothing behind one
+    /// (sqlite.org/nulinstr.html).
+    private static func isWhole(_ column: String) -> String { "instr(\(column), char(0)) = 0" }
+
     private static func hasMarker(_ column: String) -> String {
         let marker = MaskText.marker
         let length = MaskText.length
         return "(\(column) IS NULL OR (typeof(\(column)) = 'text' AND length(\(column)) = \(length)"
-            + " AND \(column) GLOB '\(marker)*'"
+            + " AND \(Self.isWhole(column)) AND \(column) GLOB '\(marker)*'"
             + " AND substr(\(column), \(marker.count + 1)) NOT GLOB '*[^0-9a-f]*'))"
     }
 }
