@@ -18,16 +18,17 @@ extension LedgerKeeper {
         defer { leave() }
         let reader = LeafReader(state: state)
         var audit = LedgerAudit(key: key)
-        var known = try await knownCheckpoints()[...]
+        let known = NoteReader(state: state, position: try await acceptedID())
         let rest = try await file.read(from: 0) { note, _ in
-            if let first = known.first, note.elementsEqual(first.utf8) { known.removeFirst() }
+            if let next = try await known.next(), note.elementsEqual(next.utf8) { known.pass() }
             guard let size = audit.take(note) else { return }
             try await reader.feed(&audit, until: size)
             audit.settle()
         }
         try await reader.feed(&audit, until: .max)
         audit.finish(rest: rest)
-        for note in known {
+        while let note = try await known.next() {
+            known.pass()
             let size = SignedNote(note).flatMap { Checkpoint(text: $0.text) }?.size
             audit.add(.missingNote, size ?? 0)
         }
@@ -47,17 +48,35 @@ extension LedgerKeeper {
         guard health == .sound, let last else { return state.ledgerSize }
         return last.checkpoint.size
     }
+}
 
-    private func knownCheckpoints() async throws -> [String] {
-        var notes: [String] = []
-        var position = try await acceptedID()
-        while true {
-            let page = try await state.checkpoints(after: position, limit: 1000)
-            guard let last = page.last else { return notes }
-            position = last.id
-            notes += page.map(\.note)
-        }
+/// Goes through the notes that the state knows, in order, some at a time: years have millions.
+private final class NoteReader {
+    private let state: StateDatabase
+    private var position: Int
+    private var page: ArraySlice<String> = []
+    private var isAtEnd = false
+
+    /// - Parameters:
+    ///   - state: The database.
+    ///   - position: Behind which the first one is.
+    init(state: StateDatabase, position: Int) {
+        self.state = state
+        self.position = position
     }
+
+    /// The next one; the same until ``pass()``.
+    func next() async throws -> String? {
+        if page.isEmpty, !isAtEnd {
+            let found = try await state.checkpoints(after: position, limit: 1000)
+            if let last = found.last { position = last.id }
+            page = found.map(\.note)[...]
+            isAtEnd = found.isEmpty
+        }
+        return page.first
+    }
+
+    func pass() { page.removeFirst() }
 }
 
 /// Feeds an audit with the rows of the ledger, in order.
