@@ -127,6 +127,17 @@ extension PurgeWork {
         heldUnder = nil
     }
 
+    /// Takes back that it is done, for what was erased may be there again.
+    ///
+    /// A verification that is under way may have seen the store as it was; its answer counts for
+    /// nothing. That of a purge counts, since the verification follows it.
+    mutating func purgeAgain() {
+        guard step != .waiting else { return }
+        step = .waiting
+        endedAt = nil
+        retryNow()
+    }
+
     /// Whether only the end of a hold lets the purge go on.
     func isOnHold(_ around: Surroundings) -> Bool {
         // With no hold anywhere, which is nearly always, nothing is looked up.

@@ -57,7 +57,8 @@ extension Request {
             return []
         case .identityChanged(let snapshot):
             return try learn(snapshot)
-        case .hold, .release, .retry, .cancel, .approve, .absorbed, .abandon, .quarantine:
+        case .hold, .release, .retry, .cancel, .approve, .absorbed, .abandon, .quarantine,
+            .restored:
             return try operate(event, at: moment.now, around: around)
         }
     }
@@ -133,6 +134,11 @@ extension Request {
             return try abandon(at: now, around: around)
         case .quarantine:
             crashCount = max(crashCount, Limits.crashesMax)
+        case .restored(let targets):
+            for index in purges.indices where targets.contains(purges[index].target) {
+                purges[index].purgeAgain()
+            }
+            approval?.expire()
         case .due, .lookedUp, .checked, .revoked, .confirmed, .planned, .purged, .verified,
             .postponed,
             .identityChanged:

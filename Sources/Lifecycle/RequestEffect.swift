@@ -63,6 +63,8 @@ package enum RequestEvent: Hashable, Sendable {
     case abandon
     /// It was being worked on in too many crashes of our own.
     case quarantine
+    /// These targets were put back from backups, so what is purged or verified there may be back.
+    case restored(Set<TargetName>)
 }
 
 /// Why an operation on a request was refused; `rawValue` is the problem code on the wire.

@@ -109,6 +109,7 @@ enum Samples {
         replay.since = time
         replay.id = "r-1"
         replay.tombstones = 7
+        replay.reopened = 2
         replay.targets = [target]
         return replay
     }

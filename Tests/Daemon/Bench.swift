@@ -117,7 +117,8 @@ final class Bench: Sendable {
             logger: log.logger,
             makeCopy: { _, _ in
                 copy.map { .made($0, nil) } ?? .refused(code: "no_copies", detail: "")
-            }
+            },
+            operate: { _, _ in .notOpen }
         )
     }
 

@@ -6,6 +6,7 @@ import Lifecycle
 import NIOPosix
 import Settings
 import Storage
+import Synchronization
 import Targets
 import Testing
 import Vault
@@ -19,6 +20,8 @@ struct ReplayTests {
 
     private final class Stores: Sendable {
         let bench: Bench
+        /// What open requests were told.
+        let operated = Mutex<[RequestID: RequestEvent]>([:])
         let shelf: AdapterShelf
         let files: String
         let database: String
@@ -157,6 +160,10 @@ struct ReplayTests {
                 logger: bench.log.logger,
                 makeCopy: { _, _ in
                     copy.map { .made($0, nil) } ?? .refused(code: "no_copies", detail: "")
+                },
+                operate: { id, event in
+                    self.operated.withLock { $0[id] = event }
+                    return .done
                 }
             )
         }
@@ -295,6 +302,52 @@ struct ReplayTests {
         #expect(replay.state.known == .finished)
         #expect(replay.targets.map(\.erased) == [1, 1])
         #expect(try stores.rows(from: 0, count: 5).count == 0)
+    }
+
+    @Test func `open deletions that have begun purge again, but for a drill`() async throws {
+        let stores = try await Stores(1)
+        let mint = IdentifierMint(now: { Bench.start })
+        let user = try #require(UserID("user-0"))
+        let outcomes = try await stores.bench.state.accept(
+            [
+                Engine.Submission(
+                    kind: .deleteAccount,
+                    user: user,
+                    userHash: stores.bench.hasher.hash("user-0", domain: .user),
+                    createdAt: Bench.start,
+                    origin: .control(uid: 1, role: "submit")
+                )
+            ],
+            policy: IntakePolicy(
+                gracePeriod: .zero,
+                deadline: .seconds(86_400),
+                targets: [TargetName("app-db"), TargetName("uploads")]
+            ),
+            now: Bench.start,
+            newID: { mint.requestID() }
+        )
+        guard case .accepted(let loaded, _)? = outcomes.first else {
+            Issue.record("not accepted")
+            return
+        }
+        var begun = loaded.request
+        begun.phase = .open(.purging)
+        begun.purgeStartedAt = Bench.start
+        begun.purges[0].attempts = 1
+        begun.purges[0].step = .purged
+        _ = try await stores.bench.state.commit([
+            .save(now: begun, was: loaded.request, at: Bench.start)
+        ])
+        for (target, isDrill, reopened) in [
+            (nil, true, 0), (TargetName("uploads"), false, 0), (TargetName("app-db"), false, 1),
+        ] {
+            var input = ReplayInput(since: Bench.start, target: target)
+            input.isDrill = isDrill
+            #expect(try await stores.replay(input).reopened == reopened)
+            let told = stores.operated.withLock { $0 }
+            let event = target.map { RequestEvent.restored([$0]) }
+            #expect(told == (reopened == 1 ? [begun.id: try #require(event)] : [:]))
+        }
     }
 
     @Test func `erasures from before the backup are left alone`() async throws {

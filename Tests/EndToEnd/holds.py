@@ -5,6 +5,7 @@ What is left is asked with the sqlite3 program, what was revoked is in the sandb
 
 import datetime
 import json
+import os
 import subprocess
 import time
 
@@ -45,7 +46,7 @@ NOTHING = dict.fromkeys(FULL, 0)
 # Long enough for a step that should not be taken: each takes milliseconds.
 STILL_S = 1.5
 HOUR_S = 3600
-MEMBERS = 8
+MEMBERS = 10
 
 
 def holds(checks, seed):
@@ -70,7 +71,7 @@ def held(checks, seed, sandbox):
         # Of all at once: each call makes tokens of the same accounts anew.
         stage.spare_tokens = stage.new_tokens(MEMBERS)
         stage.starts()
-        for part in (of_request, of_user, of_user_to_come, of_target, of_rows):
+        for part in (of_request, of_user, of_user_to_come, of_target, of_restored, of_rows):
             part(checks, stage)
         checks.equal("no hold on a target is left", json.loads(ctl(stage, "holds", "--json").stdout)["items"], [])
         stage.scan()
@@ -147,6 +148,30 @@ def of_target(checks, stage):
     checks.equal("holds lists it with its reason", [(hold["name"], hold["target"], hold.get("reason")) for hold in listed],
                  [("app-db", "app-db", "case 3")])
     released(checks, stage, "release --hold", requests, "release", "--hold", "app-db")
+
+
+def of_restored(checks, stage):
+    """The target that is purged comes back from a backup while the other one is held: nobody has a tombstone yet."""
+    user, neighbour = members(stage, 2)
+    notes, since = stage.path("app/notes.db"), datetime.datetime.now(datetime.timezone.utc).isoformat()
+    sqlite(notes, f"VACUUM INTO '{notes}.old'")
+    ctl(stage, "hold", "--target", "app-db")
+    request = stage.delete(user)[1]["id"]
+    checks.check("restored: parked on_hold, with one target purged", parked(stage, request, "on_hold")
+                 and left(stage, user)["notes"] == 0, show(stage, request))
+    os.replace(f"{notes}.old", notes)
+    checks.equal("restored: the data is back", left(stage, user), FULL)
+    drill = ctl(stage, "replay", "--drill", "--since", since, "--target", "notes-db")
+    checks.check("restored: a drill has no deletion purge again", "reopened    0" in drill.stdout, drill)
+    checks.check("restored: and leaves the data", stays(stage, request) and left(stage, user) == FULL, left(stage, user))
+    done = ctl(stage, "replay", "--since", since, "--target", "notes-db")
+    checks.check("restored: a replay says that a deletion purges again", works(done) and "reopened    1" in done.stdout, done)
+    checks.check("restored: it does, within the hold", comes_true(lambda: left(stage, user) == dict(FULL, notes=0), 20)
+                 and parked(stage, request, "on_hold"), left(stage, user))
+    checks.equal("restored: a neighbour keeps everything", left(stage, neighbour), FULL)
+    receipt = released(checks, stage, "restored: release --hold", {user: request}, "release", "--hold", "app-db")
+    counts = {target["target"]: sum(table["rows"] for table in target["tables"]) for target in receipt["targets"]}
+    checks.equal("restored: the receipt counts what went both times", counts["notes-db"], 2 * FULL["notes"])
 
 
 def of_rows(checks, stage):

@@ -3,7 +3,7 @@ import Lifecycle
 /// One column of the phase table: every kind of event, with its good answer.
 enum EventColumn: String, Hashable, CaseIterable {
     case due, lookup, checked, revoked, confirmed, planned, purged, verified, postponed, absorbed
-    case news, hold, release, approve, retry, cancel, abandon, quarantine
+    case news, hold, release, approve, retry, cancel, abandon, quarantine, restored
 
     var event: RequestEvent {
         switch self {
@@ -26,6 +26,7 @@ enum EventColumn: String, Hashable, CaseIterable {
         case .cancel: .cancel
         case .abandon: .abandon
         case .quarantine: .quarantine
+        case .restored: .restored([Sample.database])
         }
     }
 
@@ -51,6 +52,7 @@ enum EventColumn: String, Hashable, CaseIterable {
             case .cancel: .cancel
             case .abandon: .abandon
             case .quarantine: .quarantine
+            case .restored: .restored
             }
     }
 
@@ -75,6 +77,7 @@ enum EventColumn: String, Hashable, CaseIterable {
         case .cancel: "can"
         case .abandon: "abn"
         case .quarantine: "qua"
+        case .restored: "rst"
         }
     }
 }

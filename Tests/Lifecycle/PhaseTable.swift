@@ -9,6 +9,7 @@ enum PhaseTable {
     static let deletion = """
         accepted
           revoking +check: due lookup planned revoked confirmed purged verified postponed news retry
+          revoking +check: restored
           revoking +revoke: checked
           refused deletion_in_progress: absorbed
           refused no_plan: approve
@@ -19,6 +20,7 @@ enum PhaseTable {
           accepted/quarantined +parked: quarantine
         scheduled
           stays: due lookup planned checked revoked confirmed purged verified postponed news retry
+          stays: restored
           refused deletion_in_progress: absorbed
           refused no_plan: approve
           scheduled/on_hold +parked: hold
@@ -27,7 +29,7 @@ enum PhaseTable {
           scheduled +abandoned: abandon
           scheduled/quarantined +parked: quarantine
         revoking, check
-          stays: due lookup planned purged verified postponed news retry
+          stays: due lookup planned purged verified postponed news retry restored
           revoking +revoke: checked
           revoking +check: revoked confirmed
           refused deletion_in_progress: absorbed
@@ -38,7 +40,7 @@ enum PhaseTable {
           purging +abandoned +purgeStarted +purge: abandon
           revoking/quarantined +parked: quarantine
         revoking, revoke
-          stays: due lookup planned purged verified postponed news retry
+          stays: due lookup planned purged verified postponed news retry restored
           revoking +revoke: checked confirmed
           purging +accepted +purgeStarted +purge: revoked
           refused deletion_in_progress: absorbed
@@ -49,7 +51,7 @@ enum PhaseTable {
           purging +abandoned +purgeStarted +purge: abandon
           revoking/quarantined +parked: quarantine
         revoking, confirm
-          stays: due lookup planned purged verified postponed news retry
+          stays: due lookup planned purged verified postponed news retry restored
           revoking +confirm: checked revoked
           purging +proven +purgeStarted +purge: confirmed
           refused deletion_in_progress: absorbed
@@ -61,6 +63,7 @@ enum PhaseTable {
           revoking/quarantined +parked: quarantine
         revoking, timer
           stays: due lookup planned checked revoked confirmed purged verified postponed news
+          stays: restored
           refused deletion_in_progress: absorbed
           refused no_plan: approve
           revoking/on_hold +parked: hold
@@ -71,6 +74,7 @@ enum PhaseTable {
           revoking/quarantined +parked: quarantine
         revoking, code
           stays: due lookup planned checked revoked confirmed purged verified postponed retry
+          stays: restored
           refused deletion_in_progress: absorbed
           refused no_plan: approve
           revoking +check: news
@@ -80,7 +84,7 @@ enum PhaseTable {
           purging +abandoned +purgeStarted +purge: abandon
           revoking/quarantined +parked: quarantine
         purging
-          stays: due lookup planned checked revoked confirmed postponed retry
+          stays: due lookup planned checked revoked confirmed postponed retry restored
           verifying +verify: purged
           purging +purge: verified
           refused deletion_in_progress: absorbed news
@@ -92,6 +96,7 @@ enum PhaseTable {
           purging/quarantined +parked: quarantine
         verifying
           stays: due lookup planned checked revoked confirmed postponed retry
+          purging: restored
           verifying +verify: purged
           completed +done: verified
           refused deletion_in_progress: absorbed news
@@ -103,6 +108,7 @@ enum PhaseTable {
           verifying/quarantined +parked: quarantine
         accepted/vault_sealed
           stays: due lookup planned checked revoked confirmed purged verified postponed news retry
+          stays: restored
           refused deletion_in_progress: absorbed
           refused no_plan: approve
           accepted/on_hold +parked: hold
@@ -111,7 +117,7 @@ enum PhaseTable {
           accepted/vault_sealed +abandoned: abandon
           accepted/quarantined +parked: quarantine
         accepted/on_hold
-          stays: due lookup planned checked revoked confirmed purged verified
+          stays: due lookup planned checked revoked confirmed purged verified restored
           stays: postponed news hold retry
           refused deletion_in_progress: absorbed
           refused no_plan: approve
@@ -120,7 +126,7 @@ enum PhaseTable {
           accepted/on_hold +abandoned: abandon
           accepted/quarantined +parked: quarantine
         accepted/quarantined
-          stays: due lookup planned checked revoked confirmed purged verified
+          stays: due lookup planned checked revoked confirmed purged verified restored
           stays: postponed news hold quarantine
           refused deletion_in_progress: absorbed
           refused no_plan: approve
@@ -130,6 +136,7 @@ enum PhaseTable {
           accepted/quarantined +abandoned: abandon
         scheduled/vault_sealed
           stays: due lookup planned checked revoked confirmed purged verified postponed news retry
+          stays: restored
           refused deletion_in_progress: absorbed
           refused no_plan: approve
           scheduled/on_hold +parked: hold
@@ -138,7 +145,7 @@ enum PhaseTable {
           scheduled/vault_sealed +abandoned: abandon
           scheduled/quarantined +parked: quarantine
         scheduled/on_hold
-          stays: due lookup planned checked revoked confirmed purged verified
+          stays: due lookup planned checked revoked confirmed purged verified restored
           stays: postponed news hold retry
           refused deletion_in_progress: absorbed
           refused no_plan: approve
@@ -147,7 +154,7 @@ enum PhaseTable {
           scheduled/on_hold +abandoned: abandon
           scheduled/quarantined +parked: quarantine
         scheduled/quarantined
-          stays: due lookup planned checked revoked confirmed purged verified
+          stays: due lookup planned checked revoked confirmed purged verified restored
           stays: postponed news hold quarantine
           refused deletion_in_progress: absorbed
           refused no_plan: approve
@@ -157,6 +164,7 @@ enum PhaseTable {
           scheduled/quarantined +abandoned: abandon
         revoking/needs_reauthentication
           stays: due lookup planned checked revoked confirmed purged verified postponed retry
+          stays: restored
           refused deletion_in_progress: absorbed
           refused no_plan: approve
           revoking +check +resumed: news
@@ -167,6 +175,7 @@ enum PhaseTable {
           revoking/quarantined +parked: quarantine
         revoking/provider_paused
           stays: due lookup planned checked revoked confirmed purged verified postponed news retry
+          stays: restored
           refused deletion_in_progress: absorbed
           refused no_plan: approve
           revoking/on_hold +parked: hold
@@ -176,6 +185,7 @@ enum PhaseTable {
           revoking/quarantined +parked: quarantine
         revoking/vault_sealed
           stays: due lookup planned checked revoked confirmed purged verified postponed news retry
+          stays: restored
           refused deletion_in_progress: absorbed
           refused no_plan: approve
           revoking/on_hold +parked: hold
@@ -184,7 +194,7 @@ enum PhaseTable {
           revoking/vault_sealed +abandoned: abandon
           revoking/quarantined +parked: quarantine
         revoking/on_hold
-          stays: due lookup planned checked revoked confirmed purged verified
+          stays: due lookup planned checked revoked confirmed purged verified restored
           stays: postponed news hold retry
           refused deletion_in_progress: absorbed
           refused no_plan: approve
@@ -194,6 +204,7 @@ enum PhaseTable {
           revoking/quarantined +parked: quarantine
         revoking/shared_identity
           stays: due lookup planned checked revoked confirmed purged verified postponed retry
+          stays: restored
           refused deletion_in_progress: absorbed
           refused no_plan: approve
           revoking +check +resumed: news
@@ -203,7 +214,7 @@ enum PhaseTable {
           purging +abandoned +purgeStarted +purge +resumed: abandon
           revoking/quarantined +parked: quarantine
         revoking/quarantined
-          stays: due lookup planned checked revoked confirmed purged verified
+          stays: due lookup planned checked revoked confirmed purged verified restored
           stays: postponed news hold quarantine
           refused deletion_in_progress: absorbed
           refused no_plan: approve
@@ -212,7 +223,7 @@ enum PhaseTable {
           cancelled +cancelled: cancel
           revoking/quarantined +abandoned: abandon
         purging/target_paused
-          stays: due lookup planned checked revoked confirmed verified postponed retry
+          stays: due lookup planned checked revoked confirmed verified postponed retry restored
           verifying/target_paused: purged
           refused deletion_in_progress: absorbed news
           refused no_plan: approve
@@ -223,6 +234,7 @@ enum PhaseTable {
           purging/quarantined +parked: quarantine
         purging/vault_sealed
           stays: due lookup planned checked revoked confirmed purged verified postponed retry
+          stays: restored
           refused deletion_in_progress: absorbed news
           refused no_plan: approve
           purging/on_hold +parked: hold
@@ -232,6 +244,7 @@ enum PhaseTable {
           purging/quarantined +parked: quarantine
         purging/on_hold
           stays: due lookup planned checked revoked confirmed purged verified postponed hold retry
+          stays: restored
           refused deletion_in_progress: absorbed news
           refused no_plan: approve
           verifying +verify +resumed: release
@@ -240,6 +253,7 @@ enum PhaseTable {
           purging/quarantined +parked: quarantine
         purging/mass_deletion_guard
           stays: due lookup planned checked revoked confirmed purged verified postponed retry
+          stays: restored
           refused deletion_in_progress: absorbed news
           refused no_plan: approve
           purging/on_hold +parked: hold
@@ -248,7 +262,7 @@ enum PhaseTable {
           refused nothing_to_abandon: abandon
           purging/quarantined +parked: quarantine
         purging/quarantined
-          stays: due lookup planned checked revoked confirmed purged verified
+          stays: due lookup planned checked revoked confirmed purged verified restored
           stays: postponed hold quarantine
           refused deletion_in_progress: absorbed news
           refused no_plan: approve
@@ -258,6 +272,7 @@ enum PhaseTable {
           refused nothing_to_abandon: abandon
         verifying/target_paused
           stays: due lookup planned checked revoked confirmed purged postponed retry
+          purging/target_paused: restored
           completed +done: verified
           refused deletion_in_progress: absorbed news
           refused no_plan: approve
@@ -268,6 +283,7 @@ enum PhaseTable {
           verifying/quarantined +parked: quarantine
         verifying/vault_sealed
           stays: due lookup planned checked revoked confirmed purged verified postponed retry
+          stays: restored
           refused deletion_in_progress: absorbed news
           refused no_plan: approve
           verifying/on_hold +parked: hold
@@ -277,6 +293,7 @@ enum PhaseTable {
           verifying/quarantined +parked: quarantine
         verifying/on_hold
           stays: due lookup planned checked revoked confirmed purged verified postponed hold retry
+          stays: restored
           refused deletion_in_progress: absorbed news
           refused no_plan: approve
           completed +done: release
@@ -284,7 +301,7 @@ enum PhaseTable {
           refused nothing_to_abandon: abandon
           verifying/quarantined +parked: quarantine
         verifying/quarantined
-          stays: due lookup planned checked revoked confirmed purged verified
+          stays: due lookup planned checked revoked confirmed purged verified restored
           stays: postponed hold quarantine
           refused deletion_in_progress: absorbed news
           refused no_plan: approve
@@ -293,7 +310,7 @@ enum PhaseTable {
           refused too_late: cancel
           refused nothing_to_abandon: abandon
         revoking, plan
-          stays: due lookup checked revoked confirmed purged verified postponed news retry
+          stays: due lookup checked revoked confirmed purged verified postponed news retry restored
           revoking/awaiting_approval +parked: planned
           refused deletion_in_progress: absorbed
           refused no_plan: approve
@@ -304,6 +321,7 @@ enum PhaseTable {
           revoking/quarantined +parked: quarantine
         purging, plan
           stays: due lookup checked revoked confirmed purged verified postponed approve retry
+          stays: restored
           purging +purgeStarted +purge: planned
           refused deletion_in_progress: absorbed news
           purging/on_hold +parked: hold
@@ -313,6 +331,7 @@ enum PhaseTable {
           purging/quarantined +parked: quarantine
         revoking/awaiting_approval
           stays: due lookup checked revoked confirmed planned purged verified postponed news
+          stays: restored
           revoking +approved +check +resumed: approve
           revoking +plan +resumed: retry
           refused deletion_in_progress: absorbed
@@ -322,7 +341,7 @@ enum PhaseTable {
           revoking/awaiting_approval +abandoned: abandon
           revoking/quarantined +parked: quarantine
         purging/awaiting_approval
-          stays: due lookup checked revoked confirmed planned purged verified postponed
+          stays: due lookup checked revoked confirmed planned purged verified postponed restored
           purging +approved +plan +resumed: approve
           purging +plan +resumed: retry
           refused deletion_in_progress: absorbed news
@@ -334,8 +353,10 @@ enum PhaseTable {
         completed
           stays: due lookup planned checked revoked confirmed purged verified postponed
           refused already_ended: approve absorbed news hold release retry cancel abandon quarantine
+          refused already_ended: restored
         cancelled
           stays: due lookup planned checked revoked confirmed purged verified postponed
           refused already_ended: approve absorbed news hold release retry cancel abandon quarantine
+          refused already_ended: restored
         """
 }

@@ -16,17 +16,20 @@ package struct WireReplay: WireObject, Codable, Hashable {
     package var since: WallTime?
     /// Erasures that are repeated.
     package var tombstones: Int
+    /// Open deletions that purge again what they had purged.
+    package var reopened: Int
     package var targets: [WireReplayTarget]
 
     package init(state: ReplayState) {
         self.state = .known(state)
         isDrill = false
         tombstones = 0
+        reopened = 0
         targets = []
     }
 
     enum CodingKeys: String, CodingKey {
-        case state, id, since, tombstones, targets
+        case state, id, since, tombstones, reopened, targets
         case isDrill = "drill"
     }
 
@@ -36,6 +39,7 @@ package struct WireReplay: WireObject, Codable, Hashable {
         .required("drill", .boolean, "Whether the stores themselves were left alone."),
         .optional("since", .time, "Erasures from then on are repeated."),
         .required("tombstones", .integer, "How many there are."),
+        .required("reopened", .integer, "Open deletions that purge again what they had purged."),
         .required("targets", .list(.object("ReplayTarget")), "What was found where."),
     ]
 }

@@ -137,7 +137,7 @@ struct DaemonBuilder: Sendable {
         let spool = try makeSpool(base, intake)
         mirror.set { spool.nudge() }
         try await connect(intake, spool, notifications)
-        let replay = makeReplay(base)
+        let replay = makeReplay(base, engine)
         let reloader = makeReloader(base, engine)
         let backend = DaemonBackend(
             BackendParts(
@@ -178,7 +178,7 @@ struct DaemonBuilder: Sendable {
             ledger: base.ledger,
             replay: replay,
             afterlife: makeAfterlife(base),
-            sampler: makeSampler(base),
+            sampler: makeSampler(base, engine),
             notifications: notifications,
             poller: poller,
             notifier: base.notifier,
@@ -199,7 +199,7 @@ struct DaemonBuilder: Sendable {
         try await intake.restorePause()
     }
 
-    private func makeReplay(_ base: Base) -> ReplayDesk {
+    private func makeReplay(_ base: Base, _ engine: DeletionEngine) -> ReplayDesk {
         ReplayDesk(
             state: base.state,
             ledger: base.ledger,
@@ -213,7 +213,8 @@ struct DaemonBuilder: Sendable {
                     at: place,
                     base.shelf.current.configuration
                 )
-            }
+            },
+            operate: { await engine.operate($0, $1) }
         )
     }
 
@@ -232,11 +233,11 @@ struct DaemonBuilder: Sendable {
         CaseSealer(vault: base.vault, shelf: base.shelf, logger: logger)
     }
 
-    private func makeSampler(_ base: Base) -> TombstoneSampler {
+    private func makeSampler(_ base: Base, _ engine: DeletionEngine) -> TombstoneSampler {
         TombstoneSampler(
             state: base.state,
             // One of its own: what an operator has replayed shows in the other.
-            replay: makeReplay(base),
+            replay: makeReplay(base, engine),
             cases: makeSealer(base),
             keys: FoundKeyDesk(
                 state: base.state,

@@ -73,7 +73,7 @@ extension ReplayDesk {
     }
 
     /// In the order of purging, each behind the one that it depends on.
-    private func dependents(of names: Set<TargetName>) -> [any PurgeTarget] {
+    func dependents(of names: Set<TargetName>) -> [any PurgeTarget] {
         let adapters = shelf.current
         var reached = names
         return adapters.configuration.targets.compactMap { target in

@@ -32,6 +32,8 @@ final class ReplayDesk: Sendable {
     private let makeCopy: @Sendable (TargetName, String) async -> DrillCopy
     let clock: any EngineClock
     private let logger: Logger
+    /// Hands an event to an open request, and waits until that is durable.
+    let operate: @Sendable (RequestID, RequestEvent) async -> OperationOutcome
     private let current = Mutex(WireReplay(state: .idle))
     /// The requests of which something was left where the rows of a source led.
     private let told = Mutex<[TargetName: Set<RequestID>]>([:])
@@ -45,7 +47,8 @@ final class ReplayDesk: Sendable {
         shelf: AdapterShelf,
         clock: any EngineClock,
         logger: Logger,
-        makeCopy: @escaping @Sendable (TargetName, String) async -> DrillCopy
+        makeCopy: @escaping @Sendable (TargetName, String) async -> DrillCopy,
+        operate: @escaping @Sendable (RequestID, RequestEvent) async -> OperationOutcome
     ) {
         self.state = state
         self.ledger = ledger
@@ -54,6 +57,7 @@ final class ReplayDesk: Sendable {
         self.clock = clock
         self.logger = logger
         self.makeCopy = makeCopy
+        self.operate = operate
         (orders, order) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(1))
     }
 
@@ -172,6 +176,7 @@ extension ReplayDesk {
         if learned > 0 {
             logger.notice("tombstones taken up", metadata: ["count": "\(learned)"])
         }
+        if !input.isDrill { try await reopen(input) }
         guard let name = input.target, let place = input.copy else {
             return try await replay(input, in: targets(input))
         }
@@ -228,7 +233,7 @@ extension ReplayDesk {
         Dictionary(tombstones.map { ($0.hash, $0) }) { $0.erasedAt > $1.erasedAt ? $0 : $1 }
     }
 
-    private func targets(_ input: ReplayInput) -> [any PurgeTarget] {
+    func targets(_ input: ReplayInput) -> [any PurgeTarget] {
         let adapters = shelf.current
         guard let name = input.target else {
             return adapters.configuration.targets.compactMap { target in
@@ -376,6 +381,8 @@ extension ReplayDesk {
             return []
         }
     }
+
+    func note(reopened count: Int) { current.withLock { $0.reopened = count } }
 
     func change(_ name: String, _ body: (inout WireReplayTarget) -> Void) {
         current.withLock { progress in

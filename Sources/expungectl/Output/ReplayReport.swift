@@ -8,6 +8,7 @@ enum ReplayReport {
         var facts = Table("state", replay.state.description + (replay.isDrill ? ", a drill" : ""))
         if let since = replay.since { facts.add("since", since.rfc3339) }
         facts.add("tombstones", "\(replay.tombstones)")
+        facts.add("reopened", "\(replay.reopened)")
         guard !replay.targets.isEmpty else { return facts.text }
         var targets = Table("TARGET", "FOUND", "ERASED", "ROWS", "LEFT", "TROUBLE")
         for target in replay.targets {

@@ -1,0 +1,42 @@
+import Engine
+import Lifecycle
+import Testing
+
+@testable import Storage
+
+struct StateOpenDeletionTests {
+    private static let target = TargetName("app-db")
+
+    @Test("those that have begun are found, with what the last commit says of the target")
+    func begun() async throws {
+        let fixture = try StateFixture()
+        var ids: [PurgeWork.Step: RequestID] = [:]
+        for step in PurgeWork.Step.allCases {
+            let loaded = try await fixture.open(step.rawValue)
+            var begun = loaded.request
+            begun.phase = .open(.purging)
+            begun.purgeStartedAt = StateFixture.start
+            begun.purges[0].attempts = 1
+            begun.purges[0].step = step
+            try await fixture.save(begun, was: loaded.request)
+            ids[step] = begun.id
+        }
+        let untouched = try await fixture.open("nobody has begun")
+        let ended = try await fixture.open("ended")
+        var completed = ended.request
+        completed.phase = .completed
+        completed.purgeStartedAt = StateFixture.start
+        completed.purges[0].attempts = 1
+        completed.purges[0].step = .verified
+        completed.endedAt = StateFixture.start
+        completed.dueAt = nil
+        try await fixture.save(completed, was: ended.request)
+
+        let found = try await fixture.database.openDeletions(begunIn: [Self.target])
+        #expect(found[untouched.request.id] == nil)
+        #expect(found.count == 3)
+        for (step, id) in ids { #expect(found[id] == (step != .waiting), "\(step)") }
+        let others = try await fixture.database.openDeletions(begunIn: [TargetName("crm")])
+        #expect(others.isEmpty)
+    }
+}
