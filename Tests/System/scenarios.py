@@ -11,7 +11,7 @@ import time
 from canaries import Canaries
 from checks import comes_true, wait_for
 from provider import Provider
-from service import APP_DB, SPOOL, UNIT, Service
+from service import APP_DB, SPOOL, UNIT, Service, new_user
 from static import EXPOSURE_MAX, exposure
 
 INSERT = "INSERT INTO requests (kind, user_id) VALUES ('delete_account', '{user}') RETURNING id;"
@@ -25,6 +25,9 @@ Type=oneshot
 RemainAfterExit=yes
 ExecStart=/bin/true
 """
+
+# More than a replay purges in one call, so that some are erased while others wait.
+RESTORED = 200
 
 # In fast motion: this many watchdog periods are an hour of the unit's 30 s.
 IDLE_PERIODS = 120
@@ -50,7 +53,8 @@ class Scenarios:
                 return
             for name in (
                 "socket_activation", "permissions", "spool", "socket", "journal", "ledger", "reload", "kill",
-                "exposure", "metrics", "replay", "outage", "idle", "stuck_writer", "secrecy", "uninstall",
+                "exposure", "metrics", "replay", "replay_kill", "outage", "idle", "stuck_writer",
+                "secrecy", "uninstall",
             ):
                 if only in name:
                     self.checks.scenario(name.replace("_", " "), getattr(self, name))
@@ -337,6 +341,73 @@ class Scenarios:
         found = self.machine.run("ls", file, f"{file}.done", check=False).stdout.split()
         self.checks.equal("the next start does not repeat it", found, [f"{file}.done"])
         self.machine.run("rm", backup)
+
+    def replay_kill(self):
+        """The service is killed in the middle of a replay: what waits for it waits until the end."""
+        file = "/etc/expunged/replay-since"
+        self.machine.write("/etc/systemd/system/waits.service", WAITS)
+        self.machine.systemctl("daemon-reload")
+        self.machine.systemctl("start", UNIT)
+        self.forget_replay()
+        other, users = self.service.add_user(), [new_user() for _ in range(RESTORED)]
+        names = ", ".join(f"('{user}')" for user in users)
+        self.service.sql(APP_DB, f"""
+            INSERT INTO users (id) VALUES {names};
+            INSERT INTO posts (author_id) SELECT column1 FROM (VALUES {names});
+            VACUUM INTO '/srv/app/backup.db';""")
+        began = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+        last = self.service.sql(SPOOL, f"""
+            SELECT max(id) FROM requests;
+            INSERT INTO requests (kind, user_id) SELECT 'delete_account', column1
+            FROM (VALUES {names});""") or 0
+        wait_for("the deletions", lambda: self.service.sql(SPOOL, f"""
+            SELECT count(*) FROM requests WHERE id > {last} AND state = 'completed'"""
+            ) == str(RESTORED), 120, 0.5)
+        self.checks.equal("all are erased", self.left(), 0)
+        self.service.sql(APP_DB, """
+            ATTACH '/srv/app/backup.db' AS old;
+            INSERT INTO users SELECT * FROM old.users WHERE email IS NULL;
+            INSERT OR IGNORE INTO posts SELECT * FROM old.posts WHERE body IS NULL;""")
+        self.checks.equal("a backup brings all back", self.left(), RESTORED)
+        restored = datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="milliseconds")
+        self.machine.write(file, f"{began} app-db {restored}\n")
+
+        recorded, restarts = self.replayed(), self.service.restarts
+        pid = self.machine.host_pid(self.service.pid)
+        # Every commit takes a moment, so there is time to look in.
+        strace = subprocess.Popen(
+            ["strace", "-f", "-qq", "-o", os.devnull, "-e", "trace=fdatasync,fsync", "-e",
+             "inject=fdatasync,fsync:delay_enter=500000", "-p", str(pid)])
+        try:
+            wait_for("strace to hold every thread", lambda: is_traced(pid), 30)
+            self.machine.systemctl("start", "--no-block", "waits.service")
+            wait_for("the middle of the replay", lambda: 0 < self.left() < RESTORED, 60)
+            self.machine.systemctl("kill", "-s", "KILL", UNIT)
+        finally:
+            # A traced process cannot die before its tracer lets go.
+            strace.kill()
+            strace.wait(20)
+        left = self.left()
+        self.checks.check(f"of {RESTORED} users {left} are left when the service is killed", 0 < left < RESTORED)
+        self.checks.check("the application waits", self.waits() != "active" and self.machine.show(
+            "expunged-replayed.target", "ActiveState") != "active", self.waits())
+        wait_for("the replay to go on by itself", lambda: self.waits() in ("active", "failed"), 120)
+        self.checks.equal("when the application starts nobody is left", (self.waits(), self.left()), ("active", 0))
+        self.checks.equal("systemd restarted the service once", self.service.restarts, restarts + 1)
+        self.checks.equal("nobody else is erased", self.service.rows(other), 5)
+        found = self.machine.run("ls", file, f"{file}.done", check=False).stdout.split()
+        self.checks.equal("the next start does not repeat it", found, [f"{file}.done"])
+        self.checks.equal("each is recorded as replayed, once", self.replayed() - recorded, RESTORED)
+        self.machine.run("rm", "/srv/app/backup.db")
+
+    def replayed(self):
+        return self.service.expungectl("ledger", "export").stdout.count('"event":"replayed"')
+
+    def left(self):
+        """How many users that a backup brought back have something, in a look that takes no time."""
+        return int(self.service.sql(APP_DB, """
+            SELECT count(*) FROM (SELECT id FROM users WHERE email IS NULL
+                UNION SELECT author_id FROM posts WHERE body IS NULL)"""))
 
     def metrics(self):
         place = "/var/lib/prometheus/node-exporter"
