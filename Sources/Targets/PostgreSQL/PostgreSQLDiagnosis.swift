@@ -98,6 +98,9 @@ struct PostgreSQLDiagnosis {
             )
             if undated.integer(0) > 0 { advice.append(creation.undatedAdvice(shape.name)) }
         }
+        if rule.action != .keep, shape.column(creation.column)?.type == "date" {
+            advice.append(creation.dayAdvice(shape.name))
+        }
         let moment: String
         switch creation.unit {
         case .unixSeconds: moment = "\(column)::float8 * 1000"

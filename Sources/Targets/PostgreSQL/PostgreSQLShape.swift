@@ -62,15 +62,24 @@ struct PostgreSQLDialect: SQLDialect {
         let type = tables[table]?.column(creation.column)?.type ?? ""
         let column = "\(reference).\(quoted(creation.column))"
         let fence = "$2::bigint"
+        // A value stands for all of the second or day that it names: a row made at any moment of
+        // it, also a later one than the fence, has that value.
         switch creation.unit {
-        case .unixSeconds: return "(coalesce(\(column) > \(fence) / 1000.0, false))"
+        case .unixSeconds:
+            return "(coalesce(\(column) > \(fence) / 1000.0"
+                + " OR (\(column) = floor(\(column)) AND \(column) >= \(fence) / 1000), false))"
         case .unixMilliseconds: return "(coalesce(\(column) > \(fence), false))"
         case .iso8601: return "true"
         case .timestamp:
+            let limit = "('epoch'::timestamptz + \(fence) * interval '1 millisecond')"
             let moment =
                 type == "timestamptz" ? column : "(\(column)::timestamp AT TIME ZONE 'UTC')"
-            return "(coalesce(NOT isfinite(\(column)) OR \(moment) > 'epoch'::timestamptz"
-                + " + \(fence) * interval '1 millisecond', false))"
+            let isLater =
+                type == "date"
+                ? "\(column) >= (\(limit) AT TIME ZONE 'UTC')::date"
+                : "\(moment) > \(limit) OR (\(moment) = date_trunc('second', \(moment))"
+                    + " AND \(moment) >= date_trunc('second', \(limit)))"
+            return "(coalesce(NOT isfinite(\(column)) OR \(isLater), false))"
         }
     }
 

@@ -70,6 +70,14 @@ extension CreationColumn {
     }
 }
 
+extension CreationColumn {
+    /// What to know of rows that only a day dates.
+    func dayAdvice(_ table: String) -> String {
+        "column '\(column)' of table '\(table)' holds days without a time of day: rows of the day"
+            + " of a request count as newer and stay"
+    }
+}
+
 /// What is done to the rows of a table.
 package enum TableAction: Hashable, Sendable {
     case delete

@@ -162,6 +162,14 @@ enum Diagnosis {
         if rule.action != .keep, try Int.fetchOne(db, sql: undated) != nil {
             findings.advice.append(creation.undatedAdvice(shape.name))
         }
+        let isDay = FenceSQL.isDay(creation, of: table)
+        let days = """
+            SELECT 1 FROM (SELECT \(isDay) AS day FROM \(table)\(newest) \
+            LIMIT \(TargetLimits.sampleRows)) WHERE day LIMIT 1
+            """
+        if rule.action != .keep, try Int.fetchOne(db, sql: days) != nil {
+            findings.advice.append(creation.dayAdvice(shape.name))
+        }
         // Between the two bounds means: readable, after 1990, not in the future.
         let inner = """
             SELECT \(FenceSQL.isPlausible(creation, of: table)) AS plausible FROM \(table) \

@@ -12,7 +12,14 @@ enum FenceSQL {
     static func isFenced(_ creation: CreationColumn, of reference: String) -> String {
         let column = "\(reference).\(quoted(creation.column))"
         return "(\(column) IS NOT NULL AND NOT (\(isTime(column, creation.unit))"
-            + " AND ifnull(NOT \(later(column, creation.unit)), 0)))"
+            + " AND ifnull(NOT \(maybeLater(column, creation.unit)), 0)))"
+    }
+
+    /// 1 for a readable time that is only a day, else 0, never `NULL`.
+    static func isDay(_ creation: CreationColumn, of reference: String) -> String {
+        let column = "\(reference).\(quoted(creation.column))"
+        return creation.unit == .iso8601
+            ? "(\(isTime(column, .iso8601)) AND \(column) NOT GLOB '*:*')" : "0"
     }
 
     /// 1 for an undated row, else 0, never `NULL`.
@@ -44,6 +51,25 @@ enum FenceSQL {
         case .timestamp: "0"
         case .iso8601:
             "typeof(\(column)) = 'text' AND \(column) GLOB '[0-9][0-9][0-9][0-9]-[0-9][0-9]-*'"
+        }
+    }
+
+    /// A value stands for all of the second, minute or day that it names: a row made at any moment
+    /// of it, also a later one than the fence, has that value.
+    private static func maybeLater(_ column: String, _ unit: CreationColumn.Unit) -> String {
+        switch unit {
+        case .unixSeconds:
+            return "(\(later(column, unit))"
+                + " OR (\(column) = CAST(\(column) AS INTEGER) AND \(column) >= ?2 / 1000))"
+        case .iso8601:
+            let seconds = """
+                CASE WHEN \(column) GLOB '*.*' THEN 0 \
+                WHEN \(column) GLOB '???????????[0-9][0-9]:[0-9][0-9]:*' THEN 1 \
+                WHEN \(column) GLOB '*:*' THEN 60 ELSE 86400 END
+                """
+            return "(julianday(\(column)) + (\(seconds)) / 86400.0"
+                + " > 2440587.5 + (?2 + 0.5) / 86400000.0)"
+        case .unixMilliseconds, .timestamp: return later(column, unit)
         }
     }
 

@@ -171,6 +171,42 @@ import Testing
     }
 
     @Test(
+        "a time without a fraction stands for its whole second, a date for its whole day",
+        arguments: [
+            ("date", CreationColumn.Unit.timestamp, "'2025-06-01'", "'2025-05-31'"),
+            ("timestamptz", .timestamp, "'2025-06-01 00:00:00Z'", "'2025-05-31 23:59:59Z'"),
+            ("timestamp", .timestamp, "'2025-06-01 00:00:00'", "'2025-06-01 00:00:00.4'"),
+            ("bigint", .unixSeconds, "1748736000", "1748735999"),
+            ("numeric", .unixSeconds, "1748736000", "1748736000.4"),
+            ("float8", .unixSeconds, "1748736000", "1748736000.4"),
+            ("bigint", .unixMilliseconds, "1748736000501", "1748736000500"),
+        ]
+    )
+    func wholeTimes(
+        type: String,
+        unit: CreationColumn.Unit,
+        later: String,
+        earlier: String
+    ) async throws {
+        let app = try PostgreSQLFixture(
+            """
+            CREATE TABLE t(u text, made \(type)); CREATE INDEX ON t(u);
+            INSERT INTO t VALUES ('x', \(later)), ('x', \(earlier));
+            """
+        )
+        let creation = CreationColumn(column: "made", unit: unit)
+        let target = app.target(
+            TableRule(table: "t", column: "u", action: .delete, creation: creation)
+        )
+        let isDate = await target.inspect().advice.contains(creation.dayAdvice("t"))
+        #expect(isDate == (type == "date"))
+        let half = order("x", fence: WallTime(unixMilliseconds: 1_748_736_000_500))
+        #expect(await target.purge([half]).map(\.text) == ["t delete 1+1"])
+        #expect(await target.verify([half]) == [.clean])
+        #expect(try app.sql("SELECT made = \(later) FROM t") == ["t"])
+    }
+
+    @Test(
         "a newer row keeps what it refers to, by each of its keys",
         arguments: ["sender", "recipient"]
     )
