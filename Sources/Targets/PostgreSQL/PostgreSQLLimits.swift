@@ -9,6 +9,10 @@ package enum PostgreSQLLimits {
     /// Rows of a first chunk; a few milliseconds without slow triggers.
     package static let chunkRows = 500
 
+    /// Bytes of the values to be masked that are read at once, but for one row's; some times as
+    /// much is in memory meanwhile.
+    package static let maskBytes = 4 << 20
+
     /// Chunks of one table and user before we call it endless (a trigger that undoes our change).
     package static let chunks = 1_000_000
 

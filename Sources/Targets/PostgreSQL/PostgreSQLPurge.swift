@@ -125,12 +125,15 @@ struct PostgreSQLPurge {
         let begin = clock.uptime()
         let rowsMax = chunkRows
         let values = [key, fence, "\(rowsMax)"]
-        let count =
-            if let sql = table.chunkSQL {
-                try ask(sql, values).changedCount
-            } else {
-                try mask(table, try ask(table.selectSQL, values).rows)
-            }
+        guard let sql = table.chunkSQL else {
+            let found = try ask(table.selectSQL, values)
+            let count = try mask(table, found.rows)
+            // Fewer than there are: the others' values were too long to be read with these.
+            let rows = found.rows.count < found.integer(0) ? found.rows.count : rowsMax
+            chunkRows = ChunkPace.rows(after: rows, took: clock.uptime() - begin)
+            return (count: count, isLast: count < rows)
+        }
+        let count = try ask(sql, values).changedCount
         chunkRows = ChunkPace.rows(after: rowsMax, took: clock.uptime() - begin)
         return (count: count, isLast: count < rowsMax)
     }
@@ -141,12 +144,12 @@ struct PostgreSQLPurge {
         _ rows: [[String?]]
     ) throws(PostgreSQLError) -> Int {
         guard !rows.isEmpty else { return 0 }
-        var arrays = [rows.map { $0[0] }, rows.map { $0[1] }]
+        var arrays = [rows.map { $0[1] }, rows.map { $0[2] }]
         for (index, mask) in table.computed.enumerated() {
             let label = "\(table.table).\(mask.column)"
             arrays.append(
                 rows.map { row in
-                    guard let value = row[index + 2] else { return nil }
+                    guard let value = row[index + 3] else { return nil }
                     return mask.strategy == .random
                         ? MaskText.random(clock.entropy)
                         : MaskText.hash(value, label: label, hasher)

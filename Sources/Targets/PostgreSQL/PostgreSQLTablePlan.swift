@@ -14,7 +14,8 @@ struct PostgreSQLTablePlan: Sendable {
     let planSQL: String
     /// Works on one chunk; `nil` for kept rows, and for masks that we compute.
     let chunkSQL: String?
-    /// Rows of a chunk with the values to be masked, for ``maskSQL``.
+    /// Rows of a chunk for ``maskSQL``: how many there are, and of the first ones, as many as fit
+    /// ``PostgreSQLLimits/maskBytes``, the table, the place and the values to be masked.
     let selectSQL: String
     /// Sets values that we computed; its parameters are arrays: tables, places, one for each of
     /// ``computed``.
@@ -70,8 +71,7 @@ struct PostgreSQLTablePlan: Sendable {
             let verb = "UPDATE \(name) SET \(masks.assignments)"
             chunkSQL = computed.isEmpty ? Self.work(verb, on: chunk, of: name, match) : nil
         }
-        let values = computed.map { ", \(name).\(PostgreSQLDialect.quote($0.column))::text" }
-        selectSQL = "SELECT \(name).tableoid, \(name).ctid\(values.joined()) \(chunk)"
+        selectSQL = Self.select(computed, from: chunk, of: name)
         let arrays = computed.indices.map { ", $\($0 + 3)::text[]" }.joined()
         let aliases = computed.indices.map { ", m\($0)" }.joined()
         maskSQL = """
@@ -107,6 +107,31 @@ struct PostgreSQLTablePlan: Sendable {
         \(verb) WHERE \(match) AND \(name).ctid = ANY (ARRAY(SELECT i FROM v)) \
         AND (\(name).tableoid, \(name).ctid) IN (SELECT o, i FROM v)
         """
+    }
+
+    /// Sizes are known without the values, which stay in their places until they are sent.
+    private static func select(
+        _ masks: [ColumnMask],
+        from chunk: String,
+        of name: String
+    ) -> String {
+        let values = masks.enumerated().map { index, mask in
+            let column = "\(name).\(PostgreSQLDialect.quote(mask.column))"
+            let value =
+                mask.strategy == .random
+                ? "CASE WHEN \(column) IS NOT NULL THEN '' END" : "\(column)::text"
+            return ", \(value) AS m\(index)"
+        }
+        let names = masks.indices.map { ", m\($0)" }.joined()
+        let sizes = masks.indices.map { " + coalesce(octet_length(m\($0)), 0)" }
+        let size = "0::bigint" + sizes.joined()
+        return """
+            WITH v AS MATERIALIZED (SELECT \(name).tableoid AS o, \
+            \(name).ctid AS i\(values.joined()) \(chunk)) \
+            SELECT n, o, i\(names) FROM (SELECT count(*) OVER () AS n, o, i\(names), \
+            sum(\(size)) OVER (ROWS UNBOUNDED PRECEDING) - (\(size)) AS sent FROM v) AS q \
+            WHERE sent < \(PostgreSQLLimits.maskBytes)
+            """
     }
 
     /// Statements to be tried at the check, with the number of their parameters.
@@ -187,7 +212,10 @@ struct PostgreSQLMasks {
         case .hash, .random:
             value = "v.m\(computed.count)"
             computed.append(mask)
-            test = "(\(column) IS NULL OR \(column)::text ~ '^erased:[0-9a-f]{32}$')"
+            // The length alone is known without reading a long value.
+            test =
+                "(\(column) IS NULL OR (octet_length(\(column)::text) = \(MaskText.length)"
+                + " AND \(column)::text ~ '^erased:[0-9a-f]{32}$'))"
         case .truncate(let length):
             value = "left(\(column)::text, \(length))"
             test = "(\(column) IS NULL OR char_length(\(column)::text) <= \(length))"
