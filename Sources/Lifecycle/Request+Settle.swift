@@ -56,6 +56,7 @@ extension Request {
         into effects: inout [RequestEffect]
     ) -> Bool {
         adoptDirectory(around)
+        adoptTargets(around)
         if isLookupOpen {
             settleLookup(now, around: around, into: &effects)
             return false
@@ -100,6 +101,7 @@ extension Request {
         into effects: inout [RequestEffect]
     ) -> Bool {
         precondition(openRevocationCount == 0, "purging before every verdict is final")
+        adoptTargets(around)
         let next = purges.firstIndex {
             $0.step == .waiting && !$0.isOnHold(around) && !isBehindSource($0, .purged, around)
                 && !isBehindOthers($0, around)
@@ -145,6 +147,17 @@ extension Request {
         }
         settleTarget(at: index, stage: .verifying, now, around: around, into: &effects)
         return false
+    }
+
+    /// Takes up the targets that were configured since the request was accepted.
+    ///
+    /// Until the purge begins, so that a plan that was approved is compared with them; the receipt
+    /// names those that come later.
+    private mutating func adoptTargets(_ around: Surroundings) {
+        guard kind == .deleteAccount, purgeStartedAt == nil else { return }
+        for target in around.targets where !purges.contains(where: { $0.target == target }) {
+            purges.append(PurgeWork(target: target))
+        }
     }
 
     /// Whether the rows in which the target's ids are found are not as far yet.

@@ -13,6 +13,8 @@ package struct Surroundings: Sendable {
     package var isRestrained = false
     /// The directory that is configured.
     package var directory: ProviderName?
+    /// The targets that are configured, in the order of purging.
+    package var targets: [TargetName] = []
     /// The targets whose ids are found in the rows of another one, with that one; no circles.
     package var keySources: [TargetName: TargetName] = [:]
     /// The targets that are purged after all others, whatever holds those up.

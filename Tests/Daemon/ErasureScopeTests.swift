@@ -141,6 +141,25 @@ struct ErasureScopeTests {
         #expect(!later.compactText.contains("kept: tax"))
     }
 
+    @Test func `a target that came too late for a deletion is named`() async throws {
+        let bench = try Bench()
+        let late = Self.files.replacing("\"uploads\"", with: "\"late\"")
+        let whole = [Self.target, Self.files, late].joined(separator: "\n")
+        let scope = try Self.scope(whole)
+        try await bench.state.enforce(scope: scope.document())
+        let id = try await Self.complete("alice", on: bench)
+        let receipt = try await Self.receipt(id, bench, under: whole).compactText
+        #expect(receipt.contains("not_in_scope\":[\"the target 'late': it was configured when the"))
+        #expect(receipt.contains("NOT erased from 'late'"))
+        // Receipts of before stay as they are.
+        let earlier = try scope.document().replacing("\"form\":2,", with: "")
+        #expect(earlier != (try scope.document()))
+        try await bench.state.enforce(scope: earlier)
+        let old = try await Self.complete("bob", on: bench)
+        let said = try await Self.receipt(old, bench, under: whole).compactText
+        #expect(!said.contains("'late'"))
+    }
+
     @Test func `the document is read back as it was, and is the same for the same content`() throws
     {
         let scope = try Self.scope(Self.target + "\n" + Self.files)

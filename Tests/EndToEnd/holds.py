@@ -52,7 +52,7 @@ MEMBERS = 10
 def holds(checks, seed):
     sandbox = Sandbox(BINARIES)
     try:
-        for part in (held, guarded, uncovered):
+        for part in (held, guarded, uncovered, late):
             part(checks, seed, sandbox)
     finally:
         sandbox.close()
@@ -334,6 +334,51 @@ def uncovered(checks, seed, sandbox):
         stage.scan()
     finally:
         stage.close(keep=bool(checks.failed))
+
+
+# A target that is configured while deletions are open
+
+
+def late(checks, seed, sandbox):
+    stage = Stage(checks, seed + 3, sandbox)
+    try:
+        stage.spare_tokens = stage.new_tokens(2)
+        sqlite(stage.app, ORDERS)
+        for name in ("notes", "later"):
+            sqlite(stage.path(f"app/{name}.db"), NOTES)
+        stage.starts()
+        first, second = members(stage, 2)
+        sqlite(stage.path("app/later.db"), f"INSERT INTO notes (owner) VALUES ('{second}')")
+        switch(stage, "providers/apple/pause")
+        requests = {user: stage.delete(user)[1]["id"] for user in (first, second)}
+        added(checks, stage, TARGETS.format(notes=stage.path("app/notes.db")))
+        checks.check("hold --user is accepted", works(ctl(stage, "hold", "--user", second)))
+        switch(stage, "providers/apple/resume")
+        checks.check("a deletion ends whose purge had not begun", ends(stage, requests[first]), show(stage, requests[first]))
+        checks.equal("and has erased in the new target", left(stage, first), NOTHING)
+        ctl(stage, "hold", "--target", "notes-db")
+        ctl(stage, "release", "--user", second)
+        checks.check("another one has purged the first target", parked(stage, requests[second], "on_hold")
+                     and left(stage, second)["posts"] == 0, left(stage, second))
+        added(checks, stage, TARGETS[TARGETS.index("[[target]]"):].format(notes=stage.path("app/later.db")).replace(
+            "notes-db", "later-db"))
+        receipt = released(checks, stage, "release --hold", {second: requests[second]}, "release", "--hold", "notes-db")
+        checks.equal("what came behind that is no part of it", [target["target"] for target in receipt["targets"]],
+                     ["app-db", "notes-db"])
+        checks.equal("and keeps its rows", sqlite(stage.path("app/later.db"), "SELECT count(*) FROM notes"), "1")
+        checks.check("the receipt says so", any("'later-db'" in line for line in receipt["not_in_scope"])
+                     and "NOT erased from 'later-db'" in receipt["summary"], receipt)
+        # What is left of the user there is known.
+        sqlite(stage.path("app/later.db"), "DELETE FROM notes; VACUUM")
+        stage.scan()
+    finally:
+        stage.close(keep=bool(checks.failed))
+
+
+def added(checks, stage, text):
+    with open(stage.path("expunged.toml"), "a") as file:
+        file.write(text)
+    checks.check("a target is added by a reload", works(ctl(stage, "reload")))
 
 
 # All of them

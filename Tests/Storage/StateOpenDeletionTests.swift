@@ -5,6 +5,20 @@ import Testing
 @testable import Storage
 
 struct StateOpenDeletionTests {
+    @Test func `a target that joins an open deletion is stored with it`() async throws {
+        let fixture = try StateFixture()
+        let loaded = try await fixture.open("alice")
+        var joined = loaded.request
+        joined.purges.append(PurgeWork(target: TargetName("crm")))
+        joined.dueAt = StateFixture.start + .seconds(1)
+        try await fixture.save(joined, was: loaded.request)
+        var worked = joined
+        worked.purges[1].attempts = 2
+        try await fixture.save(worked, was: joined)
+        let read = try await fixture.database.openRequests([joined.id])
+        #expect(read.first?.request.purges == worked.purges)
+    }
+
     private static let target = TargetName("app-db")
 
     @Test("those that have begun are found, with what the last commit says of the target")

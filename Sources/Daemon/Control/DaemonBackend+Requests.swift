@@ -74,7 +74,7 @@ extension DaemonBackend {
             statement: ReceiptStatement(
                 request: record.request,
                 // Requests of a version that recorded none have what is in force now.
-                scope: recorded ?? parts.shelf.current.erasureScope,
+                scope: recorded ?? parts.shelf.current.erasureScope.forEarlierRequests,
                 isScopeRecorded: recorded != nil
             ),
             ledger: try await ledgerPart(of: id)

@@ -19,7 +19,11 @@ struct ErasureHorizon: Sendable {
         } else if !unknown.isEmpty {
             members.append(Member("erasure_horizon_unknown", .array(unknown)))
         }
-        members.append(Member("not_in_scope", .array(scope.notInScope.map { .string($0) })))
+        let late = scope.lateTargets(of: request).map {
+            "the target '\($0)': it was configured when the purge had begun already"
+        }
+        let others = (late + scope.notInScope).map { JSONValue.string($0) }
+        members.append(Member("not_in_scope", .array(others)))
         return members
     }
 

@@ -55,6 +55,12 @@ struct ErasureScope: Codable, Hashable, Sendable {
     let userActions: [String: UserAction]
     /// What no deletion reaches.
     let notInScope: [String]
+    /// ``formNow`` when it was written; absent from scopes of earlier versions, whose receipts stay
+    /// as they are.
+    private(set) var form: Int?
+
+    /// The second: receipts name the targets that came too late.
+    private static let formNow = 2
 
     /// Takes what is needed out of a configuration.
     init(_ configuration: DaemonConfiguration, _ traits: [ProviderName: ProviderTraits]) {
@@ -66,6 +72,7 @@ struct ErasureScope: Codable, Hashable, Sendable {
             )
         }
         notInScope = Self.notInScope
+        form = Self.formNow
     }
 
     /// Reads what ``document()`` wrote.
@@ -82,6 +89,21 @@ struct ErasureScope: Codable, Hashable, Sendable {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         return String(decoding: try encoder.encode(self), as: UTF8.self)
+    }
+
+    /// The same for requests that ended before scopes were written down: what is configured now says
+    /// nothing of what was missing then.
+    var forEarlierRequests: ErasureScope {
+        var scope = self
+        scope.form = nil
+        return scope
+    }
+
+    /// The targets that are not part of a deletion, since they were configured too late for it.
+    func lateTargets(of request: Request) -> [String] {
+        guard form != nil, request.kind == .deleteAccount else { return [] }
+        let known = Set(request.purges.map(\.target.rawValue))
+        return targets.map(\.name).filter { !known.contains($0) }
     }
 
     /// `nil` for a target that was not configured.

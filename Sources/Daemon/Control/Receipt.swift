@@ -86,6 +86,10 @@ struct Receipt: Sendable {
                         + request.purges.map { "'\($0.target)'" }.joined(separator: ", ")
                         + " as configured, and counted again."
             )
+            let late = statement.lateTargets.map { "'\($0)'" }
+            if !late.isEmpty {
+                sentences.append("NOT erased from \(late.joined(separator: ", ")), new since then.")
+            }
         }
         let open = request.revocations.filter { !($0.verdict?.isRevoked ?? false) }
         if request.revocations.isEmpty {

@@ -17,6 +17,9 @@ struct ReceiptStatement: Sendable {
 
     private typealias Member = JSONValue.Member
 
+    /// Targets that are not part of the request, as ``ErasureScope/lateTargets(of:)`` has them.
+    var lateTargets: [String] { scope.lateTargets(of: request) }
+
     /// What the ledger has of it: of its members in the canonical form of JSON (RFC 8785).
     var digest: [UInt8] { LedgerEntry.digest(JSONValue.object(members).canonicalBytes) }
 

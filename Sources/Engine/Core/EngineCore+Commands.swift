@@ -76,6 +76,7 @@ extension EngineCore {
         around.providers = configuration.providers
         around.withoutIdentities = configuration.withoutIdentities
         around.directory = configuration.directory
+        around.targets = configuration.targets
         around.keySources = configuration.keySources
         around.lastTargets = configuration.lastTargets
         massDeletionGuard.purgesMax = configuration.purgesPerHourMax

@@ -113,6 +113,7 @@ package struct EngineCore: Sendable {
             withoutIdentities: configuration.withoutIdentities
         )
         around.directory = configuration.directory
+        around.targets = configuration.targets
         around.keySources = configuration.keySources
         around.lastTargets = configuration.lastTargets
         around.isApprovalRequired = configuration.approval == .required

@@ -163,6 +163,10 @@ struct RequestWriter {
             try saveTimes(revocation.credentials, was: before.credentials)
         }
         for (position, purge) in now.purges.enumerated() {
+            guard position < was.purges.count else {
+                try insert(purge, at: position, of: now.id)
+                continue
+            }
             guard purge.differsOnDisk(from: was.purges[position]) else { continue }
             try update(purge, at: position, of: now.id)
         }

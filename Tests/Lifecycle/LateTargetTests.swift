@@ -1,0 +1,57 @@
+import Lifecycle
+import Testing
+
+/// A target is configured while a deletion is open.
+struct LateTargetTests {
+    private static let late = TargetName("uploads")
+
+    private static func names(_ machine: Machine) -> [TargetName] {
+        machine.request.purges.map(\.target)
+    }
+
+    @Test func `it is taken up until the purge begins`() throws {
+        var machine = Machine(grace: .seconds(60))
+        try machine.send(.due)
+        machine.around.targets = [Self.late, Sample.database]
+        machine.pass(.seconds(60))
+        try machine.revokeEverything()
+        #expect(Self.names(machine) == [Sample.database, Self.late])
+        #expect(try machine.answer(purge: .done(PurgeCounts())) == [.purge(Self.late)])
+    }
+
+    @Test func `and also behind the last revocation, while a guard keeps the purge`() throws {
+        var machine = Machine()
+        machine.around.isGuardClosed = true
+        try machine.revokeEverything()
+        #expect(machine.request.phase.parkReason == .massDeletionGuard)
+        machine.around.targets = [Sample.database, Self.late]
+        machine.around.isGuardClosed = false
+        try machine.send(.due)
+        #expect(Self.names(machine) == [Sample.database, Self.late])
+    }
+
+    @Test func `and is left out once it has begun`() throws {
+        var machine = Machine()
+        try machine.revokeEverything()
+        machine.around.targets = [Sample.database, Self.late]
+        try machine.answer(purge: .done(PurgeCounts()))
+        #expect(try machine.answer(verify: .clean) == [.announce(.completed)])
+        #expect(Self.names(machine) == [Sample.database])
+    }
+
+    @Test func `a plan that was approved without it is made anew before the purge`() throws {
+        var machine = Machine()
+        try machine.approve(Sample.plan())
+        machine.around.targets = [Sample.database, Self.late]
+        try machine.answer(check: .live)
+        #expect(try machine.answer(revoke: .success).contains(.plan))
+        #expect(machine.request.planSources.last == .asked(Self.late))
+    }
+
+    @Test func `a revocation has no targets`() throws {
+        var machine = Machine(.revokeTokens)
+        machine.around.targets = [Self.late]
+        try machine.send(.due)
+        #expect(Self.names(machine).isEmpty)
+    }
+}
