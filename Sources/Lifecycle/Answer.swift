@@ -177,6 +177,9 @@ package struct PurgeCounts: Hashable, Sendable {
         }
     }
 
+    /// Rows that were left alone because they are newer than the request.
+    package var fencedCount: Int { entries.reduce(0) { $0 + $1.fencedCount } }
+
     private static func isLeft(_ action: String) -> Bool {
         action.hasPrefix("keep") || action == heldAction
     }

@@ -45,6 +45,7 @@ package enum JournalEvent: String, Sendable, CaseIterable {
     case requestAccepted
     case requestRejected
     case requestCompleted
+    case nothingErased
     case requestCancelled
     case requestParked
     case requestReleased
@@ -115,7 +116,7 @@ extension JournalEvent {
             .requestAbandoned, .notRevoked, .deadlineNear, .guardOverridden, .breakerOpened,
             .notificationReported, .notificationRefused, .notificationPollFailed,
             .subjectMismatch, .tokensExpiring, .spoolForeignObjects, .spoolUnreadableRows,
-            .spoolReplaced, .spoolInWAL, .rollbackAccepted, .planChanged:
+            .spoolReplaced, .spoolInWAL, .rollbackAccepted, .planChanged, .nothingErased:
             .warning
         case .configurationRefused, .vaultSealed, .codeExpired, .requestQuarantined,
             .rowsRemaining, .deadlinePassed, .providerPaused, .targetPaused, .spoolQuarantined,
@@ -162,6 +163,7 @@ extension JournalEvent {
         case .requestAccepted: "request accepted"
         case .requestRejected: "request rejected"
         case .requestCompleted: "request completed"
+        case .nothingErased: "everything was newer than the request"
         case .requestCancelled: "request cancelled"
         case .requestParked: "request parked"
         case .requestReleased: "request released"
@@ -234,6 +236,7 @@ extension JournalEvent {
         case .requestAccepted: "e5296feff34d4b65a1db41d0a94dac7b"
         case .requestRejected: "ca13d85f3d1441a9859a72fa3f77497d"
         case .requestCompleted: "a9fdf936c46b495986afb065df72a6b0"
+        case .nothingErased: "a7465c2c579c409cb74334f71f7372ff"
         case .requestCancelled: "b1ff9d2416bd4375a3cb2fdd18d0612d"
         case .requestParked: "f3a39d99fc1c40178552b3ca144205ee"
         case .requestReleased: "41088db72f4c44a6a5c750ce770cc443"

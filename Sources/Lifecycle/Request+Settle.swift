@@ -217,6 +217,11 @@ extension Request {
     private mutating func complete(at now: WallTime, into effects: inout [RequestEffect]) {
         end(as: .completed, at: now)
         effects.append(.announce(.completed))
+        let counts = purges.map(\.counts)
+        guard counts.contains(where: { $0.fencedCount > 0 }),
+            counts.allSatisfy({ $0.workedCount == 0 })
+        else { return }
+        effects.append(.announce(.nothingErased))
     }
 
     /// Parked only when nothing is under way and no timer runs: a timed retry is not parked.

@@ -30,6 +30,8 @@ package enum Announcement: Hashable, Sendable {
     case purgeStarted
     case remainingRows(TargetName)
     case completed
+    /// It is completed, and all that there was of the user is newer than it.
+    case nothingErased
     case cancelled
     case abandoned
 }

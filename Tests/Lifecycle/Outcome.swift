@@ -81,6 +81,7 @@ extension Outcome {
         case .purgeStarted: "purgeStarted"
         case .remainingRows: "remainingRows"
         case .completed: "done"
+        case .nothingErased: "nothingErased"
         case .cancelled: "cancelled"
         case .abandoned: "abandoned"
         }

@@ -51,6 +51,8 @@ struct Reporter: EngineObserver {
             note(.rowsRemaining, of: id, ["target": "\(target)"])
         case .completed:
             note(.requestCompleted, of: id, ["state": "completed"])
+        case .nothingErased:
+            note(.nothingErased, of: id)
         case .cancelled:
             note(.requestCancelled, of: id)
         case .abandoned:
