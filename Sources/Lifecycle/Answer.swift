@@ -147,6 +147,10 @@ package struct PurgeCounts: Hashable, Sendable {
     package var entries: [Entry]
     /// One for each text; part of the receipt's erasure horizon.
     package var lingering: [Lingering]
+    /// A pass was begun that has not told what it did.
+    package private(set) var isPassOpen = false
+    /// A pass broke off, and nobody knows what it had done: there were at least as many rows.
+    package private(set) var isAtLeast = false
 
     package init(entries: [Entry] = [], lingering: [Lingering] = []) {
         self.entries = entries
@@ -168,6 +172,22 @@ package struct PurgeCounts: Hashable, Sendable {
             }
         }
         for copy in other.lingering { note(copy) }
+    }
+
+    /// Notes that a pass begins.
+    ///
+    /// Before the store is asked: a crash leaves no other trace of what it had done by then.
+    package mutating func beginPass() {
+        if isPassOpen { isAtLeast = true }
+        isPassOpen = true
+    }
+
+    /// Notes that the pass has told what it did, or that there was none after all.
+    package mutating func endPass() { isPassOpen = false }
+
+    /// Takes over what a store of counts knows.
+    package mutating func restore(isPassOpen: Bool, isAtLeast: Bool) {
+        (self.isPassOpen, self.isAtLeast) = (isPassOpen, isAtLeast)
     }
 
     /// Rows that were deleted or masked, as opposed to kept or held.

@@ -39,6 +39,7 @@ package struct PurgeWork: Hashable, Sendable {
 extension PurgeWork {
     mutating func begin(at now: WallTime) {
         isBusy = true
+        if step == .waiting { counts.beginPass() }
         attempts += 1
         startedAt = startedAt ?? now
         retryAt = nil
@@ -49,6 +50,7 @@ extension PurgeWork {
         guard step == .waiting else { return [] }
         switch answer {
         case .done(let done):
+            counts.endPass()
             counts.add(done)
             step = .purged
             failures = 0
@@ -56,6 +58,7 @@ extension PurgeWork {
             lastTrouble = nil
             return []
         case .held(let done, let names):
+            counts.endPass()
             counts.add(done)
             failures = 0
             heldUnder = names
@@ -63,6 +66,7 @@ extension PurgeWork {
             return []
         case .stopped:
             // As a call that was not made.
+            counts.endPass()
             attempts -= 1
             return []
         case .trouble(let trouble):
@@ -117,6 +121,7 @@ extension PurgeWork {
     mutating func postpone(until: WallTime) {
         guard isBusy else { return }
         isBusy = false
+        counts.endPass()
         attempts -= 1
         retryAt = until
     }

@@ -62,6 +62,22 @@ extension ControlSuite {
             #expect(page.contains("2027-01-01T00:00:00.000Z"))
         }
 
+        @Test func `where a purge broke off its counts are the least that went`() {
+            func page(_ action: String) -> String {
+                let entry = JSONValue.object([
+                    .init("action", .string(action)), .init("rows", .integer(7)),
+                ])
+                let target = JSONValue.object([
+                    .init("counts", .string("at_least")), .init("tables", .array([entry])),
+                ])
+                let receipt = JSONValue.object([.init("targets", .array([target]))])
+                return ReceiptPage(receipt: receipt).html
+            }
+            #expect(page("delete").contains("<td>at least 7</td>"))
+            #expect(page("keep").contains("<td>7</td>"))
+            #expect(!ReceiptPage(receipt: Self.receipt).html.contains("at least"))
+        }
+
         @Test func `a page needs nothing from elsewhere and runs nothing`() {
             let page = ReceiptPage(receipt: .object([.init("request_id", .string("r"))])).html
             for word in ["http://", "https://", "<link", "<img", "<script", "@import", "url("] {

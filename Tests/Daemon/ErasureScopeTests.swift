@@ -60,7 +60,11 @@ struct ErasureScopeTests {
     }
 
     /// Completes a deletion as the engine's last commit does.
-    static func complete(_ user: String, on bench: Bench) async throws -> RequestID {
+    static func complete(
+        _ user: String,
+        on bench: Bench,
+        isBroken: Bool = false
+    ) async throws -> RequestID {
         let targets = [TargetName("app-db"), TargetName("uploads")]
         let loaded = try await bench.submit(user, targets: targets, at: Bench.start)
         var done = loaded.request
@@ -72,6 +76,7 @@ struct ErasureScopeTests {
             .init(name: "posts", action: "delete", rowCount: 3, fencedCount: 1),
             .init(name: "bills", action: "keep", rowCount: 2),
         ]
+        if isBroken { done.purges[0].counts.restore(isPassOpen: false, isAtLeast: true) }
         done.purges[1].counts.entries = [.init(name: "{user_id}", action: "delete", rowCount: 1)]
         done.phase = .completed
         done.endedAt = Bench.start
@@ -139,6 +144,14 @@ struct ErasureScopeTests {
         #expect(receipt.compactText.contains("kept: tax"))
         let later = try await Self.receipt(id, bench, under: Self.files)
         #expect(!later.compactText.contains("kept: tax"))
+    }
+
+    @Test func `counts of a purge that broke off are told to be the least`() async throws {
+        let bench = try Bench()
+        let id = try await Self.complete("alice", on: bench, isBroken: true)
+        let receipt = try await Self.receipt(id, bench, under: Self.target).compactText
+        #expect(receipt.contains("\"counts\":\"at_least\",\"tables\":[{\"table\":\"posts\""))
+        #expect(receipt.split(separator: "at_least").count == 2, "not of the other target")
     }
 
     @Test func `a target that came too late for a deletion is named`() async throws {

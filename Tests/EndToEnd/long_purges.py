@@ -137,6 +137,10 @@ def kill_inside(checks, stage, stores, user):
     checks.equal("it goes on by itself and completes", state, "completed")
     checks.check(f"asked {asked} times, it never says so with something left",
                  state != "completed" or not any(left.values()), left)
+    told = {target["target"]: (target.get("counts"), sum(table["rows"] for table in target["tables"]))
+            for target in stage.http("GET", f"/v1/requests/{request}/receipt")[1]["targets"]}
+    checks.check("the receipt says of each store that its counts are the least, and they are", all(
+        told[store.name][0] == "at_least" and told[store.name][1] <= TOTAL for store in stores), told)
 
 
 def state_of(stage, request):

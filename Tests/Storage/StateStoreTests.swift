@@ -152,7 +152,7 @@ struct StateStoreTests {
     }
 
     @Test func `counts with every kind of character are read back as they were`() throws {
-        let counts = PurgeCounts(
+        var counts = PurgeCounts(
             entries: [
                 .init(name: "a\"\\\u{1}\n", action: "delete", rowCount: 1),
                 .init(name: "plain", action: "mask, \u{e4}", rowCount: 2, fencedCount: 3),
@@ -163,6 +163,13 @@ struct StateStoreTests {
         )
         #expect(try PurgeCountsText.decode(PurgeCountsText.encode(counts)) == counts)
         #expect(PurgeCountsText.encode(PurgeCounts()) == PurgeCountsText.empty)
+        for (isPassOpen, isAtLeast) in [(true, false), (true, true), (false, true)] {
+            counts.restore(isPassOpen: isPassOpen, isAtLeast: isAtLeast)
+            #expect(try PurgeCountsText.decode(PurgeCountsText.encode(counts)) == counts)
+            var empty = PurgeCounts()
+            empty.restore(isPassOpen: isPassOpen, isAtLeast: isAtLeast)
+            #expect(try PurgeCountsText.decode(PurgeCountsText.encode(empty)) == empty)
+        }
     }
 
     @Test func `due requests come by lane, the longest due first`() async throws {

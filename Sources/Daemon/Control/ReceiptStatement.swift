@@ -112,6 +112,7 @@ struct ReceiptStatement: Sendable {
                 Member("fence", .string(hasFence ? request.fence.rfc3339 : "none")),
             ])
         }
+        if work.counts.isAtLeast { members.append(Member("counts", .string("at_least"))) }
         members.append(Member("tables", .array(entries)))
         let horizon = ErasureHorizon(request: request, scope: scope)
         return .object(members + horizon.members(of: work))

@@ -118,7 +118,8 @@ extension WireStep {
             verify.verdict = "clean"
         }
         if work.step != .waiting {
-            purge.verdict = "\(work.counts.workedCount) rows"
+            let least = work.counts.isAtLeast ? "at least " : ""
+            purge.verdict = "\(least)\(work.counts.workedCount) rows"
         }
         return [purge, verify]
     }

@@ -4,13 +4,14 @@ import Lifecycle
 /// The counts of a purge as JSON: `[["posts","delete",12,0]]`, name, action, rows, fenced rows.
 ///
 /// Behind them, copies that linger: `["soft-deleted objects",1767225600000]`, text and Unix time in
-/// milliseconds or `null`.
+/// milliseconds or `null`; then `["begun"]` while a pass has not told what it did, and
+/// `["at least"]` where one never did.
 enum PurgeCountsText {
     static let empty = "[]"
 
     /// Written by hand: it is on the path of every purge.
     static func encode(_ counts: PurgeCounts) -> String {
-        guard !counts.entries.isEmpty || !counts.lingering.isEmpty else { return empty }
+        guard counts != PurgeCounts() else { return empty }
         var text = "["
         for entry in counts.entries {
             text += text.utf8.count > 1 ? ",[" : "["
@@ -30,6 +31,10 @@ enum PurgeCountsText {
             text += copy.until.map { String($0.unixMilliseconds) } ?? "null"
             text += "]"
         }
+        let words = [(Word.begun, counts.isPassOpen), (Word.atLeast, counts.isAtLeast)]
+        for (word, isSo) in words where isSo {
+            text += (text.utf8.count > 1 ? ",[" : "[") + "\"\(word.rawValue)\"]"
+        }
         return text + "]"
     }
 
@@ -39,27 +44,43 @@ enum PurgeCountsText {
         do {
             let rows = try JSONDecoder().decode([Row].self, from: Data(text.utf8))
             var counts = PurgeCounts()
+            var words: Set<Word> = []
             for row in rows {
                 switch row {
                 case .entry(let entry): counts.entries.append(entry)
                 case .lingering(let copy): counts.lingering.append(copy)
+                case .word(let word): words.insert(word)
                 }
             }
+            counts.restore(
+                isPassOpen: words.contains(.begun),
+                isAtLeast: words.contains(.atLeast)
+            )
             return counts
         } catch {
             throw SQLRow.malformed("counts")
         }
     }
 
+    private enum Word: String, Decodable {
+        case begun
+        case atLeast = "at least"
+    }
+
     private enum Row: Decodable {
         case entry(PurgeCounts.Entry)
         case lingering(PurgeCounts.Lingering)
+        case word(Word)
 
         /// Members of a row of counts.
         private static let entryMembers = 4
 
         init(from decoder: any Decoder) throws {
             var values = try decoder.unkeyedContainer()
+            if values.count == 1 {
+                self = .word(try values.decode(Word.self))
+                return
+            }
             guard values.count == Self.entryMembers else {
                 let text = try values.decode(String.self)
                 let isEndless = try values.decodeNil()

@@ -86,7 +86,7 @@ struct ReceiptPage {
             for entry in array(target["tables"]) {
                 rows.append([
                     field("target", of: target), field("table", of: entry),
-                    field("action", of: entry), field("rows", of: entry),
+                    field("action", of: entry), count(of: entry, in: target),
                     field("fenced_rows", of: entry), field("fence", of: entry),
                     isVerified
                         ? field("verified_at", of: target) : "<span class=\"no\">NO</span>",
@@ -98,6 +98,14 @@ struct ReceiptPage {
                 ["Store", "Where", "Action", "Count", "Left as newer", "Newer than", "Verified"],
                 rows
             )
+    }
+
+    /// A purge that broke off has not told what it did; what is left was counted by the last one.
+    private func count(of entry: JSONValue, in target: JSONValue) -> String {
+        let rows = field("rows", of: entry)
+        let action = field("action", of: entry)
+        let isLeft = action.hasPrefix("keep") || action.hasPrefix("held")
+        return target["counts"] == .string("at_least") && !isLeft ? "at least " + rows : rows
     }
 
     private var notErased: String {
