@@ -15,6 +15,8 @@ package struct PurgeWork: Hashable, Sendable {
     package var endedAt: WallTime?
     /// ``Trouble/code``, or `remaining_rows`, of the last call that did not end the step.
     package var lastTrouble: String?
+    /// The end of a restoration that brought back what had been purged; see ``Request/fence(in:)``.
+    package var restoredAt: WallTime?
     /// The holds on rows under which the last purge left some alone.
     ///
     /// Not stored: what comes back out of the store is tried again, which does no harm.
@@ -136,7 +138,9 @@ extension PurgeWork {
     ///
     /// A verification that is under way may have seen the store as it was; its answer counts for
     /// nothing. That of a purge counts, since the verification follows it.
-    mutating func purgeAgain() {
+    mutating func purgeAgain(upTo time: WallTime?) {
+        guard mayHaveBegun else { return }
+        if let time { restoredAt = max(restoredAt ?? time, time) }
         guard step != .waiting else { return }
         step = .waiting
         endedAt = nil

@@ -134,9 +134,9 @@ extension Request {
             return try abandon(at: now, around: around)
         case .quarantine:
             crashCount = max(crashCount, Limits.crashesMax)
-        case .restored(let targets):
+        case .restored(let targets, let time):
             for index in purges.indices where targets.contains(purges[index].target) {
-                purges[index].purgeAgain()
+                purges[index].purgeAgain(upTo: time)
             }
             approval?.expire()
         case .due, .lookedUp, .checked, .revoked, .confirmed, .planned, .purged, .verified,

@@ -81,6 +81,11 @@ package struct Request: Hashable, Sendable {
     /// Rows newer than this belong to a later life of the account and are never touched.
     package var fence: WallTime { min(createdAt, acceptedAt) }
 
+    /// The same in one target: what a restoration brought back is no later life of the account.
+    package func fence(in work: PurgeWork?) -> WallTime {
+        max(fence, work?.restoredAt ?? fence)
+    }
+
     /// Whether a call is being made for it by this process.
     package var isBusy: Bool {
         lookup?.isBusy ?? false || revocations.contains(where: \.isBusy)

@@ -65,8 +65,9 @@ package enum RequestEvent: Hashable, Sendable {
     case abandon
     /// It was being worked on in too many crashes of our own.
     case quarantine
-    /// These targets were put back from backups, so what is purged or verified there may be back.
-    case restored(Set<TargetName>)
+    /// These targets were put back from backups, so what is purged or verified there may be back;
+    /// what a store dates up to that time came with the backup.
+    case restored(Set<TargetName>, at: WallTime?)
 }
 
 /// Why an operation on a request was refused; `rawValue` is the problem code on the wire.

@@ -345,7 +345,7 @@ struct ReplayTests {
             input.isDrill = isDrill
             #expect(try await stores.replay(input).reopened == reopened)
             let told = stores.operated.withLock { $0 }
-            let event = target.map { RequestEvent.restored([$0]) }
+            let event = target.map { RequestEvent.restored([$0], at: nil) }
             #expect(told == (reopened == 1 ? [begun.id: try #require(event)] : [:]))
         }
     }

@@ -123,7 +123,7 @@ struct TargetHoldCoreTests {
 }
 
 extension [EngineAction] {
-    fileprivate var purgeOrders: [[PurgeOrder]] {
+    var purgeOrders: [[PurgeOrder]] {
         compactMap { if case .purge(_, let orders) = $0 { orders } else { nil } }
     }
 

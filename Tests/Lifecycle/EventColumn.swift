@@ -26,7 +26,7 @@ enum EventColumn: String, Hashable, CaseIterable {
         case .cancel: .cancel
         case .abandon: .abandon
         case .quarantine: .quarantine
-        case .restored: .restored([Sample.database])
+        case .restored: .restored([Sample.database], at: nil)
         }
     }
 

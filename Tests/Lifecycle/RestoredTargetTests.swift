@@ -4,7 +4,7 @@ import Testing
 /// A store is put back from a backup while a deletion that has purged it is open.
 struct RestoredTargetTests {
     private static let second = TargetName("uploads")
-    private static let restored = RequestEvent.restored([Sample.database])
+    private static let restored = RequestEvent.restored([Sample.database], at: nil)
 
     /// The first of two targets is verified, the second one does not answer.
     private static func verifying() throws -> Machine {
@@ -37,6 +37,16 @@ struct RestoredTargetTests {
         #expect(try machine.send(Self.restored) == [])
         #expect(try machine.answer(verify: .clean) == [.purge(Sample.database)])
         #expect(machine.request.phase == .open(.purging))
+    }
+
+    @Test func `what the store dates by the restoration goes, too, and nothing elsewhere`() throws {
+        var machine = try Self.verifying()
+        let fence = machine.request.fence
+        let restoredAt = fence + Sample.day
+        try machine.send(.restored([Sample.database], at: restoredAt))
+        try machine.send(.restored([Sample.database], at: fence - Sample.day))
+        let request = machine.request
+        #expect(request.purges.map { request.fence(in: $0) } == [restoredAt, fence])
     }
 
     @Test func `a hold on another target keeps nothing of it`() throws {

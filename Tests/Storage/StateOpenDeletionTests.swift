@@ -14,6 +14,7 @@ struct StateOpenDeletionTests {
         try await fixture.save(joined, was: loaded.request)
         var worked = joined
         worked.purges[1].attempts = 2
+        worked.purges[1].restoredAt = StateFixture.start + .seconds(7)
         try await fixture.save(worked, was: joined)
         let read = try await fixture.database.openRequests([joined.id])
         #expect(read.first?.request.purges == worked.purges)

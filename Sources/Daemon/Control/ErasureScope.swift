@@ -91,8 +91,8 @@ struct ErasureScope: Codable, Hashable, Sendable {
         return String(decoding: try encoder.encode(self), as: UTF8.self)
     }
 
-    /// The same for requests that ended before scopes were written down: what is configured now says
-    /// nothing of what was missing then.
+    /// The same for requests that ended before scopes were written down: what is configured now
+    /// says nothing of what was missing then.
     var forEarlierRequests: ErasureScope {
         var scope = self
         scope.form = nil

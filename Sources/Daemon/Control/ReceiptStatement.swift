@@ -109,7 +109,7 @@ struct ReceiptStatement: Sendable {
                 Member("action", .string(isHeld ? "held until the hold was lifted" : entry.action)),
                 Member("rows", .integer(Int64(entry.rowCount))),
                 Member("fenced_rows", .integer(Int64(entry.fencedCount))),
-                Member("fence", .string(hasFence ? request.fence.rfc3339 : "none")),
+                Member("fence", .string(hasFence ? request.fence(in: work).rfc3339 : "none")),
             ])
         }
         if work.counts.isAtLeast { members.append(Member("counts", .string("at_least"))) }

@@ -19,12 +19,13 @@ extension ReplayDesk {
         let names = Set(targets(input).map(\.name))
         let restored = names.union(dependents(of: names).map(\.name))
         let open = try await state.openDeletions(begunIn: restored)
+        let event = RequestEvent.restored(restored, at: input.restoredAt)
         var rest = open.keys.sorted()[...]
         while !rest.isEmpty {
             try Task.checkCancellation()
             await withDiscardingTaskGroup { group in
                 for id in rest.prefix(Self.reopenedMax) {
-                    group.addTask { _ = await self.operate(id, .restored(restored)) }
+                    group.addTask { _ = await self.operate(id, event) }
                 }
             }
             rest = rest.dropFirst(Self.reopenedMax)

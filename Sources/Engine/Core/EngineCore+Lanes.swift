@@ -228,7 +228,7 @@ extension EngineCore {
         return PurgeOrder(
             request: id,
             user: run.loaded.user,
-            fence: request.fence,
+            fence: request.fence(in: request.purges.first { $0.target == target }),
             holds: around.holds.isEmpty ? [] : around.rowHolds(on: target),
             gate: targets[target]?.purge?.gate
         )

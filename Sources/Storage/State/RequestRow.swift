@@ -131,7 +131,7 @@ struct RequestRow {
         try database.all(
             """
             SELECT target, step, counts, attempts, failures, retry_at, started_at, ended_at,
-              last_trouble
+              last_trouble, restored_at
             FROM purges WHERE request_id = ? ORDER BY position
             """,
             .id(id.value)
@@ -145,6 +145,7 @@ struct RequestRow {
             purge.startedAt = row.timeOrNil(6)
             purge.endedAt = row.timeOrNil(7)
             purge.lastTrouble = row.textOrNil(8)
+            purge.restoredAt = row.timeOrNil(9)
             return purge
         }
     }

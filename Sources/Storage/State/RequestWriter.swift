@@ -376,8 +376,8 @@ extension RequestWriter {
         try database.run(
             """
             INSERT INTO purges (request_id, position, target, step, counts, attempts, failures,
-              retry_at, started_at, ended_at, last_trouble)
-            VALUES (?,?,?,?,?,?,?,?,?,?,?)
+              retry_at, started_at, ended_at, last_trouble, restored_at)
+            VALUES (?,?,?,?,?,?,?,?,?,?,?,?)
             """,
             .id(id.value),
             .int(position),
@@ -389,7 +389,8 @@ extension RequestWriter {
             .time(purge.retryAt),
             .time(purge.startedAt),
             .time(purge.endedAt),
-            .text(purge.lastTrouble)
+            .text(purge.lastTrouble),
+            .time(purge.restoredAt)
         )
     }
 
@@ -397,7 +398,7 @@ extension RequestWriter {
         try database.run(
             """
             UPDATE purges SET step = ?, counts = ?, attempts = ?, failures = ?, retry_at = ?,
-              started_at = ?, ended_at = ?, last_trouble = ?
+              started_at = ?, ended_at = ?, last_trouble = ?, restored_at = ?
             WHERE request_id = ? AND position = ?
             """,
             .text(purge.step.rawValue),
@@ -408,6 +409,7 @@ extension RequestWriter {
             .time(purge.startedAt),
             .time(purge.endedAt),
             .text(purge.lastTrouble),
+            .time(purge.restoredAt),
             .id(id.value),
             .int(position)
         )

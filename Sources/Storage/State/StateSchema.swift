@@ -73,6 +73,7 @@ enum StateSchema {
             ("18 cases of ids alone", "ALTER TABLE cases ADD COLUMN is_nameless INTEGER"),
             ("19 requests of nobody", "ALTER TABLE requests ADD COLUMN is_anonymous INTEGER"),
             ("20 begun replays", BegunReplayTable.schema),
+            ("21 restored targets", "ALTER TABLE purges ADD COLUMN restored_at INTEGER"),
         ]
         for (name, sql) in later {
             migrator.registerMigration(name) { try $0.execute(sql: sql) }
