@@ -162,16 +162,21 @@ struct StateKeyTombstoneTests {
         #expect(try await Self.buried(fixture).count == 4)
     }
 
-    @Test func `a sample has the fence of the request whose the id was`() async throws {
+    @Test func `a sample and a replay have the fence of the request whose the id was`()
+        async throws
+    {
         let fixture = try StateFixture()
         let open = try await fixture.open("a")
         try await fixture.database.addFoundKeys([Self.sealed(open.request.id, ["c1"])])
         var done = open.request.completed()
         done.endedAt = Self.start + .seconds(60)
         try await fixture.save(done, was: open.request)
-        let page = try await fixture.database.tombstoneSample(after: 0, limit: 10).page
-        #expect(page.map(\.isKey) == [false, true])
-        #expect(page.allSatisfy { $0.fence == Self.start })
-        #expect(page.allSatisfy { $0.erasedAt == Self.start + .seconds(60) })
+        let sample = try await fixture.database.tombstoneSample(after: 0, limit: 10).page
+        let all = try await fixture.database.tombstones(since: Self.start, after: 0, limit: 10).page
+        for page in [sample, all] {
+            #expect(page.map(\.isKey) == [false, true])
+            #expect(page.allSatisfy { $0.fence == Self.start })
+            #expect(page.allSatisfy { $0.erasedAt == Self.start + .seconds(60) })
+        }
     }
 }

@@ -163,7 +163,9 @@ extension CloudFamily {
         state.documents.paths(below: path).map(Self.names)
     }
 
-    static func names(_ path: String) -> [String] { path.split(separator: "/").map(String.init) }
+    static func names(_ path: String) -> [String] {
+        path.utf8.split(separator: UInt8(ascii: "/")).map { String(decoding: $0, as: UTF8.self) }
+    }
 
     /// A document with the given fields; the dots of a path are levels.
     func json(_ document: CloudDocument, with fields: [String]) -> JSON {
@@ -187,7 +189,7 @@ extension CloudFamily {
     }
 
     func relative(_ name: String) -> String {
-        String(name.dropFirst(documentsPrefix.count + 1))
+        String(decoding: name.utf8.dropFirst(documentsPrefix.utf8.count + 1), as: UTF8.self)
     }
 
     /// By their bytes.

@@ -66,7 +66,7 @@ extension CloudFamily {
         let query = try read(Call.self, call).structuredQuery
         var found = try find(query, path)
         if let name = query.startAt?.values.first?.referenceValue {
-            let start = relative(name).split(separator: "/").map(String.init)
+            let start = Self.names(relative(name))
             found = found.filter { Self.precedes(start, Self.names($0.path)) }
         }
         if let limit = query.limit { found = Array(found.prefix(limit)) }

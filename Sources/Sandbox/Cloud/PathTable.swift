@@ -32,8 +32,8 @@ struct PathTable<Value: Sendable>: Sendable {
     /// The paths that begin with some names and go on behind them.
     func paths(below names: [String]) -> [String] {
         let prefix = names.map { $0 + "/" }.joined()
-        guard names.count >= 2 else { return all.keys.filter { $0.hasPrefix(prefix) } }
-        return (roots[Self.root(of: prefix)] ?? []).filter { $0.hasPrefix(prefix) }
+        guard names.count >= 2 else { return all.keys.filter { $0.utf8.starts(with: prefix.utf8) } }
+        return (roots[Self.root(of: prefix)] ?? []).filter { $0.utf8.starts(with: prefix.utf8) }
     }
 
     private static func root(of path: String) -> Substring {

@@ -3,7 +3,8 @@ import Ledger
 package import Lifecycle
 
 extension StateDatabase {
-    /// Tombstones of what was erased at `since` or later, in the order of their numbers.
+    /// Tombstones of what was erased at `since` or later, with the fences of their purges where the
+    /// requests are known, in the order of their numbers.
     ///
     /// - Parameters:
     ///   - since: The earliest erasure.
@@ -20,15 +21,17 @@ extension StateDatabase {
             var last = position
             let page = try database.all(
                 """
-                SELECT sequence, user_hash, generation, erased_at, request_id, is_key
-                FROM tombstones WHERE sequence > ? AND erased_at >= ? ORDER BY sequence LIMIT ?
+                SELECT t.sequence, t.user_hash, t.generation, t.erased_at, t.request_id, t.is_key,
+                  min(r.created_at, r.accepted_at)
+                FROM tombstones t LEFT JOIN requests r ON r.id = t.request_id
+                WHERE t.sequence > ? AND t.erased_at >= ? ORDER BY t.sequence LIMIT ?
                 """,
                 .int(position),
                 .time(since),
                 .int(limit)
             ) { row in
                 last = row.int(0)
-                return try Tombstone(row, isKey: row.bool(5))
+                return try Tombstone(row, isKey: row.bool(5), fence: row.timeOrNil(6))
             }
             return (page, last)
         }

@@ -25,7 +25,7 @@ package struct Tombstone: Hashable, Sendable {
         self.generation = generation
         self.erasedAt = erasedAt
         self.request = request
-        self.fence = fence ?? erasedAt
+        self.fence = min(fence ?? erasedAt, erasedAt)
         self.isKey = isKey
     }
 }

@@ -70,9 +70,7 @@ struct UserNames {
 
     /// The user whose file it is; only one that the purge would find by the same name.
     private static func user(in name: String, prefix: String, suffix: String) -> UserID? {
-        guard name.hasPrefix(prefix), name.hasSuffix(suffix),
-            name.utf8.count > prefix.utf8.count + suffix.utf8.count
-        else { return nil }
+        guard PathPattern.isUser(name, prefix: prefix, suffix: suffix) else { return nil }
         let text = name.utf8.dropFirst(prefix.utf8.count).dropLast(suffix.utf8.count)
         guard let id = String(text), let user = UserID(id),
             PathPattern.fileName(of: user, prefix: prefix, suffix: suffix) == name

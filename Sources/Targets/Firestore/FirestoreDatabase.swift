@@ -342,11 +342,14 @@ struct FirestoreDatabase: Sendable {
     }
 
     private func document(_ json: JSONValue) throws(GoogleFailure) -> Document {
-        guard let name = json["name"]?.string, name.hasPrefix(prefix + "/") else {
+        let root = Array((prefix + "/").utf8)
+        guard let name = json["name"]?.string, name.utf8.starts(with: root) else {
             throw GoogleFailure(.unusable)
         }
-        let path = name.dropFirst(prefix.count + 1)
-            .split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+        // By bytes: a slash is another Character with a combining one behind it.
+        let path = name.utf8.dropFirst(root.count)
+            .split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+            .map { String(decoding: $0, as: UTF8.self) }
         let createTime = json["createTime"]?.string
         let createdAt = createTime.flatMap { WallTime(rfc3339: $0) }
         guard !path.contains(where: { ["", ".", ".."].contains($0) }),

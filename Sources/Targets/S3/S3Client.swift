@@ -118,7 +118,8 @@ struct S3Client: Sendable {
 
     /// Slashes part names; everything else is encoded.
     static func encodedPath(_ key: String) -> String {
-        key.split(separator: "/", omittingEmptySubsequences: false).map { encoded($0) }
-            .joined(separator: "/")
+        // By bytes: a slash is another Character with a combining one behind it.
+        key.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+            .map { encoded(Substring($0)) }.joined(separator: "/")
     }
 }

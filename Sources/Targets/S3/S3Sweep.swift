@@ -107,7 +107,13 @@ struct S3Sweep {
                 }
             }
             pageCount += 1
-            return left > 0 && pageCount >= Self.countedPages ? nil : page.next
+            // Keys come in the order of their bytes: behind the user's are only others'.
+            let isBehind = page.entries.contains {
+                own.utf8.lexicographicallyPrecedes($0.key.utf8)
+                    && !$0.key.utf8.starts(with: own.utf8)
+            }
+            let isEnough = left > 0 && pageCount >= Self.countedPages
+            return isBehind || isEnough ? nil : page.next
         }
         try await pages { place throws(S3Error) in
             guard left == 0 else { return nil }

@@ -73,21 +73,22 @@ struct XMLElement: Equatable, Sendable {
 
         private mutating func text() -> String? {
             let end = bytes[position...].firstIndex(of: 0x3c) ?? bytes.count
-            let parts = String(decoding: bytes[position..<end], as: UTF8.self)
-                .split(separator: "&", omittingEmptySubsequences: false)
+            // By bytes: with a combining character behind it a semicolon is another Character.
+            let parts = bytes[position..<end].split(
+                separator: UInt8(ascii: "&"),
+                omittingEmptySubsequences: false
+            )
             position = end
-            var text = String(parts[0])
+            var text = Array(parts[0])
             for part in parts.dropFirst() {
-                let pair = part.split(
-                    separator: ";",
-                    maxSplits: 1,
-                    omittingEmptySubsequences: false
-                )
-                guard pair.count == 2, let scalar = Self.entity(pair[0]) else { return nil }
-                text.unicodeScalars.append(scalar)
-                text += pair[1]
+                guard let close = part.firstIndex(of: UInt8(ascii: ";")),
+                    let scalar = Self.entity(
+                        Substring(decoding: part[..<close], as: UTF8.self)
+                    )
+                else { return nil }
+                text += Array(String(scalar).utf8) + part[(close + 1)...]
             }
-            return text
+            return String(decoding: text, as: UTF8.self)
         }
 
         private static func entity(_ name: Substring) -> Unicode.Scalar? {

@@ -123,6 +123,28 @@ struct FilesTargetTests {
         #expect(fixture.exists("data/uploads/a/b/other"))
     }
 
+    @Test("users are listed as the purge names their files, whatever their ids begin or end with")
+    func combiningIDs() async throws {
+        let users = ["\u{301}zed", "bob", "ann\u{600}"]
+        for user in users {
+            try fixture.make("data/uploads/u-\(user)/x")
+            try fixture.make("data/uploads/\(user).png")
+        }
+        for path in ["u-{user_id}", "{user_id}.png"] {
+            let target = try fixture.target(path)
+            guard case .found(let found) = await target.users(where: { _ in true }) else {
+                Issue.record("no users")
+                return
+            }
+            #expect(Set(found).isSuperset(of: users.compactMap { UserID($0) }), "\(path)")
+        }
+        let target = try fixture.target("u-{user_id}", "{user_id}.png")
+        for user in users {
+            let counts = try await purge(target, try FilesFixture.order(user))
+            #expect(counts.entries.map(\.rowCount) == [2, 1])
+        }
+    }
+
     @Test("files made after the fence stay, with the folders above them")
     func fence() async throws {
         try fixture.make("data/uploads/alice/old/x")

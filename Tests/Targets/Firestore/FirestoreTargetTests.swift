@@ -296,6 +296,26 @@ struct FirestoreTargetTests {
         }
     }
 
+    @Test("names that begin with a combining character are names as others")
+    func combiningNames() async throws {
+        try await GoogleBench.with { bench in
+            for path in ["users/ann/notes/\u{301}x", "users/\u{301}zed", "users/bob"] {
+                bench.sandbox.add(CloudDocument(path))
+            }
+            let target = try Self.target(bench, documents: ["users/{user_id}"])
+            guard case .found(let found) = await target.users(where: { _ in true }) else {
+                Issue.record("no users")
+                return
+            }
+            let users = ["ann", "bob", "\u{301}zed"]
+            #expect(Set(found) == Set(users.compactMap { UserID($0) }))
+            let orders = try users.map { try GoogleBench.order($0) }
+            #expect(await target.purge(orders).map(\.rowCounts) == [[1], [1], [1]])
+            #expect(await target.verify(orders) == [.clean, .clean, .clean])
+            #expect(bench.sandbox.documents == [])
+        }
+    }
+
     @Test("earlier versions linger for as long as the database keeps them")
     func versions() async throws {
         try await GoogleBench.with {

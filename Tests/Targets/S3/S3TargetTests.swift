@@ -279,6 +279,10 @@ struct S3TextTests {
         let root = try #require(XMLElement(Array(text.utf8)))
         #expect(root.all("b").map(\.text) == ["1 <&€", "2"])
         #expect(root["c"]?.text == "" && root["d"] == nil)
+        #expect(
+            XMLElement(Array("<a>x&amp;\u{301}y&lt;\u{301}</a>".utf8))?.text == "x&\u{301}y<\u{301}"
+        )
+        #expect(S3Client.encodedPath("a/\u{301}b//c d") == "a/%CC%81b//c%20d")
         let odd = "a\u{1}&<>\"'\n"
         #expect(XMLElement(Array("<a>\(odd.escapedForXML)</a>".utf8))?.text == odd)
     }
