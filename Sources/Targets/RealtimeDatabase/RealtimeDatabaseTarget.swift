@@ -8,14 +8,6 @@ import Synchronization
 /// It knows no time of creation but one that the application writes; without that there is no
 /// fence. An interrupted purge finds what is left when it is asked again.
 package struct RealtimeDatabaseTarget: PurgeTarget {
-    /// What the application says of the time of what is at one path of one user.
-    private enum Age {
-        /// Older than the request, or nobody is asked.
-        case older
-        case newer
-        case undated
-    }
-
     package let name: TargetName
     private let plan: RealtimeDatabaseTargetPlan
     private let tree: RealtimeTree
@@ -45,14 +37,16 @@ package struct RealtimeDatabaseTarget: PurgeTarget {
     package func purge(_ orders: [PurgeOrder]) async -> [PurgeAnswer] {
         await GoogleOrders.map(orders) { order throws(GoogleFailure) in
             guard !order.isStopped else { return .stopped }
-            let sweep = RealtimeSweep(tree: tree, walk: PageWalk(clock: clock))
+            let sweep = sweep(order)
             var counts = PurgeCounts()
             for (path, names) in try owned(order) {
                 var entry = PurgeCounts.Entry(name: "\(path)", action: "delete", rowCount: 0)
-                if try await age(names, order.fence) == .newer {
+                switch try await sweep.remove(names) {
+                case .empty: break
+                case .gone: entry.rowCount = 1
+                case .newer:
                     entry.fencedCount = 1
-                } else if try await sweep.remove(names) {
-                    entry.rowCount = 1
+                    counts.note(Self.older(at: path))
                 }
                 counts.entries.append(entry)
             }
@@ -65,10 +59,10 @@ package struct RealtimeDatabaseTarget: PurgeTarget {
     /// Reads in other ways what is there.
     package func verify(_ orders: [PurgeOrder]) async -> [VerifyAnswer] {
         await GoogleOrders.map(orders) { order throws(GoogleFailure) in
-            let sweep = RealtimeSweep(tree: tree, walk: PageWalk(clock: clock))
+            let sweep = sweep(order)
             var left = 0
             for (_, names) in try owned(order) {
-                guard try await age(names, order.fence) != .newer else { continue }
+                guard try await sweep.age(names) != .newer else { continue }
                 left += try await sweep.remaining(names)
             }
             return left == 0 ? .clean : .remaining(left)
@@ -80,9 +74,10 @@ package struct RealtimeDatabaseTarget: PurgeTarget {
     /// Tells at which paths there is something.
     package func plan(_ order: PurgeOrder) async -> PlanAnswer {
         let found: [PlanAnswer] = await GoogleOrders.map([order]) { order throws(GoogleFailure) in
+            let sweep = sweep(order)
             var items: [PlanItem] = []
             for (path, names) in try owned(order) {
-                let age = try await age(names, order.fence)
+                let age = try await sweep.age(names)
                 let content = try await tree.firstKeys(at: names)
                 let count = RealtimeSweep.count(content) > 0 ? 1 : 0
                 items.append(
@@ -165,6 +160,25 @@ package struct RealtimeDatabaseTarget: PurgeTarget {
         }
     }
 
+    /// The date of a path is that of an account, not of each child: one that the application made
+    /// anew in what another purge had left may stand beside older data.
+    private static func older(at path: UserPath) -> PurgeCounts.Lingering {
+        PurgeCounts.Lingering(
+            text: "older data at '\(path)', if there is any: the application dated it after the"
+                + " request",
+            until: nil
+        )
+    }
+
+    private func sweep(_ order: PurgeOrder) -> RealtimeSweep {
+        RealtimeSweep(
+            tree: tree,
+            walk: PageWalk(clock: clock),
+            createdAtChild: plan.createdAtChild,
+            fence: order.fence
+        )
+    }
+
     /// - Throws: ``GoogleFailure`` for an id that no key can be.
     private func owned(
         _ order: PurgeOrder
@@ -175,17 +189,5 @@ package struct RealtimeDatabaseTarget: PurgeTarget {
             owned.append((path, names))
         }
         return owned
-    }
-
-    /// When the application wrote the data of a path.
-    private func age(
-        _ names: [String],
-        _ fence: WallTime
-    ) async throws(GoogleFailure) -> Age {
-        guard let child = plan.createdAtChild else { return .older }
-        guard case .value(let number?) = try await tree.keys(at: names + [child]),
-            let time = Int64(exactly: number.rounded(.down))
-        else { return .undated }
-        return WallTime(unixMilliseconds: time) > fence ? .newer : .older
     }
 }

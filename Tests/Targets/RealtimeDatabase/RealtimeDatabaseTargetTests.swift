@@ -255,6 +255,76 @@ struct RealtimeDatabaseTargetTests {
     }
 
     @Test(
+        "an account made anew while the old one's data goes in pieces keeps its own",
+        arguments: [false, true]
+    )
+    func renewed(breaksOff: Bool) async throws {
+        try await GoogleBench.with {
+            $0.cloud.treeMax = 3
+        } _: { bench in
+            struct Stop: Error {}
+            let later = GoogleBench.now.unixMilliseconds + 1
+            var fencedCount = 0
+            for step in 1...60 {
+                let user = "ann\(step)"
+                bench.sandbox.add(value: 1, at: "users", user, "created")
+                for index in 0..<9 {
+                    bench.sandbox.add(value: 1, at: "users", user, "a\(index)")
+                    bench.sandbox.add(value: 1, at: "users", user, "large", "\(index)x")
+                }
+                let rests = Mutex(0)
+                let target = try Self.target(bench, createdAtChild: "created", pageSize: 5) { _ in
+                    let count = rests.withLock { count in
+                        count += 1
+                        return count
+                    }
+                    guard count == step else { return }
+                    #expect(Self.isDatedOrGone(bench, user))
+                    bench.sandbox.add(value: later, at: "users", user, "created")
+                    for index in 0..<9 {
+                        bench.sandbox.add(value: 2, at: "users", user, "a\(index)")
+                    }
+                    if breaksOff { throw Stop() }
+                }
+                let order = try GoogleBench.order(user)
+                var answer = await target.purge([order])[0]
+                if breaksOff, answer == .trouble(.lost) { answer = await target.purge([order])[0] }
+                guard case .done(let counts) = answer else {
+                    Issue.record("not done")
+                    return
+                }
+                guard counts.entries[0].fencedCount == 1 else { break }
+                fencedCount += 1
+                #expect(counts.entries[0].rowCount == 0)
+                #expect(counts.lingering.map(\.text).first?.hasPrefix("older data at") == true)
+                #expect(counts.lingering.map(\.until) == [nil])
+                let own = (0..<9).map { "users/\(user)/a\($0)" }
+                #expect(Set(bench.sandbox.places).isSuperset(of: own))
+            }
+            #expect((8..<60).contains(fencedCount))
+        }
+    }
+
+    private static func isDatedOrGone(_ bench: GoogleBench, _ user: String) -> Bool {
+        let places = bench.sandbox.places.filter { $0.hasPrefix("users/\(user)/") }
+        return places.isEmpty || places.contains("users/\(user)/created")
+    }
+
+    @Test("a date that is no date, and too much by itself, goes like all else")
+    func largeDate() async throws {
+        try await GoogleBench.with {
+            $0.cloud.treeMax = 3
+        } _: { bench in
+            for index in 0..<9 {
+                bench.sandbox.add(value: 1, at: "users", "ann", "created", "\(index)x")
+            }
+            let target = try Self.target(bench, createdAtChild: "created", pageSize: 5)
+            #expect(await target.purge([try GoogleBench.order("ann")]).map(\.rowCounts) == [[1]])
+            #expect(bench.sandbox.places == [])
+        }
+    }
+
+    @Test(
         "an id that no key can be is left for an operator",
         arguments: ["a/b", ".", "..", "a.b", "a#b", "$a", "a[b", "a]b"]
     )
