@@ -382,6 +382,11 @@ def without_state(checks, stage, town, users, spaces):
             os.remove(stage.path(f"state/{name}"))
     stage.starts()
     back_alone(stage, town, users, spaces)
+    records = town.records()
+    done = replayed(stage)
+    checks.equal("until an empty state is accepted a replay touches nothing",
+                 (done["state"], [(target["name"], target["error"]) for target in done["targets"]], town.records()),
+                 ("incomplete", [("state", "state_rolled_back")], records))
     checks.equal("an empty state is accepted", stage.run("expungectl", "ledger", "accept-rollback").returncode, 0)
     done = replayed(stage)
     checks.equal("the ids' tombstones come from the checkpoint file", (done["state"], found(done, "erased")),

@@ -183,12 +183,7 @@ extension DaemonBackend {
 
     private var ledgerAlarms: [String] {
         get async {
-            var alarms: [String] = []
-            switch await parts.ledger.health {
-            case .sound: break
-            case .rolledBack: alarms.append("state_rolled_back")
-            case .damaged: alarms.append("ledger_damaged")
-            }
+            var alarms = [await parts.ledger.health.alarm].compactMap(\.self)
             if await parts.ledger.trouble != nil { alarms.append("ledger_unwritable") }
             return alarms
         }

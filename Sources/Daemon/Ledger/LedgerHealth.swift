@@ -16,4 +16,13 @@ enum LedgerHealth: Hashable, Sendable {
         case .damaged: "damaged"
         }
     }
+
+    /// What is called out as long as it lasts; `nil` for nothing.
+    var alarm: String? {
+        switch self {
+        case .sound: nil
+        case .rolledBack: "state_rolled_back"
+        case .damaged: "ledger_damaged"
+        }
+    }
 }
