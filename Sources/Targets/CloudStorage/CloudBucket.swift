@@ -112,10 +112,17 @@ struct CloudBucket: Sendable {
         return page
     }
 
-    /// When the last of the soft-deleted objects below a prefix is gone; `nil` without any.
+    /// When the last of the soft-deleted objects below a prefix is gone.
     ///
+    /// - Parameters:
+    ///   - prefix: What their names begin with.
+    ///   - retention: ``softDeletion()``, for objects that are too many to look at.
+    /// - Returns: `nil` without any.
     /// - Throws: ``GoogleFailure``.
-    func softDeletionEnd(_ prefix: String) async throws(GoogleFailure) -> WallTime? {
+    func softDeletionEnd(
+        _ prefix: String,
+        retention: Duration
+    ) async throws(GoogleFailure) -> WallTime? {
         var end: WallTime?
         var token: String?
         for _ in 0..<PageWalk.countedPages {
@@ -130,9 +137,9 @@ struct CloudBucket: Sendable {
                 end = max(end ?? .distantPast, try time(json["hardDeleteTime"]))
             }
             token = Self.token(answer)
-            if token == nil { break }
+            if token == nil { return end }
         }
-        return end
+        return max(end ?? .distantPast, now() + retention)
     }
 
     /// How long the bucket keeps what is deleted; zero when it does not.

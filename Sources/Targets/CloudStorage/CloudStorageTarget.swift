@@ -244,7 +244,8 @@ package struct CloudStorageTarget: PurgeTarget {
         do throws(GoogleFailure) {
             var end: WallTime?
             for prefix in prefixes {
-                guard let found = try await bucket.softDeletionEnd(prefix) else { continue }
+                let found = try await bucket.softDeletionEnd(prefix, retention: retention)
+                guard let found else { continue }
                 end = max(end ?? found, found)
             }
             return end.map { PurgeCounts.Lingering(text: text, until: $0) }

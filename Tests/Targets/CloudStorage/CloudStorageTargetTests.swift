@@ -175,6 +175,29 @@ struct CloudStorageTargetTests {
         }
     }
 
+    @Test(
+        "of more soft-deleted objects than are looked at, the last goes as late as it may",
+        arguments: [(100, 1, 100), (101, 1, 86_400), (101, 90_000, 90_000)]
+    )
+    func manySoftDeleted(count: Int, first: Int64, expected: Int64) async throws {
+        try await GoogleBench.with {
+            $0.cloud.softDeletionSeconds = 86_400
+        } _: { bench in
+            for index in 1...count {
+                var object = CloudObject("u/ann/\(1000 + index)")
+                let seconds = index == 1 ? first : Int64(index)
+                let end = GoogleBench.now + .seconds(seconds)
+                object.hardDeleteMilliseconds = end.unixMilliseconds
+                bench.sandbox.add(object)
+            }
+            let target = try Self.target(bench, pageSize: 1)
+            guard case .done(let counts) = await target.purge([try GoogleBench.order("ann")])[0]
+            else { return #expect(Bool(false)) }
+            let soft = counts.lingering.first { $0.text.hasPrefix("soft-deleted") }
+            #expect(soft?.until == GoogleBench.now + .seconds(expected))
+        }
+    }
+
     @Test("a bucket whose settings cannot be read is purged, and the date is left open")
     func settingsUnread() async throws {
         try await GoogleBench.with {
