@@ -35,6 +35,8 @@ final class RemoteCall: HTTPClientResponseDelegate {
         self.stream = stream
     }
 
+    var isStreamed: Bool { stream != nil }
+
     /// Does something whenever a part of the body has gone to the stream.
     func afterEachPart(_ body: @escaping @Sendable () -> Void) {
         state.withLock { $0.afterPart = body }

@@ -80,7 +80,9 @@ package final class RemoteClient: Sendable {
         let task = client.execute(request: request, delegate: call)
         let token = deadlines.begin { task.fail(reason: HTTPClientError.deadlineExceeded) }
         defer { deadlines.end(token) }
-        call.afterEachPart { [deadlines] in deadlines.renew(token) }
+        if call.isStreamed {
+            call.afterEachPart { [deadlines] in deadlines.renew(token) }
+        }
         do {
             return .reply(
                 try await withTaskCancellationHandler {
