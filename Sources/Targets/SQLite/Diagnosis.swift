@@ -154,21 +154,17 @@ enum Diagnosis {
         let table = FenceSQL.quoted(shape.name)
         let column = FenceSQL.quoted(creation.column)
         let newest = shape.rowIDName.map { " ORDER BY \(table).\($0) DESC" } ?? ""
-        let isUndated = FenceSQL.isUndated(creation, of: table)
-        let undated = """
-            SELECT 1 FROM (SELECT \(isUndated) AS undated FROM \(table)\(newest) \
-            LIMIT \(TargetLimits.sampleRows)) WHERE undated LIMIT 1
-            """
-        if rule.action != .keep, try Int.fetchOne(db, sql: undated) != nil {
-            findings.advice.append(creation.undatedAdvice(shape.name))
-        }
-        let isDay = FenceSQL.isDay(creation, of: table)
-        let days = """
-            SELECT 1 FROM (SELECT \(isDay) AS day FROM \(table)\(newest) \
-            LIMIT \(TargetLimits.sampleRows)) WHERE day LIMIT 1
-            """
-        if rule.action != .keep, try Int.fetchOne(db, sql: days) != nil {
-            findings.advice.append(creation.dayAdvice(shape.name))
+        if rule.action != .keep {
+            for (isFound, advice) in [
+                (FenceSQL.isUndated(creation, of: table), creation.undatedAdvice(shape.name)),
+                (FenceSQL.isDay(creation, of: table), creation.dayAdvice(shape.name)),
+            ] {
+                let sample = """
+                    SELECT 1 FROM (SELECT \(isFound) AS found FROM \(table)\(newest) \
+                    LIMIT \(TargetLimits.sampleRows)) WHERE found LIMIT 1
+                    """
+                if try Int.fetchOne(db, sql: sample) != nil { findings.advice.append(advice) }
+            }
         }
         // Between the two bounds means: readable, after 1990, not in the future.
         let inner = """
