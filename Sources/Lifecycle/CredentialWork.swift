@@ -10,18 +10,23 @@ package enum CredentialStep: String, Sendable, CaseIterable {
     case revoked
     case proven
     case accepted
+    /// Revoke answered success, but nothing ever showed that the token was real.
+    case unconfirmed
     /// The provider's own error proved the grant gone.
     case gone
     /// The provider refuses the token for good.
     case dead
     /// Not usable for revocation: a spent code, an id token, a token behind a broken seal.
     case unusable
+    /// A code whose exchange brought no answer: the provider may have issued tokens that the service
+    /// never received.
+    case lost
 
     /// Whether nothing more is done with the credential.
     package var isFinal: Bool {
         switch self {
         case .codePending, .stored, .revoking, .revoked: false
-        case .proven, .accepted, .gone, .dead, .unusable: true
+        case .proven, .accepted, .unconfirmed, .gone, .dead, .unusable, .lost: true
         }
     }
 }
@@ -83,6 +88,14 @@ package struct CredentialWork: Hashable, Sendable {
         }
     }
 
+    /// Whether anything showed that the provider ever honored this token.
+    ///
+    /// Without that a successful revocation means nothing: RFC 7009 §2.2 has the server answer 200
+    /// for a token that it never knew.
+    func wasEverSeen(_ traits: ProviderTraits) -> Bool {
+        wasLive || lastLiveAt != nil || kind == .idToken || traits.refusesUnknownTokens
+    }
+
     /// Whether a successful token answer is recent enough to count as "live".
     ///
     /// A token that rotates may have been another one then.
@@ -115,7 +128,10 @@ package struct CredentialWork: Hashable, Sendable {
         switch trouble {
         case nil: isInDoubt = false
         case .lost?, .unusable?: isInDoubt = isInDoubt || isRefreshing
-        case .misconfigured?, .sealBroken?, .vaultSealed?, .throttled?, .unreachable?, .keys?: break
+        // A refusal leaves the token as it was.
+        case .rejected?, .misconfigured?, .sealBroken?, .vaultSealed?, .throttled?, .unreachable?,
+            .keys?, .blocked?:
+            break
         }
     }
 

@@ -11,6 +11,8 @@ package struct IdentitySnapshot: Hashable, Sendable {
     package let hadCredentials: Bool
     /// The provider told that the link is cut, and nothing stored is newer than that.
     package let isCut: Bool
+    /// Credentials that the service refused to store; the provider may honor them.
+    package var refusedCount = 0
 
     /// - Parameters:
     ///   - identity: Names it.

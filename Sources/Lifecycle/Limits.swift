@@ -2,6 +2,18 @@
 ///
 /// What an operator may change is a setting; these are not.
 package enum Limits {
+    /// How long a request shows `accepted` while the spool is read; then it is parked.
+    ///
+    /// As long as a lock on the spool may last before it counts as a failure.
+    package static let spoolPatience = Duration.seconds(5)
+    /// Users that the engine knows to have unsealed credentials; beyond it, every user may be one.
+    package static let unsealedUsersMax = 10_000
+    /// A difference between the system's clock and the service's time that counts as a step: NTP
+    /// slews at most 500 ppm, so an hour of slewing without any wake-up stays below it.
+    package static let clockStepMin = Duration.seconds(2)
+    /// How far the clock may be behind the ledger's newest checkpoint, which another clock or a
+    /// slew explains.
+    package static let clockBehindMax = Duration.seconds(60)
     /// First step of the retry delay: long enough for a restart of the other side's process.
     package static let backoffBase = Duration.milliseconds(500)
     /// Longest retry delay: a provider that is back is noticed within a day, for years.
@@ -18,8 +30,12 @@ package enum Limits {
     package static let confirmationsMax = 5
     /// A request that was being worked on in this many crashes of our own is quarantined.
     package static let crashesMax = 3
-    /// Credentials of one identity; a device that signs in daily must not fill the vault.
-    package static let credentialsPerIdentityMax = 32
+    /// Tokens of one identity: daily sign-ins of nearly three years, where each token must be revoked.
+    package static let credentialsPerIdentityMax = 1024
+    /// Where one revocation ends the whole grant, older tokens are dropped beyond this number.
+    package static let credentialsPerGrantMax = 16
+    /// The newest tokens that are kept then, of those that were seen live and of the others each.
+    package static let credentialsPerGrantKept = 8
     /// Requests that the engine holds in memory at once.
     ///
     /// The backlog stays in SQLite.
@@ -38,8 +54,11 @@ package enum Limits {
     /// A target whose purge begins later than this after its part of the approved plan was compared
     /// is compared again: usual purges have followed one another by then.
     package static let comparisonLifetime = Duration.seconds(600)
-    /// Consecutive failures that open a provider's breaker.
+    /// Callers whose calls fail in a row, with no answer between, that open a provider's breaker.
     package static let breakerFailures = 8
+    /// Callers that a breaker remembers as failed, so that each probe is another one's: as many as
+    /// probe within a day of the longest pauses.
+    package static let breakerCallersMax = 256
     /// First pause of an open breaker; doubles up to ``breakerPauseMax``.
     package static let breakerPauseMin = Duration.seconds(1)
     /// Longest pause between two probes of a provider that is down.

@@ -12,6 +12,10 @@ package struct ProviderTraits: Hashable, Sendable {
     package let revokesWholeGrant: Bool
     /// Whether an error for an unknown token proves that the grant is gone.
     package let invalidTokenProvesGone: Bool
+    /// Whether revoking answers success only for a token that was live.
+    ///
+    /// RFC 7009 §2.2 servers answer success for any token.
+    package let refusesUnknownTokens: Bool
     /// Whether no service can revoke there at all, so that only the user can cut the link.
     package let hasNoRevocationAPI: Bool
     /// Whether an id token is enough to revoke with (Facebook Limited Login), or the subject that
@@ -33,6 +37,7 @@ package struct ProviderTraits: Hashable, Sendable {
         livenessLifetime: Duration,
         revokesWholeGrant: Bool,
         invalidTokenProvesGone: Bool,
+        refusesUnknownTokens: Bool = false,
         hasNoRevocationAPI: Bool = false,
         usesIDTokens: Bool = false,
         rotatesRefreshTokens: Bool = false,
@@ -46,6 +51,7 @@ package struct ProviderTraits: Hashable, Sendable {
         self.livenessLifetime = livenessLifetime
         self.revokesWholeGrant = revokesWholeGrant
         self.invalidTokenProvesGone = invalidTokenProvesGone
+        self.refusesUnknownTokens = refusesUnknownTokens
         self.hasNoRevocationAPI = hasNoRevocationAPI
         self.usesIDTokens = usesIDTokens
         self.rotatesRefreshTokens = rotatesRefreshTokens

@@ -96,6 +96,7 @@ extension Request {
         guard joined.allSatisfy({ $0.verdict != nil }), let verdict = last.verdict else {
             return .behind
         }
+        revocations[index].proof = last.proof
         return revocations[index].finish(verdict, at: now)
     }
 }

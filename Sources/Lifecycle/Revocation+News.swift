@@ -7,6 +7,10 @@ extension Revocation {
         isCut = snapshot.isCut
         hadCredentials = hadCredentials || snapshot.hadCredentials
         var isNews = false
+        if snapshot.refusedCount > refusedCount {
+            refusedCount = snapshot.refusedCount
+            isNews = verdict?.isRevoked ?? false
+        }
         for credential in snapshot.credentials {
             guard let index = credentials.firstIndex(where: { $0.id == credential.id }) else {
                 credentials.append(credential)
@@ -29,18 +33,20 @@ extension Revocation {
         }
         if isNews {
             verdict = nil
+            if proof == .notification { proof = nil }
             endedAt = nil
             waitingSince = nil
         }
         return isNews
     }
 
-    /// Raises `accepted` to `proven` once the provider told that the link is cut.
+    /// Raises the verdict to `proven` once the provider has reported that the link is cut.
     ///
     /// - Returns: Whether it rose; no verdict ever falls.
     mutating func raise() -> Bool {
-        guard isCut, verdict == .accepted else { return false }
+        guard isCut, verdict == .accepted || verdict == .unconfirmed else { return false }
         verdict = .proven
+        proof = .notification
         return true
     }
 

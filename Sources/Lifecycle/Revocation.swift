@@ -14,6 +14,10 @@ package struct Revocation: Hashable, Sendable {
     /// A directory told of it, and the vault has nothing of it.
     package var isLinked = false
     package var verdict: Verdict?
+    /// What the verdict rests on, where that is more than the provider's word for one call.
+    package var proof: Proof?
+    /// ``IdentitySnapshot/refusedCount``.
+    package var refusedCount: Int
     /// Calls made so far, all kinds; for people who look.
     package var attempts: Int
     /// Consecutive failures; decides the backoff.
@@ -43,6 +47,7 @@ package struct Revocation: Hashable, Sendable {
         credentials = snapshot.credentials
         hadCredentials = snapshot.hadCredentials
         isCut = snapshot.isCut
+        refusedCount = snapshot.refusedCount
         attempts = 0
         failures = 0
     }
@@ -85,7 +90,10 @@ extension Revocation {
         if let verdict { return .final(verdict) }
         guard !isBusy else { return .busy }
         guard !isShared else { return .parked(.sharedIdentity, until: nil) }
-        if isCut { return finish(verdictOfCut, at: now) }
+        if isCut {
+            proof = .notification
+            return finish(verdictOfCut, at: now)
+        }
         guard let policy = around.providers[provider] else {
             return .parked(.providerPaused, until: nil)
         }
@@ -93,9 +101,7 @@ extension Revocation {
         if !hadCredentials { return finish(.nothingToRevoke, at: now) }
         if policy.traits.usesIDTokens { takeUpIDTokens() }
         acceptWithoutProof(now: now, traits: policy.traits)
-        if let earned = earnedVerdict(traits: policy.traits) {
-            return finish(earned, at: now)
-        }
+        if let earned = earnedVerdict(policy.traits) { return finish(earned, at: now) }
         guard credentials.contains(where: { !$0.step.isFinal }) else {
             return advanceWithoutCredential(kind: kind, now: now, policy: policy)
         }
@@ -127,7 +133,7 @@ extension Revocation {
             waitUntil = min(waitUntil ?? until, until)
         }
         if let waitUntil { return .waiting(until: waitUntil) }
-        if let earned = earnedVerdict(traits: traits) { return finish(earned, at: now) }
+        if let earned = earnedVerdict(traits) { return finish(earned, at: now) }
         return .awaitingLane
     }
 
@@ -168,7 +174,7 @@ extension Revocation {
             }
             guard proofAt <= now else { return .waiting(until: proofAt) }
             return refresh(.confirm(identity, credential.id), index, now, traits)
-        case .proven, .accepted, .gone, .dead, .unusable:
+        case .proven, .accepted, .unconfirmed, .gone, .dead, .unusable, .lost:
             return nil
         }
     }
@@ -189,7 +195,8 @@ extension Revocation {
             guard proofTime(of: credentials[index], now: now, traits: traits) == nil else {
                 continue
             }
-            credentials[index].step = .accepted
+            let isReal = credentials[index].wasEverSeen(traits)
+            credentials[index].step = isReal ? .accepted : .unconfirmed
             failures = 0
         }
     }
@@ -234,8 +241,8 @@ extension Revocation {
     private var verdictOfCut: Verdict {
         let wasRevoked = credentials.contains { credential in
             switch credential.step {
-            case .revoked, .accepted, .proven: true
-            case .codePending, .stored, .revoking, .gone, .dead, .unusable: false
+            case .revoked, .accepted, .unconfirmed, .proven: true
+            case .codePending, .stored, .revoking, .gone, .dead, .unusable, .lost: false
             }
         }
         return wasRevoked ? .proven : .alreadyGone
@@ -271,33 +278,15 @@ extension Revocation {
     ) -> RevocationStep {
         let since = waitingSince ?? now
         waitingSince = since
+        let last = credentials.contains { $0.step == .unconfirmed } ? Verdict.unconfirmed : .unrevoked
         switch policy.onUnrevocable {
         case .park:
             return .parked(.needsReauthentication, until: nil)
         case .proceed:
             let until = since + policy.revocationDeadline
-            guard kind == .deleteAccount, now < until else { return finish(.unrevoked, at: now) }
+            guard kind == .deleteAccount, now < until else { return finish(last, at: now) }
             return .parked(.needsReauthentication, until: until)
         }
-    }
-
-    /// The verdict that the credentials have earned together; `nil` while one is open or none says
-    /// anything.
-    ///
-    /// A token that cannot be read may live on: without a revoke that ends the whole grant nothing
-    /// can be said about the identity then.
-    private func earnedVerdict(traits: ProviderTraits) -> Verdict? {
-        let steps = credentials.map(\.step)
-        guard steps.allSatisfy(\.isFinal),
-            traits.revokesWholeGrant || !credentials.contains(where: \.isUnreadableToken)
-        else { return nil }
-        let isProven = steps.contains(.proven)
-        if isProven, traits.revokesWholeGrant || !steps.contains(.accepted) { return .proven }
-        if steps.contains(.accepted) { return .accepted }
-        if steps.contains(.gone) { return .alreadyGone }
-        // A token that was rotated away unheard lives on while everything stored is refused.
-        guard !credentials.contains(where: \.isUnreadableToken) else { return nil }
-        return steps.contains(.dead) ? .tokenDead : nil
     }
 }
 
@@ -373,9 +362,11 @@ extension Revocation {
                 : credentials[index].wasLive
                     ? .proven
                     : provesGone ? .gone : .dead
+            if credentials[index].step == .proven { proof = proof ?? .refusedAgain }
             succeed()
         case .grantGone:
             credentials[index].step = credentials[index].wasLive ? .proven : .gone
+            proof = .grantGone
             succeed()
         case .unfit:
             credentials[index].step = .unusable
@@ -401,6 +392,7 @@ extension Revocation {
         switch answer {
         case .dead:
             credentials[index].step = credentials[index].isInDoubt ? .accepted : .proven
+            if credentials[index].step == .proven { proof = proof ?? .refusedAfter }
             credentials[index].lastRefreshAt = moment.now
             succeed()
         case .live:
@@ -443,7 +435,7 @@ extension Revocation {
             return [.announce(.vaultKeyMissing(provider))]
         case .throttled(let retryAfter):
             return retry(after: retryAfter, &moment)
-        case .unreachable, .lost, .unusable, .keys:
+        case .unreachable, .lost, .unusable, .rejected, .keys, .blocked:
             return retry(after: nil, &moment)
         }
     }
@@ -455,9 +447,12 @@ extension Revocation {
         return []
     }
 
+    /// A token that outlives its revocation is a failure until it is refused: the pauses between
+    /// two tries go on growing.
     private mutating func succeed() {
-        failures = 0
         lastTrouble = nil
+        guard !credentials.contains(where: { $0.needsProof && !$0.step.isFinal }) else { return }
+        failures = 0
     }
 
     private func openIndex(_ id: CredentialID) -> Int? {

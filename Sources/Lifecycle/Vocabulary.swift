@@ -16,12 +16,17 @@ package enum CredentialKind: String, Sendable, CaseIterable {
 
 /// How the revocation of one identity ended.
 ///
-/// Every verdict is final; `accepted` may rise to `proven`.
+/// Every verdict is final; `accepted` and `unconfirmed` may rise to `proven` while the request still
+/// revokes.
 package enum Verdict: String, Sendable, CaseIterable {
-    /// Live before, revoke answered success, refused after.
+    /// The link is cut, and the provider has shown it; ``Proof`` says how.
     case proven
-    /// Revoke answered success; the provider offers no proof, or its budget for asking is spent.
+    /// The provider accepted the revocation of a token that was seen live; it offers no proof, or its
+    /// budget for asking is spent.
     case accepted
+    /// The provider answered success, which says nothing: the token was never seen live, or the
+    /// provider issued tokens that the service does not hold. NOT revoked.
+    case unconfirmed
     /// The grant is proven gone for this subject and client.
     case alreadyGone = "already_gone"
     /// Every stored token is refused for good; whether the link still shows is unknown.
@@ -38,10 +43,30 @@ package enum Verdict: String, Sendable, CaseIterable {
     /// Whether the receipt may say that the link to the provider was cut.
     package var isRevoked: Bool {
         switch self {
-        case .proven, .accepted, .alreadyGone, .nothingToRevoke: true
-        case .tokenDead, .manual, .unrevoked, .abandoned: false
+        case .proven, .accepted, .alreadyGone: true
+        case .unconfirmed, .tokenDead, .nothingToRevoke, .manual, .unrevoked, .abandoned: false
         }
     }
+
+    /// Whether the link may still exist, so that the user has to look at it.
+    package var mayLeaveLink: Bool {
+        switch self {
+        case .proven, .accepted, .alreadyGone, .nothingToRevoke: false
+        case .unconfirmed, .tokenDead, .manual, .unrevoked, .abandoned: true
+        }
+    }
+}
+
+/// What showed that a link is cut, and who said so.
+package enum Proof: String, Sendable, CaseIterable {
+    /// The provider honored the token before the revocation and refused it when asked afterwards.
+    case refusedAfter = "refused_after"
+    /// The provider honored the token before the revocation, and refused a repeated revocation of it.
+    case refusedAgain = "refused_again"
+    /// The provider answered that this user has no grant for this client.
+    case grantGone = "grant_gone"
+    /// The provider sent a notification that the link is cut.
+    case notification
 }
 
 /// Why a request waits for an event instead of a timer; the `detail` of the wire state `parked`.
@@ -55,6 +80,12 @@ package enum ParkReason: String, Sendable, CaseIterable {
     case massDeletionGuard = "mass_deletion_guard"
     case sharedIdentity = "shared_identity"
     case quarantined
+    /// Credentials may wait in the spool, which has not been read since the request was accepted.
+    case awaitingSpool = "awaiting_spool"
+    /// A credential of the user waits in the spool and cannot be sealed.
+    case awaitingCredentials = "awaiting_credentials"
+    /// The clock shows an earlier time than the newest checkpoint of the ledger.
+    case clockBehind = "clock_behind"
 }
 
 /// The ten states that applications see, in the spool, over HTTP and in the journal.
@@ -97,7 +128,7 @@ package enum CredentialRejectReason: String, Sendable, CaseIterable {
     case missingSecret = "missing_secret"
     case vaultSealed = "vault_sealed"
     /// The identity already holds the most credentials that it may
-    /// (``Limits/credentialsPerIdentityMax``).
+    /// (``Limits/credentialsPerIdentityMax``); the identity remembers that one was refused.
     case tooManyCredentials = "too_many_credentials"
     case deletionInProgress = "deletion_in_progress"
     case subjectMismatch = "subject_mismatch"

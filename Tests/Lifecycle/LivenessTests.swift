@@ -59,11 +59,12 @@ struct LivenessTests {
         var machine = machine(Sample.credential(lastRefreshAt: refreshed))
         #expect(try machine.send(.due) == [.revoke])
         try machine.answer(revoke: .success)
-        #expect(machine.verdict == .accepted)
+        #expect(machine.request.revocations[0].credentials[0].step == .unconfirmed)
+        #expect(machine.verdict == nil)
     }
 
     @Test func `an access token is revoked without being asked about`() throws {
-        var machine = machine(Sample.credential(kind: .accessToken))
+        var machine = machine(Sample.credential(kind: .accessToken, lastLiveAt: Sample.start))
         #expect(try machine.send(.due) == [.revoke])
         try machine.answer(revoke: .success)
         #expect(machine.verdict == .accepted)
@@ -140,6 +141,23 @@ struct LivenessTests {
         #expect(dueAt.since(machine.now) <= Limits.backoffBase)
         #expect(try machine.sendDue() == [.revoke])
         try machine.answer(revoke: .success)
+        // Nobody ever saw it live, and the provider answers success for any token.
+        #expect(machine.verdict == nil)
+        #expect(machine.request.phase.parkReason == .needsReauthentication)
+        machine.pass(Sample.day * 7)
+        try machine.send(.due)
+        #expect(machine.verdict == .unconfirmed)
+    }
+
+    @Test func `a check whose answer is lost does not make a token unseen that was seen before`()
+        throws
+    {
+        let seen = Sample.start - Sample.day * 400
+        var machine = machine(Sample.credential(lastLiveAt: seen))
+        #expect(try machine.send(.due) == [.check])
+        try machine.answer(check: .trouble(.lost))
+        #expect(try machine.sendDue() == [.revoke])
+        try machine.answer(revoke: .success)
         #expect(machine.verdict == .accepted)
     }
 
@@ -181,7 +199,7 @@ struct LivenessTests {
     }
 
     @Test func `a pause does not keep what is revoked from its verdict`() throws {
-        var machine = machine(Sample.credential(kind: .accessToken))
+        var machine = machine(Sample.credential(kind: .accessToken, lastLiveAt: Sample.start))
         try machine.send(.due)
         machine.around.pausedProviders = [Sample.apple]
         try machine.answer(revoke: .success)

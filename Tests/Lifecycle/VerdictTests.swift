@@ -44,6 +44,21 @@ struct VerdictTests {
         Pair(.dead, .dead, .tokenDead, .tokenDead),
         Pair(.dead, .unusable, .tokenDead, .tokenDead),
         Pair(.unusable, .unusable, nil, nil),
+        // A success for a token that was never seen live says nothing.
+        Pair(.proven, .unconfirmed, .proven, .accepted),
+        Pair(.accepted, .unconfirmed, .accepted, .accepted),
+        Pair(.gone, .unconfirmed, .alreadyGone, .alreadyGone),
+        Pair(.dead, .unconfirmed, nil, nil),
+        Pair(.unusable, .unconfirmed, nil, nil),
+        Pair(.unconfirmed, .unconfirmed, nil, nil),
+        // A code whose exchange was lost may have brought a token that nobody holds.
+        Pair(.proven, .lost, .proven, .unconfirmed),
+        Pair(.accepted, .lost, .accepted, .unconfirmed),
+        Pair(.gone, .lost, .alreadyGone, .alreadyGone),
+        Pair(.dead, .lost, .tokenDead, .tokenDead),
+        Pair(.unusable, .lost, nil, nil),
+        Pair(.unconfirmed, .lost, nil, nil),
+        Pair(.lost, .lost, nil, nil),
     ]
 
     @Test("two ended credentials earn one verdict, in either order", arguments: pairs)
@@ -218,7 +233,8 @@ struct VerdictTests {
 
     @Test func `an answer that says nothing leads to the revoke, and never to proof`() throws {
         let around = Sample.surroundings(Sample.traits(canCheck: true))
-        var machine = Machine(identities: [Sample.snapshot([Sample.credential()])], around: around)
+        let seen = Sample.credential(lastLiveAt: Sample.start - Sample.day * 400)
+        var machine = Machine(identities: [Sample.snapshot([seen])], around: around)
         #expect(try machine.send(.due) == [.check])
         #expect(try machine.answer(check: .unknown) == [.revoke])
         try machine.answer(revoke: .success)
@@ -226,8 +242,12 @@ struct VerdictTests {
     }
 
     @Test func `refresh tokens go first, and every credential is revoked`() throws {
-        let access = Sample.credential(id: Sample.secondToken, kind: .accessToken)
-        let refresh = Sample.credential()
+        let access = Sample.credential(
+            id: Sample.secondToken,
+            kind: .accessToken,
+            lastLiveAt: Sample.start
+        )
+        let refresh = Sample.credential(lastLiveAt: Sample.start)
         let traits = Sample.traits(canCheck: false)
         var machine = Machine(
             identities: [Sample.snapshot([access, refresh])],
@@ -243,9 +263,13 @@ struct VerdictTests {
     @Test func `a deletion waits for the verdicts of all identities`() throws {
         let other = IdentityID(TimeOrderedID(high: 1, low: 2))
         let traits = Sample.traits(canCheck: false)
-        let second = Sample.snapshot([Sample.credential(id: Sample.secondToken)], identity: other)
+        let first = Sample.snapshot([Sample.credential(lastLiveAt: Sample.start)])
+        let second = Sample.snapshot(
+            [Sample.credential(id: Sample.secondToken, lastLiveAt: Sample.start)],
+            identity: other
+        )
         var machine = Machine(
-            identities: [Sample.snapshot(), second],
+            identities: [first, second],
             around: Sample.surroundings(traits)
         )
         #expect(try machine.send(.due).count == 2)
@@ -287,6 +311,10 @@ struct VerdictTests {
     }
 
     private func kind(_ step: CredentialStep) -> CredentialKind {
-        step == .unusable || step == .codePending ? .authorizationCode : .refreshToken
+        switch step {
+        case .unusable, .codePending, .lost: .authorizationCode
+        case .stored, .revoking, .revoked, .proven, .accepted, .unconfirmed, .gone, .dead:
+            .refreshToken
+        }
     }
 }
