@@ -17,6 +17,21 @@ def exposure(text):
     return float(found.group(1)) if found else None
 
 
+def check_sandbox(checks, path):
+    """How exposed a service is, and what keeps it out of the swap and within its bounds."""
+    name = os.path.basename(path)
+    security = subprocess.run(
+        ["systemd-analyze", "security", "--offline=true", "--no-pager", path], capture_output=True, text=True)
+    score = exposure(security.stdout)
+    checks.check(
+        f"exposure of {name} is {score}, at most {EXPOSURE_MAX}",
+        score is not None and score <= EXPOSURE_MAX, security.stdout)
+    with open(path) as file:
+        lines = file.read().splitlines()
+    for setting in ("MemorySwapMax=0", "MemoryMax=", "TasksMax="):
+        checks.check(f"     {name} sets {setting}", any(line.startswith(setting) for line in lines), lines)
+
+
 def check_files(checks, source):
     """Units, users, directories and catalog, each read by the program that will read it."""
     units = os.path.join(source, "systemd")
@@ -29,13 +44,9 @@ def check_files(checks, source):
     ]
     checks.equal("systemd-analyze verify has no complaint", complaints, [])
 
-    security = subprocess.run(
-        ["systemd-analyze", "security", "--offline=true", "--no-pager",
-         os.path.join(units, "expunged.service")], capture_output=True, text=True)
-    score = exposure(security.stdout)
-    checks.check(
-        f"exposure of the unit file is {score}, at most {EXPOSURE_MAX}",
-        score is not None and score <= EXPOSURE_MAX, security.stdout)
+    for unit in UNITS:
+        if unit.endswith(".service"):
+            check_sandbox(checks, os.path.join(units, unit))
 
     with tempfile.TemporaryDirectory() as root:
         os.makedirs(f"{root}/etc")
