@@ -13,7 +13,7 @@ P, Q = 2**255 - 19, 2**252 + 27742317777372353535851937790883648493
 D, Y = -121665 * pow(121666, P - 2, P) % P, 4 * pow(5, P - 2, P) % P
 X = 15112221349535400772501151409588531511454012693041857206046113283949847762202
 BASE = X, Y, 1, X * Y % P
-LATER = "abandoned data_returned_at ledger next_recheck_at rechecks rechecks_abandoned request_id scrubbed_at summary"
+LATER = "abandoned addenda data_returned_at ledger next_recheck_at rechecks rechecks_abandoned request_id scrubbed_at summary"
 
 
 def recover(text):
@@ -123,11 +123,14 @@ def check_receipt(key, text):
     assert all(entry["request"] == receipt["request_id"] for entry in entries), "an entry of another request"
     (end,) = (entry for entry in entries if entry.get("state") == "completed")
     assert (ledger["key"], receipt["completed_at"]) == (key, end["time"]), "another key, or time of its end"
-    if "receipt" in end:  # requests that ended before this was signed have none
-        part = {name: receipt[name] for name in receipt if name not in LATER.split()}
-        form = json.dumps(part, ensure_ascii=False, separators=(",", ":"), sort_keys=True).encode()
-        assert base64.urlsafe_b64decode(end["receipt"] + "=") == digest(form), "it is not what it was at its completion"
-        proven |= part.keys()
+    part = {name: receipt[name] for name in receipt if name not in LATER.split()}
+    form = json.dumps(part, ensure_ascii=False, separators=(",", ":"), sort_keys=True).encode()
+    assert base64.urlsafe_b64decode(end["receipt"] + "=") == digest(form), "it is not what it was at its completion"
+    said = [[entry[k] for k in ("time", "identity", "provider", "verdict", "detail")]
+            for entry in entries if entry["event"] == "addendum"]
+    told = [[item[k] for k in ("at", "identity_id", "provider", "verdict", "event")] for item in receipt.get("addenda", [])]
+    assert sorted(told) == sorted(said), "an addendum differs"
+    proven |= part.keys()
     said = {entry["identity"]: entry["verdict"] for entry in entries if entry["event"] == "verdict"}
     assert said == {link["identity_id"]: link["verdict"] for link in receipt["identities"]}, "a verdict differs"
     said = {entry["target"]: [entry["rows"], entry["fenced"]] for entry in entries if entry["event"] == "verified"}

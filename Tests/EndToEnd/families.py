@@ -124,7 +124,8 @@ OTHERS = [
            graph_tenants='["c0c0c0c0-0000-4000-8000-000000000001"]'),
     family("github", "github", "github.com", "Ov23liSandboxOAuthApp", "github-secret",
            ("access_token",), base_url='"{endpoint}/github"', login_url='"{endpoint}/github"'),
-    family("x", "x", "twitter.com", "x-client", "x-secret", BOTH, base_url='"{endpoint}/x"'),
+    # X says of every token that it is revoked, so one that an application stored stays unconfirmed.
+    family("x", "x", "twitter.com", "x-client", "x-secret", BOTH, base_url='"{endpoint}/x"', revocation_deadline='"0s"'),
     family("x-legacy", "x", "oidc.x-legacy", "x-consumer", "x-consumer-secret", ("access_token",),
            "oauth1", authorization='"oauth1a"', base_url='"{endpoint}/x"'),
     family("sso", "oauth2", "oidc.sso", "app", "app-secret", BOTH, issuer='"{endpoint}/oauth2"',

@@ -132,7 +132,8 @@ final class SpoolFixture: Sendable {
         _ intake: any SpoolIntake,
         _ source: any SpoolMirrorSource,
         _ health: SpoolHealthLog,
-        sweepInterval: Duration = .milliseconds(40)
+        sweepInterval: Duration = .milliseconds(40),
+        lockedAfter: Duration = SpoolLimits.lockedAfter
     ) -> SpoolService {
         SpoolService(
             path: path,
@@ -143,7 +144,8 @@ final class SpoolFixture: Sendable {
                 clock: .system(),
                 report: { health.add($0) }
             ),
-            sweepInterval: sweepInterval
+            sweepInterval: sweepInterval,
+            lockedAfter: lockedAfter
         )
     }
 }
@@ -324,7 +326,7 @@ struct SpoolStateIntake: SpoolIntake {
             credentials: stored.map { outcome in
                 switch outcome {
                 case .stored, .importedBefore: .sealed
-                case .rejected(let reason): .rejected(reason)
+                case .rejected(let reason), .refused(let reason, _): .rejected(reason)
                 case .otherKey, .keyGone, .signInUsed: .postponed
                 }
             },

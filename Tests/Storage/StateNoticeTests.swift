@@ -97,6 +97,24 @@ struct StateNoticeTests {
         #expect(second.count == 1)
     }
 
+    @Test(
+        "a notice without a time of its own is no evidence: the identity stays to be revoked",
+        arguments: [NoticeMeaning.linkCutUndated, .accountGoneUndated]
+    )
+    func undated(_ meaning: NoticeMeaning) async throws {
+        let fixture = try StateFixture()
+        try await keep(fixture)
+        let open = try await fixture.open("u")
+        guard case .user(let user) = try await weigh(fixture, Self.notice(meaning)) else {
+            Issue.record("no user found")
+            return
+        }
+        #expect(user.openDeletion == open.request.id)
+        #expect(user.news.isEmpty && user.raised == 0)
+        #expect(try await fixture.int("SELECT count(link_cut_at) FROM identities") == 0)
+        #expect(try await fixture.database.openRequests([open.request.id])[0].unseen.isEmpty)
+    }
+
     @Test func `nothing is marked when the policy is to report`() async throws {
         let fixture = try StateFixture()
         try await keep(fixture)
@@ -156,7 +174,7 @@ struct StateNoticeTests {
         #expect(loaded[0].unseen.isEmpty)
     }
 
-    @Test func `an echo after the end raises accepted to proven`() async throws {
+    @Test func `an echo after the end is an addendum, and the receipt stays as it was`() async throws {
         let fixture = try StateFixture()
         try await keep(fixture)
         let open = try await fixture.open("u")
@@ -169,12 +187,14 @@ struct StateNoticeTests {
         let finding = try await weigh(fixture, Self.notice())
         #expect(finding == .echo(open.request.id, raised: 1))
         let record = try await fixture.database.requestRecord(open.request.id)
-        #expect(record?.request.revocations.map(\.verdict) == [.proven])
+        #expect(record?.request.revocations.map(\.verdict) == [.accepted])
+        #expect(record?.addenda.map(\.verdict) == [.proven])
+        #expect(record?.addenda.map(\.identity) == done.revocations.map(\.identity))
         let again = try await weigh(fixture, Self.notice(key: "k2"))
         #expect(again == .echo(open.request.id, raised: 0))
     }
 
-    @Test func `an echo while purging raises accepted to proven`() async throws {
+    @Test func `an echo while purging is an addendum, and the receipt stays as it will be`() async throws {
         let fixture = try StateFixture()
         try await keep(fixture)
         let open = try await fixture.open("u")
@@ -198,7 +218,8 @@ struct StateNoticeTests {
         done.endedAt = Self.start
         try await fixture.save(done, was: purging)
         let record = try await fixture.database.requestRecord(open.request.id)
-        #expect(record?.request.revocations.map(\.verdict) == [.proven])
+        #expect(record?.request.revocations.map(\.verdict) == [.accepted])
+        #expect(record?.addenda.map(\.verdict) == [.proven])
     }
 
     @Test func `old notices and links are forgotten`() async throws {

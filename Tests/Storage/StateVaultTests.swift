@@ -19,11 +19,84 @@ struct StateVaultTests {
 
     @Test func `an identity holds only so many credentials`() async throws {
         let fixture = try StateFixture()
-        for index in 0..<Limits.credentialsPerIdentityMax {
-            _ = try await fixture.keep(StateFixture.credential("u", "token \(index)"))
+        try await keep(Limits.credentialsPerIdentityMax, in: fixture)
+        let request = try await fixture.open("u")
+        for refusals in 1...2 {
+            let new = StateFixture.credential("u", "one more")
+            guard case .refused(let reason, let news) = try await fixture.store(new)[0] else {
+                Issue.record("it was stored")
+                return
+            }
+            #expect(reason == .tooManyCredentials)
+            // The provider may honor it: that is remembered, and an open request hears of it.
+            #expect(news.snapshot.refusedCount == refusals)
+            #expect(news.openRequests == [request.request.id])
         }
-        let outcome = try await fixture.store(StateFixture.credential("u", "one more"))
-        #expect(outcome == [.rejected(.tooManyCredentials)])
+    }
+
+    @Test func `where each token stands alone none is dropped`() async throws {
+        let fixture = try StateFixture()
+        try await keep(40, in: fixture)
+        let open = try await fixture.open("u")
+        #expect(open.request.revocations[0].credentials.count == 40)
+        #expect(open.request.revocations[0].refusedCount == 0)
+    }
+
+    @Test func `where one revocation ends the grant the newest tokens are kept`() async throws {
+        let fixture = try StateFixture()
+        fixture.database.noteWholeGrants([ProviderName("apple")])
+        let live = try await fixture.keep(StateFixture.credential("u", "seen live"))
+        try await fixture.execute(
+            "UPDATE credentials SET last_live_at = 1 WHERE id = \(live.credential.rowID)"
+        )
+        try await keep(400, in: fixture)
+        let last = try await fixture.keep(StateFixture.credential("u", "the newest"))
+        let kept = last.news.snapshot.credentials
+        #expect(kept.count <= Limits.credentialsPerGrantMax + 1)
+        // What nobody saw live does not displace what was.
+        #expect(kept.contains { $0.id == live.credential })
+        #expect(kept.contains { $0.id == last.credential })
+        #expect(last.news.snapshot.refusedCount == 0)
+    }
+
+    @Test func `an open request keeps the tokens that it works with`() async throws {
+        let fixture = try StateFixture()
+        fixture.database.noteWholeGrants([ProviderName("apple")])
+        let first = try await fixture.keep(StateFixture.credential("u", "first"))
+        _ = try await fixture.open("u")
+        try await keep(40, in: fixture)
+        let last = try await fixture.keep(StateFixture.credential("u", "last"))
+        #expect(last.news.snapshot.credentials.contains { $0.id == first.credential })
+        #expect(last.news.snapshot.credentials.count == 42)
+    }
+
+    @Test func `a code whose exchange got no answer is remembered as lost`() async throws {
+        let fixture = try StateFixture()
+        let code = StateFixture.credential("u", "code", kind: .authorizationCode)
+        let stored = try await fixture.keep(code)
+        var exchange = try #require(stored.exchange).exchange
+        var dice = SeededGenerator(seed: 1)
+        _ = exchange.handle(.begin, now: StateFixture.start, dice: &dice)
+        _ = exchange.handle(.trouble(.lost), now: StateFixture.start, dice: &dice)
+        _ = try await fixture.database.commit([.saveExchange(exchange, at: StateFixture.start)])
+        let open = try await fixture.open("u")
+        #expect(open.request.revocations[0].credentials.map(\.step) == [.lost])
+        #expect(open.request.revocations[0].hasUnheldTokens)
+    }
+
+    private func keep(_ count: Int, in fixture: StateFixture) async throws {
+        let all = (0..<count).map { StateFixture.credential("u", "token \($0)") }
+        let outcomes = try await fixture.database.storeCredentials(
+            all,
+            now: StateFixture.start,
+            newID: { IdentityID(StateFixture.newID()) }
+        )
+        for outcome in outcomes {
+            guard case .stored = outcome else {
+                Issue.record("one was not stored")
+                return
+            }
+        }
     }
 
     @Test func `a value sealed under another key than the stored one comes back`() async throws {

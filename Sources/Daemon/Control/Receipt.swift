@@ -1,5 +1,6 @@
 import Control
 import Engine
+import Ledger
 import Lifecycle
 import Storage
 
@@ -24,12 +25,36 @@ struct Receipt: Sendable {
         ]
         members += statement.members
         members += time("scrubbed_at", record.scrubbedAt)
-        if request.isWithoutIdentities || !abandoned.isEmpty {
+        let isWithoutKeys = request.purges.contains { work in
+            work.counts.entries.contains { $0.action == PurgeCounts.withoutKeysAction }
+        }
+        if request.isWithoutIdentities || isWithoutKeys || !abandoned.isEmpty {
             members += note("abandoned", abandonNote)
         }
+        members += addenda
         if request.kind == .deleteAccount { members += rechecks }
         if let ledger { members.append(Member("ledger", ledger)) }
         return .object(members)
+    }
+
+    /// What became known of verdicts after the end; each has an entry of its own in the ledger.
+    private var addenda: [Member] {
+        guard !record.addenda.isEmpty else { return [] }
+        let items = record.addenda.map { addendum -> JSONValue in
+            .object([
+                Member("at", .string(addendum.recordedAt.rfc3339)),
+                Member("identity_id", .string(addendum.identity.description)),
+                Member("provider", .string(addendum.provider.rawValue)),
+                Member("verdict", .string(addendum.verdict.rawValue)),
+                Member("event", .string(LedgerEntry.plain(addendum.event))),
+                Member("occurred_at", .string(addendum.occurredAt.rfc3339)),
+                Member(
+                    "evidence",
+                    .string("The provider sent a notification that the link was cut.")
+                ),
+            ])
+        }
+        return [Member("addenda", .array(items))]
     }
 
     /// The looks at the stores after the end, and when the next one is.
@@ -75,23 +100,41 @@ struct Receipt: Sendable {
 
     // MARK: Summary
 
+    /// What was erased, and where nobody looked.
+    private var purgeSentences: [String] {
+        func names(_ works: [PurgeWork]) -> String {
+            works.map { "'\($0.target)'" }.joined(separator: ", ")
+        }
+        let purges = record.request.purges
+        guard !purges.isEmpty else { return ["No target was configured, so no data was erased."] }
+        let erased = purges.filter(\.isLookedFor)
+        let unknown = purges.filter { !$0.isLookedFor }
+        var sentences: [String] = []
+        if !erased.isEmpty {
+            sentences.append(
+                "The user's data was erased from \(names(erased)) as configured, and counted again."
+            )
+        }
+        if !unknown.isEmpty {
+            sentences.append("NOT looked for in \(names(unknown)): no key led there.")
+        }
+        return sentences
+    }
+
     private var summary: String {
         let request = record.request
         var sentences: [String] = []
         if request.kind == .deleteAccount {
-            sentences.append(
-                request.purges.isEmpty
-                    ? "No target was configured, so no data was erased."
-                    : "The user's data was erased from "
-                        + request.purges.map { "'\($0.target)'" }.joined(separator: ", ")
-                        + " as configured, and counted again."
-            )
+            sentences += purgeSentences
             let late = statement.lateTargets.map { "'\($0)'" }
             if !late.isEmpty {
                 sentences.append("NOT erased from \(late.joined(separator: ", ")), new since then.")
             }
         }
-        let open = request.revocations.filter { !($0.verdict?.isRevoked ?? false) }
+        let confirmed = Set(record.addenda.map(\.identity))
+        let open = request.revocations.filter {
+            ($0.verdict?.mayLeaveLink ?? true) && !confirmed.contains($0.identity)
+        }
         if request.revocations.isEmpty {
             let decision = request.isWithoutIdentities ? "; an operator decided not to wait" : ""
             sentences.append("No identity was known, so nothing was revoked\(decision).")

@@ -73,13 +73,15 @@ struct ReceiptStatement: Sendable {
             Member("client_id", .string(revocation.clientID)),
         ]
         guard let verdict = revocation.verdict else { return .object(members) }
+        let evidence = RevocationEvidence(revocation: revocation, verdict: verdict)
         members += [
             Member("verdict", .string(verdict.rawValue)),
             Member("revoked", .boolean(verdict.isRevoked)),
-            Member("evidence", .string(verdict.evidence)),
+            Member("evidence", .string(evidence.text)),
         ]
+        members += evidence.members
         members += time("decided_at", revocation.endedAt)
-        if !verdict.isRevoked, let action = scope.userActions[revocation.provider.rawValue] {
+        if verdict.mayLeaveLink, let action = scope.userActions[revocation.provider.rawValue] {
             members.append(
                 Member(
                     "user_action",
@@ -97,9 +99,13 @@ struct ReceiptStatement: Sendable {
     private func target(_ work: PurgeWork) -> JSONValue {
         var members: [Member] = [
             Member("target", .string(work.target.rawValue)),
-            Member("verified", .boolean(work.step == .verified)),
+            Member("verified", .boolean(work.isLookedFor && work.step == .verified)),
         ]
-        members += time("verified_at", work.endedAt)
+        if work.isLookedFor {
+            members += time("verified_at", work.endedAt)
+        } else {
+            members.append(Member("not_looked_for", .string("no key led into this store")))
+        }
         let entries = work.counts.entries.map { entry -> JSONValue in
             let hasFence = scope.target(work.target)?.isFenced(entry.name) ?? false
             // Only a completed request has a receipt, so every hold was lifted before.
@@ -170,19 +176,7 @@ struct ReceiptStatement: Sendable {
     }
 }
 
-extension Verdict {
-    /// What was seen that the verdict rests on.
-    fileprivate var evidence: String {
-        switch self {
-        case .proven: "it was live before, revoking answered success, and it was refused after"
-        case .accepted: "revoking answered success; the provider offers no further proof"
-        case .alreadyGone: "the provider's own answer or notification shows that the grant was gone"
-        case .tokenDead:
-            "every stored token is refused for good; whether the link still shows is unknown"
-        case .nothingToRevoke: "there never was a token"
-        case .manual: "NOT revoked: the provider offers no way for a service to do it"
-        case .unrevoked: "NOT revoked: no usable credential was found before the deadline"
-        case .abandoned: "NOT revoked: an operator decided to stop"
-        }
-    }
+extension PurgeWork {
+    /// Whether anything is known of the store.
+    var isLookedFor: Bool { !counts.isNotLookedFor }
 }

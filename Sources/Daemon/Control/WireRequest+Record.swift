@@ -26,8 +26,15 @@ struct RequestView: Sendable {
     }
 
     init(_ record: RequestRecord, _ providers: [ProviderName: any IdentityProvider]) {
+        var request = record.request
+        for addendum in record.addenda {
+            for index in request.revocations.indices
+            where request.revocations[index].identity == addendum.identity {
+                request.revocations[index].verdict = addendum.verdict
+            }
+        }
         self.init(
-            request: record.request,
+            request: request,
             user: record.user,
             updatedAt: record.updatedAt,
             providers: providers
@@ -85,7 +92,7 @@ extension WireIdentity {
         verdict = revocation.verdict.map(WireValue.known)
         updatedAt = revocation.endedAt ?? revocation.startedAt
         let needsUser =
-            revocation.verdict.map { !$0.isRevoked } ?? (isParked && revocation.waitingSince != nil)
+            revocation.verdict?.mayLeaveLink ?? (isParked && revocation.waitingSince != nil)
         if needsUser, let traits {
             userAction = WireUserAction(url: traits.userActionURL, text: traits.userActionText)
         }

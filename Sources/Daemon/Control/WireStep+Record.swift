@@ -41,7 +41,7 @@ extension WireStep {
     private static func state(of revocation: Revocation, in request: Request) -> StepState {
         if let verdict = revocation.verdict {
             switch verdict {
-            case .proven, .accepted, .alreadyGone, .tokenDead: return .done
+            case .proven, .accepted, .unconfirmed, .alreadyGone, .tokenDead: return .done
             case .nothingToRevoke, .manual, .unrevoked, .abandoned: return .skipped
             }
         }
@@ -104,6 +104,7 @@ extension WireStep {
         switch work.step {
         case .waiting:
             purge.lastError = work.lastTrouble
+            purge.obstacle = work.obstacle
             purge.retryAt = work.retryAt
             if work.counts.heldCount > 0 {
                 purge.verdict = "\(work.counts.heldCount) rows held"
@@ -112,12 +113,18 @@ extension WireStep {
         case .purged:
             verify.state = .known(state(of: work, in: request))
             verify.lastError = work.lastTrouble
+            verify.obstacle = work.obstacle
             verify.retryAt = work.retryAt
         case .verified:
             verify.state = .known(.done)
             verify.verdict = "clean"
         }
-        if work.step != .waiting {
+        if work.step != .waiting, work.counts.isNotLookedFor {
+            purge.state = .known(.skipped)
+            purge.verdict = PurgeCounts.notLookedForAction
+            verify.verdict = purge.verdict
+            if work.step == .verified { verify.state = .known(.skipped) }
+        } else if work.step != .waiting {
             let least = work.counts.isAtLeast ? "at least " : ""
             purge.verdict = "\(least)\(work.counts.workedCount) rows"
         }

@@ -49,6 +49,8 @@ struct Reporter: EngineObserver {
             note(.purgeStarted, of: id)
         case .remainingRows(let target):
             note(.rowsRemaining, of: id, ["target": "\(target)"])
+        case .blocked(let target, let obstacle):
+            note(.purgeBlocked, of: id, Self.facts(target, obstacle))
         case .completed:
             note(.requestCompleted, of: id, ["state": "completed"])
         case .nothingErased:
@@ -58,6 +60,13 @@ struct Reporter: EngineObserver {
         case .abandoned:
             note(.requestAbandoned, of: id)
         }
+    }
+
+    private static func facts(_ target: TargetName, _ obstacle: Obstacle) -> Logger.Metadata {
+        [
+            "target": "\(target)", "error": "\(obstacle.kind.rawValue)",
+            "detail": "\(obstacle.text)",
+        ]
     }
 
     private func note(
@@ -73,7 +82,7 @@ struct Reporter: EngineObserver {
             ["provider": "\(provider)", "verdict": "\(verdict.rawValue)"]
         }
         note(.revocationVerdict, of: id, facts)
-        if !verdict.isRevoked { note(.notRevoked, of: id, facts) }
+        if verdict.mayLeaveLink { note(.notRevoked, of: id, facts) }
         hub.tell(about: id) { sequence in
             var event = WireEvent(sequence: sequence, kind: .identity, at: now(), requestID: id)
             event.provider = provider.rawValue
@@ -111,6 +120,10 @@ struct Reporter: EngineObserver {
             tokens.countRenewal(at: name, result)
         case .tokensExpiring(let name, let count):
             logger.note(.tokensExpiring, ["provider": "\(name)", "count": "\(count)"])
+        case .spoolNotRead(let count):
+            logger.note(.spoolNotRead, ["count": "\(count)"])
+        case .clockBehind:
+            logger.note(.clockBehind)
         }
     }
 }

@@ -12,14 +12,18 @@ import Targets
 struct Adapters: Sendable {
     let configuration: DaemonConfiguration
     /// To be shut down when the adapters are replaced.
-    let providers: [ProviderName: any ConnectedProvider]
+    var providers: [ProviderName: any ConnectedProvider]
     var targets: [TargetName: any PurgeTarget]
+    /// Those of the targets that keep a SQLite file open, under whatever wraps them.
+    var files: [SQLiteTarget] = []
     /// What verifies the notifications of the providers that send any.
     var receivers: [ProviderName: any NotificationReceiver] = [:]
     /// Asked for a user's identities first.
     var directory: (any IdentityDirectory)?
     /// What the directory and the targets call Google with; to be shut down like the providers.
     var clients: [GoogleClient] = []
+    /// What could not be used when it was made.
+    var unfit = UnfitComponents()
 
     /// What the engine calls.
     var forEngine: EngineAdapters {
@@ -31,6 +35,11 @@ struct Adapters: Sendable {
                 rules[target.name] = configuration.planRules(of: target.name)
             }
         )
+    }
+
+    /// The providers where one revocation ends the whole grant.
+    var wholeGrants: Set<ProviderName> {
+        Set(providers.filter { $0.value.traits.revokesWholeGrant }.keys)
     }
 
     /// What the engine decides by.
@@ -69,6 +78,7 @@ struct Adapters: Sendable {
         engine.approval = configuration.requests.approval
         for target in configuration.targets {
             engine.keySources[target.name] = target.keyedBy?.target
+            if target.withoutKeys == .park { engine.keyedTargetsToPark.insert(target.name) }
             if target.kind.family.goesLast { engine.lastTargets.insert(target.name) }
         }
         return engine
@@ -85,11 +95,20 @@ struct Adapters: Sendable {
         )
     }
 
+    /// Closes the SQLite files that no call is using.
+    ///
+    /// SQLite gives back a descriptor only once no other connection of the process holds a lock on
+    /// the same file, and the adapters in force hold one soon.
+    func closeIdleFiles() async {
+        for file in files { await file.close() }
+    }
+
     /// Closes connections to providers.
     func shutDown() async {
         for provider in providers.values { await provider.shutdown() }
         for receiver in receivers.values { await receiver.shutdown() }
         for client in clients { await client.shutdown() }
+        await (directory as? PendingDirectory)?.shutdown()
         for target in targets.values { await target.shutdown() }
     }
 }
@@ -104,116 +123,7 @@ struct AdapterFactory: Sendable {
     /// Keeps the ids that targets find for each other; `nil` where nothing is purged.
     var keys: (any FoundKeyStore)?
 
-    /// Makes every adapter and compares each target with its live schema.
-    ///
-    /// A target that is not shaped as configured is a problem of the configuration, at start and
-    /// at a reload alike.
-    ///
-    /// - Throws: ``DaemonError`` with one line per problem; nothing is left open then.
-    func makeChecked(_ configuration: DaemonConfiguration) async throws(DaemonError) -> Adapters {
-        let adapters = try await make(configuration)
-        var problems: [String] = []
-        for (name, target) in adapters.targets.sorted(by: { $0.key < $1.key }) {
-            problems += await target.misfits().map { "cannot use target '\(name)': \($0)" }
-        }
-        guard problems.isEmpty else {
-            await adapters.shutDown()
-            throw DaemonError(.target, problems)
-        }
-        return adapters
-    }
-
-    /// Makes every adapter, or reports everything that is missing at once.
-    ///
-    /// - Throws: ``DaemonError`` naming each credential that cannot be read and each provider that
-    ///   cannot be set up.
-    private func make(
-        _ configuration: DaemonConfiguration
-    ) async throws(DaemonError) -> Adapters {
-        var problems: [String] = []
-        var providers: [ProviderName: any ConnectedProvider] = [:]
-        var receivers: [ProviderName: any NotificationReceiver] = [:]
-        for provider in configuration.providers {
-            do {
-                providers[provider.name] = try providerFactory.make(provider)
-                receivers[provider.name] = try providerFactory.makeReceiver(provider)
-            } catch {
-                problems.append("\(error)")
-            }
-        }
-        var adapters = Adapters(
-            configuration: configuration,
-            providers: providers,
-            targets: [:],
-            receivers: receivers
-        )
-        guard problems.isEmpty else {
-            await adapters.shutDown()
-            throw DaemonError(.provider, problems)
-        }
-        do {
-            try await addStores(to: &adapters)
-        } catch {
-            await adapters.shutDown()
-            throw error
-        }
-        return adapters
-    }
-
-    /// Adds the directory and the targets.
-    private func addStores(to adapters: inout Adapters) async throws(DaemonError) {
-        if let directory = adapters.configuration.directory {
-            do {
-                let google = try await make(directory)
-                adapters.directory = google.made
-                adapters.clients.append(google.client)
-            } catch {
-                throw DaemonError(.provider, ["\(error)"])
-            }
-        }
-        for target in adapters.configuration.targets {
-            do {
-                adapters.targets[target.name] = try await make(
-                    target,
-                    in: adapters.configuration,
-                    noting: &adapters.clients
-                )
-            } catch let error as DaemonError {
-                throw error
-            } catch {
-                throw DaemonError(.target, ["cannot use target '\(target.name)': \(error)"])
-            }
-        }
-        adapters.targets = connect(adapters.targets, adapters.configuration)
-    }
-
-    /// Makes what fetches notifications; read at start only.
-    ///
-    /// - Throws: ``DaemonError`` with the first problem; nothing is left open then.
-    func makePollers(
-        _ configuration: DaemonConfiguration
-    ) async throws(DaemonError) -> [NotificationPoller.Source] {
-        var sources: [NotificationPoller.Source] = []
-        for provider in configuration.providers {
-            guard let poll = provider.notifications.poll else { continue }
-            do {
-                guard let poller = try providerFactory.makePoller(provider) else { continue }
-                sources.append(
-                    NotificationPoller.Source(
-                        provider: provider.name,
-                        interval: poll.interval,
-                        poller: poller
-                    )
-                )
-            } catch {
-                for source in sources { await source.poller.shutdown() }
-                throw DaemonError(.provider, ["\(error)"])
-            }
-        }
-        return sources
-    }
-
-    private var providerFactory: ProviderFactory {
+    var providerFactory: ProviderFactory {
         ProviderFactory(
             credentials: credentials,
             eventLoopGroup: eventLoopGroup,

@@ -46,7 +46,7 @@ struct DaemonBuilder: Sendable {
         if state.wasUncleanStop {
             logger.note(
                 .uncleanStop,
-                ["detail": marker.lastProcessCrashed ? "own_crash" : "killed"]
+                ["detail": "\(marker.lastEnd.rawValue)"]
             )
         }
         let hasher = try await loadHashKey(directories.state, state)
@@ -56,6 +56,14 @@ struct DaemonBuilder: Sendable {
             clock: clock,
             logger: logger
         ).open()
+        let clockKeeper = ClockKeeper(
+            state: state,
+            clock: clock,
+            ledger: ledger,
+            environment: environment,
+            logger: logger
+        )
+        let clockFloor = try await clockKeeper.start()
         let vault = try await VaultSetup(
             settings: configuration.vault,
             credentials: directories.credentials,
@@ -74,7 +82,7 @@ struct DaemonBuilder: Sendable {
             hasher: hasher,
             logger: logger
         )
-        let adapters = try await factory.makeChecked(configuration)
+        let adapters = try await factory.make(configuration)
         for caution in configuration.cautions {
             logger.warning("the configuration has a caution", metadata: ["detail": "\(caution)"])
         }
@@ -82,6 +90,8 @@ struct DaemonBuilder: Sendable {
         let base = Base(
             directories: directories,
             clock: clock,
+            clockKeeper: clockKeeper,
+            clockFloor: clockFloor,
             state: state,
             hasher: hasher,
             vault: vault,
@@ -91,8 +101,9 @@ struct DaemonBuilder: Sendable {
             shelf: shelf
         )
         do {
+            state.noteWholeGrants(adapters.wholeGrants)
             try await state.enforce(adapters.erasureScope)
-            return try await wire(base, isOwnCrash: marker.lastProcessCrashed)
+            return try await wire(base, isOwnCrash: marker.lastEnd == .crash)
         } catch {
             await adapters.shutDown()
             throw error
@@ -103,6 +114,9 @@ struct DaemonBuilder: Sendable {
     private struct Base: Sendable {
         let directories: ServiceDirectories
         let clock: AnchoredClock
+        let clockKeeper: ClockKeeper
+        let clockFloor: WallTime
+        let spoolDoor = SpoolDoor()
         let state: StateDatabase
         let hasher: HMACHasher
         let vault: SealedVault
@@ -130,15 +144,18 @@ struct DaemonBuilder: Sendable {
         let mirror = Nudge()
         let reporter = makeReporter(base, hub, mirror)
         let engine = try await makeEngine(base, reporter, mint, isOwnCrash: isOwnCrash)
+        let pauses = makePauseWatch(base, engine)
         let credentials = makeCredentials(base, mint, engine)
         let intake = makeIntake(base, credentials)
         let notifications = makeNotifications(base, intake, engine)
-        let poller = try await makePoller(base, notifications)
-        let spool = try makeSpool(base, intake)
+        let poller = makePoller(base, notifications, pauses)
+        let spool = makeSpool(base, intake)
         mirror.set { spool.nudge() }
+        base.spoolDoor.open(spool)
+        watchClock(base, engine)
         try await connect(intake, spool, notifications)
         let replay = makeReplay(base, engine)
-        let reloader = makeReloader(base, engine)
+        let reloader = makeReloader(base, engine, pauses)
         let backend = DaemonBackend(
             BackendParts(
                 state: base.state,
@@ -155,10 +172,12 @@ struct DaemonBuilder: Sendable {
                 hub: hub,
                 tokens: reporter.tokens,
                 rechecks: base.rechecks,
+                pauseProblems: { pauses.problems(of: $0) },
                 mint: mint,
                 now: now,
                 startedAt: now(),
                 version: Daemon.version,
+                clock: base.clockKeeper,
                 logger: logger,
                 spoolHealth: { spool.health },
                 reload: { () async throws(ControlProblem) in try await reloader.reload() }
@@ -173,6 +192,7 @@ struct DaemonBuilder: Sendable {
             server: try await makeServer(base, backend),
             hub: hub,
             watchdog: makeWatchdog(base, engine),
+            clock: base.clockKeeper,
             deadlines: makeDeadlineWatch(base),
             rotation: base.rotation,
             ledger: base.ledger,
@@ -183,8 +203,30 @@ struct DaemonBuilder: Sendable {
             poller: poller,
             notifier: base.notifier,
             reloader: reloader,
+            pauses: pauses,
             logger: logger
         )
+    }
+
+    private func makePauseWatch(_ base: Base, _ engine: DeletionEngine) -> PauseWatch {
+        let watch = PauseWatch(
+            state: base.state,
+            shelf: base.shelf,
+            clock: base.clock,
+            logger: logger,
+            post: { engine.post($0) }
+        )
+        watch.note(base.shelf.current.unfit)
+        return watch
+    }
+
+    /// The engine takes over a jump of the clock before anybody reads the new time.
+    private func watchClock(_ base: Base, _ engine: DeletionEngine) {
+        base.clock.onStep { step in
+            engine.post(.clockStepped(step))
+            base.clockKeeper.note(step)
+        }
+        ClockWatch.start(base.clock, logger)
     }
 
     private func connect(
@@ -280,7 +322,8 @@ struct DaemonBuilder: Sendable {
 
     private func makeReloader(
         _ base: Base,
-        _ engine: DeletionEngine
+        _ engine: DeletionEngine,
+        _ pauses: PauseWatch
     ) -> Reloader {
         Reloader(
             path: options.configurationPath,
@@ -289,6 +332,7 @@ struct DaemonBuilder: Sendable {
             shelf: base.shelf,
             engine: engine,
             notifier: base.notifier,
+            pauses: pauses,
             now: { base.clock.now() },
             logger: logger
         )
@@ -296,10 +340,13 @@ struct DaemonBuilder: Sendable {
 
     private func makePoller(
         _ base: Base,
-        _ notifications: NotificationDesk
-    ) async throws(DaemonError) -> NotificationPoller {
-        NotificationPoller(
-            sources: try await base.factory.makePollers(base.shelf.current.configuration),
+        _ notifications: NotificationDesk,
+        _ pauses: PauseWatch
+    ) -> NotificationPoller {
+        let (sources, problems) = base.factory.makePollers(base.shelf.current.configuration)
+        pauses.note(UnfitComponents(providers: problems))
+        return NotificationPoller(
+            sources: sources,
             desk: notifications,
             clock: base.clock,
             logger: logger
@@ -312,6 +359,7 @@ struct DaemonBuilder: Sendable {
             hasher: base.hasher,
             shelf: base.shelf,
             credentials: credentials,
+            clock: base.clock,
             logger: logger
         )
     }
@@ -390,6 +438,7 @@ struct DaemonBuilder: Sendable {
             seed: generator.next()
         )
         if await base.ledger.health != .sound { core.restrain() }
+        core.awaitSpool()
         core.start(
             suspects: recovery.suspects,
             purgesInLastHour: recovery.purgesInLastHour,
@@ -398,6 +447,8 @@ struct DaemonBuilder: Sendable {
             at: now
         )
         core.releaseUnapproved(at: now)
+        core.setClockFloor(base.clockFloor, at: now)
+        base.shelf.current.pauseUnfit { core.handle($0, at: now) }
         return DeletionEngine(
             core: core,
             ports: EnginePorts(
@@ -407,25 +458,30 @@ struct DaemonBuilder: Sendable {
                 observer: reporter,
                 clock: base.clock,
                 makeRowNonce: { mint.rowNonce() },
-                cases: makeSealer(base)
+                cases: makeSealer(base),
+                spool: base.spoolDoor
             ),
             adapters: base.shelf.current.forEngine
         )
     }
 
-    private func makeSpool(_ base: Base, _ intake: IntakeDesk) throws -> SpoolService {
-        let path = try SpoolPlace.prepare(stateDirectory: base.directories.state)
+    /// Whatever is in the spool's place keeps nothing else from being served.
+    private func makeSpool(_ base: Base, _ intake: IntakeDesk) -> SpoolService {
+        let place = SpoolPlace(stateDirectory: base.directories.state)
         let reporter = SpoolReporter(logger: logger)
-        return SpoolService(
-            path: path,
+        let spool = SpoolService(
+            path: place.path,
             ports: SpoolService.Ports(
                 intake: intake,
                 source: base.state,
                 hasher: base.hasher,
                 clock: .system(),
                 report: { reporter.report($0) }
-            )
+            ),
+            make: { () throws(StorageError) in try place.makeIfMissing() }
         )
+        spool.prepare()
+        return spool
     }
 
     /// The keyed hashes of years ago must be found again, so a changed key stops the start.

@@ -17,6 +17,7 @@ struct Reloader: Sendable {
     let shelf: AdapterShelf
     let engine: DeletionEngine
     let notifier: ServiceNotifier
+    let pauses: PauseWatch
     let now: @Sendable () -> WallTime
     let logger: Logger
     private let turns = Turnstile()
@@ -30,6 +31,7 @@ struct Reloader: Sendable {
         shelf: AdapterShelf,
         engine: DeletionEngine,
         notifier: ServiceNotifier,
+        pauses: PauseWatch,
         now: @escaping @Sendable () -> WallTime,
         logger: Logger
     ) {
@@ -39,6 +41,7 @@ struct Reloader: Sendable {
         self.shelf = shelf
         self.engine = engine
         self.notifier = notifier
+        self.pauses = pauses
         self.now = now
         self.logger = logger
         (retired, retire) = AsyncStream.makeStream(of: Adapters.self)
@@ -59,13 +62,16 @@ struct Reloader: Sendable {
         let adapters: Adapters
         do {
             let configuration = try ConfigurationLoader.load(path: path)
-            adapters = try await factory.makeChecked(configuration)
+            adapters = try await factory.makeChecked(configuration, replacing: old)
         } catch {
             throw refused(error)
         }
         try await record(adapters)
         let blockers = ReloadBlockers.find(from: old.configuration, to: adapters.configuration)
         engine.reconfigure(adapters.engineConfiguration, adapters: adapters.forEngine)
+        // Broken before, and no reason to refuse what is put right elsewhere.
+        adapters.pauseUnfit { engine.post($0) }
+        pauses.note(adapters.unfit)
         retire.yield(shelf.replace(with: adapters))
         let needRestart = blockers.map(\.key)
         let changed = ConfigurationChanges.find(
@@ -85,6 +91,7 @@ struct Reloader: Sendable {
     /// Writes down what receipts will say, before any request can end under it.
     private func record(_ adapters: Adapters) async throws(ControlProblem) {
         do {
+            state.noteWholeGrants(adapters.wholeGrants)
             try await state.enforce(adapters.erasureScope)
         } catch {
             await adapters.shutDown()
@@ -107,16 +114,21 @@ struct Reloader: Sendable {
         )
     }
 
-    /// Closes the connections of adapters that are not in force any more.
+    /// Closes the connections of adapters that are not in force any more, each set in its own time.
     func runRetirement() async {
-        for await adapters in retired {
-            do {
-                try await Task.sleep(for: Self.retirementDelay)
-            } catch {
-                logger.debug("stopping, closing retired connections now, ignoring the delay")
-            }
-            await adapters.shutDown()
+        await withDiscardingTaskGroup { group in
+            for await adapters in retired { group.addTask { await close(adapters) } }
         }
+    }
+
+    private func close(_ adapters: Adapters) async {
+        await adapters.closeIdleFiles()
+        do {
+            try await Task.sleep(for: Self.retirementDelay)
+        } catch {
+            logger.debug("stopping, closing retired connections now, ignoring the delay")
+        }
+        await adapters.shutDown()
     }
 
     /// Ends ``runRetirement()`` after what waits there.

@@ -60,7 +60,7 @@ struct CredentialDesk: Sendable {
                 let key = UserKey(key: key, isStored: true)
                 outcomes[index] = try await storeAgain(offers[index], under: key)
             case .keyGone: outcomes[index] = try await storeAgain(offers[index], under: nil)
-            case .stored, .rejected, .importedBefore, .signInUsed, nil: break
+            case .stored, .rejected, .refused, .importedBefore, .signInUsed, nil: break
             }
         }
         let all = outcomes.compactMap(\.self)
@@ -94,6 +94,9 @@ struct CredentialDesk: Sendable {
             for news in [stored.news] + stored.sharedNews where !news.openRequests.isEmpty {
                 post(.news(news))
             }
+        }
+        for case .refused(_, let news) in outcomes where !news.openRequests.isEmpty {
+            post(.news(news))
         }
         if !codes.isEmpty { post(.codes(codes)) }
     }

@@ -12,8 +12,11 @@ final class IntakeDesk: SpoolIntake {
     private let shelf: AdapterShelf
     private let credentials: CredentialDesk
     let signIns: SignInDesk
+    /// Rows of the spool whose credentials could not be sealed: their users' requests wait.
+    let unsealed: UnsealedRows
     private let mint: IdentifierMint
     private let now: @Sendable () -> WallTime
+    private let clock: AnchoredClock?
     private let logger: Logger
     private let isPausedFlag = Mutex(false)
     /// The name under which the state keeps a pause, so that a restart does not end it.
@@ -30,14 +33,17 @@ final class IntakeDesk: SpoolIntake {
         hasher: any KeyedHasher,
         shelf: AdapterShelf,
         credentials: CredentialDesk,
+        clock: AnchoredClock? = nil,
         logger: Logger
     ) {
+        self.clock = clock
         self.state = state
         self.hasher = hasher
         self.shelf = shelf
         self.credentials = credentials
         self.logger = logger
         signIns = SignInDesk(state: state, hasher: hasher, shelf: shelf)
+        unsealed = UnsealedRows { [post = credentials.post] in post(.unsealed($0)) }
         mint = credentials.mint
         now = credentials.now
     }
@@ -80,28 +86,53 @@ final class IntakeDesk: SpoolIntake {
     func accept(_ submissions: [Submission]) async throws -> [SubmissionOutcome] {
         let known = Set(shelf.current.configuration.providers.map(\.name))
         let isKnown = submissions.map { $0.options.providers?.isSubset(of: known) ?? true }
-        let taken = zip(submissions, isKnown).filter(\.1).map(\.0)
-        let accepted =
+        let taken = zip(submissions, isKnown).filter(\.1).map { submission, _ in
+            corrected(submission)
+        }
+        let stepCount = clock?.stepCount ?? 0
+        let time = now()
+        var accepted =
             taken.isEmpty
             ? []
             : try await state.accept(
                 taken,
                 policy: shelf.current.intakePolicy,
-                now: now(),
+                now: time,
                 newID: { [mint] in mint.requestID() }
             )
-        tellEngine(accepted)
+        if let step = clock?.step(of: time, since: stepCount) { reclock(&accepted, step) }
+        tellEngine(accepted, of: taken)
         var next = accepted.makeIterator()
         return isKnown.map {
             $0 ? next.next() ?? .rejected(.malformedRow) : .rejected(.unknownProvider)
         }
     }
 
-    private func tellEngine(_ outcomes: [SubmissionOutcome]) {
+    /// A row of the spool that was dated by a clock that was behind is as new as it is.
+    private func corrected(_ submission: Submission) -> Submission {
+        guard case .spool = submission.origin, let clock else { return submission }
+        var submission = submission
+        submission.createdAt = clock.corrected(submission.createdAt)
+        return submission
+    }
+
+    /// The clock jumped while they were committed with a time of before.
+    private func reclock(_ outcomes: inout [SubmissionOutcome], _ step: ClockStep) {
+        credentials.post(.clockStepped(step))
+        outcomes = outcomes.map { outcome in
+            guard case .accepted(var loaded, let absorbed) = outcome else { return outcome }
+            loaded.request.reclock(step, at: now())
+            return .accepted(loaded, absorbing: absorbed)
+        }
+    }
+
+    private func tellEngine(_ outcomes: [SubmissionOutcome], of submissions: [Submission]) {
         var admitted: [LoadedRequest] = []
-        for outcome in outcomes {
+        for (submission, outcome) in zip(submissions, outcomes) {
             switch outcome {
-            case .accepted(let loaded, let absorbed):
+            case .accepted(var loaded, let absorbed):
+                // The read that brought it brought the credentials before it.
+                if case .spool = submission.origin { loaded.isSpoolRead = true }
                 admitted.append(loaded)
                 logger.note(.requestAccepted, ["request.id": "\(loaded.request.id)"])
                 for id in absorbed { credentials.post(.operate(id, .absorbed, Ticket(number: 0))) }
@@ -125,6 +156,9 @@ final class IntakeDesk: SpoolIntake {
         }
         let waiting = try await signIns.prove(batch.credentials, now: now())
         let sealed = try await storeCredentials(batch.credentials, butNotOf: waiting)
+        // Before the requests: theirs wait.
+        unsealed.note(batch.credentials, sealed)
+        if unsealed.isEmpty { credentials.troubles.clear() }
         let outcomes = try await acceptSpooled(batch.requests, butNotOf: waiting)
         if !batch.refused.isEmpty {
             try await state.refuse(batch.refused, now: now())
@@ -134,6 +168,10 @@ final class IntakeDesk: SpoolIntake {
         }
         return SpoolReceipts(credentials: sealed, requests: outcomes)
     }
+
+    func rescanBegan() { unsealed.rescanBegan() }
+
+    func rescanEnded() { unsealed.rescanEnded() }
 
     private func acceptSpooled(
         _ requests: [Submission],
@@ -204,7 +242,7 @@ final class IntakeDesk: SpoolIntake {
             // A key that comes back makes them usable; an open secret in the spool is the lesser
             // evil.
             case .rejected(.vaultSealed): .postponed
-            case .rejected(let reason): .rejected(reason)
+            case .rejected(let reason), .refused(let reason, _): .rejected(reason)
             }
         }
     }

@@ -109,6 +109,8 @@ package struct StoredCredential: Hashable, Sendable {
 package enum CredentialOutcome: Hashable, Sendable {
     case stored(StoredCredential)
     case rejected(CredentialRejectReason)
+    /// Rejected too, and the identity remembers that the provider may honor it.
+    case refused(CredentialRejectReason, IdentityNews)
     /// The user has another data key by now: seal again under this one.
     case otherKey(WrappedKey)
     /// The user's data key was destroyed in the meantime: seal again under a new one.

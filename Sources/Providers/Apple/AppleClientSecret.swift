@@ -8,11 +8,11 @@ import Lifecycle
 /// `aud` always `https://appleid.apple.com`. Header and claims are prepared per client id and only
 /// the two times are filled in, since this runs for every call (decision 0003).
 struct AppleClientSecret: Sendable {
-    /// A clock ahead of Apple's makes the secret invalid, so it is dated back this far.
-    static let backdating = Duration.seconds(30)
-    /// Apple allows six months; nothing here lives longer than a call, clocks apart by minutes
-    /// included.
-    static let lifetime = Duration.seconds(300)
+    /// A clock ahead of Apple's makes the secret invalid (`invalid_client`), which pauses the
+    /// provider; so it is dated back further than clocks are usually apart.
+    static let backdating = Duration.seconds(600)
+    /// Apple allows six months; a clock behind Apple's must not make the secret old.
+    static let lifetime = Duration.seconds(600)
 
     private let header: [UInt8]
     private let claimsStart: [UInt8]

@@ -25,6 +25,7 @@ package final class AppleProvider: ConnectedProvider {
     private let keys: SigningKeyCache
     /// Client ids whose refresh requests Apple understood since the start; see ``check(_:)``.
     private let understood = Mutex<Set<String>>([])
+    private let search: ClientSearch
 
     /// Prepares the provider; no connection is made yet.
     ///
@@ -46,6 +47,7 @@ package final class AppleProvider: ConnectedProvider {
         name = settings.http.name
         traits = Self.appleTraits
         clientIDs = settings.clientIDs
+        search = ClientSearch(settings.clientIDs)
         clientSecret = try AppleClientSecret(settings, signer: signer)
         let base = try RemoteBaseURL(settings.baseURL, settings.http)
         tokenEndpoint = try RemoteEndpoint(base, path: "/auth/token", method: .POST)
@@ -93,7 +95,7 @@ package final class AppleProvider: ConnectedProvider {
             )
         case .refused: return .refused
         // Malformed for Apple: it may or may not have looked at the code.
-        case .unclear: return .trouble(.unusable)
+        case .unclear: return .trouble(.rejected)
         case .trouble(.misconfigured) where code.redirectURI != nil:
             // Apple also says `invalid_client` for a redirect URI that does not match (TN3107). One
             // application's typo must not pause the provider for all: ask whether the client itself
@@ -113,6 +115,10 @@ package final class AppleProvider: ConnectedProvider {
     /// means nothing.
     package func check(_ credential: OpenCredential) async -> CheckAnswer {
         guard credential.kind == .refreshToken else { return .trouble(.unusable) }
+        return await search.check(credential) { await ask(about: $0) }
+    }
+
+    private func ask(about credential: OpenCredential) async -> CheckAnswer {
         let clientID = credential.clientID
         guard var form = form(for: clientID) else { return .trouble(.misconfigured) }
         form.add("grant_type", "refresh_token")
@@ -125,19 +131,28 @@ package final class AppleProvider: ConnectedProvider {
             noteUnderstood(clientID)
             return .dead
         case .unclear:
-            return understood.withLock { $0.contains(clientID) } ? .dead : .trouble(.unusable)
+            return understood.withLock { $0.contains(clientID) } ? .dead : .trouble(.rejected)
         case .trouble(let trouble): return .trouble(trouble)
         }
     }
 
     /// Asks for revocation of a refresh or access token.
     package func revoke(_ credential: OpenCredential) async -> RevokeAnswer {
-        let hint: String
         switch credential.kind {
-        case .refreshToken: hint = "refresh_token"
-        case .accessToken: hint = "access_token"
+        case .refreshToken:
+            let ask = { await self.ask(about: $0) }
+            return await search.revoke(credential, asking: ask) {
+                await send($0, hint: "refresh_token")
+            }
+        case .accessToken:
+            return await search.revoke(credential, asking: nil) {
+                await send($0, hint: "access_token")
+            }
         case .authorizationCode, .idToken: return .trouble(.unusable)
         }
+    }
+
+    private func send(_ credential: OpenCredential, hint: String) async -> RevokeAnswer {
         guard var form = form(for: credential.clientID) else { return .trouble(.misconfigured) }
         form.add("token", credential.secret)
         form.add("token_type_hint", hint)

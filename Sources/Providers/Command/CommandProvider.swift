@@ -33,12 +33,19 @@ package final class CommandProvider: ConnectedProvider {
         }
         self.settings = settings
         self.runner = runner
-        traits = ProviderTraits(
+        traits = Self.traits(settings)
+    }
+
+    /// What the state machine must know of a program that is configured so.
+    package static func traits(_ settings: CommandSettings) -> ProviderTraits {
+        ProviderTraits(
             canCheckRefreshToken: settings.canCheck,
             refreshInterval: .seconds(86_400),
             livenessLifetime: settings.canCheck ? .seconds(86_400) : .zero,
             revokesWholeGrant: settings.revokesWholeGrant,
             invalidTokenProvesGone: false,
+            // The program's contract: it says `revoked` only of what it knows to be cut.
+            refusesUnknownTokens: true,
             userActionURL: settings.userActionURL,
             userActionText: settings.userActionText
         )

@@ -161,9 +161,9 @@ package final class FacebookProvider: ConnectedProvider {
         case .honoured: return .success
         case .refused: return await confirmGone(id, wasNotInstalled: true)
         case .unclear: return await confirmGone(id, wasNotInstalled: false)
-        case .trouble(.unusable):
+        case .trouble(let trouble) where trouble == .rejected || trouble == .unusable:
             // A wrong secret and a strange user look alike here; our own token tells them apart.
-            return .trouble(await diagnose() == .misconfigured ? .misconfigured : .unusable)
+            return .trouble(await diagnose() == .misconfigured ? .misconfigured : trouble)
         case .trouble(let trouble): return .trouble(trouble)
         }
     }
@@ -179,9 +179,9 @@ package final class FacebookProvider: ConnectedProvider {
         switch reading.meaning {
         case .honoured:
             let isEmpty = reading.json?["data"]?.array?.isEmpty ?? false
-            return isEmpty ? .grantGone : .trouble(.unusable)
-        case .unclear: return wasNotInstalled ? .grantGone : .trouble(.unusable)
-        case .refused: return .trouble(.unusable)
+            return isEmpty ? .grantGone : .trouble(.rejected)
+        case .unclear: return wasNotInstalled ? .grantGone : .trouble(.rejected)
+        case .refused: return .trouble(.rejected)
         case .trouble(let trouble): return .trouble(trouble)
         }
     }
@@ -217,7 +217,7 @@ package final class FacebookProvider: ConnectedProvider {
         switch reading.meaning {
         case .honoured:
             guard let data = reading.json?["data"], Self.text(data["app_id"]) == appID else {
-                return Inspection(trouble: .unusable)
+                return Inspection(trouble: .rejected)
             }
             return Inspection(
                 isLive: data["is_valid"]?.bool == true,
@@ -268,6 +268,7 @@ extension FacebookProvider {
         livenessLifetime: .zero,
         revokesWholeGrant: true,
         invalidTokenProvesGone: false,
+        refusesUnknownTokens: true,
         usesIDTokens: true,
         // A long-lived token; the app's own token revokes where the user's id is known.
         tokenClock: TokenClock(

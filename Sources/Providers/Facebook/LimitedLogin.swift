@@ -68,7 +68,8 @@ struct LimitedLogin: Sendable {
         let rules = IDTokenRules(
             provider: provider,
             issuer: .oneOf(issuer.map { [$0] } ?? []),
-            nonce: .plain,
+            // "Limited Login": the SDK takes the raw nonce, or its SHA-256 in hexadecimal.
+            nonce: .any,
             keys: keys,
             now: now()
         )

@@ -98,7 +98,7 @@ package final class GitHubProvider: ConnectedProvider {
                 )
             )
         case .refused: return .refused
-        case .unclear: return .trouble(.unusable)
+        case .unclear: return .trouble(.rejected)
         case .trouble(let trouble): return .trouble(trouble)
         }
     }
@@ -153,7 +153,7 @@ package final class GitHubProvider: ConnectedProvider {
         case .honoured: return .success
         case .unclear:
             // A token that was issued a moment ago is not gone.
-            if isFresh { return .trouble(.unusable) }
+            if isFresh { return .trouble(.rejected) }
             return await probe().map { .trouble($0) } ?? .alreadyInvalid
         case .refused: return .trouble(.unusable)
         case .trouble(let trouble): return .trouble(trouble)
@@ -180,7 +180,7 @@ package final class GitHubProvider: ConnectedProvider {
             }
             return await keeper.keep(next) ? .token(grant.accessToken) : .trouble(.lost)
         case .refused: return .dead
-        case .unclear: return .trouble(.unusable)
+        case .unclear: return .trouble(.rejected)
         case .trouble(let trouble): return .trouble(trouble)
         }
     }
@@ -246,6 +246,7 @@ extension GitHubProvider {
         livenessLifetime: .zero,
         revokesWholeGrant: true,
         invalidTokenProvesGone: false,
+        refusesUnknownTokens: true,
         rotatesRefreshTokens: true,
         // Six months, anew with each refresh ("Refreshing user access tokens").
         tokenClock: TokenClock(.seconds(180 * 86_400)),

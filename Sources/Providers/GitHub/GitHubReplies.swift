@@ -33,6 +33,7 @@ enum GitHubReplies {
         ReplyRow(204, .empty, .honoured),
         ReplyRow(404, .anything, .unclear),
         badCredentials,
+        limited,
     ])
 
     /// `POST /applications/{client_id}/token`.
@@ -40,6 +41,7 @@ enum GitHubReplies {
         ReplyRow(200, .both(.object, .member("id", .isPresent)), .honoured),
         ReplyRow(404, .anything, .unclear),
         badCredentials,
+        limited,
     ])
 
     /// `GET /user`.
@@ -51,6 +53,16 @@ enum GitHubReplies {
         200...401,
         .error(["incorrect_client_credentials", "unsupported_grant_type"]),
         .trouble(.misconfigured)
+    )
+
+    /// "Rate limits for the REST API": both limits answer 403 or 429, without `Retry-After` too.
+    private static let limited = ReplyRow(
+        403,
+        .member(
+            "message",
+            .prefix(["API rate limit exceeded", "You have exceeded a secondary rate limit"])
+        ),
+        .trouble(.throttled(retryAfter: nil))
     )
 
     /// Basic authentication with a wrong client secret.

@@ -29,6 +29,7 @@ extension OAuth2Profile {
         // Google gives out no new refresh token for a refresh.
         check: .refresh,
         revokesWholeGrant: true,
+        refusesUnknownTokens: true,
         // Six months without use ("Using OAuth 2.0 to Access Google APIs").
         tokenClock: TokenClock(.seconds(180 * 86_400)),
         userActionURL: "https://myaccount.google.com/connections",

@@ -213,7 +213,13 @@ struct MicrosoftGraph: Sendable {
         switch reading.meaning {
         case .honoured: return reading
         case .refused: return nil
-        case .unclear: throw Stop(trouble: .unusable)
+        case .unclear: throw Stop(trouble: .rejected)
+        case .trouble(.rejected):
+            // 401 is about the application's token, and no user's.
+            guard case .reply(let reply) = outcome, reply.status == 401 else {
+                throw Stop(trouble: .rejected)
+            }
+            throw Stop(trouble: .unusable)
         case .trouble(let trouble): throw Stop(trouble: trouble)
         }
     }
@@ -245,6 +251,7 @@ struct MicrosoftGraph: Sendable {
         case .refused, .unclear: throw Stop(trouble: .unusable)
         // Nothing about the user was sent yet, whatever became of this call.
         case .trouble(.lost): throw Stop(trouble: .unreachable)
+        case .trouble(.rejected): throw Stop(trouble: .unusable)
         case .trouble(let trouble): throw Stop(trouble: trouble)
         }
     }

@@ -32,6 +32,21 @@ struct MicrosoftID: Hashable, Sendable {
     /// What is stored as the identity's subject.
     var subject: Secret { Secret("\(object).\(tenant)") }
 
+    /// Whether Firebase's `rawId` is this user: the object id.
+    ///
+    /// That of a personal account has 16 digits at most, so Firebase leaves out dashes and the zeros
+    /// before them.
+    func isNamed(_ name: Secret) -> Bool {
+        let name = name.exposeText().lowercased()
+        guard isPersonal else { return name == object }
+        let (digits, own) = (Self.digits(name), Self.digits(object))
+        return !own.isEmpty && digits == own
+    }
+
+    private static func digits(_ text: String) -> String {
+        String(text.filter { $0 != "-" }.drop { $0 == "0" })
+    }
+
     /// 8-4-4-4-12 hexadecimal digits in lower case.
     static func isGUID(_ text: String) -> Bool {
         let groups = text.split(separator: "-", omittingEmptySubsequences: false)

@@ -134,7 +134,7 @@ package final class MicrosoftProvider: ConnectedProvider {
                 )
             )
         case .refused: return .refused
-        case .unclear: return .trouble(.unusable)
+        case .unclear: return .trouble(.rejected)
         case .trouble(let trouble): return .trouble(trouble)
         }
     }
@@ -156,7 +156,7 @@ package final class MicrosoftProvider: ConnectedProvider {
             }
             return .live
         case .refused: return .dead
-        case .unclear: return .trouble(.unusable)
+        case .unclear: return .trouble(.rejected)
         case .trouble(let trouble): return .trouble(trouble)
         }
     }
@@ -175,6 +175,15 @@ package final class MicrosoftProvider: ConnectedProvider {
         guard let user else { return .unfit }
         guard !user.isPersonal, graphTenants.contains(user.tenant) else { return .userOnly }
         return await graph.revoke(user)
+    }
+
+    /// Firebase knows a user of Microsoft by the object id alone, without the tenant.
+    package func isName(_ name: Secret, of subject: Secret) -> Bool {
+        guard let user = MicrosoftID(subject) else { return name.isEqual(to: subject) }
+        let own = ownTenant.id.withLock { $0 }
+        // A domain's own tenant is known once its keys were read.
+        guard tenant.admits(user.tenant, own: own ?? user.tenant) else { return false }
+        return user.isNamed(name)
     }
 
     /// Verifies a fresh sign-in against the published keys.
@@ -261,6 +270,11 @@ package final class MicrosoftProvider: ConnectedProvider {
 }
 
 extension MicrosoftProvider {
+    /// What the state machine must know of a provider for this tenant, as it is configured.
+    package static func traits(of tenant: String, hasGraph: Bool) -> ProviderTraits {
+        traits(for: MicrosoftTenant(tenant) ?? .consumers, hasGraph: hasGraph)
+    }
+
     /// The tenant decides which page is the user's, Graph whether anything can be revoked at all.
     private static func traits(for tenant: MicrosoftTenant, hasGraph: Bool) -> ProviderTraits {
         let isPersonal = tenant == .consumers
@@ -271,6 +285,7 @@ extension MicrosoftProvider {
             livenessLifetime: .zero,
             revokesWholeGrant: true,
             invalidTokenProvesGone: false,
+            refusesUnknownTokens: true,
             hasNoRevocationAPI: !hasGraph || isPersonal,
             usesIDTokens: true,
             // "Refresh tokens": 90 days, and each use brings a new one. Using one does not end it,

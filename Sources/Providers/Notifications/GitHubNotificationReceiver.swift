@@ -4,9 +4,8 @@ package import Lifecycle
 /// GitHub's webhook `github_app_authorization`, action `revoked`
 /// (docs.github.com, "Webhook events and payloads"); every GitHub App gets it, an OAuth app never.
 ///
-/// `X-Hub-Signature-256` is the HMAC-SHA-256 of the body under the webhook's secret. The payload
-/// carries no time, so it counts as happened when it arrived; GitHub does not repeat deliveries by
-/// itself.
+/// `X-Hub-Signature-256` is the HMAC-SHA-256 of the body under the webhook's secret. Neither a time
+/// nor the delivery's id is signed, so a copy of an old delivery looks like a new one: it is a hint.
 package struct GitHubNotificationReceiver: NotificationReceiver {
     private let provider: ProviderName
     private let webhookSecret: Secret
@@ -44,7 +43,7 @@ package struct GitHubNotificationReceiver: NotificationReceiver {
             as: UTF8.self
         )
         let notice = ProviderNotice(
-            meaning: isRevoked ? .linkCut : .other,
+            meaning: isRevoked ? .linkCutUndated : .other,
             event: isRevoked ? "github_app_authorization" : "other",
             subject: isRevoked ? id.map { Secret("\($0)") } : nil,
             clientIDs: nil,

@@ -4,7 +4,7 @@ package import Lifecycle
 /// Kakao's unlink webhook (developers.kakao.com, "Callback").
 ///
 /// Proved by `Authorization: KakaoAK <primary admin key>` alone; nothing is signed, and there is no
-/// time in it, so it counts as happened when it arrived. Kakao sends it by POST or GET: of a GET
+/// time in it, so it is a hint. Kakao sends it by POST or GET: of a GET
 /// the web server hands on the query as the body. Not sent for an unlink of our own.
 package struct KakaoNotificationReceiver: NotificationReceiver {
     private let provider: ProviderName
@@ -49,9 +49,9 @@ package struct KakaoNotificationReceiver: NotificationReceiver {
     package func shutdown() async {}
 
     private static let meanings: [String: NoticeMeaning] = [
-        "ACCOUNT_DELETE": .accountGone, "FORCED_ACCOUNT_DELETE": .accountGone,
-        "UNLINK_FROM_APPS": .linkCut, "UNLINK_FROM_ADMIN": .linkCut,
-        "INCOMPLETE_SIGN_UP": .linkCut,
+        "ACCOUNT_DELETE": .accountGoneUndated, "FORCED_ACCOUNT_DELETE": .accountGoneUndated,
+        "UNLINK_FROM_APPS": .linkCutUndated, "UNLINK_FROM_ADMIN": .linkCutUndated,
+        "INCOMPLETE_SIGN_UP": .linkCutUndated,
     ]
 
     private func refusal(_ kind: NotificationRefusal.Kind, status: Int) -> NotificationRefusal {

@@ -93,6 +93,7 @@ extension OAuth2Profile {
                 ReplyRow(400, .member("message", .text(["Invalid token"])), .refused),
             ])
         ),
+        refusesUnknownTokens: true,
         userActionURL: "https://www.twitch.tv/settings/connections"
     )
 
@@ -141,6 +142,7 @@ extension OAuth2Profile {
                 ReplyRow(200, .error(["ratelimited"]), .trouble(.throttled(retryAfter: nil))),
             ])
         ),
+        refusesUnknownTokens: true,
         userActionText: "Open the workspace's app directory, Manage, and remove the app there."
     )
 
@@ -169,6 +171,7 @@ extension OAuth2Profile {
             ])
         ),
         revokesWholeGrant: true,
+        refusesUnknownTokens: true,
         userActionURL: "https://www.dropbox.com/account/connected_apps"
     )
 
@@ -193,6 +196,7 @@ extension OAuth2Profile {
             ])
         ),
         revokesWholeGrant: true,
+        refusesUnknownTokens: true,
         userActionText: "Open LINE, Settings, Account, Authorized apps, and remove the app."
     )
 
@@ -211,6 +215,7 @@ extension OAuth2Profile {
             replies: ReplyTable([ReplyRow(200, .member("id", .isPresent), .honoured)])
         ),
         revokesWholeGrant: true,
+        refusesUnknownTokens: true,
         // In the last month of its two a refresh brings a new one and ends the old.
         rotatesRefreshTokens: true,
         tokenClock: TokenClock(.seconds(60 * 86_400)),

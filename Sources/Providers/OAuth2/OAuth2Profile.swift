@@ -21,6 +21,8 @@ package struct OAuth2Profile: Sendable {
     var check = OAuth2Check.none
     /// Whether the documentation says that one revoke ends the whole grant.
     var revokesWholeGrant = false
+    /// Whether the vendor answers success only for a token that was live; RFC 7009 §2.2 does not.
+    var refusesUnknownTokens = false
     /// Whether the documentation says that a refresh uses the refresh token up.
     var rotatesRefreshTokens = false
     /// When a stored token dies unused, where that is documented.

@@ -39,7 +39,7 @@ extension OAuth2Provider {
             return .live
         case .refused:
             return introspected.withLock { $0.shownLive.contains(subject) } ? .dead : .unknown
-        case .unclear: return .trouble(.unusable)
+        case .unclear: return .trouble(.rejected)
         case .trouble(let trouble): return .trouble(trouble)
         }
     }

@@ -10,7 +10,10 @@ extension OAuth2Provider {
         case .refreshToken, .accessToken: break
         }
         let call = profile.revocation
-        if call.kinds.contains(credential.kind) { return await revoke(credential, call) }
+        if call.kinds.contains(credential.kind) {
+            let ask = question(about: credential.kind)
+            return await search.revoke(credential, asking: ask) { await revokeOnce($0, call) }
+        }
         guard call.refreshesFirst, credential.kind == .refreshToken else { return .unfit }
         return await revokeAfterRefresh(credential, call)
     }
@@ -34,34 +37,58 @@ extension OAuth2Provider {
                 clientID: credential.clientID,
                 secret: grant.accessToken
             )
-            let answer = await revoke(fresh, call)
+            let (answer, _) = await send(fresh, call)
             // A token of this second that is refused makes no sense.
-            return answer == .alreadyInvalid ? .trouble(.unusable) : answer
+            return answer == .alreadyInvalid ? .trouble(.rejected) : answer
         case .refused: return .alreadyInvalid
-        case .unclear: return .trouble(.unusable)
+        case .unclear: return .trouble(.rejected)
         case .trouble(let trouble): return .trouble(trouble)
         }
     }
 
-    private func revoke(
+    /// Revokes for one client, and asks about the token where the answer may not be true.
+    ///
+    /// Servers say `invalid_token` also of a token that they would still honor, and an undocumented
+    /// success (202, 204) does not say that the revocation was carried out.
+    private func revokeOnce(
         _ credential: OpenCredential,
         _ call: RevocationCall
     ) async -> RevokeAnswer {
-        guard let client = clients[credential.clientID] else { return .trouble(.misconfigured) }
+        let (answer, isVague) = await send(credential, call)
+        guard answer == .alreadyInvalid || isVague, let ask = question(about: credential.kind)
+        else { return answer }
+        switch await ask(credential) {
+        case .live: return .trouble(isVague ? .unusable : .rejected)
+        case .dead: return isVague ? .success : .alreadyInvalid
+        case .unknown: return answer
+        case .trouble(let trouble): return .trouble(trouble)
+        }
+    }
+
+    private func send(
+        _ credential: OpenCredential,
+        _ call: RevocationCall
+    ) async -> (answer: RevokeAnswer, isVague: Bool) {
+        guard let client = clients[credential.clientID] else {
+            return (.trouble(.misconfigured), false)
+        }
         let endpoint: RemoteEndpoint
         switch await endpoints.find(.revocation) {
         case .found(let found): endpoint = found
-        case .absent: return .trouble(.misconfigured)
-        case .unavailable: return .trouble(.unreachable)
+        case .absent: return (.trouble(.misconfigured), false)
+        case .unavailable: return (.trouble(.unreachable), false)
         }
         var request = RemoteRequest(endpoint)
-        if let trouble = await fill(&request, credential, call, client) { return .trouble(trouble) }
-        switch call.replies.read(await http.send(request), now: now()).meaning {
-        case .honoured: return .success
-        case .refused: return .alreadyInvalid
+        if let trouble = await fill(&request, credential, call, client) {
+            return (.trouble(trouble), false)
+        }
+        let reading = call.replies.read(await http.send(request), now: now())
+        switch reading.meaning {
+        case .honoured: return (.success, false)
+        case .refused: return (.alreadyInvalid, false)
         // The only such row of a revocation is `unsupported_token_type`.
-        case .unclear: return .unfit
-        case .trouble(let trouble): return .trouble(trouble)
+        case .unclear: return (.unfit, false)
+        case .trouble(let trouble): return (.trouble(trouble), reading.isVague)
         }
     }
 
@@ -121,7 +148,8 @@ extension OAuth2Provider {
         case .honoured:
             request.authorization = reading.grant.flatMap { .bearer($0.accessToken) }
             return request.authorization == nil ? .unusable : nil
-        case .refused, .unclear: return .unusable
+        // The client is refused here, not one of its users.
+        case .refused, .unclear, .trouble(.rejected): return .unusable
         case .trouble(.misconfigured): return .misconfigured
         // What was lost here is a token of the client, and the revocation was not sent.
         case .trouble(.lost): return .unreachable

@@ -24,6 +24,7 @@ package final class OAuth2Provider: ConnectedProvider {
     private let keys: SigningKeyCache
     /// What introspection was seen to answer since the start.
     let introspected = Mutex(IntrospectionRecord())
+    let search: ClientSearch
 
     /// Prepares the provider; no connection is made yet.
     ///
@@ -45,6 +46,7 @@ package final class OAuth2Provider: ConnectedProvider {
         check = settings.effectiveCheck
         traits = Self.traits(settings)
         clients = Dictionary(settings.clients.map { ($0.id, $0) }) { first, _ in first }
+        search = ClientSearch(clients.keys)
         issuers = Set(settings.issuer.map { [$0] } ?? []).union(profile.moreIssuers)
         audience = settings.assertionAudienceIsIssuer ? settings.issuer : nil
         guard !clients.isEmpty, let nonce = NonceRule(rawValue: settings.nonce) else {
@@ -99,19 +101,29 @@ package final class OAuth2Provider: ConnectedProvider {
                 )
             )
         case .refused: return .refused
-        case .unclear: return .trouble(.unusable)
+        case .unclear: return .trouble(.rejected)
         case .trouble(let trouble): return .trouble(trouble)
         }
     }
 
     /// Asks whether a token is live, in the way that is configured.
     package func check(_ credential: OpenCredential) async -> CheckAnswer {
-        switch (check, credential.kind) {
+        guard let ask = question(about: credential.kind) else { return .trouble(.unusable) }
+        return await search.check(credential, ask)
+    }
+
+    /// How one client is asked about a kind of token; `nil` where it cannot be asked.
+    func question(about kind: CredentialKind) -> ((OpenCredential) async -> CheckAnswer)? {
+        switch (check, kind) {
         case (.introspection, .refreshToken), (.introspection, .accessToken):
-            return await introspect(credential)
+            return { await self.introspect($0) }
         case (.refresh, .refreshToken):
-            return await checkByRefresh(credential) { await giveUp($0, of: credential.clientID) }
-        default: return .trouble(.unusable)
+            return { credential in
+                await self.checkByRefresh(credential) {
+                    await self.giveUp($0, of: credential.clientID)
+                }
+            }
+        default: return nil
         }
     }
 
@@ -160,8 +172,9 @@ package final class OAuth2Provider: ConnectedProvider {
                 form.add("code", "expunged-self-check")
             }
             switch reading.meaning {
-            // Servers may look at the request before they look at the client.
-            case .refused, .unclear: continue
+            // Servers may look at the request before they look at the client, and refuse a wrong code
+            // in their own way: 403, or 400 without a body.
+            case .refused, .unclear, .trouble(.rejected): continue
             case .honoured: return .unusable
             case .trouble(let trouble): return trouble
             }
@@ -244,7 +257,7 @@ extension OAuth2Provider {
             if let keeper = credential.keeper, await keeper.keep(rotated) { return .live }
             return await unkept(rotated)
         case .refused: return .dead
-        case .unclear: return .trouble(.unusable)
+        case .unclear: return .trouble(.rejected)
         case .trouble(let trouble): return .trouble(trouble)
         }
     }
@@ -271,7 +284,8 @@ extension OAuth2Provider {
         return token.subject
     }
 
-    private static func traits(_ settings: OAuth2ProviderSettings) -> ProviderTraits {
+    /// What the state machine must know of a provider with these settings, whatever its clients.
+    package static func traits(_ settings: OAuth2ProviderSettings) -> ProviderTraits {
         let check = settings.effectiveCheck
         return ProviderTraits(
             canCheckRefreshToken: check != .none,
@@ -284,6 +298,7 @@ extension OAuth2Provider {
             revokesWholeGrant: settings.revokesWholeGrant ?? settings.profile.revokesWholeGrant,
             // A token can be dead while the grant lives, at every vendor here.
             invalidTokenProvesGone: false,
+            refusesUnknownTokens: settings.profile.refusesUnknownTokens,
             hasNoRevocationAPI: settings.profile.hasNoRevocationAPI,
             rotatesRefreshTokens: settings.rotatesRefreshTokens
                 ?? settings.profile.rotatesRefreshTokens,

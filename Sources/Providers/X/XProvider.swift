@@ -41,7 +41,7 @@ package final class XProvider: ConnectedProvider {
         makeNonce: @escaping @Sendable () -> String = XProvider.randomNonce
     ) throws(SetupError) {
         name = settings.http.name
-        traits = Self.xTraits
+        traits = Self.traits(settings.authorization)
         self.settings = settings
         self.makeNonce = makeNonce
         self.now = now
@@ -92,7 +92,7 @@ package final class XProvider: ConnectedProvider {
                 )
             )
         case .refused: return .refused
-        case .unclear: return .trouble(.unusable)
+        case .unclear: return .trouble(.rejected)
         case .trouble(let trouble): return .trouble(trouble)
         }
     }
@@ -112,7 +112,7 @@ package final class XProvider: ConnectedProvider {
             guard let next = reading.grant?.refreshToken else { return .trouble(.unusable) }
             return await keeper.keep(next) ? .live : .trouble(.lost)
         case .refused: return .dead
-        case .unclear: return .trouble(.unusable)
+        case .unclear: return .trouble(.rejected)
         case .trouble(let trouble): return .trouble(trouble)
         }
     }
@@ -127,8 +127,9 @@ package final class XProvider: ConnectedProvider {
             return await revoke(credential.secret, hint: "access_token")
         case (.oauth1(let consumerSecret), .accessToken):
             return await invalidate(credential.secret, consumerSecret)
-        case (_, .authorizationCode), (_, .idToken), (.oauth1, .refreshToken):
-            return .trouble(.unusable)
+        // OAuth 1.0a has no such tokens, so one application's mistake is not the provider's.
+        case (.oauth1, .refreshToken): return .unfit
+        case (_, .authorizationCode), (_, .idToken): return .trouble(.unusable)
         }
     }
 
@@ -154,7 +155,7 @@ package final class XProvider: ConnectedProvider {
     /// What a made-up token gets is not documented, so any answer but a configuration error is one.
     private static func isAnswered(_ meaning: ReplyMeaning) -> Trouble? {
         switch meaning {
-        case .refused, .unclear, .trouble(.unusable): nil
+        case .refused, .unclear, .trouble(.unusable), .trouble(.rejected): nil
         case .honoured: .unusable
         case .trouble(let trouble): trouble
         }
@@ -166,7 +167,7 @@ package final class XProvider: ConnectedProvider {
         form.add("token_type_hint", hint)
         switch await ask(revokeEndpoint, form, XReplies.revoke).meaning {
         case .honoured: return .success
-        case .refused, .unclear: return .trouble(.unusable)
+        case .refused, .unclear: return .trouble(.rejected)
         case .trouble(let trouble): return .trouble(trouble)
         }
     }
@@ -175,7 +176,7 @@ package final class XProvider: ConnectedProvider {
         switch await invalidation(pair, consumerSecret) {
         case .honoured: return .success
         case .refused: return .alreadyInvalid
-        case .unclear: return .trouble(.unusable)
+        case .unclear: return .trouble(.rejected)
         case .trouble(let trouble): return .trouble(trouble)
         case nil: return .unfit
         }
@@ -219,17 +220,27 @@ package final class XProvider: ConnectedProvider {
 
 extension XProvider {
     /// A refresh spends the refresh token, so nothing is asked without need.
-    package static let xTraits = ProviderTraits(
-        canCheckRefreshToken: false,
-        refreshInterval: .seconds(86_400),
-        livenessLifetime: .zero,
-        revokesWholeGrant: false,
-        invalidTokenProvesGone: false,
-        rotatesRefreshTokens: true,
-        tokenClock: TokenClock(.seconds(180 * 86_400)),
-        userActionURL: "https://x.com/settings/connected_apps",
-        userActionText:
-            "Open Settings and privacy, Security and account access, Apps and sessions, Connected "
-            + "apps on X, choose the app and select Revoke app permissions."
-    )
+    ///
+    /// OAuth 1.0a answers error 89 for an unknown token; what OAuth 2.0 answers is not documented.
+    private static func traits(_ authorization: XSettings.Authorization) -> ProviderTraits {
+        let refusesUnknownTokens =
+            switch authorization {
+            case .oauth1: true
+            case .oauth2: false
+            }
+        return ProviderTraits(
+            canCheckRefreshToken: false,
+            refreshInterval: .seconds(86_400),
+            livenessLifetime: .zero,
+            revokesWholeGrant: false,
+            invalidTokenProvesGone: false,
+            refusesUnknownTokens: refusesUnknownTokens,
+            rotatesRefreshTokens: true,
+            tokenClock: TokenClock(.seconds(180 * 86_400)),
+            userActionURL: "https://x.com/settings/connected_apps",
+            userActionText:
+                "Open Settings and privacy, Security and account access, Apps and sessions,"
+                + " Connected apps on X, choose the app and select Revoke app permissions."
+        )
+    }
 }

@@ -186,6 +186,14 @@ struct GrantBook: Sendable {
         return now < token.expiresSeconds ?? .max ? .live : .expired
     }
 
+    /// How many tokens each grant has that nothing but their age may have ended.
+    var liveTokenCounts: [Key: Int] {
+        tokens.all.reduce(into: [:]) { counts, token in
+            guard standing(token, now: token.issuedSeconds) == .live else { return }
+            counts[token.ticket.grant, default: 0] += 1
+        }
+    }
+
     /// The users who have a token that nothing but its age may have ended.
     var usersWithTokens: Set<String> {
         Set(

@@ -238,14 +238,15 @@ extension GrantFamily {
     func usersWithTokens() -> Set<String> { desk.read { $0.book.usersWithTokens } }
 
     func grants(user: String?) -> [SandboxGrant] {
-        desk.read { $0.book.grants }
-            .filter { user == nil || $0.key.user == user }
+        let (grants, tokens) = desk.read { ($0.book.grants, $0.book.liveTokenCounts) }
+        return grants.filter { user == nil || $0.key.user == user }
             .map { key, grant in
                 SandboxGrant(
                     user: key.user,
                     subject: grant.subject,
                     audience: key.audience,
-                    state: grant.isLive ? .live : .revoked
+                    state: grant.isLive ? .live : .revoked,
+                    liveTokens: tokens[key, default: 0]
                 )
             }
             .sorted { ($0.user, $0.audience) < ($1.user, $1.audience) }

@@ -16,4 +16,6 @@ package struct SandboxGrant: Codable, Equatable, Sendable {
     package let audience: String
     /// Whether it still stands.
     package let state: State
+    /// Tokens under it that nothing but their age may have ended.
+    package let liveTokens: Int
 }

@@ -77,6 +77,21 @@ struct RequestLeaves {
         )
     }
 
+    /// The leaf of what became known of a final verdict.
+    func addendum(_ addendum: Addendum, of id: RequestID) -> String {
+        write(
+            addendum.recordedAt,
+            [
+                (.event, .word("addendum")), (.request, .id(id.value)),
+                (.detail, .word(LedgerEntry.plain(addendum.event))),
+                (.identity, .id(addendum.identity.value)),
+                (.provider, .word(LedgerEntry.plain(addendum.provider.rawValue))),
+                (.client, .word(LedgerEntry.plain(addendum.clientID))),
+                (.verdict, .word(addendum.verdict.rawValue)),
+            ]
+        )
+    }
+
     private func state(_ now: Request, was: Request, at time: WallTime) -> String {
         guard
             now.phase.wireState != was.phase.wireState

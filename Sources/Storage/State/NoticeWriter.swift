@@ -71,7 +71,9 @@ struct NoticeWriter {
         let newer = notice.meaning.endsAccount ? links.filter { isNewer($0, than: notice) } : []
         guard newer.count < links.count || newer.isEmpty else { return .stale }
         let cut = notice.meaning.cutsLink ? links.filter { isCut($0, by: notice) } : []
-        guard notice.meaning.endsAccount || !cut.isEmpty else { return .stale }
+        guard notice.meaning.endsAccount || notice.meaning.isHint || !cut.isEmpty else {
+            return .stale
+        }
         var news: [IdentityNews] = []
         var raised = 0
         for link in cut where mayUpdateLink {
@@ -82,7 +84,7 @@ struct NoticeWriter {
                 .time(notice.occurredAt),
                 .id(link.identity.value)
             )
-            raised += try raise(link.identity, of: link.userHash, notice)
+            raised += try addToReceipts(of: link.identity, link.userHash, notice)
             let told = try IdentityNews.tell(
                 link.identity,
                 of: link.userHash,
@@ -148,60 +150,23 @@ struct NoticeWriter {
         ) { try $0.requestID(0) }
     }
 
-    /// Raises the verdict of requests that have left revoking; the engine changes none of them any
-    /// more.
-    private func raise(
-        _ identity: IdentityID,
-        of userHash: [UInt8],
+    /// Adds what the notification confirms to requests that have left revoking: their verdicts stay.
+    private func addToReceipts(
+        of identity: IdentityID,
+        _ userHash: [UInt8],
         _ notice: NoticeRecord
     ) throws -> Int {
-        try recordProven(
-            try database.all(
-                """
-                UPDATE revocations SET verdict = 'proven'
-                WHERE identity_id = ?1 AND verdict = 'accepted' AND started_at <= ?2
-                  AND request_id IN (SELECT id FROM requests INDEXED BY requests_user
-                    WHERE user_hash = ?3 AND (phase = 'purging' OR phase = 'verifying'
-                      OR phase = 'completed'))
-                RETURNING request_id, identity_id, client_id
-                """,
-                .id(identity.value),
-                .time(notice.occurredAt),
-                .blob(userHash)
-            ) { try RaisedVerdict($0) },
-            notice
+        let condition = """
+            identity_id = ? AND request_id IN (SELECT id FROM requests INDEXED BY requests_user
+              WHERE user_hash = ? AND (phase = 'purging' OR phase = 'verifying'
+                OR phase = 'completed'))
+            """
+        return try Addendum.record(
+            notice,
+            where: (condition, [.id(identity.value), .blob(userHash)]),
+            RequestLeaves(pen: pen),
+            database
         )
-    }
-
-    /// A verdict that a notice raised.
-    private struct RaisedVerdict {
-        let request: RequestID
-        let identity: IdentityID
-        let clientID: String
-
-        init(_ row: SQLRow) throws {
-            request = try row.requestID(0)
-            identity = try row.identityID(1)
-            clientID = row.text(2)
-        }
-    }
-
-    /// - Returns: How many there are.
-    private func recordProven(_ raised: [RaisedVerdict], _ notice: NoticeRecord) throws -> Int {
-        for verdict in raised {
-            let leaves = RequestLeaves(pen: pen).verdict(
-                .proven,
-                of: verdict.request,
-                (verdict.identity, notice.provider, verdict.clientID),
-                at: notice.receivedAt
-            )
-            try database.run(
-                "UPDATE requests SET leaves = leaves || ? WHERE id = ?",
-                .text(leaves),
-                .id(verdict.request.value)
-            )
-        }
-        return raised.count
     }
 
     /// The user is gone, or the identity is, because of us: the latest such request is meant.
@@ -216,20 +181,15 @@ struct NoticeWriter {
         ) { try $0.requestID(0) }
         guard let request else { return .unknown }
         guard notice.meaning.cutsLink else { return .echo(request, raised: 0) }
-        let raised = try recordProven(
-            try database.all(
-                """
-                UPDATE revocations SET verdict = 'proven'
-                WHERE request_id = ?1 AND verdict = 'accepted' AND started_at <= ?2
-                  AND identity_id IN (SELECT identity_id FROM erased_links
-                    WHERE subject_hash = ?3 AND request_id = ?1)
-                RETURNING request_id, identity_id, client_id
-                """,
-                .id(request.value),
-                .time(notice.occurredAt),
-                .blob(subject)
-            ) { try RaisedVerdict($0) },
-            notice
+        let condition = """
+            request_id = ? AND identity_id IN (SELECT identity_id FROM erased_links
+              WHERE subject_hash = ? AND request_id = ?)
+            """
+        let raised = try Addendum.record(
+            notice,
+            where: (condition, [.id(request.value), .blob(subject), .id(request.value)]),
+            RequestLeaves(pen: pen),
+            database
         )
         return .echo(request, raised: raised)
     }

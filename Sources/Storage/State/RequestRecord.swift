@@ -24,10 +24,17 @@ package struct RequestRecord: Hashable, Sendable {
     package let scrubbedAt: WallTime?
     /// Looks at the stores after the end, the last ones of them, in order.
     package let rechecks: [Recheck]
-    /// The next one; `nil` when nobody will look again.
+    /// What became known of its verdicts after they were final, in order.
+    package let addenda: [Addendum]
+    /// The next look; `nil` when nobody will look again.
     package let openCase: CaseOutlook?
 
-    init(_ row: RequestRow, scrubbedAt: WallTime?, openCase: CaseOutlook?) {
+    init(
+        _ row: RequestRow,
+        scrubbedAt: WallTime?,
+        openCase: CaseOutlook?,
+        addenda: [Addendum]
+    ) {
         request = row.request
         user = row.user
         userHash = row.userHash
@@ -39,6 +46,7 @@ package struct RequestRecord: Hashable, Sendable {
         self.scrubbedAt = scrubbedAt
         rechecks = row.rechecks
         self.openCase = openCase
+        self.addenda = addenda
     }
 }
 

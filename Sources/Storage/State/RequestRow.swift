@@ -99,7 +99,8 @@ struct RequestRow {
         try database.all(
             """
             SELECT identity_id, provider, client_id, is_shared, credentials, verdict, attempts,
-              failures, retry_at, waiting_since, started_at, ended_at, last_trouble, is_linked
+              failures, retry_at, waiting_since, started_at, ended_at, last_trouble, is_linked,
+              proof, refused_credentials
             FROM revocations WHERE request_id = ? ORDER BY position
             """,
             .id(id.value)
@@ -123,6 +124,8 @@ struct RequestRow {
             revocation.endedAt = row.timeOrNil(11)
             revocation.lastTrouble = row.textOrNil(12)
             revocation.isLinked = row.bool(13)
+            revocation.proof = try row.choiceOrNil(14, as: Proof.self)
+            revocation.refusedCount = row.int(15)
             return revocation
         }
     }
@@ -131,7 +134,7 @@ struct RequestRow {
         try database.all(
             """
             SELECT target, step, counts, attempts, failures, retry_at, started_at, ended_at,
-              last_trouble, restored_at
+              last_trouble, restored_at, obstacle
             FROM purges WHERE request_id = ? ORDER BY position
             """,
             .id(id.value)
@@ -146,6 +149,7 @@ struct RequestRow {
             purge.endedAt = row.timeOrNil(7)
             purge.lastTrouble = row.textOrNil(8)
             purge.restoredAt = row.timeOrNil(9)
+            purge.obstacle = row.textOrNil(10)
             return purge
         }
     }
@@ -183,6 +187,7 @@ extension Request {
             return true
         }
         guard known.isShared == snapshot.isShared else { return true }
+        if snapshot.refusedCount > known.refusedCount { return true }
         if snapshot.isCut, known.verdict == nil || known.verdict == .accepted { return true }
         return snapshot.credentials.contains { credential in
             guard let work = known.credentials.first(where: { $0.id == credential.id }) else {

@@ -297,7 +297,7 @@ extension RequestWriter {
             for credential in revocation.credentials where credential.kind != .authorizationCode {
                 try database.run("DELETE FROM credentials WHERE id = ?", .int(credential.id.rowID))
             }
-            guard verdict.isRevoked, verdict != .nothingToRevoke else { continue }
+            guard verdict.isRevoked else { continue }
             try database.run(
                 """
                 INSERT OR REPLACE INTO erased_links
@@ -327,8 +327,8 @@ extension RequestWriter {
             """
             INSERT INTO revocations (request_id, position, identity_id, provider, client_id,
               is_shared, credentials, verdict, attempts, failures, retry_at, waiting_since,
-              started_at, ended_at, last_trouble, is_linked)
-            VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)
+              started_at, ended_at, last_trouble, is_linked, proof, refused_credentials)
+            VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)
             """,
             .id(id.value),
             .int(position),
@@ -345,7 +345,9 @@ extension RequestWriter {
             .time(revocation.startedAt),
             .time(revocation.endedAt),
             .text(revocation.lastTrouble),
-            .bool(revocation.isLinked)
+            .bool(revocation.isLinked),
+            .text(revocation.proof?.rawValue),
+            .int(revocation.refusedCount)
         )
     }
 
@@ -354,7 +356,7 @@ extension RequestWriter {
             """
             UPDATE revocations SET is_shared = ?, credentials = ?, verdict = ?, attempts = ?,
               failures = ?, retry_at = ?, waiting_since = ?, started_at = ?, ended_at = ?,
-              last_trouble = ?
+              last_trouble = ?, proof = ?, refused_credentials = ?
             WHERE request_id = ? AND position = ?
             """,
             .bool(revocation.isShared),
@@ -367,6 +369,8 @@ extension RequestWriter {
             .time(revocation.startedAt),
             .time(revocation.endedAt),
             .text(revocation.lastTrouble),
+            .text(revocation.proof?.rawValue),
+            .int(revocation.refusedCount),
             .id(id.value),
             .int(position)
         )
@@ -376,8 +380,8 @@ extension RequestWriter {
         try database.run(
             """
             INSERT INTO purges (request_id, position, target, step, counts, attempts, failures,
-              retry_at, started_at, ended_at, last_trouble, restored_at)
-            VALUES (?,?,?,?,?,?,?,?,?,?,?,?)
+              retry_at, started_at, ended_at, last_trouble, restored_at, obstacle)
+            VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)
             """,
             .id(id.value),
             .int(position),
@@ -390,7 +394,8 @@ extension RequestWriter {
             .time(purge.startedAt),
             .time(purge.endedAt),
             .text(purge.lastTrouble),
-            .time(purge.restoredAt)
+            .time(purge.restoredAt),
+            .text(purge.obstacle)
         )
     }
 
@@ -398,7 +403,7 @@ extension RequestWriter {
         try database.run(
             """
             UPDATE purges SET step = ?, counts = ?, attempts = ?, failures = ?, retry_at = ?,
-              started_at = ?, ended_at = ?, last_trouble = ?, restored_at = ?
+              started_at = ?, ended_at = ?, last_trouble = ?, restored_at = ?, obstacle = ?
             WHERE request_id = ? AND position = ?
             """,
             .text(purge.step.rawValue),
@@ -410,6 +415,7 @@ extension RequestWriter {
             .time(purge.endedAt),
             .text(purge.lastTrouble),
             .time(purge.restoredAt),
+            .text(purge.obstacle),
             .id(id.value),
             .int(position)
         )

@@ -1,6 +1,7 @@
 package import Engine
 import GRDB
 package import Lifecycle
+import Synchronization
 
 extension StateDatabase: CredentialIntake {
     /// The user's data key; `nil` when there is none yet.
@@ -8,6 +9,11 @@ extension StateDatabase: CredentialIntake {
     /// - Throws: ``StorageError``, or `CancellationError` in a cancelled task.
     package func userKey(_ userHash: [UInt8]) async throws -> WrappedKey? {
         try await read { try CredentialWriter.userKey(userHash, $0) }
+    }
+
+    /// Says where one revocation ends the whole grant, so that older tokens there may go.
+    package func noteWholeGrants(_ providers: Set<ProviderName>) {
+        wholeGrants.withLock { $0 = providers }
     }
 
     /// Stores credentials in order, all in one commit.
@@ -18,8 +24,14 @@ extension StateDatabase: CredentialIntake {
         now: WallTime,
         newID: @escaping @Sendable () -> IdentityID
     ) async throws -> [CredentialOutcome] {
-        try await writer.perform { database in
-            let writer = CredentialWriter(database: database, now: now, newID: newID)
+        let wholeGrants = wholeGrants.withLock { $0 }
+        return try await writer.perform { database in
+            let writer = CredentialWriter(
+                database: database,
+                now: now,
+                wholeGrants: wholeGrants,
+                newID: newID
+            )
             return try credentials.map { try writer.take($0) }
         }
     }
@@ -29,6 +41,8 @@ extension StateDatabase: CredentialIntake {
 private struct CredentialWriter {
     let database: Database
     let now: WallTime
+    /// The providers where one revocation ends the whole grant.
+    let wholeGrants: Set<ProviderName>
     let newID: @Sendable () -> IdentityID
 
     private struct Identity {
@@ -75,7 +89,7 @@ private struct CredentialWriter {
         let outcome = try store(new)
         switch outcome {
         case .stored: try imports.add(row, .stored, known: known, at: now)
-        case .rejected(let reason):
+        case .rejected(let reason), .refused(let reason, _):
             try imports.add(row, .rejected(reason.rawValue), known: known, at: now)
         case .otherKey, .keyGone, .importedBefore, .signInUsed: break
         }
@@ -96,8 +110,8 @@ private struct CredentialWriter {
             let isFirst = try pin(new.subject, to: known)
             return try stored(new, known.id, duplicate, isDuplicate: true, isFirstSeen: isFirst)
         }
-        if let known, try tokenCount(of: known.id) >= Limits.credentialsPerIdentityMax {
-            return .rejected(.tooManyCredentials)
+        if let known, try !hasRoom(known.id, at: new.provider) {
+            return try refuse(.tooManyCredentials, new, known.id)
         }
         let identity = try known ?? insertIdentity(new)
         let isFirst = try known != nil && pin(new.subject, to: identity)
@@ -137,16 +151,29 @@ private struct CredentialWriter {
         ) { CredentialID(rowID: Int64($0.int(0))) }
     }
 
-    /// Spent codes and expired access tokens do not count.
-    private func tokenCount(of identity: IdentityID) throws -> Int {
-        try database.first(
-            """
-            SELECT count(*) FROM credentials WHERE identity_id = ? AND sealed_secret IS NOT NULL
-              AND (expires_at IS NULL OR expires_at > ?)
-            """,
-            .id(identity.value),
-            .time(now)
-        ) { $0.int(0) } ?? 0
+    private func hasRoom(_ identity: IdentityID, at provider: ProviderName) throws -> Bool {
+        try CredentialRoom(
+            database: database,
+            identity: identity,
+            isWholeGrant: wholeGrants.contains(provider),
+            now: now
+        ).make()
+    }
+
+    /// Remembers that the provider may honor a credential that is not stored.
+    private func refuse(
+        _ reason: CredentialRejectReason,
+        _ new: NewCredential,
+        _ identity: IdentityID
+    ) throws -> CredentialOutcome {
+        try database.run(
+            "UPDATE identities SET refused_credentials = refused_credentials + 1 WHERE id = ?",
+            .id(identity.value)
+        )
+        guard let news = try IdentityNews.tell(identity, of: new.userHash, at: now, database) else {
+            throw SQLRow.malformed("identity")
+        }
+        return .refused(reason, news)
     }
 
     private func insertIdentity(_ new: NewCredential) throws -> Identity {

@@ -116,7 +116,12 @@ extension StateDatabase {
         }
         let openCase =
             row.request.phase.isEnded ? try CaseOutlook.find(id, database) : nil
-        return RequestRecord(row, scrubbedAt: scrubbedAt, openCase: openCase)
+        return RequestRecord(
+            row,
+            scrubbedAt: scrubbedAt,
+            openCase: openCase,
+            addenda: try Addendum.all(of: id, database)
+        )
     }
 }
 

@@ -1,6 +1,7 @@
 package import Engine
 import GRDB
 package import Lifecycle
+import Synchronization
 
 extension StateDatabase: StateStore {
     /// Requests whose due time has come, the longest due first.
@@ -99,6 +100,7 @@ extension StateDatabase: StateStore {
     /// - Throws: ``StorageError``; after `commitFailed` the process must end.
     package func commit(_ changes: [StateChange]) async throws -> [ChangeNews?] {
         let pen = pen
+        let wholeGrants = wholeGrants.withLock { $0 }
         let (news, hasEnded) = try await writer.perform { database in
             var news: [ChangeNews?] = []
             news.reserveCapacity(changes.count)
@@ -112,7 +114,7 @@ extension StateDatabase: StateStore {
                         news.append(nil)
                     } else {
                         let before = database.totalChangesCount
-                        news.append(try Self.apply(change, database))
+                        news.append(try Self.apply(change, wholeGrants, database))
                         // The engine repeats what an operator's call has committed.
                         if database.totalChangesCount > before { pen.write(pauseOrResume: change) }
                     }
@@ -130,7 +132,11 @@ extension StateDatabase: StateStore {
         return news
     }
 
-    private static func apply(_ change: StateChange, _ database: Database) throws -> ChangeNews? {
+    private static func apply(
+        _ change: StateChange,
+        _ wholeGrants: Set<ProviderName>,
+        _ database: Database
+    ) throws -> ChangeNews? {
         switch change {
         case .save:
             break
@@ -146,6 +152,12 @@ extension StateDatabase: StateStore {
                 of: exchange,
                 at: time
             )
+            _ = try CredentialRoom(
+                database: database,
+                identity: exchange.identity,
+                isWholeGrant: wholeGrants.contains(exchange.provider),
+                now: time
+            ).make()
             return news.map { .identity($0) }
         case .rotate(let credential, let token, let time):
             let rotation = TokenRotation(database: database)
@@ -174,6 +186,8 @@ extension StateDatabase: StateStore {
         case .wake(let reason, let previous, let time):
             let last = try WakeWriter(database: database).wake(reason, after: previous, at: time)
             return last.map { .wakeGoesOn(reason, after: $0) }
+        case .reclock(let step, let time):
+            try ClockWriter(database: database).reclock(step, at: time)
         case .useGuardOverride(let purges, let time):
             try useGuardOverride(purges: purges, at: time, database)
         }

@@ -3,6 +3,7 @@ import FoundationEssentials
 import GRDB
 import Glibc
 package import Lifecycle
+import Synchronization
 
 /// The private, durable state of one daemon: `state.db`.
 ///
@@ -29,6 +30,8 @@ package final class StateDatabase: Sendable {
     let scrubSignal: AsyncStream<Void>.Continuation
     let scrubSignals: AsyncStream<Void>
     let caseAlarm = CaseAlarm()
+    /// The providers where one revocation ends the whole grant; ``noteWholeGrants(_:)``.
+    let wholeGrants = Mutex<Set<ProviderName>>([])
 
     /// How long a connection waits for a lock: the TRUNCATE of a scrub for a reader, mostly.
     package static let busyTimeout = Duration.milliseconds(250)
@@ -37,6 +40,12 @@ package final class StateDatabase: Sendable {
 
     /// Sets SQLite up for the whole process; call it before anything opens a database.
     package static func configureProcess() { csqliteguard_configure_process() }
+
+    /// Has a SQLite file that another program cuts short fail that file and not the process; after
+    /// the last handler of signals was installed.
+    ///
+    /// - Returns: Whether that could be set up.
+    package static func surviveFaults() -> Bool { csqliteguard_survive_faults() == 0 }
 
     /// Opens or makes the database and takes the directory's lock.
     ///

@@ -74,12 +74,32 @@ enum StateSchema {
             ("19 requests of nobody", "ALTER TABLE requests ADD COLUMN is_anonymous INTEGER"),
             ("20 begun replays", BegunReplayTable.schema),
             ("21 restored targets", "ALTER TABLE purges ADD COLUMN restored_at INTEGER"),
+            ("22 evidence", evidence),
+            ("23 obstacles", "ALTER TABLE purges ADD COLUMN obstacle TEXT"),
         ]
         for (name, sql) in later {
             migrator.registerMigration(name) { try $0.execute(sql: sql) }
         }
         return migrator
     }
+
+    /// What verdicts rest on, what was refused, and what became known after a verdict.
+    private static let evidence = """
+        ALTER TABLE identities ADD COLUMN refused_credentials INTEGER NOT NULL DEFAULT 0;
+        ALTER TABLE revocations ADD COLUMN proof TEXT;
+        ALTER TABLE revocations ADD COLUMN refused_credentials INTEGER NOT NULL DEFAULT 0;
+        CREATE TABLE addenda (
+          request_id  BLOB NOT NULL REFERENCES requests (id) ON DELETE CASCADE,
+          identity_id BLOB NOT NULL,
+          provider    TEXT NOT NULL,
+          client_id   TEXT NOT NULL,
+          verdict     TEXT NOT NULL,
+          event       TEXT NOT NULL,
+          occurred_at INTEGER NOT NULL,
+          recorded_at INTEGER NOT NULL,
+          PRIMARY KEY (request_id, identity_id)
+        ) STRICT, WITHOUT ROWID;
+        """
 
     /// What receipts say of the configuration, once for each content, and which counts now.
     ///

@@ -16,7 +16,7 @@ struct VaultIdentity {
           c.id, c.kind, c.row_nonce, c.sealed_secret, c.sealed_code_verifier, c.redirect_uri,
           c.fingerprint, c.last_live_at, c.last_refresh_at, c.code_phase, i.subject_nonce,
           i.sealed_subject, i.link_cut_at, c.created_at,
-          ifnull(c.refresh_begun_at > ifnull(c.last_live_at, 0), 0)
+          ifnull(c.refresh_begun_at > ifnull(c.last_live_at, 0), 0), i.refused_credentials
         FROM users u JOIN identities i ON i.owner = u.id
           LEFT JOIN credentials c ON c.identity_id = i.id
         """
@@ -65,18 +65,17 @@ struct VaultIdentity {
             }
             let works = rows.compactMap(\.work).sorted { $0.id < $1.id }
             let sealed = rows.compactMap(\.sealed).map { ($0.id, $0) }
-            return VaultIdentity(
-                snapshot: IdentitySnapshot(
-                    identity: identity,
-                    provider: rows[0].provider,
-                    clientID: rows[0].clientID,
-                    isShared: isShared ?? false,
-                    credentials: works,
-                    hadCredentials: hadCredentials,
-                    isCut: isCut(rows)
-                ),
-                credentials: Dictionary(sealed) { $1 }
+            var snapshot = IdentitySnapshot(
+                identity: identity,
+                provider: rows[0].provider,
+                clientID: rows[0].clientID,
+                isShared: isShared ?? false,
+                credentials: works,
+                hadCredentials: hadCredentials,
+                isCut: isCut(rows)
             )
+            snapshot.refusedCount = rows[0].refusedCount
+            return VaultIdentity(snapshot: snapshot, credentials: Dictionary(sealed) { $1 })
         }
     }
 
@@ -116,6 +115,7 @@ extension VaultIdentity {
         /// `nil` also for a code that is spent: its secret is destroyed.
         let sealed: SealedCredential?
         let linkCutAt: WallTime?
+        let refusedCount: Int
         /// When the credential was stored or last seen alive; `nil` without one that can be used.
         let freshAt: WallTime?
 
@@ -125,6 +125,7 @@ extension VaultIdentity {
             clientID = row.text(2)
             subjectHash = row.blobOrNil(3)
             linkCutAt = row.timeOrNil(18)
+            refusedCount = row.int(21)
             freshAt =
                 row.isNull(9) ? nil : max(row.time(19), row.timeOrNil(13) ?? .distantPast)
             guard !row.isNull(6) else {
@@ -176,7 +177,12 @@ extension VaultIdentity {
             _ code: CodeExchange.Phase?
         ) -> CredentialStep {
             switch kind {
-            case .authorizationCode: code.map { $0.isFinal } ?? true ? .unusable : .codePending
+            case .authorizationCode:
+                switch code {
+                case .pending?, .exchanging?: .codePending
+                case .unknown?: .lost
+                case .exchanged?, .refused?, .expired?, nil: .unusable
+                }
             case .refreshToken, .accessToken: .stored
             case .idToken: .unusable
             }

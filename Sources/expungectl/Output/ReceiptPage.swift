@@ -61,16 +61,33 @@ struct ReceiptPage {
             if let action = identity["user_action"] {
                 evidence += "<br>\(field("text", of: action)) \(field("url", of: action))"
             }
-            let isRevoked = identity["revoked"] == .boolean(true)
             return [
                 field("provider", of: identity) + "<br>" + field("client_id", of: identity),
-                isRevoked ? "yes" : "<span class=\"no\">NO</span>", field("verdict", of: identity),
+                revoked(identity), field("verdict", of: identity),
                 evidence, field("decided_at", of: identity),
             ]
         }
         return section("Links to providers")
             + table(["Provider", "Revoked", "Verdict", "Evidence", "Decided"], rows)
-            + abandoned
+            + abandoned + addenda
+    }
+
+    private func revoked(_ identity: JSONValue) -> String {
+        if identity["revoked"] == .boolean(true) { return "yes" }
+        let isNothing = identity["verdict"] == .string("nothing_to_revoke")
+        return isNothing ? "nothing to revoke" : "<span class=\"no\">NO</span>"
+    }
+
+    /// What became known of verdicts later; they stay as they are.
+    private var addenda: String {
+        let rows = items("addenda").map { addendum in
+            ["provider", "verdict", "evidence", "occurred_at", "at"].map {
+                field($0, of: addendum)
+            }
+        }
+        guard !rows.isEmpty else { return "" }
+        return section("Known later")
+            + table(["Provider", "Verdict", "Evidence", "Happened", "Recorded"], rows)
     }
 
     private var abandoned: String {

@@ -1,0 +1,88 @@
+import Control
+import Lifecycle
+
+/// What a receipt says of how one revocation ended: what happened, and who said so.
+struct RevocationEvidence {
+    let revocation: Revocation
+    let verdict: Verdict
+
+    /// Sentences for a person; they are part of what the ledger signs.
+    var text: String {
+        var sentences = [verdictText]
+        if !verdict.isRevoked { sentences += unheldTexts }
+        return sentences.joined(separator: " ")
+    }
+
+    private var verdictText: String {
+        switch verdict {
+        case .proven: proofText
+        case .accepted:
+            "The provider accepted the revocation of a token that was seen live. Nobody asked it"
+                + " for further proof, or it offers none."
+        case .unconfirmed where revocation.hasUnheldTokens:
+            "NOT confirmed: the provider accepted the revocation of every stored token, but it may"
+                + " honor tokens that the service does not hold."
+        case .unconfirmed:
+            "NOT confirmed: the provider answered success, as it may for a token that it never"
+                + " issued. No stored token was ever seen live."
+        case .alreadyGone:
+            revocation.proof == .notification
+                ? "The provider sent a notification that the link was cut."
+                : "The provider answered that the grant was already gone."
+        case .tokenDead:
+            "NOT revoked: the provider refuses every stored token. Whether the link still exists is"
+                + " unknown."
+        case .nothingToRevoke: "Nothing to revoke: this way to sign in has no token."
+        case .manual: "NOT revoked: the provider offers no way for a service to do it."
+        case .unrevoked: "NOT revoked: no usable credential was found before the deadline."
+        case .abandoned: "NOT revoked: an operator decided to stop."
+        }
+    }
+
+    private var proofText: String {
+        switch revocation.proof {
+        case .refusedAfter?:
+            "The provider honored the token before the revocation and refused it afterwards."
+        case .refusedAgain?:
+            "The provider honored the token before the revocation and refused it when the service"
+                + " repeated the revocation."
+        case .grantGone?:
+            "The provider answered that this user has no grant for this application any more."
+        case .notification?:
+            "The provider accepted the revocation and sent a notification that the link was cut."
+        case nil:
+            "The provider showed that the link was cut."
+        }
+    }
+
+    private var unheldTexts: [String] {
+        var texts: [String] = []
+        if lostCodeCount > 0 {
+            texts.append(
+                "The exchange of \(lostCodeCount) authorization code(s) brought no answer: the"
+                    + " provider may have issued tokens that the service never received."
+            )
+        }
+        if revocation.refusedCount > 0 {
+            texts.append(
+                "The service refused to store a credential \(revocation.refusedCount) time(s): the"
+                    + " provider may honor it."
+            )
+        }
+        return texts
+    }
+
+    private var lostCodeCount: Int {
+        revocation.credentials.count { $0.step == .lost }
+    }
+
+    /// Counts of what the provider may honor and the service does not hold; nothing without any.
+    var members: [JSONValue.Member] {
+        guard revocation.hasUnheldTokens else { return [] }
+        let counts: [JSONValue.Member] = [
+            .init("lost_codes", .integer(Int64(lostCodeCount))),
+            .init("refused_credentials", .integer(Int64(revocation.refusedCount))),
+        ]
+        return [.init("not_held", .object(counts))]
+    }
+}

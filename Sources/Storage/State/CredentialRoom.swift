@@ -1,0 +1,85 @@
+import GRDB
+import Lifecycle
+
+/// Keeps the credentials of one identity within their bounds.
+///
+/// Where one revocation ends the whole grant, the newest tokens are enough and older ones go. Where
+/// each token stands alone, every one is kept until it is revoked or refused: a token that the
+/// service dropped would live on.
+struct CredentialRoom {
+    let database: Database
+    let identity: IdentityID
+    /// ``ProviderTraits/revokesWholeGrant`` of the identity's provider.
+    let isWholeGrant: Bool
+    let now: WallTime
+
+    /// A spent code is remembered this long, so that it is not exchanged a second time.
+    private static let spentCodeLifetime = Duration.seconds(30 * 86_400)
+
+    /// Drops what no revocation needs any more.
+    ///
+    /// - Returns: Whether there is room for one more token.
+    /// - Throws: `DatabaseError`.
+    func make() throws -> Bool {
+        guard try tokenCount() >= Limits.credentialsPerGrantMax else { return true }
+        // An open request works with what it has read.
+        if try !hasOpenRequest() {
+            try dropSpent()
+            if isWholeGrant { try dropSuperseded() }
+        }
+        return try tokenCount() < Limits.credentialsPerIdentityMax
+    }
+
+    /// Spent codes and expired access tokens do not count.
+    private func tokenCount() throws -> Int {
+        try database.first(
+            """
+            SELECT count(*) FROM credentials WHERE identity_id = ? AND sealed_secret IS NOT NULL
+              AND (expires_at IS NULL OR expires_at > ?)
+            """,
+            .id(identity.value),
+            .time(now)
+        ) { $0.int(0) } ?? 0
+    }
+
+    private func hasOpenRequest() throws -> Bool {
+        try database.first(
+            """
+            SELECT 1 FROM identities i JOIN users u ON u.id = i.owner
+              JOIN requests r INDEXED BY requests_user ON r.user_hash = u.user_hash
+            WHERE i.id = ? AND r.ended_at IS NULL LIMIT 1
+            """,
+            .id(identity.value)
+        ) { _ in true } ?? false
+    }
+
+    private func dropSpent() throws {
+        try database.run(
+            """
+            DELETE FROM credentials WHERE identity_id = ?1
+              AND ((kind = 'access_token' AND expires_at <= ?2)
+                OR (code_phase IN ('exchanged', 'refused', 'expired') AND created_at < ?3))
+            """,
+            .id(identity.value),
+            .time(now),
+            .time(now - Self.spentCodeLifetime)
+        )
+    }
+
+    /// A token that was never seen live must not displace one that was.
+    private func dropSuperseded() throws {
+        for condition in ["last_live_at IS NOT NULL", "last_live_at IS NULL"] {
+            try database.run(
+                """
+                DELETE FROM credentials WHERE id IN (
+                  SELECT id FROM credentials WHERE identity_id = ?1 AND \(condition)
+                    AND (kind = 'refresh_token' OR kind = 'access_token')
+                  ORDER BY max(created_at, ifnull(last_live_at, 0)) DESC, id DESC
+                  LIMIT -1 OFFSET ?2)
+                """,
+                .id(identity.value),
+                .int(Limits.credentialsPerGrantKept)
+            )
+        }
+    }
+}

@@ -1,0 +1,191 @@
+"""A verdict claims what the provider's own table of grants and tokens bears out, and a receipt never changes.
+
+One plain OAuth server, where each token stands alone, Apple, where a revocation ends the grant, and Google.
+"""
+
+import collections
+import json
+import os
+import subprocess
+import threading
+import time
+
+from canaries import canary
+from checks import comes_true
+from sandbox import CLIENT, Sandbox
+from stage import BINARIES, ROOT, Stage
+
+PROVIDERS = """
+[[provider]]
+name = "plain"
+kind = "oauth2"
+issuer = "{endpoint}/oauth2"
+revocation_url = "{endpoint}/oauth2/revoke"
+token_url = "{endpoint}/oauth2/token"
+client_ids = ["app"]
+client_secret_credential = "plain-secret"
+user_action_url = "https://sso.example.com/apps"
+on_unrevocable = "proceed"
+revocation_deadline = "0s"
+ca_file = "{ca}"
+timeout_connect = "1s"
+timeout_total = "3s"
+"""
+# More than an identity could hold before, and more than one page of anything.
+SIGN_INS = 40
+
+
+def verdicts(checks, seed):
+    sandbox = Sandbox(BINARIES)
+    stage = Stage(checks, seed, sandbox)
+    try:
+        with open(stage.path("credentials/plain-secret"), "w") as file:
+            file.write("app-secret")
+        os.chmod(stage.path("credentials/plain-secret"), 0o600)
+        with open(stage.path("expunged.toml")) as file:
+            text = file.read().replace('kind = "apple"', 'kind = "apple"\nrevocation_deadline = "0s"')
+        with open(stage.path("expunged.toml"), "w") as file:
+            file.write(text + PROVIDERS.format(endpoint=sandbox.endpoint, ca=sandbox.path("ca.pem")))
+        assert stage.starts()
+        lost_code(checks, stage)
+        many_sign_ins(checks, stage)
+        made_up_token(checks, stage)
+        late_notification(checks, stage)
+        stage.scan()
+    finally:
+        stage.close(keep=bool(checks.failed))
+        sandbox.close()
+
+
+def put(stage, user, provider, kind, secret, **more):
+    stage.canaries.add(secret)
+    client = CLIENT if provider == "apple" else "app"
+    return stage.http("PUT", f"/v1/users/{user}/identities/{provider}", {
+        "kind": kind, "secret": secret, "client_id": client, **more})[0]
+
+
+def sign_in(stage, user):
+    proof = stage.sandbox.ask("sign-in", "--provider", "oauth2", "--user", user, "--client-id", "app",
+                              "--redirect-uri", "https://app.example.com/callback")
+    stage.canaries.add(proof["code"])
+    return put(stage, user, "plain", "authorization_code", proof["code"],
+               redirect_uri="https://app.example.com/callback")
+
+
+def receipt_of(stage, user):
+    """The receipt of a deletion, once there is one."""
+    status, answer = stage.delete(user)
+    assert status == 202, answer
+    found = {}
+
+    def is_there():
+        status, body = stage.http("GET", f"/v1/requests/{answer['id']}/receipt")
+        if status == 200:
+            found.update(body)
+        return status == 200
+    comes_true(is_there, 30)
+    return found
+
+
+def link_of(receipt, provider):
+    return next((link for link in receipt.get("identities", []) if link["provider"] == provider), {})
+
+
+def live_tokens(stage, user, provider="oauth2"):
+    """By the provider's own table."""
+    answer = stage.sandbox.ask("grants", "--provider", provider, "--user", user)
+    return sum(grant.get("live_tokens", 0) for grant in answer["grants"])
+
+
+def settled(stage, user, count):
+    """Until the service has used up so many codes."""
+    def is_settled():
+        return not any(identity["state"] == "pending" for identity in stage.http(
+            "GET", f"/v1/users/{user}/identities")[1]["items"])
+    return comes_true(is_settled, 20)
+
+
+def lost_code(checks, stage):
+    user, = stage.new_users(1)
+    stage.sandbox.ask("fault", "--fault-rate", "1", "--fault-kinds", "response_lost", "--fault-endpoints", "token",
+                      "--fault-providers", "oauth2", "--fault-limit", "1")
+    sign_in(stage, user)
+    settled(stage, user, 1)
+    stage.sandbox.fault(0)
+    before = live_tokens(stage, user)
+    sign_in(stage, user)
+    settled(stage, user, 2)
+    receipt = receipt_of(stage, user)
+    link, left = link_of(receipt, "plain"), live_tokens(stage, user)
+    checks.check("the provider has issued a token for a code whose answer was lost, and it lives on",
+                 before > 0 and left > 0, (before, left))
+    checks.equal("     so the verdict is not proven, and the link is not called revoked",
+                 (link.get("verdict"), link.get("revoked")), ("unconfirmed", False))
+    checks.equal("     the receipt names the lost code", link.get("not_held"),
+                 {"lost_codes": 1, "refused_credentials": 0})
+    checks.check("     the summary and the user's link are there",
+                 "NOT revoked: plain (unconfirmed)" in receipt.get("summary", "") and "user_action" in link, receipt)
+
+
+def many_sign_ins(checks, stage):
+    user, = stage.new_users(1)
+    taken = collections.Counter()
+    for _ in range(SIGN_INS):
+        taken[sign_in(stage, user)] += 1
+        settled(stage, user, 1)
+    live = live_tokens(stage, user)
+    checks.check(f"{SIGN_INS} sign-ins of one user are all taken, {live} tokens live",
+                 list(taken) == [200] and live >= SIGN_INS, (taken, live))
+    link = link_of(receipt_of(stage, user), "plain")
+    left = live_tokens(stage, user)
+    checks.equal("     and after the deletion none of them lives, as the verdict says",
+                 (left, link.get("verdict"), link.get("revoked")), (0, "accepted", True))
+
+
+def made_up_token(checks, stage):
+    for provider in ("apple", "plain"):
+        user, = stage.new_users(1)
+        put(stage, user, provider, "access_token", canary(stage.dice))
+        receipt = receipt_of(stage, user)
+        link = link_of(receipt, provider)
+        checks.equal(f"a made-up token at {provider} is not called revoked, although the provider answers success",
+                     (link.get("verdict"), link.get("revoked"), "user_action" in link), ("unconfirmed", False, True))
+        checks.check("     and the summary says so", f"NOT revoked: {provider}" in receipt.get("summary", "")
+                     and "Every known link" not in receipt.get("summary", ""), receipt.get("summary"))
+
+
+def late_notification(checks, stage):
+    """What Apple reports after the end is an addendum: the receipt of before and the one of after both verify."""
+    user, = stage.new_users(1)
+    token, = stage.new_tokens(1)
+    stage.store(user, token)
+    before = receipt_of(stage, user)
+    link = link_of(before, "apple")
+    name = next(grant["user"] for grant in stage.sandbox.ask("grants")["grants"]
+                if grant.get("subject") == token["subject"])
+    notification = stage.sandbox.ask("withdraw-consent", "--user", name)
+    status, answer = stage.http("POST", "/v1/notifications/apple", {"payload": notification["payload"]})
+    checks.check("a notification after the end is taken as an echo", status == 200
+                 and answer.get("effect") == "echo", (status, answer))
+    after = stage.http("GET", f"/v1/requests/{before['request_id']}/receipt")[1]
+    checks.equal("     the verdict on the receipt stays as it was signed",
+                 (link_of(after, "apple"), after.get("targets")), (link, before.get("targets")))
+    checks.equal("     what became known stands beside it",
+                 [item["verdict"] for item in after.get("addenda", [])], ["proven"])
+    key = after["ledger"]["key"]
+    for what, receipt in (("of before", before), ("of after", after)):
+        checks.equal(f"     the receipt {what} verifies", verify(stage, key, receipt)[0], 0)
+    forged = json.loads(json.dumps(after))
+    forged["addenda"][0]["verdict"] = "accepted"
+    checks.check("     a forged addendum does not", verify(stage, key, forged)[0] != 0)
+    forged["addenda"] = []
+    checks.check("     nor does a receipt without it", verify(stage, key, forged)[0] != 0)
+
+
+def verify(stage, key, receipt):
+    path = stage.path("receipt.json")
+    with open(path, "w") as file:
+        json.dump(receipt, file)
+    done = subprocess.run(["python3", os.path.join(ROOT, "docs/verify-ledger.py"), key, "--receipt", path],
+                          capture_output=True, text=True)
+    return done.returncode, done.stdout + done.stderr
