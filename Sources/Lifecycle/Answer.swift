@@ -10,6 +10,9 @@ package enum Trouble: Hashable, Sendable {
     case lost
     /// An answer that means nothing here: other 5xx, HTML, wrong content type, cut-off body.
     case unusable
+    /// The provider's own refusal of this one call (4xx, not from a proxy) that says nothing about
+    /// where the token stands: it concerns the user or the token, not the provider.
+    case rejected
     /// Our own set-up is refused (`invalid_client`, a missing table): pauses the provider or
     /// target.
     case misconfigured
@@ -19,6 +22,8 @@ package enum Trouble: Hashable, Sendable {
     case vaultSealed
     /// Keys that a store's rows name, for other targets, and that cannot be used.
     case keys(KeyTrouble)
+    /// The store refuses this one user, and names what stands in the way.
+    case blocked(Obstacle)
 
     /// A stable name for the journal, the API and metrics.
     package var code: String {
@@ -27,11 +32,20 @@ package enum Trouble: Hashable, Sendable {
         case .throttled: "throttled"
         case .lost: "lost"
         case .unusable: "unusable_answer"
+        case .rejected: "rejected"
         case .misconfigured: "misconfigured"
         case .sealBroken: "seal_broken"
         case .vaultSealed: "vault_sealed"
         case .keys(let trouble): trouble.rawValue
+        case .blocked(let obstacle): obstacle.kind.rawValue
         }
+    }
+}
+
+extension Trouble {
+    /// What the store names as being in the way.
+    package var obstacle: Obstacle? {
+        if case .blocked(let obstacle) = self { obstacle } else { nil }
     }
 }
 
@@ -105,6 +119,8 @@ package enum VerifyAnswer: Hashable, Sendable {
     case clean
     /// Rows that the purge should have dealt with and that are still there.
     case remaining(Int)
+    /// No key led into the store, so nobody knows whether it holds data of the user.
+    case notLookedFor
     case trouble(Trouble)
 }
 
@@ -112,6 +128,11 @@ package enum VerifyAnswer: Hashable, Sendable {
 package struct PurgeCounts: Hashable, Sendable {
     /// ``Entry/action`` of rows that were left alone under a hold when the purge last ran.
     package static let heldAction = "held"
+
+    /// ``Entry/action`` in a store that is searched by keys, when none was found.
+    package static let notLookedForAction = "not looked for"
+    /// The same, after an operator decided to go on without keys.
+    package static let withoutKeysAction = "not looked for: an operator decided to go on"
 
     /// One row of the receipt: a table (or folder, prefix) and what was done there.
     package struct Entry: Hashable, Sendable {
@@ -159,6 +180,7 @@ package struct PurgeCounts: Hashable, Sendable {
 
     /// Adds the counts of a later pass over the same tables, which happens after a crash.
     package mutating func add(_ other: PurgeCounts) {
+        entries.removeAll { $0.action == Self.notLookedForAction }
         for entry in other.entries {
             if let index = entries.firstIndex(where: {
                 $0.name == entry.name && $0.action == entry.action
@@ -188,6 +210,22 @@ package struct PurgeCounts: Hashable, Sendable {
     /// Takes over what a store of counts knows.
     package mutating func restore(isPassOpen: Bool, isAtLeast: Bool) {
         (self.isPassOpen, self.isAtLeast) = (isPassOpen, isAtLeast)
+    }
+
+    /// Nothing was erased or counted, since no key led into the store.
+    package var isNotLookedFor: Bool {
+        entries.contains { $0.action.hasPrefix(Self.notLookedForAction) }
+    }
+
+    /// Whether an operator decided to go on without keys.
+    var isWithoutKeys: Bool { entries.contains { $0.action == Self.withoutKeysAction } }
+
+    /// Notes that decision.
+    mutating func goWithoutKeys() {
+        entries = entries.map { entry in
+            guard entry.action == Self.notLookedForAction else { return entry }
+            return Entry(name: entry.name, action: Self.withoutKeysAction, rowCount: 0)
+        }
     }
 
     /// Rows that were deleted or masked, as opposed to kept or held.

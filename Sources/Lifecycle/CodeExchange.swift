@@ -111,7 +111,7 @@ package struct CodeExchange: Hashable, Sendable {
         case .misconfigured:
             phase = .pending
             return [.pauseProvider]
-        case .lost, .unusable, .sealBroken, .keys:
+        case .lost, .unusable, .rejected, .sealBroken, .keys, .blocked:
             return settle(.unknown)
         }
     }

@@ -49,7 +49,7 @@ extension LookupWork {
             return [.pauseProvider(directory)]
         case .throttled(let retryAfter):
             retry(after: retryAfter, &moment)
-        case .unreachable, .lost, .unusable, .sealBroken, .vaultSealed, .keys:
+        case .unreachable, .lost, .unusable, .rejected, .sealBroken, .vaultSealed, .keys, .blocked:
             retry(after: nil, &moment)
         }
         return []

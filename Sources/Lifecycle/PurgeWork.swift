@@ -15,6 +15,8 @@ package struct PurgeWork: Hashable, Sendable {
     package var endedAt: WallTime?
     /// ``Trouble/code``, or `remaining_rows`, of the last call that did not end the step.
     package var lastTrouble: String?
+    /// ``Obstacle/text`` of that call.
+    package var obstacle: String?
     /// The end of a restoration that brought back what had been purged; see ``Request/fence(in:)``.
     package var restoredAt: WallTime?
     /// The holds on rows under which the last purge left some alone.
@@ -58,6 +60,7 @@ extension PurgeWork {
             failures = 0
             heldUnder = nil
             lastTrouble = nil
+            obstacle = nil
             return []
         case .held(let done, let names):
             counts.endPass()
@@ -65,6 +68,7 @@ extension PurgeWork {
             failures = 0
             heldUnder = names
             lastTrouble = ParkReason.onHold.rawValue
+            obstacle = nil
             return []
         case .stopped:
             // As a call that was not made.
@@ -82,15 +86,22 @@ extension PurgeWork {
         isBusy = false
         guard step == .purged else { return [] }
         switch answer {
-        case .clean:
+        case .clean, .notLookedFor:
+            if answer == .notLookedFor, !counts.isNotLookedFor {
+                counts.entries.append(
+                    .init(name: "\(target)", action: PurgeCounts.notLookedForAction, rowCount: 0)
+                )
+            }
             step = .verified
             endedAt = moment.now
             failures = 0
             lastTrouble = nil
+            obstacle = nil
             return []
         case .remaining:
             step = .waiting
             lastTrouble = "remaining_rows"
+            obstacle = nil
             failures += 1
             retryAt = moment.now + Backoff.delay(failures: failures, dice: &moment.dice)
             return [.announce(.remainingRows(target))]
@@ -101,14 +112,20 @@ extension PurgeWork {
 
     private mutating func record(_ trouble: Trouble, _ moment: inout Moment) -> [RequestEffect] {
         lastTrouble = trouble.code
+        let before = obstacle
+        obstacle = trouble.obstacle?.text
         switch trouble {
         case .misconfigured:
             attempts -= 1
             return [.pauseTarget(target)]
         case .throttled(let retryAfter):
             return retry(after: retryAfter, &moment)
-        case .unreachable, .lost, .unusable, .sealBroken, .vaultSealed, .keys:
+        case .unreachable, .lost, .unusable, .rejected, .sealBroken, .vaultSealed, .keys:
             return retry(after: nil, &moment)
+        case .blocked(let found):
+            // Each try meets it again: it is announced once.
+            let news = found.text == before ? [] : [RequestEffect.announce(.blocked(target, found))]
+            return retry(after: nil, &moment) + news
         }
     }
 
@@ -132,6 +149,18 @@ extension PurgeWork {
         retryAt = nil
         failures = 0
         heldUnder = nil
+    }
+
+    /// Whether it waits for an operator, since no key led into the store.
+    func waitsForKeys(_ around: Surroundings) -> Bool {
+        step == .purged && !isBusy && counts.isNotLookedFor && !counts.isWithoutKeys
+            && around.keyedTargetsToPark.contains(target)
+    }
+
+    /// Has the keys looked for again.
+    mutating func lookAgain() {
+        step = .waiting
+        retryNow()
     }
 
     /// Takes back that it is done, for what was erased may be there again.

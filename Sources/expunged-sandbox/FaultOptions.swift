@@ -34,6 +34,9 @@ struct FaultOptions: ParsableArguments {
     @Option(help: "What Retry-After says, such as 1s.")
     var retryAfter = "1s"
 
+    @Option(help: "A token whose calls are answered 400 invalid_request; may be given again.")
+    var unserviceable: [String] = []
+
     func plan() throws -> FaultPlan {
         guard (0...1).contains(faultRate) else {
             throw ValidationError("--fault-rate is between 0 and 1.")
@@ -48,6 +51,7 @@ struct FaultOptions: ParsableArguments {
         plan.providers =
             faultProviders == "all" ? nil : try Self.list(faultProviders, "provider")
         plan.delayMilliseconds = try TimeSpan.milliseconds(faultDelay)
+        plan.unserviceable = unserviceable
         plan.retryAfterSeconds = Int(try TimeSpan.milliseconds(retryAfter) / 1000)
         return plan
     }

@@ -5,6 +5,8 @@ import Lifecycle
 /// A lane as a reference, so that an expectation may step it.
 final class DrivenLane {
     private var lane: ProviderLane
+    /// Whose calls and codes are under way, oldest first.
+    private var callers: [ProviderLane.Caller] = []
 
     init(_ lane: ProviderLane) { self.lane = lane }
 
@@ -16,27 +18,45 @@ final class DrivenLane {
     func enqueue(_ call: ProviderLane.Call) { lane.enqueue(call) }
     func enqueue(code: CredentialID) { lane.enqueue(code: code) }
     func adopt(_ limits: LaneLimits) { lane.adopt(limits) }
-    func nextCall(at now: WallTime) -> ProviderLane.Call? { lane.nextCall(at: now) }
-    func nextCode(at now: WallTime) -> CredentialID? { lane.nextCode(at: now) }
-    func nextChance(after now: WallTime) -> WallTime? { lane.nextChance(after: now) }
-    func gaveUp(isCode: Bool, at now: WallTime) { lane.gaveUp(isCode: isCode, at: now) }
+    func nextCall(at now: WallTime) -> ProviderLane.Call? {
+        let call = lane.nextCall(at: now)
+        if let call { callers.append(.request(call.request)) }
+        return call
+    }
 
+    func nextCode(at now: WallTime) -> CredentialID? {
+        let code = lane.nextCode(at: now)
+        if let code { callers.append(.code(code)) }
+        return code
+    }
+
+    func nextChance(after now: WallTime) -> WallTime? { lane.nextChance(after: now) }
+    /// Takes the youngest call back, or the youngest exchange.
+    func gaveUp(isCode: Bool, at now: WallTime) {
+        if let index = callers.lastIndex(where: { $0.isCode == isCode }) {
+            callers.remove(at: index)
+        }
+        lane.gaveUp(isCode: isCode, at: now)
+    }
+
+    /// Ends the oldest call, or the oldest exchange.
     @discardableResult
     func finished(isCode: Bool = false, trouble: Trouble?, at now: WallTime) -> Duration? {
-        lane.finished(isCode: isCode, trouble: trouble, at: now)
+        guard let index = callers.firstIndex(where: { $0.isCode == isCode }) else { return nil }
+        return lane.finished(callers.remove(at: index), trouble: trouble, at: now)
     }
 
     /// Takes calls until none may pass.
     func takeCalls(at now: WallTime) -> Int {
         var count = 0
-        while lane.nextCall(at: now) != nil { count += 1 }
+        while nextCall(at: now) != nil { count += 1 }
         return count
     }
 
     /// Takes codes until none may pass.
     func takeCodes(at now: WallTime) -> Int {
         var count = 0
-        while lane.nextCode(at: now) != nil { count += 1 }
+        while nextCode(at: now) != nil { count += 1 }
         return count
     }
 }

@@ -148,6 +148,54 @@ struct LaneCoreTests {
         #expect(driver.core.lanes[Sample.apple]?.requestCount == 0)
     }
 
+    @Test func `each probe is another request, until all have failed`() throws {
+        let driver = CoreDriver.idle()
+        let failed = Set((1...Limits.breakerFailures).map { Sample.request($0) })
+        driver.send(.admitted((1...Limits.breakerFailures).map { Sample.loaded($0) }))
+        driver.commit()
+        for number in 1...Limits.breakerFailures {
+            driver.send(driver.revoked(number, .trouble(.unreachable)))
+        }
+        driver.settle()
+        driver.now = driver.now + Limits.breakerPauseMin
+        driver.core.nextDueAt = driver.now
+        let first = try #require(driver.send(.timer).fetches.first)
+        #expect(first.excluding == failed)
+        driver.fetch([Sample.loaded(50)])
+        #expect(driver.commit().calls.map(\.request) == [Sample.request(50)])
+        driver.send(driver.revoked(50, .trouble(.unreachable)))
+        driver.settle()
+        driver.now = try #require(driver.core.lanes[Sample.apple]?.opensAt)
+        driver.core.nextDueAt = driver.now
+        let second = try #require(driver.send(.timer).fetches.first)
+        #expect(second.excluding == failed.union([Sample.request(50)]))
+        let third = try #require(driver.fetch().fetches.first)
+        #expect(third.excluding.isEmpty)
+        driver.fetch([Sample.loaded(3)])
+        #expect(driver.commit().calls.map(\.request) == [Sample.request(3)])
+        #expect(driver.answerRevoke(3, .success).reports.contains(.breakerClosed(Sample.apple)))
+        #expect(driver.core.lanes[Sample.apple]?.failedCallers == [])
+    }
+
+    @Test func `users that a provider refuses keep nobody from being called`() throws {
+        let driver = CoreDriver.idle(Sample.configuration(concurrency: 64))
+        driver.send(.admitted((1...42).map { Sample.loaded($0) }))
+        #expect(driver.commit().calls.count == 42)
+        for _ in 1...10 {
+            for number in 1...12 {
+                let actions = driver.answerRevoke(number, .trouble(.rejected))
+                #expect(actions.reports.isEmpty)
+                driver.send(.admitted([Sample.loaded(number)]))
+                driver.settle()
+            }
+        }
+        #expect(driver.core.lanes[Sample.apple]?.isTrusted == true)
+        driver.send(.codes([Sample.code(99)]))
+        #expect(driver.settle().exchanges == [Sample.credential(99)])
+        driver.send(.admitted([Sample.loaded(100)]))
+        #expect(driver.settle().calls.map(\.request) == [Sample.request(100)])
+    }
+
     @Test func `a lane that has nothing to probe with is not asked for again and again`() {
         let driver = CoreDriver.idle()
         driver.send(.admitted((1...Limits.breakerFailures).map { Sample.loaded($0) }))
@@ -159,6 +207,8 @@ struct LaneCoreTests {
         driver.now = driver.now + Limits.breakerPauseMin
         driver.core.nextDueAt = driver.now
         #expect(driver.send(.timer).fetches.first?.laneLimits == [Sample.apple: 1])
+        // Nobody else is due, so those that failed may be asked again; they are not due either.
+        #expect(driver.fetch().fetches.map(\.excluding) == [[]])
         #expect(driver.fetch().fetches.isEmpty)
         #expect(driver.send(.timer).fetches.isEmpty)
     }

@@ -111,7 +111,7 @@ struct ProviderLaneTests {
     @Test(
         "an answer about one token never opens the breaker",
         arguments: [
-            Trouble.throttled(retryAfter: nil), .misconfigured,
+            Trouble.throttled(retryAfter: nil), .misconfigured, .rejected,
         ]
     )
     func staysClosed(_ trouble: Trouble) {
@@ -121,6 +121,53 @@ struct ProviderLaneTests {
             #expect(lane.finished(trouble: trouble, at: Self.start) == nil)
         }
         #expect(lane.breaker == .closed(failures: 0))
+    }
+
+    @Test func `one caller that fails again and again counts once`() {
+        let lane = lane(concurrency: 100)
+        for _ in 1...50 {
+            for number in 1...3 { lane.enqueue(call(number)) }
+            #expect(lane.takeCalls(at: Self.start) == 3)
+            for _ in 1...3 { #expect(lane.finished(trouble: .unusable, at: Self.start) == nil) }
+        }
+        #expect(lane.breaker == .closed(failures: 3))
+    }
+
+    @Test func `a code probes within seconds, however long the pause`() throws {
+        let lane = brokenLane()
+        for number in 0..<8 {
+            lane.enqueue(call(number))
+            let now = try #require(lane.opensAt)
+            #expect(lane.nextCall(at: now) != nil)
+            _ = lane.finished(trouble: .lost, at: now)
+        }
+        let opensAt = try #require(lane.opensAt)
+        let openedAt = opensAt - .seconds(256)
+        lane.enqueue(call(50))
+        for number in 1...3 { lane.enqueue(code: CredentialID(rowID: Int64(number))) }
+        let first = openedAt + Limits.codeBackoffMax
+        #expect(lane.nextChance(after: openedAt) == first)
+        #expect(lane.nextCode(at: first - .milliseconds(1)) == nil)
+        #expect(lane.nextCode(at: first) == CredentialID(rowID: 1))
+        #expect(lane.nextCode(at: first) == nil)
+        #expect(lane.finished(isCode: true, trouble: .unusable, at: first) == nil)
+        #expect(lane.opensAt == opensAt)
+        #expect(lane.nextCall(at: first) == nil)
+        let second = first + Limits.codeBackoffMax
+        #expect(lane.nextChance(after: first) == second)
+        #expect(lane.nextCode(at: second) == CredentialID(rowID: 2))
+        #expect(lane.finished(isCode: true, trouble: nil, at: second) == nil)
+        #expect(lane.takeCodes(at: second) == 1)
+        #expect(lane.takeCalls(at: second) == 1)
+    }
+
+    @Test func `a code is the probe before any call`() {
+        let lane = brokenLane()
+        lane.enqueue(call(1))
+        lane.enqueue(code: CredentialID(rowID: 1))
+        let opensAt = Self.start + Limits.breakerPauseMin
+        #expect(lane.nextCode(at: opensAt) == CredentialID(rowID: 1))
+        #expect(lane.nextCall(at: opensAt) == nil)
     }
 
     @Test func `a broken seal says nothing about the provider`() {

@@ -5,13 +5,13 @@ import Testing
 struct TroubleTests {
     static let troubles: [Trouble] = [
         .unreachable, .throttled(retryAfter: nil), .throttled(retryAfter: .seconds(60)), .lost,
-        .unusable, .misconfigured, .sealBroken, .vaultSealed, .keys(.unfit),
+        .unusable, .misconfigured, .sealBroken, .vaultSealed, .keys(.unfit), .rejected,
     ]
 
     /// A place where an answer is awaited, and what each trouble makes of it.
     static let rows: [(PhaseRow, [String])] = [
         // unreachable, throttled, throttled 60 s, lost, unusable, misconfigured, sealBroken,
-        // vaultSealed, keys that are unfit
+        // vaultSealed, keys that are unfit, rejected
         (.open(.checking), revoking),
         (.open(.revoking), revoking),
         (.open(.confirming), confirming),
@@ -19,14 +19,14 @@ struct TroubleTests {
             .open(.purging),
             [
                 "stays", "stays", "stays", "stays", "stays",
-                "purging/target_paused +pauseTarget +parked", "stays", "stays", "stays",
+                "purging/target_paused +pauseTarget +parked", "stays", "stays", "stays", "stays",
             ]
         ),
         (
             .open(.verifying),
             [
                 "stays", "stays", "stays", "stays", "stays",
-                "verifying/target_paused +pauseTarget +parked", "stays", "stays", "stays",
+                "verifying/target_paused +pauseTarget +parked", "stays", "stays", "stays", "stays",
             ]
         ),
     ]
@@ -35,13 +35,41 @@ struct TroubleTests {
         "stays", "stays", "stays", "stays", "stays",
         "revoking/provider_paused +pauseProvider +parked",
         "revoking/needs_reauthentication +sealBroken +parked",
-        "revoking/vault_sealed +keyMissing +parked", "stays",
+        "revoking/vault_sealed +keyMissing +parked", "stays", "stays",
     ]
 
     /// A lost answer may have spent the budget for asking: the revoke counts without proof then.
     static let confirming =
         Array(revoking.prefix(3)) + ["purging +accepted +purgeStarted +purge"]
-        + Array(revoking.suffix(5))
+        + Array(revoking.suffix(6))
+
+    @Test("what blocks a purge is kept until it is overcome, and announced once for each obstacle")
+    func obstacles() throws {
+        let row = PhaseRow.open(.purging)
+        var machine = try row.machine(.deleteAccount)
+        let key = Obstacle(.foreignKey, at: "posts", name: "posts_author")
+        let trigger = Obstacle(.trigger, at: "posts", name: "keep")
+        for (obstacle, isNew) in [(key, true), (key, false), (trigger, true), (key, true)] {
+            let told = try machine.answer(purge: .trouble(.blocked(obstacle)))
+            #expect(
+                told == (isNew ? [.announce(.blocked(Sample.database, obstacle))] : [])
+            )
+            let work = try #require(machine.request.purges.first)
+            #expect(work.lastTrouble == obstacle.kind.rawValue && work.obstacle == obstacle.text)
+            #expect(work.retryAt != nil && !machine.request.phase.isEnded)
+            #expect(try machine.sendDue() == [.purge(Sample.database)])
+        }
+        try machine.answer(purge: .trouble(.unreachable))
+        #expect(machine.request.purges[0].obstacle == nil)
+        try machine.sendDue()
+        try machine.answer(purge: .done(PurgeCounts()))
+        let told = try machine.answer(verify: .trouble(.blocked(key)))
+        #expect(told == [.announce(.blocked(Sample.database, key))])
+        #expect(machine.request.purges[0].obstacle == "foreign key 'posts_author' of 'posts'")
+        try machine.sendDue()
+        try machine.answer(verify: .clean)
+        #expect(machine.request.purges[0].obstacle == nil && machine.request.phase == .completed)
+    }
 
     @Test("trouble is a later try, a pause or a credential less", arguments: rows)
     func trouble(in row: PhaseRow, _ expected: [String]) throws {

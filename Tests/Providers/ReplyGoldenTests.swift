@@ -82,15 +82,16 @@ extension Golden {
             name: "invalid_grant",
             reaction: error("invalid_grant"),
             exchange: "refused",
-            check: .dead
+            check: .dead,
+            revoke: .trouble(.rejected)
         ),
-        Golden(name: "invalid_request", reaction: error("invalid_request")),
+        trouble("invalid_request", error("invalid_request"), .rejected),
         trouble("invalid_client", error("invalid_client"), .misconfigured),
         trouble("invalid_client as 401", error("invalid_client", status: 401), .misconfigured),
         trouble("unauthorized_client", error("unauthorized_client"), .misconfigured),
         trouble("unsupported_grant_type", error("unsupported_grant_type"), .misconfigured),
         trouble("invalid_scope", error("invalid_scope"), .misconfigured),
-        trouble("unknown error", error("server_is_tired"), .unusable),
+        trouble("unknown error", error("server_is_tired"), .rejected),
         trouble("invalid_grant as 500", error("invalid_grant", status: 500), .unusable),
         trouble("invalid_grant as 200", error("invalid_grant", status: 200), .unusable),
     ]
@@ -106,7 +107,7 @@ extension Golden {
                 ["Content-Type: text/plain"],
                 body: Array(#"{"error":"invalid_grant"}"#.utf8)
             ),
-            .unusable
+            .rejected
         ),
         trouble("tokens as text/plain", text(tokens, type: "text/plain"), .unusable),
         trouble("tokens as application/jsonp", text(tokens, type: "application/jsonp"), .unusable),
@@ -173,9 +174,20 @@ extension Golden {
         trouble("many headers", .bytes(manyHeaders), .lost),
     ]
 
-    static let statuses = [401, 403, 404, 408, 410, 418, 500, 501, 502, 504, 520].map {
+    static let statuses = [401, 405, 407, 408, 418, 421, 425, 500, 501, 502, 504, 520].map {
         trouble("\($0) empty", .http($0), .unusable)
     }
+
+    /// The provider's own refusals of a call: they count against the user or the token alone.
+    static let refusals =
+        [400, 403, 404, 409, 410, 422].map { trouble("\($0) empty", .http($0), .rejected) }
+        + [400, 403, 404, 422].map { trouble("html \($0)", html($0), .unusable) } + [
+            trouble("422 of a spammed endpoint", .json(422, #"{"message":"x"}"#), .rejected),
+            trouble("401 about a token", .json(401, #"{"error":"expired"}"#), .rejected),
+            trouble("temporarily_unavailable", error("temporarily_unavailable"), .unusable),
+            trouble("server_error", error("server_error"), .unusable),
+            retryAfter(403, "60", .seconds(60)),
+        ]
 
     static let redirects = [300, 301, 302, 303, 307, 308].map {
         trouble("\($0)", .http($0, ["Location: https://192.0.2.1/"]), .unusable)
@@ -215,7 +227,8 @@ extension Golden {
 struct ReplyGoldenTests {
     @Test(
         "only documented answers decide anything",
-        arguments: Golden.documented + Golden.faults + Golden.statuses + Golden.redirects
+        arguments: Golden.documented + Golden.faults + Golden.statuses + Golden.refusals
+            + Golden.redirects
             + Golden.throttles
     )
     func golden(_ golden: Golden) async throws {
@@ -241,7 +254,7 @@ struct ReplyGoldenTests {
         try await RawServer.with(react: react) { server in
             try await AppleHarness.with(server) { provider in
                 let odd = AppleHarness.credential(.refreshToken, "odd")
-                #expect(await provider.check(odd) == .trouble(.unusable))
+                #expect(await provider.check(odd) == .trouble(.rejected))
                 #expect(
                     await provider.check(AppleHarness.credential(.refreshToken, "good")) == .live
                 )

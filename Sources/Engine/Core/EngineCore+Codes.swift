@@ -41,7 +41,7 @@ extension EngineCore {
         guard let loaded = exchanges[id] else { return }
         var trouble: Trouble?
         if case .trouble(let kind) = result.event { trouble = kind }
-        providerAnswered(loaded.exchange.provider, isCode: true, trouble: trouble, at: now)
+        providerAnswered(loaded.exchange.provider, .code(id), trouble: trouble, at: now)
         guard result.event == .exchanged else {
             step(id, result.event, at: now)
             return

@@ -3,6 +3,7 @@ import Lifecycle
 extension EngineCore {
     /// Ends a step: use free slots, commit what that and the inputs decided, ask for more work.
     mutating func finishStep(at now: WallTime) {
+        readSpool(at: now)
         fillLanes(at: now)
         fillTargets(at: now)
         fillRenewals(at: now)
@@ -49,6 +50,10 @@ extension EngineCore {
         actions += batch.reports.map(EngineAction.report)
         for ticket in batch.tickets { reply(ticket, .done) }
         if batch.hasWake { noteDue(now) }
+        if batch.reclockCount > 0 {
+            reclocksUnderWay -= batch.reclockCount
+            lastReadBeforeStep = lastRead
+        }
         for (id, effects) in batch.exchanges { perform(effects, of: id, at: now) }
         for entry in batch.requests {
             let saved = withRun(entry.id) { run in
@@ -128,7 +133,9 @@ extension EngineCore {
     /// Asks for due work when there is room, something is due, and no such question is open.
     private mutating func fetchIfUseful(at now: WallTime) {
         reopenSkippedLanes(at: now)
-        guard !isFetching, mayFetch, hasRoom, let nextDueAt, nextDueAt <= now else { return }
+        guard !isFetching, mayFetch, hasRoom, reclocksUnderWay == 0, let nextDueAt,
+            nextDueAt <= now
+        else { return }
         isFetching = true
         laneLimits = [:]
         for name in lanes.keys { laneLimits[name] = room(in: name, at: now) }
@@ -137,10 +144,30 @@ extension EngineCore {
             .fetchDue(
                 beginRead(),
                 limit: Limits.fetchMax,
-                excluding: Set(window.keys).union(suspects),
+                excluding: Set(window.keys).union(suspects).union(formerProbes),
                 laneLimits: laneLimits
             )
         )
+    }
+
+    /// Requests that failed at a provider since it last answered: the next probe is another one.
+    private var formerProbes: [RequestID] {
+        lanes.values.filter { !$0.isTrusted && !$0.mayRepeatProbe }.flatMap { lane in
+            lane.failedCallers.compactMap {
+                if case .request(let id) = $0 { id } else { nil }
+            }
+        }
+    }
+
+    /// A provider that nobody else is due for is probed by one that failed before.
+    private mutating func allowRepeatedProbes(after due: [LoadedRequest], at now: WallTime) {
+        for (name, limit) in laneLimits where limit > 0 {
+            guard let lane = lanes[name], !lane.isTrusted, !lane.mayRepeatProbe,
+                !lane.failedCallers.isEmpty, !due.contains(where: { $0.request.lane == name })
+            else { continue }
+            lanes[name]?.mayRepeatProbe = true
+            noteDue(now)
+        }
     }
 
     /// A whole page fits into the window; waiting for that keeps reads few.
@@ -154,7 +181,8 @@ extension EngineCore {
     }
 
     /// A lane that brought as many as it might may have more.
-    mutating func noteRest(of due: [LoadedRequest]) {
+    mutating func noteRest(of due: [LoadedRequest], at now: WallTime) {
+        allowRepeatedProbes(after: due, at: now)
         for (name, limit) in laneLimits where limit > 0 {
             guard due.count(where: { $0.request.lane == name }) >= limit else { continue }
             skippedLanes.insert(name)

@@ -29,7 +29,9 @@ extension EngineCore {
     private mutating func begin(_ call: ProviderLane.Call, at provider: ProviderName, now: WallTime)
     {
         if case .lookUp = call.effect, let run = window[call.request], mayPerform(run) {
-            actions.append(.lookUp(call.request, provider, run.loaded.user))
+            actions.append(
+                .lookUp(call.request, provider, run.loaded.user, Self.subjects(of: run.loaded))
+            )
             return
         }
         guard let run = window[call.request], mayPerform(run), let id = credential(of: call.effect),
@@ -105,6 +107,14 @@ extension EngineCore {
         }
     }
 
+    /// A credential of each identity whose subject the vault knows.
+    private static func subjects(of loaded: LoadedRequest) -> [SealedCredential] {
+        loaded.request.revocations.compactMap { revocation in
+            revocation.credentials.lazy.compactMap { loaded.credentials[$0.id] }
+                .first { $0.subject != nil }
+        }
+    }
+
     /// Notes which of the vault's identities a directory's links cannot be: those of the same
     /// provider whose credentials were issued to another subject.
     func comparingSubjects(_ event: RequestEvent, of id: RequestID) -> RequestEvent {
@@ -172,13 +182,13 @@ extension EngineCore {
     /// Gives the slot back; a breaker that opens sends everybody who queued there home.
     mutating func providerAnswered(
         _ provider: ProviderName,
-        isCode: Bool,
+        _ caller: ProviderLane.Caller,
         trouble: Trouble?,
         at now: WallTime
     ) {
         let wasBroken =
             lanes[provider].map { if case .closed = $0.breaker { false } else { true } } ?? false
-        if let pause = lanes[provider]?.finished(isCode: isCode, trouble: trouble, at: now) {
+        if let pause = lanes[provider]?.finished(caller, trouble: trouble, at: now) {
             actions.append(.report(.breakerOpened(provider, pause: pause)))
             sendHome(provider, at: now)
         } else if wasBroken, case .closed = lanes[provider]?.breaker {

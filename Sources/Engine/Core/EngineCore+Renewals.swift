@@ -165,7 +165,7 @@ extension EngineCore {
         var trouble: Trouble?
         if case .trouble(let kind) = answer { trouble = kind }
         lanes[name]?.renewalEnded()
-        providerAnswered(name, isCode: false, trouble: trouble, at: now)
+        providerAnswered(name, .renewal(id), trouble: trouble, at: now)
         if trouble == .misconfigured {
             pause(name, reason: Trouble.misconfigured.code, at: now)
         }
@@ -209,7 +209,7 @@ extension EngineCore {
         case .trouble(.sealBroken): return .unreadable
         case .trouble(.lost), .trouble(.unusable): return failed(isInDoubt: true)
         case .trouble(.vaultSealed), .trouble(.misconfigured), .trouble(.throttled),
-            .trouble(.unreachable), .trouble(.keys):
+            .trouble(.unreachable), .trouble(.rejected), .trouble(.keys), .trouble(.blocked):
             return failed(isInDoubt: false)
         }
     }

@@ -17,10 +17,14 @@ package struct LaneLimits: Hashable, Sendable {
 /// The queue in front of one provider: concurrency, rate, breaker, and a fast track for codes.
 ///
 /// ```
-/// closed ──8 failures in a row──▶ open ──pause over──▶ probing ──answer──▶ closed
-///                                  ▲                      └──failure──┐
-///                                  └──────── pause × 2, ≤ 5 min ──────┘
+/// closed ──8 callers fail in a row──▶ open ──pause over──▶ probing ──answer──▶ closed
+///                                      ▲                      └──failure──┐
+///                                      └──────── pause × 2, ≤ 5 min ──────┘
 /// ```
+///
+/// One caller that fails again and again counts once: what a provider cannot do for one user must
+/// not close it for the others. For the same reason each probe is another caller's, and codes go
+/// first.
 struct ProviderLane: Sendable {
     /// One call that waits for a slot.
     struct Call: Hashable, Sendable {
@@ -28,8 +32,23 @@ struct ProviderLane: Sendable {
         let effect: RequestEffect
     }
 
+    /// For whom a call is made.
+    enum Caller: Hashable, Sendable {
+        case request(RequestID)
+        case code(CredentialID)
+        case renewal(CredentialID)
+
+        var isCode: Bool {
+            switch self {
+            case .code: true
+            case .request, .renewal: false
+            }
+        }
+    }
+
     /// The breaker: what recent calls say about the provider as a whole.
     enum Breaker: Hashable, Sendable {
+        /// So many callers failed since the last answer.
         case closed(failures: Int)
         case open(until: WallTime, pause: Duration)
         /// One call is under way to see whether the provider is back.
@@ -38,6 +57,14 @@ struct ProviderLane: Sendable {
 
     private(set) var limits: LaneLimits
     private(set) var breaker = Breaker.closed(failures: 0)
+    /// Who failed since the last answer.
+    private(set) var failedCallers: Set<Caller> = []
+    /// Everybody who is due has failed: the next probe may be one of them.
+    var mayRepeatProbe = false
+    /// When a code may probe; codes do not live as long as the pause of an outage lasts.
+    private var codesOpenAt = WallTime.distantPast
+    /// The end of the pause that the probe under way comes before.
+    private var pausedUntil = WallTime.distantPast
     private(set) var callsUnderWay = 0
     private(set) var codesUnderWay = 0
     private(set) var renewalsUnderWay = 0
@@ -79,6 +106,16 @@ struct ProviderLane: Sendable {
         tokens = min(tokens, Self.burst(limits))
     }
 
+    /// The clock jumped; pauses last as long as they would have.
+    mutating func reclock(by step: Duration) {
+        if case .open(let until, let pause) = breaker {
+            breaker = .open(until: until + step, pause: pause)
+        }
+        codesOpenAt = codesOpenAt + step
+        pausedUntil = pausedUntil + step
+        refilledAt = refilledAt.map { $0 + step }
+    }
+
     mutating func enqueue(_ call: Call) { calls.append(call) }
 
     mutating func enqueue(code: CredentialID) { codes.append(code) }
@@ -87,7 +124,9 @@ struct ProviderLane: Sendable {
     ///
     /// Codes have slots of their own and ignore the rate: they live five minutes.
     mutating func nextCode(at now: WallTime) -> CredentialID? {
-        guard !codes.isEmpty, mayPass(at: now), hasRoomForCode else { return nil }
+        guard !codes.isEmpty, hasRoomForCode, mayPass(at: now) || mayCodeProbe(at: now) else {
+            return nil
+        }
         codesUnderWay += 1
         begunCount += 1
         probeIfOpen()
@@ -116,7 +155,7 @@ struct ProviderLane: Sendable {
         return true
     }
 
-    /// Turns the slot into one of a call, which ``finished(isCode:trouble:at:)`` or
+    /// Turns the slot into one of a call, which ``finished(_:trouble:at:)`` or
     /// ``gaveUp(isCode:at:)`` gives back.
     mutating func renewalEnded() {
         renewalsUnderWay -= 1
@@ -141,22 +180,30 @@ struct ProviderLane: Sendable {
     /// Gives a slot back and lets the breaker learn.
     ///
     /// - Returns: The pause when this very answer opened the breaker.
-    mutating func finished(isCode: Bool, trouble: Trouble?, at now: WallTime) -> Duration? {
+    mutating func finished(_ caller: Caller, trouble: Trouble?, at now: WallTime) -> Duration? {
         if let trouble, !trouble.wasAsked {
-            gaveUp(isCode: isCode, at: now)
+            gaveUp(isCode: caller.isCode, at: now)
             return nil
         }
-        if isCode { codesUnderWay -= 1 } else { callsUnderWay -= 1 }
+        if caller.isCode { codesUnderWay -= 1 } else { callsUnderWay -= 1 }
         guard let trouble, trouble.speaksAgainstProvider else {
             breaker = .closed(failures: 0)
+            failedCallers = []
+            mayRepeatProbe = false
             return nil
         }
+        note(caller)
         switch breaker {
-        case .closed(let failures) where failures + 1 < Limits.breakerFailures:
-            breaker = .closed(failures: failures + 1)
+        case .closed where failedCallers.count < Limits.breakerFailures:
+            breaker = .closed(failures: failedCallers.count)
             return nil
         case .closed:
             return open(for: Limits.breakerPauseMin, at: now)
+        case .probing(let pause) where now < pausedUntil:
+            // A code that came before its turn makes nobody wait longer.
+            breaker = .open(until: pausedUntil, pause: pause)
+            codesOpenAt = now + Limits.codeBackoffMax
+            return nil
         case .probing(let pause):
             return open(for: min(pause * 2, Limits.breakerPauseMax), at: now)
         case .open:
@@ -164,11 +211,18 @@ struct ProviderLane: Sendable {
         }
     }
 
+    /// Bounded: who was forgotten may probe once more.
+    private mutating func note(_ caller: Caller) {
+        if failedCallers.count >= Limits.breakerCallersMax { failedCallers = [] }
+        failedCallers.insert(caller)
+    }
+
     /// Gives a slot back whose call was not made, so that nothing was learned.
     mutating func gaveUp(isCode: Bool, at now: WallTime) {
         if isCode { codesUnderWay -= 1 } else { callsUnderWay -= 1 }
         guard case .probing(let pause) = breaker else { return }
-        breaker = .open(until: now, pause: pause)
+        breaker = .open(until: max(now, pausedUntil), pause: pause)
+        codesOpenAt = now
     }
 
     /// When the next queued call could pass if nothing else happens; `nil` if that takes an answer.
@@ -176,11 +230,13 @@ struct ProviderLane: Sendable {
     /// Never a time at which nothing could pass after all: that would be a timer after a timer.
     func nextChance(after now: WallTime) -> WallTime? {
         if case .probing = breaker { return nil }
-        let callAt = calls.isEmpty || !hasRoomForCall ? nil : tokenAt(now)
-        let codeAt = codes.isEmpty || !hasRoomForCode ? nil : now
+        let callAt =
+            calls.isEmpty || !hasRoomForCall ? nil : max(opensAt ?? .distantPast, tokenAt(now))
+        let codeAt =
+            codes.isEmpty || !hasRoomForCode
+            ? nil : max(opensAt.map { min($0, codesOpenAt) } ?? now, now)
         guard let chance = [callAt, codeAt].compactMap(\.self).min() else { return nil }
-        let earliest = max(opensAt ?? chance, chance)
-        return earliest > now ? earliest : nil
+        return chance > now ? chance : nil
     }
 
     /// Codes beyond their own slots stand in slots of calls.
@@ -200,7 +256,9 @@ struct ProviderLane: Sendable {
     }
 
     private mutating func open(for pause: Duration, at now: WallTime) -> Duration {
-        breaker = .open(until: now + pause, pause: pause)
+        pausedUntil = now + pause
+        codesOpenAt = now + min(pause, Limits.codeBackoffMax)
+        breaker = .open(until: pausedUntil, pause: pause)
         return pause
     }
 
@@ -213,9 +271,15 @@ struct ProviderLane: Sendable {
         }
     }
 
+    private func mayCodeProbe(at now: WallTime) -> Bool {
+        guard case .open = breaker else { return false }
+        return now >= codesOpenAt
+    }
+
     private mutating func probeIfOpen() {
         guard case .open(_, let pause) = breaker else { return }
         breaker = .probing(pause: pause)
+        mayRepeatProbe = false
     }
 
     private mutating func takeToken(at now: WallTime) -> Bool {
@@ -242,15 +306,16 @@ extension Trouble {
     var speaksAgainstProvider: Bool {
         switch self {
         case .unreachable, .lost, .unusable: true
-        case .throttled, .misconfigured, .sealBroken, .vaultSealed, .keys: false
+        case .throttled, .rejected, .misconfigured, .sealBroken, .vaultSealed, .keys, .blocked:
+            false
         }
     }
 
     /// Whether the provider was asked at all; else nothing was learned about it.
     var wasAsked: Bool {
         switch self {
-        case .unreachable, .throttled, .lost, .unusable, .misconfigured: true
-        case .sealBroken, .vaultSealed, .keys: false
+        case .unreachable, .throttled, .lost, .unusable, .rejected, .misconfigured: true
+        case .sealBroken, .vaultSealed, .keys, .blocked: false
         }
     }
 }

@@ -37,7 +37,10 @@ struct AssertionExchange: Sendable {
         form.add("assertion", assertion)
         let outcome = await client.send(RemoteRequest(endpoint, .form(form)))
         let reading = Self.replies.read(outcome, now: now())
-        if case .trouble(let trouble) = reading.meaning { return .failed(trouble) }
+        if case .trouble(let trouble) = reading.meaning {
+            // The account is refused here, not one of its users.
+            return .failed(trouble == .rejected ? .unusable : trouble)
+        }
         guard let grant = reading.grant else { return .failed(.unusable) }
         return .fetched(
             ServiceAccountToken(

@@ -34,8 +34,12 @@ package struct GoogleClient: Sendable {
         var request = request
         request.authorization = authorization
         let outcome = await client.send(request)
-        if case .reply(let reply) = outcome, reply.status == 401 { tokens.reject(token) }
-        return table.read(outcome, now: now())
+        let reading = table.read(outcome, now: now())
+        guard case .reply(let reply) = outcome, reply.status == 401 else { return reading }
+        tokens.reject(token)
+        // About the account's token, and no user's.
+        return reading.meaning == .trouble(.rejected)
+            ? ReplyReading(meaning: .trouble(.unusable)) : reading
     }
 
     /// Closes all connections; must be called before the client is released.

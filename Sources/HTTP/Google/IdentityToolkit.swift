@@ -137,7 +137,8 @@ package struct IdentityToolkit: Sendable {
         switch reading.meaning {
         case .honoured: return .done
         case .refused: return .none
-        case .unclear: return .trouble(.unusable)
+        // There is no token of the user that could be refused.
+        case .unclear, .trouble(.rejected): return .trouble(.unusable)
         case .trouble(let trouble): return .trouble(trouble)
         }
     }

@@ -36,6 +36,8 @@ package struct ReplyReading: Sendable {
     package var grant: TokenGrant?
     /// The body, when a row fits and it is JSON.
     package var json: JSONValue?
+    /// A success (2xx) that no row knows and that is no page: the other side may have acted.
+    package var isVague = false
 
     package init(meaning: ReplyMeaning, grant: TokenGrant? = nil, json: JSONValue? = nil) {
         self.meaning = meaning
@@ -82,7 +84,13 @@ package struct ReplyTable: Sendable {
         case .reply(let reply):
             let body = ReplyBody(reply, alsoJSON: otherJSON)
             let row = rows.first { $0.statuses.contains(reply.status) && body.has($0.shape) }
-            guard let row else { return ReplyReading(meaning: .trouble(.unusable)) }
+            guard let row else {
+                var reading = ReplyReading(
+                    meaning: .trouble(Self.trouble(of: reply, body, now: now))
+                )
+                reading.isVague = (200...299).contains(reply.status) && body.has(.noPage)
+                return reading
+            }
             if case .trouble(.throttled) = row.meaning {
                 let wait = reply.retryAfter.flatMap { RetryAfter.duration($0, now: now) }
                 return ReplyReading(meaning: .trouble(.throttled(retryAfter: wait)))
@@ -90,4 +98,24 @@ package struct ReplyTable: Sendable {
             return ReplyReading(meaning: row.meaning, grant: body.grant, json: body.json)
         }
     }
+
+    /// What an answer means that no row knows.
+    ///
+    /// These statuses say that this one call is at fault (RFC 9110 §15.5): the token or the user
+    /// that it names. A page is a proxy's, and 401 without a word is about us. GitHub asks for a
+    /// pause with 403 and `Retry-After`.
+    private static func trouble(of reply: RemoteReply, _ body: ReplyBody, now: WallTime) -> Trouble
+    {
+        let isAboutCall =
+            [400, 403, 404, 409, 410, 422].contains(reply.status)
+            || reply.status == 401 && body.json != nil
+        guard isAboutCall, body.has(.noPage), !body.has(.error(providerErrors)) else {
+            return .unusable
+        }
+        let wait = reply.retryAfter.flatMap { RetryAfter.duration($0, now: now) }
+        return wait.map { .throttled(retryAfter: $0) } ?? .rejected
+    }
+
+    /// RFC 6749 §4.1.2.1; seen from token endpoints, too.
+    private static let providerErrors: Set<String> = ["server_error", "temporarily_unavailable"]
 }

@@ -28,6 +28,15 @@ final class FaultInjector: Sendable {
         state.withLock { $0 = State(plan: plan) }
     }
 
+    /// Whether a call sends a token that the plan calls unserviceable.
+    func refuses(_ body: [UInt8], at endpoint: SandboxEndpoint) -> Bool {
+        let plan = state.withLock { $0.plan }
+        let tokens = plan.unserviceable
+        guard !tokens.isEmpty, plan.endpoints.contains(endpoint) else { return false }
+        let text = String(decoding: body, as: UTF8.self)
+        return tokens.contains { text.contains($0) }
+    }
+
     func decide(_ provider: String, _ endpoint: SandboxEndpoint) -> Fault? {
         state.withLock { state in
             guard state.plan.endpoints.contains(endpoint),

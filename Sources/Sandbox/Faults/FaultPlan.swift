@@ -16,6 +16,9 @@ package struct FaultPlan: Codable, Equatable, Sendable {
     package var delayMilliseconds: Int64
     /// What `Retry-After` says, in seconds.
     package var retryAfterSeconds: Int
+    /// Tokens that the provider cannot serve: a call at the plan's endpoints that sends one is
+    /// answered 400 `invalid_request` and does not act, whatever the rate.
+    package var unserviceable: [String] = []
 
     /// No call fails.
     package static let none = FaultPlan(rate: 0)
@@ -74,6 +77,7 @@ extension FaultPlan {
         case limit
         case delayMilliseconds = "delay_ms"
         case retryAfterSeconds = "retry_after_s"
+        case unserviceable
     }
 
     /// Reads a plan; every key may be missing, a missing `rate` is 0.
@@ -93,6 +97,8 @@ extension FaultPlan {
             try values.decodeIfPresent(Int64.self, forKey: .delayMilliseconds) ?? delayMilliseconds
         retryAfterSeconds =
             try values.decodeIfPresent(Int.self, forKey: .retryAfterSeconds) ?? retryAfterSeconds
+        unserviceable =
+            try values.decodeIfPresent([String].self, forKey: .unserviceable) ?? unserviceable
         guard (0...1).contains(rate), (0...600_000).contains(delayMilliseconds) else {
             throw SandboxError(.badRequest, cannot: "use fault plan", at: "rate or delay_ms")
         }

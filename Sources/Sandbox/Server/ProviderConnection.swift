@@ -70,7 +70,8 @@ final class ProviderConnection: ChannelInboundHandler {
             send(reply, context: context, keepAlive: head.isKeepAlive)
             return
         }
-        let fault = service.faults.decide(family.name, endpoint)
+        let isRefused = service.faults.refuses(body, at: endpoint)
+        let fault = isRefused ? nil : service.faults.decide(family.name, endpoint)
         let call = ProviderCall(
             endpoint: endpoint,
             method: head.method.rawValue,
@@ -80,6 +81,11 @@ final class ProviderConnection: ChannelInboundHandler {
             body: body,
             fault: fault?.kind
         )
+        guard !isRefused else {
+            family.recordSkipped(call, status: 400)
+            send(Self.refusal, context: context, keepAlive: head.isKeepAlive)
+            return
+        }
         guard let fault else {
             send(family.answer(call), context: context, keepAlive: head.isKeepAlive)
             return
@@ -90,6 +96,13 @@ final class ProviderConnection: ChannelInboundHandler {
             skip(call, family, fault, context: context, keepAlive: head.isKeepAlive)
         }
     }
+
+    /// RFC 6749 §5.2.
+    private static let refusal = ProviderReply(
+        status: 400,
+        contentType: "application/json",
+        body: Array(#"{"error":"invalid_request"}"#.utf8)
+    )
 
     private func act(
         on call: ProviderCall,

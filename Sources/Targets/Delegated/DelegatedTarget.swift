@@ -164,7 +164,7 @@ extension ObjectReply {
     private static func halt(_ trouble: Trouble) -> Trouble? {
         switch trouble {
         case .unreachable, .throttled, .misconfigured: trouble
-        case .lost, .unusable, .sealBroken, .vaultSealed, .keys: nil
+        case .lost, .unusable, .rejected, .sealBroken, .vaultSealed, .keys, .blocked: nil
         }
     }
 }

@@ -4,7 +4,8 @@ import Lifecycle
 struct GoogleFailure: Error, Hashable, CustomStringConvertible {
     let trouble: Trouble
 
-    init(_ trouble: Trouble) { self.trouble = trouble }
+    /// A store has no user whose token could be refused: what its interface rejects means nothing.
+    init(_ trouble: Trouble) { self.trouble = trouble == .rejected ? .unusable : trouble }
 
     var description: String { "cannot purge at 'google' (\(trouble.code))" }
 }

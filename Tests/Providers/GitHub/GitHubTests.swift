@@ -99,7 +99,7 @@ struct GitHubTests {
         Deletion(
             name: "422",
             grant: .json(422, #"{"message":"Validation Failed"}"#),
-            answer: .trouble(.unusable)
+            answer: .trouble(.rejected)
         ),
         Deletion(
             name: "401",
@@ -110,7 +110,12 @@ struct GitHubTests {
         Deletion(
             name: "403",
             grant: .json(403, #"{"message":"You have exceeded a secondary rate limit"}"#),
-            answer: .trouble(.unusable)
+            answer: .trouble(.throttled(retryAfter: nil))
+        ),
+        Deletion(
+            name: "other 403",
+            grant: .json(403, #"{"message":"Forbidden"}"#),
+            answer: .trouble(.rejected)
         ),
         Deletion(
             name: "429",
@@ -197,7 +202,7 @@ struct GitHubTests {
     func freshNotFound() async throws {
         try await Self.with(react: Self.server(grant: Self.notFound)) { provider, _ in
             let token = Self.credential(.refreshToken, keeper: KeptTokens().keeper)
-            #expect(await provider.revoke(token) == .trouble(.unusable))
+            #expect(await provider.revoke(token) == .trouble(.rejected))
         }
     }
 

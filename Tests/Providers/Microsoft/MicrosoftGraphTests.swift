@@ -62,7 +62,7 @@ struct MicrosoftGraphTests {
         Case(
             name: "other 403",
             change: { $0.grants = Harness.graphError("Forbidden", status: 403) },
-            answer: .trouble(.unusable)
+            answer: .trouble(.rejected)
         ),
         Case(
             name: "throttled",
@@ -80,9 +80,9 @@ struct MicrosoftGraphTests {
             answer: .trouble(.unusable)
         ),
         Case(
-            name: "404 of a proxy",
+            name: "404 without a body",
             change: { $0.grants = .http(404) },
-            answer: .trouble(.unusable)
+            answer: .trouble(.rejected)
         ),
         Case(
             name: "wrong client secret",

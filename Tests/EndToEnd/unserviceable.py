@@ -1,0 +1,102 @@
+"""A provider that refuses some users' tokens must not keep the others waiting.
+
+12 users are answered 400 `invalid_request` at every revocation. Judged by the sandbox's own log: when it revoked the
+tokens of the others, and when it exchanged their codes.
+"""
+
+import time
+
+from checks import comes_true
+from sandbox import CLIENT
+from stage import Stage
+
+HEALTHY, UNSERVICEABLE, CODES = 30, 12, 20
+# As many refusals as opened the breaker for minutes when they counted against the provider.
+REFUSALS_MIN = 40
+END_S_MAX = 60
+CODE_S_MAX = 1.0
+# A run of 30 deletions takes less than this on an idle machine; half of it is noise here.
+ALONE_S_MIN = 2.0
+
+
+def unserviceable(checks, seed):
+    stage = Stage(checks, seed)
+    try:
+        assert stage.starts()
+        alone = run(checks, stage, "alone")
+        begin_refusals(checks, stage)
+        together = run(checks, stage, f"beside {UNSERVICEABLE} that the provider refuses", codes=CODES)
+        checks.check(f"that takes at most twice as long: {alone:.2f} s alone, {together:.2f} s beside them",
+                     together <= 2 * max(alone, ALONE_S_MIN), (alone, together))
+        end_refusals(checks, stage)
+        stage.scan()
+    finally:
+        stage.close(keep=bool(checks.failed))
+
+
+def run(checks, stage, text, codes=0):
+    """Deletes users that are served; how long it took from the first request to the last revocation."""
+    users, tokens = stage.new_users(HEALTHY), stage.new_tokens(HEALTHY)
+    for user, token in zip(users, tokens):
+        assert stage.store(user, token)[0] in (200, 201), user
+    begun = time.time() * 1000
+    for user in users:
+        assert stage.delete(user)[0] in (200, 201, 202), user
+    sent = {}
+    for user in stage.new_users(codes) if codes else ():
+        signed_in = stage.sandbox.sign_in(user)
+        stage.canaries.add(signed_in["code"])
+        sent[signed_in["subject"]] = time.time() * 1000
+        status, _ = stage.http("PUT", f"/v1/users/{user}/identities/apple", {
+            "kind": "authorization_code", "secret": signed_in["code"], "client_id": CLIENT})
+        assert status in (200, 201, 202), status
+    subjects = {token["subject"] for token in tokens}
+    done = comes_true(lambda: subjects <= set(stage.sandbox.revoked_at()), END_S_MAX, 0.1)
+    revoked = stage.sandbox.revoked_at()
+    checks.check(f"{HEALTHY} users are revoked {text}", done, f"{len(subjects & set(revoked))} of them")
+    checks.check("and erased", comes_true(lambda: not set(users) & set(stage.rows_left()), 20, 0.1))
+    if codes:
+        judge_codes(checks, stage, sent)
+    return (max(revoked.get(subject, time.time() * 1000) for subject in subjects) - begun) / 1000
+
+
+def judge_codes(checks, stage, sent):
+    comes_true(lambda: set(sent) <= set(exchanged_at(stage)), 20, 0.1)
+    exchanged = exchanged_at(stage)
+    waits = sorted((exchanged.get(subject, float("inf")) - time_ms) / 1000 for subject, time_ms in sent.items())
+    checks.check(f"{len(sent)} codes are exchanged within {CODE_S_MAX} s: {waits[-1]:.3f} s at most",
+                 waits[-1] <= CODE_S_MAX, waits)
+
+
+def exchanged_at(stage):
+    return {call["subject"]: call["time_unix_ms"] for call in stage.sandbox.calls()
+            if call.get("endpoint") == "token" and call.get("outcome") == "exchanged"}
+
+
+def begin_refusals(checks, stage):
+    users, tokens = stage.new_users(UNSERVICEABLE), stage.new_tokens(UNSERVICEABLE)
+    flags = [flag for token in tokens for flag in ("--unserviceable", token["refresh_token"])]
+    stage.sandbox.ask("fault", "--fault-endpoints", "revoke", *flags)
+    for user, token in zip(users, tokens):
+        stage.store(user, token)
+        stage.delete(user)
+    stage.refused = users
+    checks.check(f"{UNSERVICEABLE} users are refused {REFUSALS_MIN} times",
+                 comes_true(lambda: refusals(stage) >= REFUSALS_MIN, END_S_MAX, 0.1), refusals(stage))
+    status = stage.http("GET", "/v1/status")[1]
+    checks.check("the provider is not called broken", "open" not in str(status.get("providers", status)), status)
+
+
+def end_refusals(checks, stage):
+    """Nobody is given up: they are revoked once the provider serves them."""
+    left = stage.rows_left()
+    checks.check("who is refused is neither revoked nor erased", set(stage.refused) <= set(left), left)
+    stage.sandbox.ask("fault")
+    for item in stage.http("GET", "/v1/requests?state=revoking&limit=100")[1]["items"]:
+        stage.http("POST", f"/v1/requests/{item['id']}/retry")
+    ended = comes_true(lambda: stage.open_count() == 0, END_S_MAX, 0.2)
+    checks.check("once they are served they end, too", ended and not stage.rows_left(), stage.http("GET", "/v1/status"))
+
+
+def refusals(stage):
+    return sum(call.get("endpoint") == "revoke" and call.get("status") == 400 for call in stage.sandbox.calls())
