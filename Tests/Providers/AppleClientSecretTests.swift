@@ -23,8 +23,8 @@ struct AppleClientSecretTests {
         #expect(claims["iss"]?.string == "ABCDE12345")
         #expect(claims["sub"]?.string == AppleHarness.clientID)
         #expect(claims["aud"]?.string == "https://appleid.apple.com")
-        #expect(claims["iat"]?.number == 1_799_999_970)
-        #expect(claims["exp"]?.number == 1_800_000_300)
+        #expect(claims["iat"]?.number == 1_799_999_400)
+        #expect(claims["exp"]?.number == 1_800_000_600)
         #expect(decoded[2] == [UInt8](repeating: 7, count: 64))
     }
 

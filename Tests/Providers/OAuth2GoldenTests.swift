@@ -1,5 +1,6 @@
 import Engine
 import Lifecycle
+import Synchronization
 import Testing
 import Vault
 
@@ -49,12 +50,12 @@ struct RevokeGolden: Sendable, CustomTestStringConvertible {
         RevokeGolden("standard", 200, #"{"error":"server_error"}"#, .trouble(.unusable)),
         RevokeGolden("standard", 400, #"{"error":"invalid_token"}"#, .alreadyInvalid),
         RevokeGolden("standard", 400, #"{"error":"unsupported_token_type"}"#, .unfit),
-        RevokeGolden("standard", 400, #"{"error":"invalid_request"}"#, .trouble(.unusable)),
+        RevokeGolden("standard", 400, #"{"error":"invalid_request"}"#, .trouble(.rejected)),
         RevokeGolden("standard", 400, #"{"error":"invalid_client"}"#, .trouble(.misconfigured)),
         RevokeGolden("standard", 401, #"{"error":"invalid_client"}"#, .trouble(.misconfigured)),
         RevokeGolden("standard", 401, "", .trouble(.misconfigured)),
         RevokeGolden("standard", "401 page", Golden.html(401), .trouble(.unusable)),
-        RevokeGolden("standard", 404, "", .trouble(.unusable)),
+        RevokeGolden("standard", 404, "", .trouble(.rejected)),
         RevokeGolden("standard", 500, #"{"error":"invalid_token"}"#, .trouble(.unusable)),
         RevokeGolden(
             "standard",
@@ -69,8 +70,8 @@ struct RevokeGolden: Sendable, CustomTestStringConvertible {
         RevokeGolden("google", 200, "", .success),
         RevokeGolden("google", "a page", Golden.html(200), .trouble(.unusable)),
         RevokeGolden("google", 400, #"{"error":"invalid_token"}"#, .alreadyInvalid),
-        RevokeGolden("google", 400, #"{"error":"invalid_request"}"#, .trouble(.unusable)),
-        RevokeGolden("google", 403, #"{"error":"invalid_token"}"#, .trouble(.unusable)),
+        RevokeGolden("google", 400, #"{"error":"invalid_request"}"#, .trouble(.rejected)),
+        RevokeGolden("google", 403, #"{"error":"invalid_token"}"#, .trouble(.rejected)),
     ]
 
     static let vendors: [RevokeGolden] = [
@@ -90,7 +91,7 @@ struct RevokeGolden: Sendable, CustomTestStringConvertible {
             "twitch",
             400,
             #"{"status":400,"message":"invalid client"}"#,
-            .trouble(.unusable)
+            .trouble(.rejected)
         ),
         RevokeGolden("dropbox", 200, "null", .success),
         RevokeGolden("dropbox", 200, "", .success),
@@ -100,9 +101,9 @@ struct RevokeGolden: Sendable, CustomTestStringConvertible {
             #"{"error_summary":"invalid_access_token/..","error":{".tag":"invalid_access_token"}}"#,
             .alreadyInvalid
         ),
-        RevokeGolden("dropbox", 401, #"{"error_summary":"other/"}"#, .trouble(.unusable)),
+        RevokeGolden("dropbox", 401, #"{"error_summary":"other/"}"#, .trouble(.rejected)),
         RevokeGolden("kakao", 200, #"{"id":123456789}"#, .success),
-        RevokeGolden("kakao", 400, #"{"code":-101,"msg":"x"}"#, .trouble(.unusable)),
+        RevokeGolden("kakao", 400, #"{"code":-101,"msg":"x"}"#, .trouble(.rejected)),
         RevokeGolden("naver", 200, #"{"access_token":"t","result":"success"}"#, .success),
         RevokeGolden("naver", 200, #"{"error":"invalid_request"}"#, .trouble(.unusable)),
         RevokeGolden("vk", 200, #"{"response":1}"#, .success),
@@ -267,7 +268,7 @@ struct OAuth2GoldenTests {
             (RawServer.Reaction.http(401), Trouble.misconfigured),
             (Golden.error("invalid_client", status: 401), .misconfigured),
             (Golden.text(#"{"active":"false"}"#), .unusable), (Golden.html(200), .unusable),
-            (.json(403, #"{"active":false}"#), .unusable),
+            (.json(403, #"{"active":false}"#), .rejected),
         ]
     )
     func strangeIntrospection(reaction: RawServer.Reaction, trouble: Trouble) async throws {
@@ -276,6 +277,83 @@ struct OAuth2GoldenTests {
             try await OAuth2Harness.with(settings) { provider in
                 let token = OAuth2Harness.credential(.refreshToken)
                 #expect(await provider.check(token) == .trouble(trouble))
+            }
+        }
+    }
+
+    @Test(
+        "invalid_token and an undocumented success are settled by introspection",
+        arguments: [
+            (RawServer.Reaction.json(400, #"{"error":"invalid_token"}"#), true, "rejected"),
+            (.json(400, #"{"error":"invalid_token"}"#), false, "already invalid"),
+            (.json(200, #"{"error":"invalid_token"}"#), true, "rejected"),
+            (.http(202), true, "unusable_answer"), (.http(202), false, "success"),
+            (RevokeGolden.noBody204, true, "unusable_answer"),
+            (RevokeGolden.noBody204, false, "success"),
+            (.json(201, #"{"status":"queued"}"#), false, "success"),
+            (Golden.html(202), false, "unusable_answer"), (.http(200), true, "success"),
+        ]
+    )
+    func settled(reaction: RawServer.Reaction, staysActive: Bool, outcome: String) async throws {
+        let hasRevoked = Mutex(false)
+        let react: @Sendable (String) -> RawServer.Reaction = { request in
+            if request.hasPrefix("POST /revoke") {
+                hasRevoked.withLock { $0 = true }
+                return reaction
+            }
+            let isActive = hasRevoked.withLock { !$0 } || staysActive
+            return Golden.text(#"{"active":\#(isActive)}"#)
+        }
+        try await RawServer.with(react: react) { server in
+            let settings = OAuth2Harness.at(server, .standard, check: .introspection)
+            try await OAuth2Harness.with(settings) { provider in
+                let token = OAuth2Harness.credential(.refreshToken)
+                #expect(await provider.check(token) == .live)
+                let said =
+                    switch await provider.revoke(token) {
+                    case .success: "success"
+                    case .alreadyInvalid: "already invalid"
+                    case .trouble(let trouble): trouble.code
+                    case .grantGone, .unfit, .userOnly: "another answer"
+                    }
+                #expect(said == outcome)
+            }
+        }
+    }
+
+    @Test("a token that is stored under another client id is asked about and revoked with its own")
+    func wrongClientID() async throws {
+        let isLive = Mutex(true)
+        let react: @Sendable (String) -> RawServer.Reaction = { request in
+            // app2:secret2
+            let isOwn = request.contains("Authorization: Basic YXBwMjpzZWNyZXQy\r\n")
+            if request.hasPrefix("POST /revoke") {
+                if isOwn { isLive.withLock { $0 = false } }
+                return .http(200)
+            }
+            let isActive = isOwn && isLive.withLock { $0 }
+            return Golden.text(#"{"active":\#(isActive)}"#)
+        }
+        try await RawServer.with(react: react) { server in
+            let one = OAuth2Harness.at(server, .standard, check: .introspection)
+            var settings = OAuth2ProviderSettings(
+                name: ProviderName("sso"),
+                profile: one.profile,
+                clients: one.clients + [
+                    OAuth2Client(id: "app2", authentication: .basic(Secret("secret2")))
+                ]
+            )
+            settings.http = one.http
+            settings.tokenURL = one.tokenURL
+            settings.revocationURL = one.revocationURL
+            settings.introspectionURL = one.introspectionURL
+            settings.check = one.check
+            try await OAuth2Harness.with(settings) { provider in
+                let token = OAuth2Harness.credential(.refreshToken)
+                #expect(await provider.check(token) == .live)
+                #expect(await provider.revoke(token) == .success)
+                #expect(isLive.withLock { !$0 })
+                #expect(await provider.check(token) == .dead)
             }
         }
     }

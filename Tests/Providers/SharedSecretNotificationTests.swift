@@ -154,7 +154,7 @@ struct SharedSecretNotificationTests {
             Fixture.said(verified)
                 == [
                     .init(
-                        meaning: .linkCut,
+                        meaning: .linkCutUndated,
                         event: "github_app_authorization",
                         subject: "583231",
                         milliseconds: Fixture.now.unixMilliseconds
@@ -196,9 +196,10 @@ struct SharedSecretNotificationTests {
     @Test(
         "Kakao's reasons have their meanings",
         arguments: [
-            ("ACCOUNT_DELETE", NoticeMeaning.accountGone),
-            ("FORCED_ACCOUNT_DELETE", .accountGone), ("UNLINK_FROM_APPS", .linkCut),
-            ("UNLINK_FROM_ADMIN", .linkCut), ("INCOMPLETE_SIGN_UP", .linkCut), ("NEW", .other),
+            ("ACCOUNT_DELETE", NoticeMeaning.accountGoneUndated),
+            ("FORCED_ACCOUNT_DELETE", .accountGoneUndated),
+            ("UNLINK_FROM_APPS", .linkCutUndated), ("UNLINK_FROM_ADMIN", .linkCutUndated),
+            ("INCOMPLETE_SIGN_UP", .linkCutUndated), ("NEW", .other),
         ]
     )
     func kakaoMeanings(reason: String, meaning: NoticeMeaning) async throws {

@@ -9,7 +9,7 @@ extension Simulator {
         switch action {
         case .commit:
             schedule(.perform(action), after: latency(faults.commitLatencyMaxMs))
-        case .fetchDue, .load, .findRenewals:
+        case .fetchDue, .load, .findRenewals, .readSpool:
             schedule(.perform(action), after: latency(2))
         case .call, .lookUp, .plan, .exchange, .renew, .purge, .verify:
             schedule(.perform(action), after: latency(faults.callLatencyMaxMs))
@@ -43,10 +43,12 @@ extension Simulator {
                 return
             }
             call(id, effect, provider, sealed)
-        case .lookUp(let id, let name, _):
+        case .lookUp(let id, let name, _, _):
             lookUp(id, at: name)
         case .findRenewals(let providers, let limit):
             turn([.renewalsFound(store.dueRenewals(of: providers, at: now, limit: limit))])
+        case .readSpool:
+            turn([.spoolRead(.read)])
         case .renew(let sealed):
             renew(sealed)
         case .exchange(let loaded):
@@ -93,8 +95,8 @@ extension Simulator {
             )
         case .purge(let target, let orders):
             for order in orders { _ = purge(target, order) }
-        case .call, .lookUp, .plan, .fetchDue, .load, .findRenewals, .verify, .stop, .reply,
-            .changed, .announce, .report:
+        case .call, .lookUp, .plan, .fetchDue, .load, .findRenewals, .readSpool, .verify, .stop,
+            .reply, .changed, .announce, .report:
             break
         }
     }

@@ -64,6 +64,14 @@ package enum EngineInput: Sendable {
     case operate(RequestID, RequestEvent, Ticket)
     /// The vault learned something outside the lane: a credential arrived or was forgotten.
     case news(IdentityNews)
+    /// The answer to ``EngineAction/readSpool``.
+    case spoolRead(SpoolReadOutcome)
+    /// Users of whom a credential in the spool could not be sealed; replaces those of before.
+    case unsealed(UnsealedUsers)
+    /// The system's clock jumped; times from now on are those of the right clock.
+    case clockStepped(ClockStep)
+    /// The newest time that the ledger has signed.
+    case clockFloor(WallTime)
     case pause(ProviderName, reason: String)
     case resume(ProviderName)
     case pauseTarget(TargetName, reason: String)
@@ -83,6 +91,10 @@ package enum EngineInput: Sendable {
     case timer
 }
 
+extension EngineInput {
+    var isClockStep: Bool { if case .clockStepped = self { true } else { false } }
+}
+
 /// Everything the engine wants done.
 ///
 /// Actions of one step are independent of each other.
@@ -94,11 +106,15 @@ package enum EngineAction: Sendable {
         laneLimits: [ProviderName: Int]
     )
     case load(ReadNumber, [RequestID])
+    /// Read the spool to its end; the answer is ``EngineInput/spoolRead(_:)``.
+    case readSpool
     /// At most one commit is under way; the answer is ``EngineInput/committed(_:)``.
     case commit([StateChange])
     indirect case call(RequestID, RequestEffect, ProviderName, SealedCredential)
     /// Ask a directory; the answer is ``EngineInput/answered(_:_:_:_:)``.
-    case lookUp(RequestID, ProviderName, UserID)
+    ///
+    /// With a credential of each identity whose subject the vault knows.
+    indirect case lookUp(RequestID, ProviderName, UserID, [SealedCredential])
     case exchange(LoadedExchange)
     case plan(PlanOrder)
     case findRenewals([ProviderName], limit: Int)
@@ -134,6 +150,10 @@ package enum EngineReport: Hashable, Sendable {
     case tokenRenewed(ProviderName, RenewalResult)
     /// Stored tokens will soon die unused.
     case tokensExpiring(ProviderName, count: Int)
+    /// So many requests go on although the spool could not be read.
+    case spoolNotRead(count: Int)
+    /// The clock is behind the newest checkpoint of the ledger: nothing is revoked or purged.
+    case clockBehind
 }
 
 /// What the operator configured, as far as the engine cares.
@@ -149,6 +169,8 @@ package struct EngineConfiguration: Sendable {
     package var approval = ApprovalPolicy.none
     /// The targets whose ids are found in the rows of another one, with that one; no circles.
     package var keySources: [TargetName: TargetName] = [:]
+    /// The targets that let a request wait for an operator when no key leads into them.
+    package var keyedTargetsToPark: Set<TargetName> = []
     /// The targets that are purged after all others, whatever holds those up.
     package var lastTargets: Set<TargetName> = []
 

@@ -5,7 +5,7 @@ package import Lifecycle
 /// Never stored, never logged.
 package struct OpenCredential: Sendable {
     package let kind: CredentialKind
-    /// The client id that the credential was issued to; the only one it may be used with.
+    /// The client id that the application stored it under, and the only one it can be used with.
     package let clientID: String
     package let secret: Secret
     /// Only for an authorization code: what the authorize request used, if anything.
@@ -29,6 +29,20 @@ package struct OpenCredential: Sendable {
         self.secret = secret
         self.redirectURI = redirectURI
         self.codeVerifier = codeVerifier
+    }
+
+    /// The same credential, as if it had been issued to another client of the provider.
+    package func issued(to clientID: String) -> OpenCredential {
+        var other = OpenCredential(
+            kind: kind,
+            clientID: clientID,
+            secret: secret,
+            redirectURI: redirectURI,
+            codeVerifier: codeVerifier
+        )
+        other.subject = subject
+        other.keeper = keeper
+        return other
     }
 }
 
@@ -182,6 +196,9 @@ package protocol IdentityProvider: Sendable {
     /// - Throws: ``SignInError`` for the first rule that the token breaks.
     func verify(_ signIn: SignIn) async throws(SignInError) -> VerifiedSignIn
 
+    /// Whether a directory's name for a user at this provider is the user of `subject`.
+    func isName(_ name: Secret, of subject: Secret) -> Bool
+
     /// Makes one harmless call that shows whether the provider is reachable and accepts our set-up.
     ///
     /// - Returns: `nil` when all is well.
@@ -189,6 +206,9 @@ package protocol IdentityProvider: Sendable {
 }
 
 extension IdentityProvider {
+    /// Compares them: most directories use the provider's own name.
+    package func isName(_ name: Secret, of subject: Secret) -> Bool { name.isEqual(to: subject) }
+
     /// Checks: for most families a check is a refresh.
     package func renew(_ credential: OpenCredential) async -> CheckAnswer {
         await check(credential)

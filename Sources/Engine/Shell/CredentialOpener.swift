@@ -37,20 +37,25 @@ struct CredentialOpener: Sendable {
             redirectURI: sealed.redirectURI,
             codeVerifier: verifier
         )
-        if let subject = sealed.subject {
-            let context = SealContext(
+        credential.subject = try openSubject(of: sealed)
+        return credential
+    }
+
+    /// Opens the provider's own name for the user; `nil` where it is not known.
+    ///
+    /// - Throws: ``VaultError`` when key, context or bits do not fit.
+    func openSubject(of sealed: SealedCredential) throws(VaultError) -> Secret? {
+        guard let subject = sealed.subject else { return nil }
+        return try vault.open(
+            subject.sealed,
+            under: sealed.userKey,
+            context: SealContext(
                 field: SealField.subject.rawValue,
                 rowNonce: subject.rowNonce,
                 provider: sealed.provider,
                 userHash: sealed.userHash
             )
-            credential.subject = try vault.open(
-                subject.sealed,
-                under: sealed.userKey,
-                context: context
-            )
-        }
-        return credential
+        )
     }
 
     /// Seals the token that replaces a refresh token.

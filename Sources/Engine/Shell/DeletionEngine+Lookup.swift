@@ -3,14 +3,22 @@ import Synchronization
 
 extension DeletionEngine {
     /// Asks a directory for the identities of a user.
-    func lookUp(_ id: RequestID, at name: ProviderName, _ user: UserID) async {
-        let directory = adapters.withLock { $0.directory }
+    func lookUp(
+        _ id: RequestID,
+        at name: ProviderName,
+        _ user: UserID,
+        _ known: [SealedCredential]
+    ) async {
+        let (directory, providers) = adapters.withLock { ($0.directory, $0.providers) }
         guard let directory, directory.name == name else {
             answer(id, .trouble(.misconfigured), from: name)
             return
         }
         switch await directory.links(of: user) {
-        case .links(let links): answer(id, .found(links.map(identity)), from: name)
+        case .links(let links):
+            let matcher = LinkMatcher(opener: opener, providers: providers)
+            let found = matcher.identities(of: links, among: known, makeIdentity: newIdentity)
+            answer(id, .found(found), from: name)
         case .trouble(let trouble): answer(id, .trouble(trouble), from: name)
         }
     }
@@ -21,13 +29,8 @@ extension DeletionEngine {
         post(.answered(id, .lookedUp(answer), name, trouble))
     }
 
-    private func identity(_ link: DirectoryLink) -> LinkedIdentity {
+    private func newIdentity() -> IdentityID {
         var generator = SystemRandomNumberGenerator()
-        return LinkedIdentity(
-            identity: IdentityID(TimeOrderedID(at: ports.clock.now(), entropy: &generator)),
-            provider: link.provider,
-            isLocal: link.isLocal,
-            subjectHash: link.subject.map { SubjectHash.make($0, at: link.provider, ports.hasher) }
-        )
+        return IdentityID(TimeOrderedID(at: ports.clock.now(), entropy: &generator))
     }
 }

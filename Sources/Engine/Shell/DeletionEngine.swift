@@ -12,6 +12,8 @@ package struct EnginePorts: Sendable {
     package let makeRowNonce: @Sendable () -> [UInt8]
     /// `nil` when completed deletions are not looked at again.
     package let cases: (any CaseOpener)?
+    /// `nil` when there is no spool.
+    package let spool: (any SpoolReader)?
 
     package init(
         store: any StateStore,
@@ -20,7 +22,8 @@ package struct EnginePorts: Sendable {
         observer: any EngineObserver,
         clock: any EngineClock,
         makeRowNonce: @escaping @Sendable () -> [UInt8],
-        cases: (any CaseOpener)? = nil
+        cases: (any CaseOpener)? = nil,
+        spool: (any SpoolReader)? = nil
     ) {
         self.store = store
         self.vault = vault
@@ -29,6 +32,7 @@ package struct EnginePorts: Sendable {
         self.clock = clock
         self.makeRowNonce = makeRowNonce
         self.cases = cases
+        self.spool = spool
     }
 }
 
@@ -66,7 +70,7 @@ package final class DeletionEngine: Sendable {
     private let arriving = Mutex<[EngineAdapters]>([])
     private let mailbox = EngineMailbox()
     private let waiters = Mutex(Waiters())
-    private let opener: CredentialOpener
+    let opener: CredentialOpener
 
     private struct Waiters {
         var lastNumber: UInt64 = 0
@@ -177,13 +181,15 @@ extension DeletionEngine {
         let now = ports.clock.now()
         let inputs = mailbox.takeAll()
         let (actions, wake) = core.withLock { core in
-            for input in inputs { core.handle(input, at: now) }
+            // What was answered before a jump of the clock was asked with times of before.
+            for input in inputs where input.isClockStep { core.handle(input, at: now) }
+            for input in inputs where !input.isClockStep { core.handle(input, at: now) }
             let actions = core.takeActions(at: now)
             return (actions, core.wakeTime(after: now))
         }
         adopt(inputs.count { if case .reconfigured = $0 { true } else { false } })
         for action in actions { perform(action, in: &group) }
-        guard let wake, timers.arm(wake, at: now) else { return }
+        guard let wake, timers.arm(wake, at: now, stepCount: ports.clock.stepCount) else { return }
         group.addTask {
             do {
                 try await self.ports.clock.sleep(until: wake)
@@ -228,10 +234,14 @@ extension DeletionEngine {
                 let requests = try await self.ports.store.openRequests(ids)
                 self.post(.loaded(read, requests, asked: ids))
             }
+        case .readSpool:
+            group.addTask {
+                self.post(.spoolRead(await self.ports.spool?.readToEnd() ?? .read))
+            }
         case .call(let id, let effect, let provider, let sealed):
             group.addTask { try await self.call(id, effect, provider, sealed) }
-        case .lookUp(let id, let name, let user):
-            group.addTask { await self.lookUp(id, at: name, user) }
+        case .lookUp(let id, let name, let user, let known):
+            group.addTask { await self.lookUp(id, at: name, user, known) }
         case .exchange(let loaded):
             group.addTask { await self.exchange(loaded) }
         case .plan(let order):

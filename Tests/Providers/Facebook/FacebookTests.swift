@@ -127,7 +127,7 @@ struct FacebookTests {
             name: "458, but permissions",
             delete: error(190, 458),
             permissions: granted,
-            answer: .trouble(.unusable)
+            answer: .trouble(.rejected)
         ),
         Removal(
             name: "458, and nothing after it",
@@ -144,16 +144,16 @@ struct FacebookTests {
             name: "100, then 458",
             delete: error(100),
             permissions: error(190, 458),
-            answer: .trouble(.unusable)
+            answer: .trouble(.rejected)
         ),
         Removal(
             name: "100 twice",
             delete: error(100, 33),
             permissions: error(100, 33),
-            answer: .trouble(.unusable)
+            answer: .trouble(.rejected)
         ),
-        Removal(name: "checkpoint", delete: error(190, 459), answer: .trouble(.unusable)),
-        Removal(name: "dead token", delete: error(190, 463), answer: .trouble(.unusable)),
+        Removal(name: "checkpoint", delete: error(190, 459), answer: .trouble(.rejected)),
+        Removal(name: "dead token", delete: error(190, 463), answer: .trouble(.rejected)),
         Removal(
             name: "wrong secret",
             delete: error(190),
@@ -243,9 +243,9 @@ struct FacebookTests {
             #"{"data":{"app_id":"999","is_valid":false,"user_id":"777"}}"#
         )
         try await Self.with(answering: other) { provider, _ in
-            #expect(await provider.check(Self.credential()) == .trouble(.unusable))
+            #expect(await provider.check(Self.credential()) == .trouble(.rejected))
             #expect(
-                await provider.revoke(Self.credential(subject: nil)) == .trouble(.unusable)
+                await provider.revoke(Self.credential(subject: nil)) == .trouble(.rejected)
             )
         }
     }
@@ -266,7 +266,7 @@ struct FacebookTests {
         }
         try await Self.with(answering: Self.error(100, 36_007)) { provider, _ in
             let answer = await provider.exchange(Self.credential(.authorizationCode))
-            #expect(answer.summary == "trouble unusable")
+            #expect(answer.summary == "trouble rejected")
         }
     }
 
@@ -289,22 +289,35 @@ struct FacebookTests {
             #expect(FamilyHarness.field("app_id", of: request) == Self.appID)
             #expect(!request.contains("app-secret"))
         }
-        for reaction in [RawServer.Reaction.http(200), .json(200, "{}"), Self.error(190, 458)] {
+        let strange: [(RawServer.Reaction, Trouble)] = [
+            (.http(200), .unusable), (.json(200, "{}"), .unusable),
+            (Self.error(190, 458), .rejected),
+        ]
+        for (reaction, trouble) in strange {
             try await Self.with(answering: reaction) { provider, _ in
                 let answer = await provider.revoke(Self.credential(.idToken, fresh))
-                #expect(answer == .trouble(.unusable))
+                #expect(answer == .trouble(trouble))
             }
         }
     }
 
+    static let rawDigest = "d7439bee24773bcbfa2d0a97947ee36227b10d1022b1a55847e928965bb6bfde"
+
     @Test(
         "a Limited Login sign-in is verified with its own keys and the issuer that it publishes",
         arguments: [
-            ("https://limited.facebook.com", nil),
-            ("https://www.facebook.com", SignInError.Kind.wrongIssuer),
+            ("https://limited.facebook.com", "raw", nil),
+            // SHA-256 of "raw" in hexadecimal.
+            ("https://limited.facebook.com", rawDigest, nil),
+            ("https://limited.facebook.com", "other", SignInError.Kind.nonceMismatch),
+            ("https://www.facebook.com", "raw", .wrongIssuer),
         ]
     )
-    func limitedLogin(_ issuer: String, _ kind: SignInError.Kind?) async throws {
+    func limitedLogin(
+        _ issuer: String,
+        _ nonce: String,
+        _ kind: SignInError.Kind?
+    ) async throws {
         let react: @Sendable (String) -> RawServer.Reaction = { request in
             request.contains("/openid-configuration/")
                 ? .json(200, #"{"issuer":"https://limited.facebook.com"}"#)
@@ -312,7 +325,7 @@ struct FacebookTests {
         }
         let token = try IDTokenMint.token(
             claims: IDTokenMint.claims([
-                "aud": #""1234567890""#, "iss": #""\#(issuer)""#, "nonce": #""raw""#,
+                "aud": #""1234567890""#, "iss": #""\#(issuer)""#, "nonce": #""\#(nonce)""#,
             ])
         )
         try await Self.with(react: react) { provider, _ in

@@ -27,9 +27,9 @@ struct MicrosoftTests {
     static let refreshes: [(String, CheckAnswer)] = [
         (#"{"error":"invalid_grant","error_codes":[700082]}"#, .dead),
         (#"{"error":"invalid_grant","error_codes":[50173]}"#, .dead),
-        (#"{"error":"invalid_grant","error_codes":[50076]}"#, .trouble(.unusable)),
-        (#"{"error":"invalid_grant"}"#, .trouble(.unusable)),
-        (#"{"error":"interaction_required","error_codes":[50079]}"#, .trouble(.unusable)),
+        (#"{"error":"invalid_grant","error_codes":[50076]}"#, .trouble(.rejected)),
+        (#"{"error":"invalid_grant"}"#, .trouble(.rejected)),
+        (#"{"error":"interaction_required","error_codes":[50079]}"#, .trouble(.rejected)),
         (#"{"error":"invalid_client","error_codes":[7000215]}"#, .trouble(.misconfigured)),
         (#"{"error":"temporarily_unavailable"}"#, .trouble(.unusable)),
     ]
@@ -214,6 +214,36 @@ struct MicrosoftTests {
         }
         try await Harness.with(answering: .http(200)) { provider, _ in
             #expect(!provider.traits.hasNoRevocationAPI)
+        }
+    }
+
+    private static let short = "00000000-0000-0000-0003-332eca7ea810.\(MicrosoftTenant.personal)"
+
+    /// Firebase's `rawId`, and whether it is the user of the vault's subject.
+    @Test(
+        "Firebase's name for a user is the object id, without the tenant",
+        arguments: [
+            (Harness.user, Harness.work, true), (Harness.user.uppercased(), Harness.work, true),
+            (Harness.principal, Harness.work, false), (Harness.work, Harness.work, false),
+            ("66f33332eca7ea81", Harness.personal, true),
+            ("66F33332ECA7EA81", Harness.personal, true),
+            ("66f33332eca7ea82", Harness.personal, false), ("", Harness.personal, false),
+            ("00000000-0000-0000-66f3-3332eca7ea81", Harness.personal, true),
+            ("0003332eca7ea810", short, true), ("3332eca7ea810", short, true),
+            ("0003332eca7ea811", short, false),
+            ("66f33332eca7ea81", "00000000-0000-0000-66f3-3332eca7ea81.\(Harness.tenant)", false),
+            ("old-name", "old-name", true), ("old-name", "other", false),
+        ]
+    )
+    func nameInADirectory(name: String, subject: String, isSame: Bool) async throws {
+        for tenant in ["common", "contoso.example"] {
+            try await Harness.with(tenant: tenant, answering: .http(500)) { provider, _ in
+                #expect(provider.isName(Secret(name), of: Secret(subject)) == isSame)
+            }
+        }
+        try await Harness.with(tenant: Harness.other, answering: .http(500)) { provider, _ in
+            let isText = !subject.contains("-0") && !subject.contains("-b")
+            #expect(provider.isName(Secret(name), of: Secret(subject)) == (isSame && isText))
         }
     }
 }

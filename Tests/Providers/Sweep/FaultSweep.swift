@@ -121,7 +121,7 @@ struct FaultSweep {
                     || provider.endsGrants && left.grants.contains(end.user)
             case .tokenDead: isFalse = left.tokens.contains(end.user)
             case .nothingToRevoke: isFalse = true
-            case .manual, .unrevoked, .abandoned: isFalse = false
+            case .manual, .unconfirmed, .unrevoked, .abandoned: isFalse = false
             }
             if isFalse {
                 cell.violations.append("seed \(end.seed): \(end.verdict.rawValue), but it is live")
