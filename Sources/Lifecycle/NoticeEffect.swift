@@ -6,6 +6,8 @@ package enum NoticeEffect: String, Sendable, CaseIterable {
     case deletionOpen = "deletion_open"
     /// The identity is known to be cut off; open requests take that as evidence.
     case linkUpdated = "link_updated"
+    /// It says that the link is cut, but not when: no evidence, so the tokens are tried all the same.
+    case hinted
     /// It tells of what we did ourselves; a verdict may have risen to `proven`.
     case echo
     /// The policy is to report, or there is no user id to act on: somebody should look.

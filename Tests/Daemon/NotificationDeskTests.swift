@@ -62,6 +62,20 @@ import Vault
         #expect(setup.bench.log.all.contains { $0.hasPrefix("notificationReported") })
     }
 
+    @Test("a copy of an old notification without a time is a hint and cuts nothing")
+    func undated() async throws {
+        let setup = try await NotificationSetup()
+        for key in ["j1", "j2"] {
+            #expect(try await setup.take(.linkCutUndated, key: key).effect == .hinted)
+        }
+        let cut = try await setup.bench.state.identities(
+            setup.bench.hasher.hash("alice", domain: .user)
+        )
+        #expect(cut.map(\.snapshot.isCut) == [false])
+        #expect(try await setup.openDeletions().isEmpty)
+        #expect(try await setup.take(.accountGoneUndated, key: "j3").effect == .deletionRequested)
+    }
+
     @Test("strangers are answered politely and nothing is done")
     func strangers() async throws {
         let setup = try await NotificationSetup()

@@ -210,12 +210,17 @@ extension NotificationDesk {
         case .user(let user):
             for news in user.news where !news.openRequests.isEmpty { post(.news(news)) }
             return notice.meaning.endsAccount
-                ? try await end(user, notice, policy) : cut(user, policy)
+                ? try await end(user, notice, policy) : cut(user, notice.meaning, policy)
         }
     }
 
-    private func cut(_ user: NoticedUser, _ policy: NoticePolicy) -> Settled {
+    private func cut(
+        _ user: NoticedUser,
+        _ meaning: NoticeMeaning,
+        _ policy: NoticePolicy
+    ) -> Settled {
         guard policy.onLinkCut == .update else { return (.reported, nil) }
+        guard !meaning.isHint else { return (.hinted, user.openDeletion) }
         let request = user.news.lazy.flatMap(\.openRequests).first ?? user.openDeletion
         return (user.raised > 0 ? .echo : .linkUpdated, request)
     }
