@@ -1,6 +1,7 @@
 // Connection helpers; the VFS is in GuardVFS.c.
 #define _GNU_SOURCE
 #include "CSQLiteGuard.h"
+#include "FaultGuard.h"
 
 #include <sqlite3.h>
 #include <stddef.h>
@@ -38,6 +39,12 @@ int csqliteguard_harden(sqlite3 *db, int allow_triggers, int allow_views) {
     sqlite3_limit(db, SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 100);
     sqlite3_limit(db, SQLITE_LIMIT_WORKER_THREADS, 0);
     return SQLITE_OK;
+}
+
+int csqliteguard_survive_faults(void) { return fault_guard_install(); }
+
+int csqliteguard_never_share(sqlite3 *db) {
+    return sqlite3_file_control(db, "main", GUARD_FCNTL_NEVER_SHARE, NULL);
 }
 
 int csqliteguard_no_checkpoint_on_close(sqlite3 *db) {

@@ -2,6 +2,7 @@
 // that VFS's open(2) while a guarded file is being opened, which also covers the `-shm` file.
 #define _GNU_SOURCE
 #include "CSQLiteGuard.h"
+#include "FaultGuard.h"
 #include "PathRegistry.h"
 #include "WALGather.h"
 
@@ -32,6 +33,10 @@ typedef struct guard_file {
     sqlite3_file head;
     database *owner;
     int kind;
+    // csqliteguard_never_share()
+    int never_shares;
+    // It counts among the owner's index_users.
+    int maps_index;
     sqlite3_file *inner;
     wal_gather gather;
 } guard_file;
@@ -80,6 +85,12 @@ static int guarded_open(const char *path, int flags, int mode) {
 
 static sqlite3_file *inner_of(sqlite3_file *file) { return ((guard_file *)file)->inner; }
 
+// A database whose WAL index is lost reads, writes and locks nothing any more.
+static int is_lost(sqlite3_file *file) {
+    database *owner = ((guard_file *)file)->owner;
+    return owner != NULL && fault_guard_is_lost(owner);
+}
+
 static void remember_journal(sqlite3_file *file) {
     guard_file *self = (guard_file *)file;
     if (self->kind == SQLITE_OPEN_MAIN_JOURNAL) current = self->owner;
@@ -122,6 +133,7 @@ static int file_close(sqlite3_file *file) {
 
 static int file_read(sqlite3_file *file, void *buffer, int count, sqlite3_int64 offset) {
     remember_journal(file);
+    if (is_lost(file)) return CSQLITEGUARD_IOERR_INDEX;
     int code = flush(file);
     if (code != SQLITE_OK) return code;
     return inner_of(file)->pMethods->xRead(inner_of(file), buffer, count, offset);
@@ -129,6 +141,7 @@ static int file_read(sqlite3_file *file, void *buffer, int count, sqlite3_int64 
 
 static int file_write(sqlite3_file *file, const void *bytes, int count, sqlite3_int64 offset) {
     guard_file *self = (guard_file *)file;
+    if (is_lost(file)) return CSQLITEGUARD_IOERR_INDEX;
     if (self->kind != SQLITE_OPEN_WAL || atomic_load(&self->owner->writer) == NULL) {
         return self->inner->pMethods->xWrite(self->inner, bytes, count, offset);
     }
@@ -138,12 +151,14 @@ static int file_write(sqlite3_file *file, const void *bytes, int count, sqlite3_
 }
 
 static int file_truncate(sqlite3_file *file, sqlite3_int64 size) {
+    if (is_lost(file)) return CSQLITEGUARD_IOERR_INDEX;
     int code = flush(file);
     if (code != SQLITE_OK) return code;
     return inner_of(file)->pMethods->xTruncate(inner_of(file), size);
 }
 
 static int file_sync(sqlite3_file *file, int flags) {
+    if (is_lost(file)) return CSQLITEGUARD_IOERR_INDEX;
     int code = flush(file);
     if (code != SQLITE_OK) return code;
     return inner_of(file)->pMethods->xSync(inner_of(file), flags);
@@ -157,6 +172,7 @@ static int file_size(sqlite3_file *file, sqlite3_int64 *size) {
 }
 
 static int file_lock(sqlite3_file *file, int level) {
+    if (is_lost(file)) return CSQLITEGUARD_IOERR_INDEX;
     return inner_of(file)->pMethods->xLock(inner_of(file), level);
 }
 
@@ -169,6 +185,10 @@ static int file_check_reserved_lock(sqlite3_file *file, int *result) {
 }
 
 static int file_control(sqlite3_file *file, int operation, void *argument) {
+    if (operation == GUARD_FCNTL_NEVER_SHARE) {
+        ((guard_file *)file)->never_shares = 1;
+        return SQLITE_OK;
+    }
     return inner_of(file)->pMethods->xFileControl(inner_of(file), operation, argument);
 }
 
@@ -180,15 +200,37 @@ static int file_characteristics(sqlite3_file *file) {
     return inner_of(file)->pMethods->xDeviceCharacteristics(inner_of(file));
 }
 
+// ---- the WAL index ----
+
+static pthread_mutex_t index_lock = PTHREAD_MUTEX_INITIALIZER;
+
 static int file_shm_map(sqlite3_file *file, int page, int size, int extend, void volatile **out) {
-    opening = ((guard_file *)file)->owner;
-    int code = inner_of(file)->pMethods->xShmMap(inner_of(file), page, size, extend, out);
+    guard_file *self = (guard_file *)file;
+    *out = NULL;
+    if (self->never_shares) {
+        registry_refuse(self->owner, CSQLITEGUARD_SHARED_INDEX);
+        return SQLITE_PERM;
+    }
+    if (is_lost(file)) return CSQLITEGUARD_IOERR_INDEX;
+    pthread_mutex_lock(&index_lock);
+    if (!self->maps_index) self->owner->index_users++;
+    self->maps_index = 1;
+    opening = self->owner;
+    int code = self->inner->pMethods->xShmMap(self->inner, page, size, extend, out);
     opening = NULL;
+    // Touched before it is watched, it could end the process.
+    if (*out != NULL && fault_guard_add(self->owner, *out, (size_t)size) != 0) {
+        *out = NULL;
+        code = SQLITE_IOERR_SHMMAP;
+    }
+    pthread_mutex_unlock(&index_lock);
     return code;
 }
 
 static int file_shm_lock(sqlite3_file *file, int offset, int count, int flags) {
     guard_file *self = (guard_file *)file;
+    // What is locked can always be let go.
+    if ((flags & SQLITE_SHM_LOCK) != 0 && is_lost(file)) return CSQLITEGUARD_IOERR_INDEX;
     int is_for_writing = offset == WAL_WRITE_LOCK && (flags & SQLITE_SHM_EXCLUSIVE) != 0;
     if (is_for_writing && (flags & SQLITE_SHM_UNLOCK) != 0 && is_writer(self)) {
         end_writing(self->owner);
@@ -209,7 +251,13 @@ static void file_shm_barrier(sqlite3_file *file) {
 }
 
 static int file_shm_unmap(sqlite3_file *file, int delete_file) {
-    return inner_of(file)->pMethods->xShmUnmap(inner_of(file), delete_file);
+    guard_file *self = (guard_file *)file;
+    pthread_mutex_lock(&index_lock);
+    if (self->maps_index && --self->owner->index_users == 0) fault_guard_remove(self->owner);
+    self->maps_index = 0;
+    int code = self->inner->pMethods->xShmUnmap(self->inner, delete_file);
+    pthread_mutex_unlock(&index_lock);
+    return code;
 }
 
 static int file_fetch(sqlite3_file *file, sqlite3_int64 offset, int count, void **out) {
@@ -416,6 +464,7 @@ static void install(void) {
         installed = code;
         return;
     }
+    if (fault_guard_install() != 0) return;
     guard.zName = csqliteguard_vfs_name;
     guard.mxPathname = base->mxPathname;
     guard.szOsFile = (int)sizeof(guard_file) + base->szOsFile;

@@ -108,6 +108,8 @@ const char *csqliteguard_refusal_name(int kind) {
     case CSQLITEGUARD_SYMLINK: return "symlink";
     case CSQLITEGUARD_NOT_REGULAR: return "not_regular";
     case CSQLITEGUARD_TEMPORARY: return "temporary";
+    case CSQLITEGUARD_SHARED_INDEX: return "shared_index";
+    case CSQLITEGUARD_INDEX_LOST: return "index_lost";
     default: return "unknown";
     }
 }

@@ -5,6 +5,9 @@
 
 struct guard_file;
 
+// The opcode of xFileControl for csqliteguard_never_share(); SQLite's own are below 100.
+enum { GUARD_FCNTL_NEVER_SHARE = 0x45585031 };
+
 // One database path. Never freed, so pointers stay valid and counts outlive the connection; a
 // process opens a handful of paths in its life.
 typedef struct database {
@@ -17,6 +20,10 @@ typedef struct database {
     _Atomic(struct guard_file *) writer;
     // Its WAL while frames wait there; the writer's alone.
     struct guard_file *gathering;
+    // Connections that have its WAL index mapped; under the lock of GuardVFS.c.
+    unsigned index_users;
+    // Whether a page of that index was missing; FaultGuard.c.
+    _Atomic(int) index_state;
     char path[];
 } database;
 

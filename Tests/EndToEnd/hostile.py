@@ -90,12 +90,20 @@ def trigger_and_view(checks, stage):
 
 
 def write_ahead_log(checks, stage):
-    with sqlite3.connect(stage.spool, timeout=10) as database:
-        database.execute("PRAGMA journal_mode = WAL")
-    carried_out(checks, stage, "a spool in WAL mode is still imported")
-    checks.check("     an alarm says that it is", alarmed(stage, 0, "spool in WAL mode"))
-    checks.check("     it is switched back by itself", alarmed(stage, 0, "spool back", "left_wal"),
-                 stage.log()[-1500:])
+    """Its index is a file that whoever may write the spool can cut short under a reader: it is never read."""
+    before = said(stage, "spool quarantined", "in_wal")
+    database = sqlite3.connect(stage.spool, timeout=10)
+    database.execute("PRAGMA journal_mode = WAL")
+    user = stage.new_users(1)[0]
+    stage.spool_delete(user)
+    checks.check("a spool in WAL mode that an application keeps open: an alarm says that it is quarantined",
+                 alarmed(stage, before, "spool quarantined", "in_wal"), stage.log()[-1500:])
+    checks.check("     an alarm says that it is in WAL mode", alarmed(stage, 0, "spool in WAL mode"))
+    database.close()
+    checks.check("     it is switched back by itself once it is closed",
+                 alarmed(stage, 0, "spool back", "left_wal"), stage.log()[-1500:])
+    checks.check("     what was written meanwhile is carried out",
+                 comes_true(lambda: user not in stage.rows_left(), 45), stage.log()[-1500:])
 
 
 def huge(checks, stage):

@@ -144,34 +144,6 @@ import Testing
         #expect(scene.health.all == [.quarantined(.newerVersion), .back])
     }
 
-    @Test("WAL: importing goes on, nothing is checkpointed, and the journal comes back when it can")
-    func wal() async throws {
-        let scene = try Scene()
-        try await running(scene.service) {
-            try await scene.expectImport("u1")
-            try scene.spool.execute("PRAGMA wal_autocheckpoint = 0; PRAGMA journal_mode = WAL")
-            try scene.spool.submit("u2")
-            await scene.taker.wait(for: 2)
-            await scene.health.wait(for: .enteredWAL)
-            try await scene.expectImport("u3")
-            try scene.spool.store("u3", secret: "s")
-            await scene.taker.wait(for: 4)
-            #expect(WALFile.byteCount(ofDatabase: scene.spool.path) > 0)
-            try scene.spool.application.close()
-            await scene.health.wait(for: .leftWAL)
-        }
-        let again = try SpoolFixture.open(scene.spool.path)
-        #expect(
-            try await again.read { try String.fetchOne($0, sql: "PRAGMA journal_mode") } == "delete"
-        )
-        #expect(
-            try await again.read {
-                try String.fetchOne($0, sql: "SELECT state FROM credentials WHERE secret IS NULL")
-            } == "sealed"
-        )
-        #expect(scene.health.all == [.enteredWAL, .leftWAL])
-    }
-
     @Test("another spool in its place is opened, told and imported")
     func replaced() async throws {
         let scene = try Scene()

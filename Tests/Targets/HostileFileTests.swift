@@ -96,6 +96,69 @@ import Testing
         try fresh.close()
     }
 
+    @Test("a WAL index that another program cuts short fails the call, and the next one works")
+    func lostIndex() async throws {
+        let app = try AppDatabase(schema, wal: true)
+        let target = app.target(rule)
+        #expect(await target.verify([order("a")]) == [.remaining(1)])
+        // The last connection would remove the index, so the target's is the only one left.
+        try app.queue.close()
+        for user in ["a", "b"] {
+            // Without the handler, the next line but one ends the process.
+            try #require(unsafe truncate(app.path + "-shm", 0) == 0)
+            #expect(await target.purge([order(user)]) == [.trouble(.misconfigured)])
+            #expect(await target.diagnose().contains { $0.hasSuffix("index_lost") })
+            #expect(await target.diagnose() == [], "it was opened afresh")
+            #expect(await target.purge([order(user)]).map(\.text) == ["p delete, fence: none 1"])
+        }
+        let fresh = try DatabaseQueue(path: app.path)
+        #expect(try await fresh.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM p") } == 0)
+        #expect(
+            try await fresh.read { try String.fetchOne($0, sql: "PRAGMA integrity_check") } == "ok"
+        )
+        try fresh.close()
+    }
+
+    @Test("a WAL index that is cut short between reads and writes harms no row", arguments: 0..<20)
+    func cutIndex(seed: UInt64) async throws {
+        let app = try AppDatabase(
+            """
+            CREATE TABLE p(u TEXT, secret TEXT); CREATE INDEX pu ON p(u);
+            WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < 4000)
+            INSERT INTO p SELECT 'u' || (i % 40), hex(randomblob(200)) FROM c;
+            """,
+            wal: true
+        )
+        let target = app.target(rule)
+        _ = await target.verify([order("u0")])
+        try app.queue.close()
+        let shm = app.path + "-shm"
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask {
+                for index in 0..<40 { _ = await target.purge([order("u\(index)")]) }
+            }
+            var generator = SeededGenerator(seed: seed)
+            for _ in 0..<20 {
+                unsafe truncate(shm, off_t(Int.random(in: 0...2, using: &generator) * 4096))
+                await Task.yield()
+            }
+            try await group.waitForAll()
+        }
+        _ = await target.diagnose()
+        for index in 0..<40 {
+            #expect(
+                await target.purge([order("u\(index)")]).map(\.text).first?.hasPrefix("p delete")
+                    == true
+            )
+        }
+        let fresh = try DatabaseQueue(path: app.path)
+        #expect(
+            try await fresh.read { try String.fetchOne($0, sql: "PRAGMA integrity_check") } == "ok"
+        )
+        #expect(try await fresh.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM p") } == 0)
+        try fresh.close()
+    }
+
     @Test(
         "result codes mean retry, other set-up or lost work",
         arguments: [

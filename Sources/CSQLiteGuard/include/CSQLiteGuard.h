@@ -13,7 +13,9 @@
 //    back);
 //  - no symbolic link anywhere in the path (SQLITE_CANTOPEN_SYMLINK, or SQLITE_CANTOPEN when one
 //    appears later: openat2(2) RESOLVE_NO_SYMLINKS), only regular files: callers pass real paths;
-//  - temporary files only without a name and deleted on close; extensions never load.
+//  - temporary files only without a name and deleted on close; extensions never load;
+//  - a WAL index (`-shm`) that another program cuts short fails the database, not the process
+//    (FaultGuard.h); a connection can also refuse to map one (csqliteguard_never_share()).
 //
 // It also writes the frames of a transaction to the WAL with few calls (WALGather.h); what is on
 // disk, and when, is the same.
@@ -44,7 +46,15 @@ enum {
     CSQLITEGUARD_NOT_REGULAR = 4,
     // A temporary file that would outlive its connection.
     CSQLITEGUARD_TEMPORARY = 5,
+    // A connection that shares no memory met a database in WAL mode.
+    CSQLITEGUARD_SHARED_INDEX = 6,
+    // Another program has cut the WAL index short while it was in use.
+    CSQLITEGUARD_INDEX_LOST = 7,
 };
+
+// The extended result code of every access to a database whose WAL index is lost, until its last
+// connection is closed: SQLITE_IOERR with a number that SQLite does not use.
+enum { CSQLITEGUARD_IOERR_INDEX = 10 | (224 << 8) };
 
 // Before any other use of SQLite in the process: connections without mutexes of their own
 // (SQLITE_CONFIG_MULTITHREAD; every connection belongs to one queue) and no statistics of its
@@ -53,6 +63,10 @@ void csqliteguard_configure_process(void);
 
 // Registers the VFS as the process default. Idempotent. Returns SQLITE_OK or a SQLite result code.
 int csqliteguard_install(void);
+
+// Puts the VFS's handler for SIGBUS in front of one that was installed after csqliteguard_install().
+// Returns 0, or -1 with errno.
+int csqliteguard_survive_faults(void);
 
 // The VFS name, for sqlite3_open_v2; the VFS below it stays available as "unix".
 extern const char *const csqliteguard_vfs_name;
@@ -78,6 +92,12 @@ const char *csqliteguard_refusal_name(int kind);
 // strings off, no ATTACH (so no VACUUM either), trigger depth 16, LIKE patterns 100, no worker
 // threads. Returns SQLITE_OK or the first result code that failed.
 int csqliteguard_harden(sqlite3 *db, int allow_triggers, int allow_views);
+
+// From now on this connection maps no memory that other processes share: an access to a database in
+// WAL mode is SQLITE_PERM. With `PRAGMA locking_mode = EXCLUSIVE` before the first access, SQLite
+// keeps the WAL index in its own memory instead (sqlite.org/wal.html, "Use of WAL Without
+// Shared-Memory"). Returns SQLITE_OK or a SQLite result code.
+int csqliteguard_never_share(sqlite3 *db);
 
 // Never checkpoints when this connection closes (SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE): before 3.51.3 a
 // checkpoint beside other writing processes can corrupt a WAL database (the WAL-reset bug).

@@ -1,10 +1,21 @@
 import CLinux
 import Glibc
+import Storage
 
 /// Tells a crash of our own from a kill from outside, across the restart.
 struct CrashMarker: Sendable {
-    /// Whether the last process ended by its own fault.
-    let lastProcessCrashed: Bool
+    /// How the last process ended, if not in peace.
+    enum End: String {
+        /// By its own fault, which what it was working on may bring about again.
+        case crash = "own_crash"
+        /// A file that it had mapped lost a page, or its disk failed: nothing that it was working on
+        /// brings that about.
+        case busError = "bus_error"
+        /// From outside, or by a power cut.
+        case killed
+    }
+
+    let lastEnd: End
 
     /// Reads and clears the marker, and installs the handlers that set it.
     ///
@@ -20,10 +31,21 @@ struct CrashMarker: Sendable {
                 ["cannot open the crash marker at '\(path)' (errno \(errno))"]
             )
         }
-        lastProcessCrashed = lseek(descriptor, 0, SEEK_END) > 0
+        lastEnd = Self.end(descriptor)
         // The descriptor stays open until the process ends: a handler may write to it at any time.
         guard ftruncate(descriptor, 0) == 0, clinux_install_crash_marker(descriptor) >= 0 else {
             throw DaemonError(.state, ["cannot set up the crash marker at '\(path)'"])
         }
+        // In front of that handler: a file that others cut short ends its own connection only.
+        guard StateDatabase.surviveFaults() else {
+            throw DaemonError(.state, ["cannot set up a handler for SIGBUS (errno \(errno))"])
+        }
+    }
+
+    /// The handler leaves the signal's number.
+    private static func end(_ descriptor: Int32) -> End {
+        var mark = UInt8(0)
+        guard unsafe pread(descriptor, &mark, 1, 0) == 1 else { return .killed }
+        return Int32(mark) == SIGBUS ? .busError : .crash
     }
 }

@@ -26,10 +26,10 @@ extension SpoolAnswer {
     /// - Parameters:
     ///   - error: What the access threw.
     ///   - path: Of the spool.
-    ///   - wasRefused: Whether the guard refused something meanwhile.
-    init(_ error: any Error, path: String, wasRefused: Bool) {
-        if wasRefused {
-            self = .trouble(.refused)
+    ///   - refusal: What the guard refused meanwhile.
+    init(_ error: any Error, path: String, refusal: SpoolTrouble?) {
+        if let refusal {
+            self = .trouble(refusal)
             return
         }
         switch error {

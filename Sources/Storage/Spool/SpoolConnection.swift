@@ -14,11 +14,41 @@ enum SpoolConnection {
     static func open(_ path: String) throws -> DatabaseQueue {
         try GuardedVFS.install()
         _ = unsafe csqliteguard_never_create(path)
-        return try DatabaseQueue(path: path, configuration: configuration)
+        return try DatabaseQueue(path: path, configuration: configuration())
+    }
+
+    /// Switches a file back from WAL when nobody else has it open.
+    ///
+    /// SQLite copies the WAL under an exclusive lock then, so no other checkpoint can run
+    /// (sqlite.org/wal.html, "The WAL-Reset Bug" needs two), and keeps the index of it in memory of
+    /// its own: the one beside the file belongs to whoever may write there.
+    ///
+    /// - Throws: `DatabaseError`, `SQLITE_BUSY` while somebody has it open; ``SpoolStop`` with
+    ///   `inWAL` when the WAL is larger than an application leaves it.
+    static func leaveWAL(_ path: String) throws {
+        guard WALFile.byteCount(ofDatabase: path) <= SpoolLimits.walByteCountMax else {
+            throw SpoolStop.trouble(.inWAL)
+        }
+        try GuardedVFS.install()
+        _ = unsafe csqliteguard_never_create(path)
+        let queue = try DatabaseQueue(path: path, configuration: configuration(isAlone: true))
+        _ = try queue.writeWithoutTransaction { database in
+            try database.first("PRAGMA journal_mode = DELETE") { $0.text(0) }
+        }
+        try queue.close()
+    }
+
+    /// Why the guard refused an access, if it has since `count` refusals.
+    static func refusal(of path: String, since count: UInt64) -> SpoolTrouble? {
+        guard unsafe csqliteguard_refusals(path) != count else { return nil }
+        let kind = unsafe csqliteguard_last_refusal(path)
+        return kind == CSQLITEGUARD_SHARED_INDEX ? .inWAL : .refused
     }
 
     /// The connection's settings; also those of a file that is being made.
-    static var configuration: Configuration {
+    ///
+    /// With `isAlone` it locks everybody else out.
+    private static func configuration(isAlone: Bool = false) -> Configuration {
         var configuration = Configuration()
         configuration.label = "spool"
         // Waiting is ours: no thread is kept for it.
@@ -35,6 +65,12 @@ enum SpoolConnection {
             guard code == SQLITE_OK else {
                 throw DatabaseError(resultCode: ResultCode(rawValue: code))
             }
+            // Whoever may write beside the spool could cut a shared index short under us.
+            code = unsafe csqliteguard_never_share(connection)
+            guard code == SQLITE_OK else {
+                throw DatabaseError(resultCode: ResultCode(rawValue: code))
+            }
+            if isAlone { try database.execute(sql: "PRAGMA locking_mode = EXCLUSIVE") }
             try makeJSONTypeInnocuous(database)
             unsafe sqlite3_limit(connection, SQLITE_LIMIT_LENGTH, SpoolLimits.valueByteCountMax)
             unsafe sqlite3_limit(connection, SQLITE_LIMIT_EXPR_DEPTH, 100)

@@ -114,21 +114,6 @@ extension SpoolDatabase {
             commit.endedAt = clock.uptime()
         }
     }
-
-    /// Goes back to the rollback journal when nobody else has the file open.
-    ///
-    /// SQLite copies the WAL under an exclusive lock then, so no other checkpoint can run
-    /// (sqlite.org/wal.html, "The WAL-Reset Bug" needs two).
-    ///
-    /// - Returns: Whether the rollback journal is in use.
-    func leaveWAL() async -> SpoolAnswer<Bool> {
-        guard walByteCount <= SpoolLimits.walByteCountMax else { return .busy }
-        return await perform(commitWait: .zero) { database in
-            let mode = try database.first("PRAGMA journal_mode = DELETE") { $0.text(0) }
-            try database.run("BEGIN")
-            return mode == "delete"
-        }
-    }
 }
 
 /// A row to mirror as it is written.

@@ -25,6 +25,8 @@ final class SpoolDatabase: Sendable {
         /// Malformed credentials: only their row knows of them.
         var refusedCredentials: [CredentialSettlement] = []
         var isAtEnd = true
+        /// No credential is left; requests may be.
+        var areCredentialsAtEnd = true
         var unreadableCount = 0
         var look: SpoolLook?
         /// The content changed to an older or another one.
@@ -41,6 +43,8 @@ final class SpoolDatabase: Sendable {
     private struct State {
         var queue: DatabaseQueue?
         var path = ""
+        /// It is in WAL mode, and was not switched back yet.
+        var isInWAL = false
         /// Survives a reopening, so that an older content is noticed.
         var look: SpoolLook?
         var tail = SpoolScan.Cursor()
@@ -64,12 +68,21 @@ final class SpoolDatabase: Sendable {
 
     var isOpen: Bool { state.withLock { $0.queue != nil } }
 
+    /// Whether an application switched it to WAL, and it was not switched back yet.
+    var isInWAL: Bool { state.withLock { $0.isInWAL } }
+
     /// Opens the file if it is not open; what is known of the last one stays.
+    ///
+    /// A file in WAL mode is switched back first: its index is never shared.
     func open() -> SpoolAnswer<Void> {
         if isOpen { return .done(()) }
         guard let path = SpoolConnection.realPath(givenPath) else { return .trouble(.missing) }
         let refusals = unsafe csqliteguard_refusals(path)
         do {
+            if isInWAL {
+                try SpoolConnection.leaveWAL(path)
+                state.withLock { $0.isInWAL = false }
+            }
             let queue = try SpoolConnection.open(path)
             state.withLock { state in
                 state.queue = queue
@@ -79,9 +92,14 @@ final class SpoolDatabase: Sendable {
             }
             return .done(())
         } catch {
-            let wasRefused = unsafe csqliteguard_refusals(path) != refusals
-            return SpoolAnswer(error, path: path, wasRefused: wasRefused)
+            let refusal = SpoolConnection.refusal(of: path, since: refusals)
+            noteWAL(refusal)
+            return SpoolAnswer(error, path: path, refusal: refusal)
         }
+    }
+
+    private func noteWAL(_ refusal: SpoolTrouble?) {
+        if refusal == .inWAL { state.withLock { $0.isInWAL = true } }
     }
 
     /// Closes the connection; a later ``open()`` reads from the first row on.
@@ -136,16 +154,17 @@ final class SpoolDatabase: Sendable {
         let (queue, path) = state.withLock { ($0.queue, $0.path) }
         guard let queue else { return .closed }
         return await withCheckedContinuation { continuation in
-            queue.asyncWriteWithoutTransaction { database in
+            queue.asyncWriteWithoutTransaction { [self] database in
                 let refusals = unsafe csqliteguard_refusals(path)
                 do {
                     var value = try Self.run(database, commitWait, body)
                     committed(&value)
                     continuation.resume(returning: .done(value))
                 } catch {
-                    let wasRefused = unsafe csqliteguard_refusals(path) != refusals
+                    let refusal = SpoolConnection.refusal(of: path, since: refusals)
+                    noteWAL(refusal)
                     continuation.resume(
-                        returning: SpoolAnswer(error, path: path, wasRefused: wasRefused)
+                        returning: SpoolAnswer(error, path: path, refusal: refusal)
                     )
                 }
             }
@@ -234,6 +253,7 @@ extension SpoolDatabase {
             }
         }
         reading.isAtEnd = first.isAtEnd
+        reading.areCredentialsAtEnd = first.isAtEnd
         if first.isAtEnd {
             let second = try scan.rows(of: .requests, limit: max(1, limit - first.rows.count))
             for raw in second.rows {
@@ -265,7 +285,4 @@ extension SpoolDatabase {
 
     /// What the last transaction saw of the spool.
     var look: SpoolLook? { state.withLock { $0.look } }
-
-    /// The size of the write-ahead log.
-    var walByteCount: Int { WALFile.byteCount(ofDatabase: state.withLock { $0.path }) }
 }

@@ -1,3 +1,4 @@
+import CSQLiteGuard
 import FoundationEssentials
 import GRDB
 package import Glibc
@@ -28,11 +29,47 @@ package enum SpoolFile {
         guard let path = SpoolConnection.realPath(path) else {
             throw failure("find the directory", path, "errno \(errno)")
         }
+        removeDrafts(of: path)
         if let id = try existing(path) {
             try settleMode(path, group)
             return .existed(spoolID: id)
         }
-        let draft = path + ".new-" + randomText(byteCount: 8)
+        return try make(path, group)
+    }
+
+    /// Makes the spool where nothing is, and looks at nothing else.
+    ///
+    /// For the start of the service: what is there is read by ``SpoolService``, which leaves it
+    /// alone and says why when it cannot be used.
+    ///
+    /// - Parameters:
+    ///   - path: The file; its directory must exist.
+    ///   - group: The applications' group; `nil` leaves what the directory gives (set-group-id).
+    /// - Throws: ``StorageError``: there is none, and none can be made.
+    package static func makeIfMissing(
+        path: String,
+        group: gid_t? = nil
+    ) throws(StorageError) {
+        guard let path = SpoolConnection.realPath(path) else {
+            throw failure("find the directory", path, "errno \(errno)")
+        }
+        removeDrafts(of: path)
+        var status = stat()
+        if unsafe lstat(path, &status) == 0 {
+            do {
+                try settleMode(path, group)
+            } catch {
+                // Not ours, or no file at all: reading tells whether it can be used.
+            }
+        } else if errno == ENOENT {
+            _ = try make(path, group)
+        } else {
+            throw failure("look at the spool", path, "errno \(errno)")
+        }
+    }
+
+    private static func make(_ path: String, _ group: gid_t?) throws(StorageError) -> Outcome {
+        let draft = path + draftMark + randomText(byteCount: 8)
         let descriptor = unsafe Glibc.open(
             draft,
             O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
@@ -61,6 +98,30 @@ package enum SpoolFile {
         return .created(spoolID: id)
     }
 
+    /// What follows the file's name in that of a draft.
+    private static let draftMark = ".new-"
+
+    /// Removes what a process left that was killed while it made the spool: also the second name of
+    /// a spool that was complete already.
+    private static func removeDrafts(of path: String) {
+        let name = WALFile.name(ofPath: path)
+        let directory = String(path.dropLast(name.utf8.count))
+        let names: [String]
+        do {
+            names = try FileManager.default.contentsOfDirectory(atPath: directory)
+        } catch {
+            // Making the spool says what is wrong with its directory.
+            return
+        }
+        for draft in names where draft.hasPrefix(name + draftMark) {
+            var status = stat()
+            guard unsafe lstat(directory + draft, &status) == 0,
+                status.st_mode & S_IFMT == S_IFREG, status.st_uid == geteuid()
+            else { continue }
+            unsafe unlink(directory + draft)
+        }
+    }
+
     /// The id of the spool at `path`; `nil` when nothing is there.
     private static func existing(_ path: String) throws(StorageError) -> String? {
         var status = stat()
@@ -72,7 +133,7 @@ package enum SpoolFile {
             throw failure("use the spool", path, "it is not a regular file; move it away")
         }
         do {
-            let queue = try SpoolConnection.open(path)
+            let queue = try Self.open(path)
             let look = try queue.writeWithoutTransaction { database in
                 try database.waitForLock(SpoolLimits.lockedAfter)
                 return try SpoolLook(database, known: nil)
@@ -90,6 +151,18 @@ package enum SpoolFile {
             )
         } catch {
             throw StorageError(error, "use the spool", at: WALFile.name(ofPath: path))
+        }
+    }
+
+    /// Switches a file back from WAL first, as the service does.
+    private static func open(_ path: String) throws -> DatabaseQueue {
+        let refusals = unsafe csqliteguard_refusals(path)
+        do {
+            return try SpoolConnection.open(path)
+        } catch {
+            guard SpoolConnection.refusal(of: path, since: refusals) == .inWAL else { throw error }
+            try SpoolConnection.leaveWAL(path)
+            return try SpoolConnection.open(path)
         }
     }
 

@@ -5,6 +5,8 @@ package enum SpoolTrouble: String, Hashable, Sendable, CaseIterable {
     /// The file, or a file beside it, wants something of us that is never done: a journal that
     /// names another file, a symbolic link, something that is no regular file.
     case refused
+    /// An application has switched it to WAL and keeps it open.
+    case inWAL = "in_wal"
     /// Not a database, or a damaged one.
     case corrupt
     /// The tables are not those of the public schema.
@@ -25,13 +27,27 @@ package enum SpoolTrouble: String, Hashable, Sendable, CaseIterable {
     case slow
 }
 
+extension SpoolTrouble {
+    /// Why the file could not be made.
+    init(_ kind: StorageError.Kind) {
+        switch kind {
+        case .diskFull: self = .diskFull
+        case .corrupt: self = .corrupt
+        case .newerSchema: self = .newerVersion
+        case .busy: self = .locked
+        case .inUse, .unopenable: self = .unopenable
+        case .malformed, .commitFailed, .overloaded, .closed, .constraint, .sqlite: self = .ioError
+        }
+    }
+}
+
 /// How the spool is right now.
 package struct SpoolHealth: Hashable, Sendable {
     /// Why nothing is imported and nothing mirrored, if so.
     package var quarantine: SpoolTrouble?
     /// Why states cannot be written and secrets not be scrubbed, if so.
     package var writeTrouble: SpoolTrouble?
-    /// Whether an application switched it to WAL.
+    /// Whether an application switched it to WAL; nothing is imported until it is switched back.
     package var isWAL = false
     /// Objects that are not ours.
     package var foreignCount = 0
@@ -61,7 +77,7 @@ package enum SpoolHealthChange: Hashable, Sendable {
     case foreignObjects(count: Int)
     /// Rows too large to be read or written; they were left alone.
     case unreadableRows(count: Int)
-    /// An application switched it to WAL; importing goes on.
+    /// An application switched it to WAL; it is switched back as soon as nobody has it open.
     case enteredWAL
     /// It has its rollback journal again.
     case leftWAL

@@ -30,6 +30,14 @@ package enum SpoolLimits {
     static let lockedPatience = Duration.milliseconds(200)
     /// Changes that no event told of are found after this time at the latest.
     package static let sweepInterval = Duration.seconds(30)
+    /// Between two tries to read a file that was locked for long, while a request waits for it.
+    static let lockedPause = Duration.milliseconds(250)
+    /// How long requests wait for a spool that is damaged, missing or refused; then they go on, and
+    /// the journal tells.
+    package static let unreadablePatience = Duration.seconds(60)
+    /// First pause before a credential that could not be sealed is offered again: a few failing
+    /// calls of getrandom(2) are over by then.
+    static let postponedPauseMin = Duration.seconds(1)
     /// Shortest pause between two tries to open a file in trouble; an attacker makes events
     /// cheaply.
     static let reopenPause = Duration.milliseconds(50)
@@ -64,9 +72,9 @@ package enum SpoolLimits {
     static let intakePauseMax = Duration.seconds(5)
     /// A full rescan may take this share of the time at most: 1 %.
     static let rescanShare = 100
-    /// Switching back from WAL copies the WAL under an exclusive lock: 4 MiB take a few
-    /// milliseconds.
-    static let walByteCountMax = 4 << 20
+    /// Switching back from WAL copies the WAL under an exclusive lock; SQLite begins a checkpoint
+    /// by itself at 4 MiB, so a larger one than this is no application's.
+    static let walByteCountMax = 64 << 20
     /// Longest text that is not a secret, and longest secret, in bytes; as over HTTP.
     static let textByteCountMax = 2048
     static let secretLengthMax = 8192

@@ -12,7 +12,6 @@ struct SpoolLook: Hashable, Sendable {
     /// Changes with every commit of another connection
     /// (sqlite.org/pragma.html#pragma_data_version).
     let dataVersion: Int
-    let isWAL: Bool
     /// Objects that are not ours; they were counted when the schema changed last.
     let foreignCount: Int
 
@@ -40,7 +39,6 @@ struct SpoolLook: Hashable, Sendable {
         }
         self.sequences = sequences
         dataVersion = try database.number("PRAGMA data_version")
-        isWAL = try database.first("PRAGMA journal_mode") { $0.text(0) } == "wal"
     }
 
     /// Whether an older content took the place of `known`: sequences only ever grow.

@@ -33,6 +33,9 @@ final class SpoolMonitor: Sendable {
 
     var isLocked: Bool { health.quarantine == .locked }
 
+    /// Whether somebody keeps us out who may be gone at any time.
+    var isKeptOut: Bool { isLocked || health.quarantine == .inWAL }
+
     func allowWriteRetry() { state.withLock { $0.mayRetryWrite = true } }
 
     func tell(_ change: SpoolHealthChange) { report(change) }
@@ -56,15 +59,23 @@ final class SpoolMonitor: Sendable {
             if unreadableCount > 0 { changes.append(.unreadableRows(count: unreadableCount)) }
             state.health.unreadableCount += unreadableCount
             guard let look else { return (before.quarantine != nil, changes) }
-            if look.isWAL != before.isWAL { changes.append(look.isWAL ? .enteredWAL : .leftWAL) }
             if look.foreignCount > 0, look.foreignCount != before.foreignCount {
                 changes.append(.foreignObjects(count: look.foreignCount))
             }
-            (state.health.isWAL, state.health.foreignCount) = (look.isWAL, look.foreignCount)
+            state.health.foreignCount = look.foreignCount
             return (before.quarantine != nil, changes)
         }
         for change in changes { report(change) }
         return wasQuarantined
+    }
+
+    /// Whether the file is in WAL mode now.
+    func found(isInWAL: Bool) {
+        let isNew = state.withLock { state in
+            defer { state.health.isWAL = isInWAL }
+            return state.health.isWAL != isInWAL
+        }
+        if isNew { report(isInWAL ? .enteredWAL : .leftWAL) }
     }
 
     /// Everything was read again, and this many rows were too large.

@@ -20,6 +20,12 @@ struct SpoolPause: Sendable {
         shortCount: SpoolLimits.busyPauseShortCount
     )
 
+    /// For rows that could not be taken.
+    static let postponed = SpoolPause(
+        from: SpoolLimits.postponedPauseMin,
+        to: SpoolLimits.sweepInterval
+    )
+
     /// How long to wait now.
     mutating func take() -> Duration {
         defer {

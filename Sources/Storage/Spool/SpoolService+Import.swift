@@ -13,7 +13,10 @@ extension SpoolService {
 
     /// Imports until no row waits.
     func importAll(_ watcher: SpoolWatcher) async {
-        defer { watcher.setAlert(monitor.needsSweeps || work.withLock { $0.mustRescan }) }
+        defer {
+            giveUpUnreadable()
+            watcher.setAlert(monitor.needsSweeps || work.withLock { $0.mustRescan })
+        }
         if watcher.takeSweep() { await sweep() }
         if work.withLock({ $0.takeRescanNow() }) { beginRescan(isForced: true) }
         var lock = SpoolPause.lock
@@ -29,11 +32,14 @@ extension SpoolService {
 
     private func importStep(_ limit: Int, _ lock: inout SpoolPause) async -> Step {
         let isRescan = database.isRescanning
+        let mark = barrier.mark
         switch await database.read(.tail, limit: limit) {
         case .done(let reading):
             lock = SpoolPause.lock
             await note(reading)
             guard await handOver(reading) else { return .again }
+            // Behind the last credential there are only requests.
+            if reading.areCredentialsAtEnd { barrier.pass(mark) }
             guard reading.isAtEnd else { return .again }
             return isRescan ? await rescanStep(&lock) : .stop
         case .busy:
@@ -42,6 +48,10 @@ extension SpoolService {
             return .again
         case .moved:
             work.withLock { $0.wasMoved = true }
+            database.close()
+            return .again
+        case .trouble(.inWAL):
+            // Opening it switches it back.
             database.close()
             return .again
         case .trouble(let trouble):
@@ -71,10 +81,16 @@ extension SpoolService {
     /// help.
     private func waitForLock(_ lock: inout SpoolPause) async -> Step {
         let patience =
-            monitor.isLocked ? SpoolLimits.lockedPatience : SpoolLimits.lockedAfter
+            monitor.isKeptOut ? SpoolLimits.lockedPatience : lockedAfter
         guard lock.total < patience else {
+            guard !database.isInWAL else {
+                monitor.quarantine(.inWAL)
+                return .stop
+            }
             monitor.quarantine(.locked)
-            return .stop
+            // The end of a lock that wrote nothing makes no event, and a request waits for it.
+            guard barrier.hasWaiters, !Task.isCancelled else { return .stop }
+            return await rest(SpoolLimits.lockedPause) ? .again : .stop
         }
         return await rest(lock.take()) ? .again : .stop
     }
@@ -99,9 +115,12 @@ extension SpoolService {
             return false
         }
         work.withLock { $0.openedAt = ports.clock.uptime() }
+        guard prepare() else { return false }
         var lock = SpoolPause.lock
         while true {
-            switch database.open() {
+            let answer = database.open()
+            monitor.found(isInWAL: database.isInWAL)
+            switch answer {
             case .done:
                 work.withLock { $0.isFresh = true }
                 return true
@@ -109,6 +128,9 @@ extension SpoolService {
                 guard case .again = await waitForLock(&lock) else { return false }
             case .closed, .moved:
                 return false
+            case .trouble(.inWAL) where lock.total == .zero:
+                // Found out just now; the next try switches it back.
+                guard await rest(lock.take()) else { return false }
             case .trouble(let trouble):
                 monitor.quarantine(trouble)
                 return false
@@ -185,7 +207,12 @@ extension SpoolService {
             case .postponed: isPostponed = true
             }
         }
-        if isPostponed { work.withLock { $0.mustRescan = true } }
+        if isPostponed {
+            work.withLock { $0.mustRescan = true }
+            offerAgain()
+        } else if !batch.credentials.isEmpty {
+            work.withLock { $0.postponedPause = SpoolPause.postponed }
+        }
         await follow(batch, known)
         nudge()
     }
@@ -216,9 +243,6 @@ extension SpoolService {
             monitor.allowWriteRetry()
             database.close()
         }
-        if database.look?.isWAL == true, database.isOpen {
-            if case .done(true) = await database.leaveWAL() { database.readAgain() }
-        }
         let now = ports.clock.uptime()
         let (isForced, isAllowed) = work.withLock { work in
             defer { work.mustRescan = false }
@@ -228,7 +252,9 @@ extension SpoolService {
     }
 
     private func beginRescan(isForced: Bool) {
+        let isNew = !database.isRescanning
         guard database.beginRescan(isForced: isForced) else { return }
+        if isNew { ports.intake.rescanBegan() }
         let now = ports.clock.uptime()
         work.withLock { work in
             work.rescanStartedAt = work.rescanStartedAt ?? now
@@ -238,6 +264,7 @@ extension SpoolService {
 
     /// The next one may begin once this one was 1 % of the time.
     private func endRescan() {
+        ports.intake.rescanEnded()
         let now = ports.clock.uptime()
         monitor.rescanned(unreadableCount: work.withLock { $0.rescanUnreadableCount })
         work.withLock { work in

@@ -55,7 +55,7 @@ extension SpoolService {
     /// A write failed; what reading will find, too, is left to it.
     private func fail(_ trouble: SpoolTrouble) {
         switch trouble {
-        case .refused, .missing, .newerVersion: database.readAgain()
+        case .refused, .missing, .newerVersion, .inWAL: database.readAgain()
         case .corrupt, .wrongSchema, .unopenable, .readOnly, .diskFull, .ioError, .locked, .slow:
             monitor.writeFailed(trouble)
         }

@@ -55,6 +55,12 @@ package final class SpoolService: Sendable {
         /// The file was opened and not read yet.
         var isFresh = false
         var openedAt: Duration?
+        /// There was a file once.
+        var isMade = false
+        /// Since when the file is in trouble, but for a lock.
+        var unreadableSince: Duration?
+        /// Before postponed rows are offered again.
+        var postponedPause = SpoolPause.postponed
     }
 
     let ports: Ports
@@ -62,14 +68,20 @@ package final class SpoolService: Sendable {
     let monitor: SpoolMonitor
     let work = Mutex(Work())
     let mirrorPace = Mutex(SpoolPace())
+    let barrier = SpoolBarrier()
     /// How often ``nudge()`` was called.
     let nudgeCount = Atomic(0)
     private let path: String
     private let sweepInterval: Duration
+    let lockedAfter: Duration
     private let settleSignal: AsyncStream<Void>.Continuation
     private let settleSignals: AsyncStream<Void>
+    private let postponedSignal: AsyncStream<Void>.Continuation
+    private let postponedSignals: AsyncStream<Void>
     private let mirrorSignal: AsyncStream<Void>.Continuation
     private let mirrorSignals: AsyncStream<Void>
+    /// Makes the file where there is none; until that has worked once.
+    private let make: (@Sendable () throws(StorageError) -> Void)?
     private let importSignal = Mutex<AsyncStream<Void>.Continuation?>(nil)
 
     /// Sets the service up; nothing is opened before ``run()``.
@@ -78,18 +90,44 @@ package final class SpoolService: Sendable {
     ///   - path: The file; made by ``SpoolFile``.
     ///   - ports: What it works with.
     ///   - sweepInterval: Between two looks at a file that no event told of.
+    ///   - lockedAfter: How long somebody may hold its lock before that is told.
+    ///   - make: Makes the file where there is none; tried until it has worked once, since a spool
+    ///     that goes away later is somebody's decision.
     package init(
         path: String,
         ports: Ports,
-        sweepInterval: Duration = SpoolLimits.sweepInterval
+        sweepInterval: Duration = SpoolLimits.sweepInterval,
+        lockedAfter: Duration = SpoolLimits.lockedAfter,
+        make: (@Sendable () throws(StorageError) -> Void)? = nil
     ) {
         self.path = path
         self.ports = ports
         self.sweepInterval = sweepInterval
+        self.lockedAfter = lockedAfter
+        self.make = make
         database = SpoolDatabase(path: path, hasher: ports.hasher, clock: ports.clock)
         monitor = SpoolMonitor(report: ports.report)
         (settleSignals, settleSignal) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+        (postponedSignals, postponedSignal) = AsyncStream.makeStream(
+            bufferingPolicy: .bufferingNewest(1)
+        )
         (mirrorSignals, mirrorSignal) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+    }
+
+    /// Makes the file where there is none.
+    ///
+    /// - Returns: False when there is none and none can be made: the spool is quarantined.
+    @discardableResult
+    package func prepare() -> Bool {
+        guard let make, !work.withLock({ $0.isMade }) else { return true }
+        do {
+            try make()
+        } catch {
+            monitor.quarantine(SpoolTrouble(error.kind))
+            return false
+        }
+        work.withLock { $0.isMade = true }
+        return true
     }
 
     /// Works until the task is cancelled; run it once.
@@ -120,8 +158,16 @@ package final class SpoolService: Sendable {
                     await self.mirrorAll()
                 }
             }
+            group.addTask {
+                for await _ in self.postponedSignals {
+                    let pause = self.work.withLock { $0.postponedPause.take() }
+                    guard await self.rest(pause) else { return }
+                    self.rescanNow()
+                }
+            }
             await group.waitForAll()
         }
+        barrier.stop()
         watcher.stop()
         importSignal.withLock { $0 = nil }
         await settleOnce()
@@ -153,4 +199,7 @@ package final class SpoolService: Sendable {
     }
 
     func wakeSettling() { settleSignal.yield() }
+
+    /// Rows were not taken: they are offered again after a while.
+    func offerAgain() { postponedSignal.yield() }
 }

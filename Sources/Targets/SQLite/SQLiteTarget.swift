@@ -17,7 +17,7 @@ package actor SQLiteTarget: PurgeTarget {
     /// Refusals of the guarded VFS that have been reported.
     private var guardBaseline: UInt64
 
-    private var queue: DatabaseQueue?
+    private(set) var queue: DatabaseQueue?
     private var plan: PurgePlan?
     /// The plan under the holds that the last purge was given.
     private var heldPlan: (holds: [RowFilter], plan: PurgePlan)?
@@ -43,7 +43,8 @@ package actor SQLiteTarget: PurgeTarget {
     /// Deletes and masks, many orders in one short transaction.
     package func purge(_ orders: [PurgeOrder]) async -> [PurgeAnswer] {
         let answers = await purgeSpelled(misspelling.fit(orders))
-        return misspelling.merged(answers, elsewhere: .trouble(.unusable), orders)
+        await forgetPages()
+        return misspelling.merged(answers, orders) { .trouble($0) }
     }
 
     private func purgeSpelled(_ orders: [PurgeOrder]) async -> [PurgeAnswer] {
@@ -105,7 +106,8 @@ package actor SQLiteTarget: PurgeTarget {
     /// Counts what is left by other queries than the purge used.
     package func verify(_ orders: [PurgeOrder]) async -> [VerifyAnswer] {
         let answers = await verifySpelled(misspelling.fit(orders))
-        return misspelling.merged(answers, elsewhere: .trouble(.unusable), orders)
+        await forgetPages()
+        return misspelling.merged(answers, orders) { .trouble($0) }
     }
 
     private func verifySpelled(_ orders: [PurgeOrder]) async -> [VerifyAnswer] {
@@ -136,7 +138,13 @@ package actor SQLiteTarget: PurgeTarget {
 
     /// Counts the user's rows table by table, each in short read transactions.
     package func plan(_ order: PurgeOrder) async -> PlanAnswer {
-        guard !misspelling.concerns(order) else { return .trouble(.unusable) }
+        guard !misspelling.concerns(order) else { return .trouble(misspelling.trouble(order)) }
+        let answer = await planSpelled(order)
+        await forgetPages()
+        return answer
+    }
+
+    private func planSpelled(_ order: PurgeOrder) async -> PlanAnswer {
         var schemaTries = 0
         while true {
             do {
@@ -169,6 +177,14 @@ package actor SQLiteTarget: PurgeTarget {
 
     /// Goes through every table of which something is erased, page by page.
     package func users(
+        where isWanted: @escaping @Sendable (UserID) -> Bool
+    ) async -> UsersAnswer {
+        let answer = await scan(where: isWanted)
+        await forgetPages()
+        return answer
+    }
+
+    private func scan(
         where isWanted: @escaping @Sendable (UserID) -> Bool
     ) async -> UsersAnswer {
         do {
@@ -238,12 +254,22 @@ package actor SQLiteTarget: PurgeTarget {
     }
 
     /// Checks everything at once.
-    package func inspect() async -> TargetFindings {
+    package func inspect() async -> TargetFindings { await look().found }
+
+    /// Without somebody's lock, which goes away by itself.
+    package func misfits() async -> [String] {
+        let (found, isLocked) = await look()
+        return isLocked ? [] : found.problems
+    }
+
+    /// Checks everything at once, and tells whether somebody's lock kept it from that.
+    private func look() async -> (found: TargetFindings, isLocked: Bool) {
         var (problems, advice) = DirectoryCheck.inspect(path: configuration.path)
         // Opening it would make a file wherever the service happens to stand.
         guard configuration.path.hasPrefix("/"), problems.isEmpty else {
-            return TargetFindings(problems: problems, advice: advice)
+            return (TargetFindings(problems: problems, advice: advice), false)
         }
+        var isLocked = false
         do {
             let queue = try connect()
             let (rules, clock) = (configuration.workRules(), clock)
@@ -263,6 +289,7 @@ package actor SQLiteTarget: PurgeTarget {
         } catch {
             let error = TargetError(error, target: name)
             forget(after: error)
+            isLocked = error.kind == .busy || error.kind == .interrupted
             problems.append(error.description)
         }
         let refusals = unsafe csqliteguard_refusals(configuration.path)
@@ -275,8 +302,9 @@ package actor SQLiteTarget: PurgeTarget {
                     + " the last one: \(kind)"
             )
             guardBaseline = refusals
+            isLocked = false
         }
-        return TargetFindings(problems: problems, advice: advice)
+        return (TargetFindings(problems: problems, advice: advice), isLocked)
     }
 
     /// Closes the connection; the next call opens it again.

@@ -1,3 +1,4 @@
+internal import CSQLiteGuard
 internal import GRDB
 internal import GRDBSQLite
 package import Lifecycle
@@ -29,6 +30,8 @@ package struct TargetError: Error, Sendable, CustomStringConvertible {
         case planRefused = "plan_refused"
         /// The guarded VFS refused an access (a planted journal, a link).
         case refused
+        /// Another program has cut the index of the WAL short while it was in use.
+        case indexLost = "index_lost"
         /// Not a database, damaged, or SQL the database does not accept.
         case unfit
     }
@@ -37,6 +40,8 @@ package struct TargetError: Error, Sendable, CustomStringConvertible {
     package let target: TargetName
     /// SQLite's extended result code; 0 when SQLite was not asked.
     package let resultCode: Int32
+    /// What a constraint or trigger is called; `nil` as long as nobody looked.
+    package var obstacle: Obstacle?
 
     package init(kind: Kind, target: TargetName, resultCode: Int32 = 0) {
         self.kind = kind
@@ -55,6 +60,7 @@ package struct TargetError: Error, Sendable, CustomStringConvertible {
         let kind: Kind =
             switch resultCode & 0xff {
             case SQLITE_BUSY, SQLITE_LOCKED, SQLITE_PROTOCOL: .busy
+            case SQLITE_IOERR where Int(resultCode) == Int(CSQLITEGUARD_IOERR_INDEX): .indexLost
             case SQLITE_FULL, SQLITE_IOERR, SQLITE_NOMEM: .storage
             case SQLITE_CANTOPEN: resultCode == Self.symlinkCode ? .refused : .away
             case SQLITE_READONLY: resultCode == Self.movedCode ? .moved : .away
@@ -85,10 +91,11 @@ package struct TargetError: Error, Sendable, CustomStringConvertible {
     package var trouble: Trouble {
         switch kind {
         case .busy, .schemaChanged: .throttled(retryAfter: nil)
-        case .storage, .constraint, .interrupted: .unusable
+        case .constraint: obstacle.map { .blocked($0) } ?? .unusable
+        case .storage, .interrupted: .unusable
         case .away: .unreachable
         case .moved, .cancelled: .lost
-        case .planRefused, .refused, .unfit: .misconfigured
+        case .planRefused, .refused, .indexLost, .unfit: .misconfigured
         }
     }
 
@@ -97,7 +104,7 @@ package struct TargetError: Error, Sendable, CustomStringConvertible {
         switch kind {
         case .constraint, .interrupted: true
         case .busy, .storage, .away, .cancelled, .moved, .schemaChanged, .planRefused, .refused,
-            .unfit:
+            .indexLost, .unfit:
             false
         }
     }
@@ -107,14 +114,14 @@ package struct TargetError: Error, Sendable, CustomStringConvertible {
         switch kind {
         case .schemaChanged, .planRefused: true
         case .busy, .constraint, .interrupted, .cancelled: false
-        case .storage, .away, .moved, .refused, .unfit: true
+        case .storage, .away, .moved, .refused, .indexLost, .unfit: true
         }
     }
 
     /// Whether the connection is given up, so that the next call opens the file afresh.
     var endsConnection: Bool {
         switch kind {
-        case .storage, .away, .moved, .refused, .unfit: true
+        case .storage, .away, .moved, .refused, .indexLost, .unfit: true
         case .busy, .constraint, .interrupted, .cancelled, .schemaChanged, .planRefused: false
         }
     }
@@ -126,7 +133,8 @@ package struct TargetError: Error, Sendable, CustomStringConvertible {
 
     /// What the codes mean that a wrong path or wrong permissions lead to.
     private var words: String {
-        switch resultCode & 0xff {
+        if kind == .indexLost { return "another program cut the '-shm' file short, " }
+        return switch resultCode & 0xff {
         case SQLITE_NOTADB: "the file is no SQLite database, or an encrypted one, "
         case SQLITE_CANTOPEN: "the service may not open the file, or write into its directory, "
         case SQLITE_READONLY: "the service may not write the file, "

@@ -1,0 +1,120 @@
+import Engine
+import FoundationEssentials
+import GRDB
+import Glibc
+import Testing
+
+@testable import Storage
+
+@Suite("A spool in WAL mode", .timeLimit(.minutes(1))) struct SpoolWALTests {
+    /// An application that has switched the spool to WAL, in another process: what it does to the
+    /// shared index it does not do to us.
+    private static func mode(of path: String) throws -> String? {
+        let queue = try SpoolFixture.open(path)
+        defer { close(queue) }
+        return try queue.read { try String.fetchOne($0, sql: "PRAGMA journal_mode") }
+    }
+
+    private static func close(_ queue: DatabaseQueue) {
+        do {
+            try queue.close()
+        } catch {
+            Issue.record("cannot close a connection")
+        }
+    }
+
+    private static func enterWAL(_ spool: SpoolFixture) throws {
+        try spool.execute("PRAGMA wal_autocheckpoint = 0; PRAGMA journal_mode = WAL")
+    }
+
+    @Test func `it is quarantined while an application keeps it open and goes on by itself`()
+        async throws
+    {
+        let spool = try SpoolFixture()
+        let (taker, health) = (SpoolTaker(), SpoolHealthLog())
+        let service = spool.service(taker, SpoolMirrorBox(), health, lockedAfter: .milliseconds(50))
+        try await running(service) {
+            try spool.submit("u1")
+            await taker.wait(for: 1)
+            try Self.enterWAL(spool)
+            try spool.submit("u2")
+            try spool.store("u2", secret: "s")
+            await health.wait(for: .quarantined(.inWAL))
+            #expect(service.health.isWAL)
+            #expect(taker.users == ["u1"])
+            try spool.application.close()
+            await health.wait(for: .leftWAL)
+            await taker.wait(for: 3)
+        }
+        #expect(try Self.mode(of: spool.path) == "delete")
+        #expect(
+            health.all == [.enteredWAL, .quarantined(.inWAL), .leftWAL, .back],
+            "each change was told once"
+        )
+        #expect(taker.users == ["u1", "u2"])
+    }
+
+    @Test func `one whose application is gone is switched back at once and nothing is lost`()
+        async throws
+    {
+        let spool = try SpoolFixture()
+        try Self.enterWAL(spool)
+        try spool.submit("u1")
+        // What a process leaves that is killed.
+        for suffix in ["", "-wal", "-shm"] {
+            try FileManager.default.copyItem(
+                atPath: spool.path + suffix,
+                toPath: spool.directory + "/dead.db" + suffix
+            )
+        }
+        try spool.application.close()
+        for suffix in ["", "-wal", "-shm"] {
+            unsafe unlink(spool.path + suffix)
+            unsafe rename(spool.directory + "/dead.db" + suffix, spool.path + suffix)
+        }
+        let (taker, health) = (SpoolTaker(), SpoolHealthLog())
+        try await running(spool.service(taker, SpoolMirrorBox(), health)) {
+            await taker.wait(for: 1)
+        }
+        #expect(taker.users == ["u1"])
+        #expect(health.all == [.enteredWAL, .leftWAL])
+        #expect(try Self.mode(of: spool.path) == "delete")
+    }
+
+    @Test func `the shared index beside it is never mapped`() async throws {
+        let spool = try SpoolFixture()
+        try Self.enterWAL(spool)
+        try spool.submit("u1")
+        // The application's own mapping, in this process.
+        let before = try Self.mappings(of: spool.path + "-shm")
+        let database = spool.database()
+        #expect(database.open().trouble == .inWAL)
+        guard case .busy = database.open() else {
+            Issue.record("somebody has it open, so it cannot be switched back")
+            return
+        }
+        #expect(try Self.mappings(of: spool.path + "-shm") == before)
+        try spool.application.close()
+        #expect(try database.open().value() == ())
+        #expect(try await database.read(.tail).value().batch.requests.count == 1)
+        #expect(try Self.mappings(of: spool.path + "-shm") == 0)
+    }
+
+    private static func mappings(of path: String) throws -> Int {
+        let maps = try String(contentsOf: URL(filePath: "/proc/self/maps"), encoding: .utf8)
+        return maps.split(separator: "\n").count { $0.hasSuffix(path) }
+    }
+
+    @Test func `the spool is found when it is made again, although it is in WAL mode`() throws {
+        let spool = try SpoolFixture()
+        let id = try spool.text("SELECT spool_id FROM spool_meta") ?? ""
+        try Self.enterWAL(spool)
+        try spool.submit("u1")
+        #expect(throws: StorageError.self, "an application has it open") {
+            try SpoolFile.create(path: spool.path)
+        }
+        try spool.application.close()
+        #expect(try SpoolFile.create(path: spool.path) == .existed(spoolID: id))
+        #expect(try Self.mode(of: spool.path) == "delete")
+    }
+}
