@@ -57,6 +57,7 @@ package enum JournalEvent: String, Sendable, CaseIterable {
     case notRevoked
     case purgeStarted
     case rowsRemaining
+    case purgeBlocked
     case deadlineNear
     case deadlinePassed
     case holdPlaced
@@ -79,6 +80,7 @@ package enum JournalEvent: String, Sendable, CaseIterable {
     // Targets
     case targetPaused
     case targetResumed
+    case componentUnfit
 
     // Spool
     case spoolQuarantined
@@ -88,6 +90,11 @@ package enum JournalEvent: String, Sendable, CaseIterable {
     case spoolBack
     case spoolReplaced
     case spoolInWAL
+    case spoolNotRead
+
+    // Clock
+    case clockStepped
+    case clockBehind
 }
 
 extension JournalEvent {
@@ -112,15 +119,15 @@ extension JournalEvent {
             .spoolBack, .keyRotationStarted, .keyRotationFinished, .replayStarted, .replayFinished,
             .requestApproved:
             .notice
-        case .uncleanStop, .journalOverflow, .intakePaused, .requestRejected, .requestParked,
-            .requestAbandoned, .notRevoked, .deadlineNear, .guardOverridden, .breakerOpened,
+        case .clockStepped, .uncleanStop, .journalOverflow, .intakePaused, .requestRejected,
+            .requestParked, .requestAbandoned, .notRevoked, .deadlineNear, .guardOverridden, .breakerOpened,
             .notificationReported, .notificationRefused, .notificationPollFailed,
             .subjectMismatch, .tokensExpiring, .spoolForeignObjects, .spoolUnreadableRows,
             .spoolReplaced, .spoolInWAL, .rollbackAccepted, .planChanged, .nothingErased:
             .warning
-        case .configurationRefused, .vaultSealed, .codeExpired, .requestQuarantined,
-            .rowsRemaining, .deadlinePassed, .providerPaused, .targetPaused, .spoolQuarantined,
-            .spoolUnwritable, .credentialNotSealed, .keyRotationStopped, .replayIncomplete,
+        case .clockBehind, .spoolNotRead, .configurationRefused, .vaultSealed, .codeExpired,
+            .requestQuarantined, .rowsRemaining, .purgeBlocked, .deadlinePassed, .providerPaused,
+            .targetPaused, .componentUnfit, .spoolQuarantined, .spoolUnwritable, .credentialNotSealed, .keyRotationStopped, .replayIncomplete,
             .recheckOverdue:
             .error
         case .storageFailed, .guardTripped, .ledgerDamaged, .stateRolledBack, .dataReturned:
@@ -175,6 +182,7 @@ extension JournalEvent {
         case .notRevoked: "identity not revoked"
         case .purgeStarted: "purge started"
         case .rowsRemaining: "verification found remaining rows"
+        case .purgeBlocked: "store refuses to erase a user"
         case .deadlineNear: "deadline near"
         case .deadlinePassed: "deadline passed"
         case .holdPlaced: "hold placed"
@@ -191,6 +199,7 @@ extension JournalEvent {
         case .notificationPollFailed: "provider notifications cannot be polled"
         case .targetPaused: "target paused"
         case .targetResumed: "target resumed"
+        case .componentUnfit: "provider or target cannot be used"
         case .spoolQuarantined: "spool quarantined"
         case .spoolUnwritable: "spool cannot be written"
         case .spoolForeignObjects: "foreign objects in the spool"
@@ -198,6 +207,9 @@ extension JournalEvent {
         case .spoolBack: "spool back"
         case .spoolReplaced: "spool replaced or restored"
         case .spoolInWAL: "spool in WAL mode"
+        case .spoolNotRead: "requests go on without the spool"
+        case .clockStepped: "system clock stepped"
+        case .clockBehind: "system clock behind the ledger"
         }
     }
 
@@ -248,6 +260,7 @@ extension JournalEvent {
         case .notRevoked: "314f33ab68f94eb78d731492306876b8"
         case .purgeStarted: "5a5f570278dc409fa7584225b6c0122d"
         case .rowsRemaining: "7fd6270d56a14a1693126d5e7a72107d"
+        case .purgeBlocked: "c817ef0e047a4a4ca08f22e25dc55753"
         case .deadlineNear: "5064b2660df943bda3a3cf56c02c01c9"
         case .deadlinePassed: "db45632ebe6a448db679cda9b258232d"
         case .holdPlaced: "19f9c7334ff44d189c4591e2e70960a1"
@@ -264,6 +277,7 @@ extension JournalEvent {
         case .notificationPollFailed: "8a5ae95928d94a228443ca70f1747b7e"
         case .targetPaused: "6c832afe015c42dd9e7699d6fd23c7d9"
         case .targetResumed: "b2730c857be345a6997728bed75aa4d1"
+        case .componentUnfit: "d1b4564c8a694fb0bde441713ce56864"
         case .spoolQuarantined: "723b1dce17494fe4848da76d0ceff044"
         case .spoolUnwritable: "b8199784383f42328bd9d99990f518b5"
         case .spoolForeignObjects: "82d4e89f8709496d83dce2f2621aaf4a"
@@ -271,6 +285,9 @@ extension JournalEvent {
         case .spoolBack: "5b9efd6bc73c4732a19ef07b319a248c"
         case .spoolReplaced: "fa88d1e8922f4fc5b1bd53fefb0f129e"
         case .spoolInWAL: "0e67c2c3a69548fea661647ad7d5f936"
+        case .spoolNotRead: "69567bcc428868ded1e415aaa051d303"
+        case .clockStepped: "c6e289de0967a5ca5fea63ed7da0ab95"
+        case .clockBehind: "0481ada20f4db4bbec58a006f3de7ee7"
         }
     }
 }

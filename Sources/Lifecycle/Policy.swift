@@ -75,6 +75,12 @@ package enum WithoutIdentities: String, Sendable, CaseIterable {
     case park
 }
 
+/// What to do when no key leads into a store that has `keyed_by`; `without_keys`.
+package enum WithoutKeys: String, Sendable, CaseIterable {
+    case proceed
+    case park
+}
+
 /// Whether somebody must approve a deletion before anything happens; `approval`.
 package enum ApprovalPolicy: String, Sendable, CaseIterable {
     case none

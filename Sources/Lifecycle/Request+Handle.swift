@@ -119,7 +119,10 @@ extension Request {
             crashCount = 0
             lookup?.retryNow()
             for index in revocations.indices { revocations[index].retryNow() }
-            for index in purges.indices { purges[index].retryNow() }
+            for index in purges.indices {
+                let isUnknown = purges[index].waitsForKeys(around)
+                isUnknown ? purges[index].lookAgain() : purges[index].retryNow()
+            }
             approval?.retryNow()
         case .cancel:
             return try cancel(at: now)
@@ -160,6 +163,11 @@ extension Request {
         at now: WallTime,
         around: Surroundings
     ) throws(OperationRefusal) -> [RequestEffect] {
+        let unknown = purges.indices.filter { purges[$0].waitsForKeys(around) }
+        if !unknown.isEmpty {
+            for index in unknown { purges[index].counts.goWithoutKeys() }
+            return [.announce(.abandoned)]
+        }
         let lacksIdentity = waitsForIdentity(around)
         guard let stage = phase.stage, stage <= .revoking, openRevocationCount > 0 || lacksIdentity
         else { throw .nothingToAbandon }

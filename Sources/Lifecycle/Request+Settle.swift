@@ -16,8 +16,12 @@ extension Request {
         into effects: inout [RequestEffect]
     ) -> Bool? {
         guard let stage = phase.stage else { return nil }
-        if let reason = obstacle(around) {
+        if let reason = obstacle(in: stage, around) {
             park(stage, reason, until: nil, now: now)
+            return false
+        }
+        if stage <= .revoking, around.spool == .reading {
+            waitForRead(in: stage)
             return false
         }
         switch stage {
@@ -41,13 +45,29 @@ extension Request {
         }
     }
 
-    /// What stops every stage alike.
+    /// What stops every stage alike, and what stops revoking.
     ///
     /// Re-read before every step.
-    private func obstacle(_ around: Surroundings) -> ParkReason? {
+    private func obstacle(in stage: Stage, _ around: Surroundings) -> ParkReason? {
         if crashCount >= Limits.crashesMax { return .quarantined }
         if isHeld || around.isRestrained { return .onHold }
-        return around.isVaultOpen ? nil : .vaultSealed
+        if around.isClockBehind { return .clockBehind }
+        if !around.isVaultOpen { return .vaultSealed }
+        guard stage <= .revoking else { return nil }
+        switch around.spool {
+        case .read, .reading: return nil
+        case .unread: return .awaitingSpool
+        case .unsealed: return .awaitingCredentials
+        }
+    }
+
+    /// Stays as it is while a credential may be on its way from the spool; the read ends soon.
+    private mutating func waitForRead(in stage: Stage) {
+        switch phase.parkReason {
+        case .awaitingSpool, .awaitingCredentials: break
+        default: phase = .open(stage)
+        }
+        dueAt = dueAt ?? notBefore
     }
 
     private mutating func settleRevoking(
@@ -138,11 +158,16 @@ extension Request {
             phase = .open(.purging)
             return true
         }
-        let next = purges.firstIndex {
-            $0.step == .purged && !isBehindSource($0, .verified, around)
+        let open = purges.indices.filter {
+            purges[$0].step == .purged && !purges[$0].waitsForKeys(around)
         }
-        guard let index = next ?? purges.firstIndex(where: { $0.step == .purged }) else {
-            complete(at: now, into: &effects)
+        let next = open.first { !isBehindSource(purges[$0], .verified, around) }
+        guard let index = next ?? open.first else {
+            if purges.contains(where: { $0.waitsForKeys(around) }) {
+                park(.verifying, .withoutKeys, until: nil, now: now)
+            } else {
+                complete(at: now, into: &effects)
+            }
             return false
         }
         settleTarget(at: index, stage: .verifying, now, around: around, into: &effects)

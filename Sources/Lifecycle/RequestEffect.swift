@@ -29,6 +29,8 @@ package enum Announcement: Hashable, Sendable {
     case planChanged
     case purgeStarted
     case remainingRows(TargetName)
+    /// A store refuses to erase this user, and names what stands in the way.
+    case blocked(TargetName, Obstacle)
     case completed
     /// It is completed, and all that there was of the user is newer than it.
     case nothingErased

@@ -8,6 +8,10 @@ package struct Surroundings: Sendable {
     package var isVaultOpen: Bool
     /// The mass-deletion guard lets no further purge begin.
     package var isGuardClosed: Bool
+    /// What is known about credentials of this request's user in the spool.
+    package var spool = SpoolKnowledge.read
+    /// The clock is behind what the ledger has signed: nothing is revoked or purged.
+    package var isClockBehind = false
     package var withoutIdentities: WithoutIdentities
     /// The state may be an old copy: nothing is revoked or purged until an operator says so.
     package var isRestrained = false
@@ -17,6 +21,8 @@ package struct Surroundings: Sendable {
     package var targets: [TargetName] = []
     /// The targets whose ids are found in the rows of another one, with that one; no circles.
     package var keySources: [TargetName: TargetName] = [:]
+    /// The targets that let a request wait for an operator when no key leads into them.
+    package var keyedTargetsToPark: Set<TargetName> = []
     /// The targets that are purged after all others, whatever holds those up.
     package var lastTargets: Set<TargetName> = []
     /// No deletion goes on before an operator has approved its plan.
@@ -47,6 +53,18 @@ package struct Surroundings: Sendable {
     package func rowHolds(on target: TargetName) -> [TargetHold] {
         holds.filter { $0.rows != nil && $0.target == target }
     }
+}
+
+/// What is known about the credentials of one user that an application has put into the spool.
+package enum SpoolKnowledge: Sendable, CaseIterable {
+    /// Everything that was committed before the request was accepted is in the vault.
+    case read
+    /// A read that began after the acceptance is under way.
+    case reading
+    /// Such a read does not end, for longer than ``Limits/spoolPatience``.
+    case unread
+    /// A credential of the user is in the spool and could not be sealed.
+    case unsealed
 }
 
 /// The time of a decision and the dice for its jitter.

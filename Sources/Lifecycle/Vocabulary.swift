@@ -86,6 +86,8 @@ package enum ParkReason: String, Sendable, CaseIterable {
     case awaitingCredentials = "awaiting_credentials"
     /// The clock shows an earlier time than the newest checkpoint of the ledger.
     case clockBehind = "clock_behind"
+    /// No key led into a store whose `without_keys` is `park`.
+    case withoutKeys = "without_keys"
 }
 
 /// The ten states that applications see, in the spool, over HTTP and in the journal.

@@ -63,6 +63,42 @@ struct DependentTargetTests {
         #expect(try await world.rows() == 3)
     }
 
+    @Test func `a store into which no key led is called neither verified nor clean`() async throws {
+        let world = try await KeyWorld()
+        try await world.insert("u1", "c1", "w1")
+        // The application was faster.
+        try await world.remove("u1")
+        let loaded = try await world.submit("u1")
+        let targets = world.shelf.current.targets
+        for name in ["crm", "spaces"].map({ TargetName($0) }) {
+            let target = try #require(targets[name])
+            let answers = await target.purge([world.order(loaded)])
+            guard case .done(let counts) = answers[0] else {
+                Issue.record("\(answers)")
+                return
+            }
+            #expect(counts.isNotLookedFor && counts.workedCount == 0)
+            #expect(await target.verify([world.order(loaded)]) == [.notLookedFor])
+        }
+        #expect(try world.names(in: "crm") == ["c1.json"])
+        // A row that is put back leads there after all.
+        try await world.insert("u1", "c1")
+        await world.purge(loaded, [TargetName("app-db"), TargetName("crm")])
+        #expect(try world.names(in: "crm").isEmpty && world.names(in: "spaces") == ["w1"])
+    }
+
+    @Test func `the looks do not call a store clean into which no key led`() async throws {
+        let world = try await KeyWorld()
+        try await world.insert("u1", "c1")
+        let loaded = try await world.submit("u1")
+        await world.purge(loaded, [TargetName("app-db"), TargetName("crm")])
+        _ = await world.shelf.current.targets[TargetName("spaces")]?.purge([world.order(loaded)])
+        try await world.complete(loaded)
+        try await world.look(after: KeyWorld.day)
+        let record = try #require(try await world.bench.state.requestRecord(loaded.request.id))
+        #expect(record.rechecks.map(\.missing) == [[TargetName("spaces")]])
+    }
+
     @Test func `no found id stands in our files, and all are gone after the last look`()
         async throws
     {

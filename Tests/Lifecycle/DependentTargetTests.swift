@@ -45,6 +45,43 @@ struct DependentTargetTests {
         )
     }
 
+    @Test("a store into which no key led waits for an operator where that is wanted")
+    func withoutKeys() throws {
+        let targets = [Self.files, Sample.database]
+        for isParking in [true, false] {
+            var machine = try Self.machine(targets)
+            if isParking { machine.around.keyedTargetsToPark = [Self.files] }
+            try machine.send(.purged(Sample.database, Self.done))
+            try machine.send(.purged(Self.files, .done(Sample.notLookedFor)))
+            let next = try machine.send(.verified(Sample.database, .clean))
+            guard isParking else {
+                #expect(next == [.verify(Self.files)])
+                let told = try machine.send(.verified(Self.files, .notLookedFor))
+                #expect(told == [.announce(.completed)])
+                #expect(machine.request.purges[0].counts == Sample.notLookedFor)
+                continue
+            }
+            #expect(next == [.announce(.parked(.withoutKeys))])
+            // A key was put back: what it leads to is purged.
+            var retried = machine
+            #expect(try retried.send(.retry) == [.purge(Self.files), .announce(.resumed)])
+            let counts = PurgeCounts(entries: [.init(name: "f", action: "delete", rowCount: 3)])
+            try retried.send(.purged(Self.files, .done(counts)))
+            #expect(try retried.send(.verified(Self.files, .clean)) == [.announce(.completed)])
+            #expect(retried.request.purges[0].counts.entries == counts.entries)
+            // There is none, an operator says.
+            #expect(
+                try machine.send(.abandon) == [
+                    .announce(.abandoned), .verify(Self.files), .announce(.resumed),
+                ]
+            )
+            let told = try machine.send(.verified(Self.files, .notLookedFor))
+            #expect(told == [.announce(.completed)])
+            let actions = machine.request.purges[0].counts.entries.map(\.action)
+            #expect(actions == [PurgeCounts.withoutKeysAction])
+        }
+    }
+
     @Test("while rows are held nothing that they name goes", arguments: [true, false])
     func held(isOfRows: Bool) throws {
         let filter = RowFilter(

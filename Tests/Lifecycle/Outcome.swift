@@ -80,6 +80,7 @@ extension Outcome {
         case .planChanged: "planChanged"
         case .purgeStarted: "purgeStarted"
         case .remainingRows: "remainingRows"
+        case .blocked: "blocked"
         case .completed: "done"
         case .nothingErased: "nothingErased"
         case .cancelled: "cancelled"
@@ -123,6 +124,10 @@ extension Outcome {
         case .massDeletionGuard: "G"
         case .sharedIdentity: "S"
         case .quarantined: "Q"
+        case .awaitingSpool: "W"
+        case .awaitingCredentials: "U"
+        case .clockBehind: "C"
+        case .withoutKeys: "K"
         }
     }
 

@@ -40,10 +40,12 @@ enum PhaseRow: Hashable, CaseIterable {
     /// Which stage may wait for which event.
     static func canPark(_ stage: Stage, _ reason: ParkReason) -> Bool {
         switch reason {
-        case .onHold, .vaultSealed, .quarantined: true
+        case .onHold, .vaultSealed, .quarantined, .clockBehind: true
+        case .awaitingSpool, .awaitingCredentials: stage <= .revoking
         case .needsReauthentication, .providerPaused, .sharedIdentity: stage == .revoking
         case .massDeletionGuard: stage == .purging
         case .targetPaused: stage >= .purging
+        case .withoutKeys: stage == .verifying
         case .awaitingApproval: stage == .revoking || stage == .purging
         }
     }
@@ -147,7 +149,8 @@ extension PhaseRow {
     ) throws -> Machine {
         var machine = Machine(kind)
         switch reason {
-        case .onHold, .vaultSealed, .quarantined:
+        case .onHold, .vaultSealed, .quarantined, .clockBehind, .awaitingSpool,
+            .awaitingCredentials:
             return try stop(lead(kind, to: Situation.typical(of: stage)), reason)
         case .needsReauthentication:
             let spent = Sample.credential(.unusable, kind: .authorizationCode)
@@ -168,6 +171,10 @@ extension PhaseRow {
             try machine.revokeEverything()
             machine.around.pausedTargets = [Sample.database]
             if stage == .verifying { try machine.answer(purge: .done(PurgeCounts())) }
+        case .withoutKeys:
+            machine.around.keyedTargetsToPark = [Sample.database]
+            try machine.revokeEverything()
+            try machine.answer(purge: .done(Sample.notLookedFor))
         case .awaitingApproval where stage == .revoking:
             machine.around.isApprovalRequired = true
             try machine.send(.due)
@@ -188,6 +195,15 @@ extension PhaseRow {
             try machine.send(.hold)
         case .vaultSealed:
             machine.around.isVaultOpen = false
+            try machine.send(.due)
+        case .clockBehind:
+            machine.around.isClockBehind = true
+            try machine.send(.due)
+        case .awaitingSpool:
+            machine.around.spool = .unread
+            try machine.send(.due)
+        case .awaitingCredentials:
+            machine.around.spool = .unsealed
             try machine.send(.due)
         default:
             try machine.send(.quarantine)

@@ -134,6 +134,36 @@ enum PhaseTable {
           revoking +check +resumed: retry
           cancelled +cancelled: cancel
           accepted/quarantined +abandoned: abandon
+        accepted/awaiting_spool
+          stays: due lookup planned checked revoked confirmed purged verified postponed news retry
+          stays: restored
+          refused deletion_in_progress: absorbed
+          refused no_plan: approve
+          accepted/on_hold +parked: hold
+          refused not_on_hold: release
+          cancelled +cancelled: cancel
+          accepted/awaiting_spool +abandoned: abandon
+          accepted/quarantined +parked: quarantine
+        accepted/awaiting_credentials
+          stays: due lookup planned checked revoked confirmed purged verified postponed news retry
+          stays: restored
+          refused deletion_in_progress: absorbed
+          refused no_plan: approve
+          accepted/on_hold +parked: hold
+          refused not_on_hold: release
+          cancelled +cancelled: cancel
+          accepted/awaiting_credentials +abandoned: abandon
+          accepted/quarantined +parked: quarantine
+        accepted/clock_behind
+          stays: due lookup planned checked revoked confirmed purged verified postponed news retry
+          stays: restored
+          refused deletion_in_progress: absorbed
+          refused no_plan: approve
+          accepted/on_hold +parked: hold
+          refused not_on_hold: release
+          cancelled +cancelled: cancel
+          accepted/clock_behind +abandoned: abandon
+          accepted/quarantined +parked: quarantine
         scheduled/vault_sealed
           stays: due lookup planned checked revoked confirmed purged verified postponed news retry
           stays: restored
@@ -162,6 +192,36 @@ enum PhaseTable {
           scheduled +resumed: retry
           cancelled +cancelled: cancel
           scheduled/quarantined +abandoned: abandon
+        scheduled/awaiting_spool
+          stays: due lookup planned checked revoked confirmed purged verified postponed news retry
+          stays: restored
+          refused deletion_in_progress: absorbed
+          refused no_plan: approve
+          scheduled/on_hold +parked: hold
+          refused not_on_hold: release
+          cancelled +cancelled: cancel
+          scheduled/awaiting_spool +abandoned: abandon
+          scheduled/quarantined +parked: quarantine
+        scheduled/awaiting_credentials
+          stays: due lookup planned checked revoked confirmed purged verified postponed news retry
+          stays: restored
+          refused deletion_in_progress: absorbed
+          refused no_plan: approve
+          scheduled/on_hold +parked: hold
+          refused not_on_hold: release
+          cancelled +cancelled: cancel
+          scheduled/awaiting_credentials +abandoned: abandon
+          scheduled/quarantined +parked: quarantine
+        scheduled/clock_behind
+          stays: due lookup planned checked revoked confirmed purged verified postponed news retry
+          stays: restored
+          refused deletion_in_progress: absorbed
+          refused no_plan: approve
+          scheduled/on_hold +parked: hold
+          refused not_on_hold: release
+          cancelled +cancelled: cancel
+          scheduled/clock_behind +abandoned: abandon
+          scheduled/quarantined +parked: quarantine
         revoking/needs_reauthentication
           stays: due lookup planned checked revoked confirmed purged verified postponed retry
           stays: restored
@@ -222,6 +282,36 @@ enum PhaseTable {
           revoking +revoke +resumed: retry
           cancelled +cancelled: cancel
           revoking/quarantined +abandoned: abandon
+        revoking/awaiting_spool
+          stays: due lookup planned checked revoked confirmed purged verified postponed news retry
+          stays: restored
+          refused deletion_in_progress: absorbed
+          refused no_plan: approve
+          revoking/on_hold +parked: hold
+          refused not_on_hold: release
+          cancelled +cancelled: cancel
+          revoking/awaiting_spool +abandoned: abandon
+          revoking/quarantined +parked: quarantine
+        revoking/awaiting_credentials
+          stays: due lookup planned checked revoked confirmed purged verified postponed news retry
+          stays: restored
+          refused deletion_in_progress: absorbed
+          refused no_plan: approve
+          revoking/on_hold +parked: hold
+          refused not_on_hold: release
+          cancelled +cancelled: cancel
+          revoking/awaiting_credentials +abandoned: abandon
+          revoking/quarantined +parked: quarantine
+        revoking/clock_behind
+          stays: due lookup planned checked revoked confirmed purged verified postponed news retry
+          stays: restored
+          refused deletion_in_progress: absorbed
+          refused no_plan: approve
+          revoking/on_hold +parked: hold
+          refused not_on_hold: release
+          cancelled +cancelled: cancel
+          revoking/clock_behind +abandoned: abandon
+          revoking/quarantined +parked: quarantine
         purging/target_paused
           stays: due lookup planned checked revoked confirmed verified postponed retry restored
           verifying/target_paused: purged
@@ -270,6 +360,16 @@ enum PhaseTable {
           verifying +verify +resumed: retry
           refused too_late: cancel
           refused nothing_to_abandon: abandon
+        purging/clock_behind
+          stays: due lookup planned checked revoked confirmed purged verified postponed retry
+          stays: restored
+          refused deletion_in_progress: absorbed news
+          refused no_plan: approve
+          purging/on_hold +parked: hold
+          refused not_on_hold: release
+          refused too_late: cancel
+          refused nothing_to_abandon: abandon
+          purging/quarantined +parked: quarantine
         verifying/target_paused
           stays: due lookup planned checked revoked confirmed purged postponed retry
           purging/target_paused: restored
@@ -309,6 +409,27 @@ enum PhaseTable {
           completed +done: retry
           refused too_late: cancel
           refused nothing_to_abandon: abandon
+        verifying/without_keys
+          stays: due lookup planned checked revoked confirmed purged postponed
+          completed +done: verified
+          purging +purge +resumed: retry restored
+          verifying +abandoned +verify +resumed: abandon
+          refused deletion_in_progress: absorbed news
+          refused no_plan: approve
+          verifying/on_hold +parked: hold
+          refused not_on_hold: release
+          refused too_late: cancel
+          verifying/quarantined +parked: quarantine
+        verifying/clock_behind
+          stays: due lookup planned checked revoked confirmed purged verified postponed retry
+          stays: restored
+          refused deletion_in_progress: absorbed news
+          refused no_plan: approve
+          verifying/on_hold +parked: hold
+          refused not_on_hold: release
+          refused too_late: cancel
+          refused nothing_to_abandon: abandon
+          verifying/quarantined +parked: quarantine
         revoking, plan
           stays: due lookup checked revoked confirmed purged verified postponed news retry restored
           revoking/awaiting_approval +parked: planned

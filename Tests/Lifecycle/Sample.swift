@@ -11,6 +11,10 @@ enum Sample {
     static let token = CredentialID(rowID: 1)
     static let secondToken = CredentialID(rowID: 2)
     static let freshToken = CredentialID(rowID: 9)
+    /// What the purge of a store brings into which no key led.
+    static let notLookedFor = PurgeCounts(entries: [
+        .init(name: "app-db.customer", action: PurgeCounts.notLookedForAction, rowCount: 0)
+    ])
 
     /// Apple's rules unless told: one refresh a day, live for a day, one revoke ends the grant.
     static func traits(

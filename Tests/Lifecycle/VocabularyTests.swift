@@ -3,7 +3,7 @@ import Testing
 
 /// Words that are contracts with the outside.
 struct VocabularyTests {
-    @Test func `the wire has ten states, twelve park reasons and nine verdicts`() {
+    @Test func `the wire has ten states, thirteen park reasons and nine verdicts`() {
         #expect(
             WireState.allCases.map(\.rawValue) == [
                 "submitted", "accepted", "scheduled", "revoking", "purging", "verifying",
@@ -15,6 +15,7 @@ struct VocabularyTests {
                 "needs_reauthentication", "provider_paused", "target_paused", "vault_sealed",
                 "on_hold", "awaiting_approval", "mass_deletion_guard", "shared_identity",
                 "quarantined", "awaiting_spool", "awaiting_credentials", "clock_behind",
+                "without_keys",
             ]
         )
         #expect(

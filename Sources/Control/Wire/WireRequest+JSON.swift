@@ -60,6 +60,7 @@ extension WireStep {
             writer.member("attempts", Int64(attempts))
             writer.member("verdict", verdict)
             writer.member("last_error", lastError)
+            writer.member("obstacle", obstacle)
             writer.member("started_at", startedAt?.rfc3339)
             writer.member("ended_at", endedAt?.rfc3339)
             writer.member("duration_ms", durationMilliseconds)

@@ -37,6 +37,7 @@ package struct WireStep: WireObject, Codable, Hashable {
     package var attempts: Int
     package var verdict: String?
     package var lastError: String?
+    package var obstacle: String?
     package var startedAt: WallTime?
     package var endedAt: WallTime?
     package var durationMilliseconds: Int64?
@@ -50,7 +51,7 @@ package struct WireStep: WireObject, Codable, Hashable {
     }
 
     enum CodingKeys: String, CodingKey {
-        case name, kind, provider, target, state, attempts, verdict
+        case name, kind, provider, target, state, attempts, verdict, obstacle
         case lastError = "last_error"
         case startedAt = "started_at"
         case endedAt = "ended_at"
@@ -67,6 +68,7 @@ package struct WireStep: WireObject, Codable, Hashable {
         .required("attempts", .integer, "Attempts so far."),
         .optional("verdict", .text, "What it found or did."),
         .optional("last_error", .text, "A code: why the last attempt brought nothing."),
+        .optional("obstacle", .text, "The constraint, trigger or column that stands in the way."),
         .optional("started_at", .time, "When the first attempt started."),
         .optional("ended_at", .time, "When it ended."),
         .optional("duration_ms", .integer, "How long it took, waits included."),

@@ -7,6 +7,8 @@ import Storage
 /// The proof for one completed request: what was done, and what came later.
 struct Receipt: Sendable {
     let record: RequestRecord
+    /// Identities that an operator had forgotten before the end.
+    let forgotten: [ForgottenIdentity]
     let abandonNote: AbandonNote?
     /// Who did not want anybody to look again.
     let caseNote: AbandonNote?
@@ -25,6 +27,7 @@ struct Receipt: Sendable {
         ]
         members += statement.members
         members += time("scrubbed_at", record.scrubbedAt)
+        members += forgottenIdentities
         let isWithoutKeys = request.purges.contains { work in
             work.counts.entries.contains { $0.action == PurgeCounts.withoutKeysAction }
         }
@@ -82,6 +85,18 @@ struct Receipt: Sendable {
             + (record.openCase == nil ? note("rechecks_abandoned", caseNote) : [])
     }
 
+    private var forgottenIdentities: [Member] {
+        guard !forgotten.isEmpty else { return [] }
+        let items = forgotten.map { identity -> JSONValue in
+            .object([
+                Member("provider", .string(identity.provider.rawValue)),
+                Member("at", .string(identity.at.rfc3339)),
+                Member("uid", .integer(Int64(identity.uid))),
+            ])
+        }
+        return [Member("forgotten", .array(items))]
+    }
+
     private func note(_ name: String, _ note: AbandonNote?) -> [Member] {
         guard let note else { return [] }
         let members: [Member] = [
@@ -135,16 +150,20 @@ struct Receipt: Sendable {
         let open = request.revocations.filter {
             ($0.verdict?.mayLeaveLink ?? true) && !confirmed.contains($0.identity)
         }
-        if request.revocations.isEmpty {
-            let decision = request.isWithoutIdentities ? "; an operator decided not to wait" : ""
-            sentences.append("No identity was known, so nothing was revoked\(decision).")
-        } else if open.isEmpty {
-            sentences.append("Every known link to a provider is cut.")
-        } else {
-            let names = open.map { "\($0.provider) (\($0.verdict?.rawValue ?? "open"))" }
+        let names =
+            open.map { "\($0.provider) (\($0.verdict?.rawValue ?? "open"))" }
+            + forgotten.map { "\($0.provider) (forgotten by an operator)" }
+        if !names.isEmpty {
             sentences.append(
                 "NOT revoked: \(names.joined(separator: ", ")); the user can cut these by hand."
             )
+        } else if request.revocations.isEmpty {
+            let decision = request.isWithoutIdentities ? "; an operator decided not to wait" : ""
+            sentences.append("No identity was known, so nothing was revoked\(decision).")
+        } else if request.revocations.allSatisfy({ $0.verdict == .nothingToRevoke }) {
+            sentences.append("No known sign-in had a token, so there was nothing to revoke.")
+        } else {
+            sentences.append("Every known link to a provider is cut.")
         }
         if let returnedAt = record.openCase?.returnedAt {
             sentences.append(

@@ -33,7 +33,7 @@ final class Afterlife: Sendable {
     private enum Finding {
         case clean
         case remaining(Int)
-        /// Not configured any more, or the ids by which it knew the user are gone.
+        /// Not configured any more, or no ids are known by which it knows the user.
         case missing
         case unknown(retryAt: WallTime)
     }
@@ -75,7 +75,10 @@ final class Afterlife: Sendable {
             var timers = ArmedTimers()
             for await _ in state.caseSignals {
                 let next = try await lookAgain()
-                guard let next, timers.arm(next, at: clock.now()) else { continue }
+                let now = clock.now()
+                guard let next, timers.arm(next, at: now, stepCount: clock.stepCount) else {
+                    continue
+                }
                 group.addTask {
                     do {
                         try await self.clock.sleep(until: next)
@@ -207,6 +210,7 @@ extension Afterlife {
             switch answer {
             case .clean: .clean
             case .remaining(let count): .remaining(count)
+            case .notLookedFor: .missing
             case .trouble: .unknown(retryAt: until)
             }
         }

@@ -134,7 +134,7 @@ extension ReplayDesk {
         case (.trouble(let cause), _), (_, .trouble(let cause)): cause.code
         case (.held, _), (.stopped, _): ParkReason.onHold.rawValue
         case (.done, .remaining): "remaining_rows"
-        case (.done, .clean): nil
+        case (.done, .clean), (.done, .notLookedFor): nil
         }
     }
 

@@ -280,7 +280,7 @@ extension ReplayDesk {
         change(name.rawValue) { target in
             for (order, answer) in zip(orders, answers) {
                 switch answer {
-                case .clean: break
+                case .clean, .notLookedFor: break
                 case .trouble(let trouble): target.error = target.error ?? trouble.code
                 case .remaining(let count):
                     guard !told.contains(order.purge.request) else { continue }
@@ -361,7 +361,7 @@ extension ReplayDesk {
                 target.found += 1
                 target.rows += count
             case .trouble(let trouble)?: target.error = trouble.code
-            case .clean?, nil: break
+            case .clean?, .notLookedFor?, nil: break
             }
             if let error { target.error = error }
         }

@@ -33,7 +33,8 @@ extension EngineCore {
         case .timer:
             retryCodes(at: now)
         case .admitted, .fetched, .loaded, .codes, .committed, .answered, .targetAnswered,
-            .planned, .exchanged, .news, .renewalsFound, .renewed:
+            .planned, .exchanged, .news, .renewalsFound, .renewed, .spoolRead, .unsealed,
+            .clockStepped, .clockFloor:
             break
         }
     }
@@ -78,6 +79,7 @@ extension EngineCore {
         around.directory = configuration.directory
         around.targets = configuration.targets
         around.keySources = configuration.keySources
+        around.keyedTargetsToPark = configuration.keyedTargetsToPark
         around.lastTargets = configuration.lastTargets
         massDeletionGuard.purgesMax = configuration.purgesPerHourMax
         adoptLanes()
@@ -86,6 +88,7 @@ extension EngineCore {
         adoptApproval(configuration.approval, at: now)
         wake(.providerPaused, at: now)
         wake(.needsReauthentication, at: now)
+        wake(.withoutKeys, at: now)
     }
 
     /// Parked requests are found by the store; what is in the window is looked at here.

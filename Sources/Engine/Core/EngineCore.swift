@@ -38,6 +38,8 @@ package struct EngineCore: Sendable {
         var tickets: [Ticket] = []
         /// It makes parked requests due, which only a later read can find.
         var hasWake = false
+        /// Jumps of the clock that it takes over.
+        var reclockCount = 0
     }
 
     var configuration: EngineConfiguration
@@ -86,6 +88,14 @@ package struct EngineCore: Sendable {
     /// Due times noted while a fetch was under way, which cannot know them.
     var dueNotedDuringFetch: WallTime?
     var isIntakePaused = false
+    /// What requests wait for that came by the socket.
+    var spoolGate = SpoolGate()
+    /// The newest time that the ledger has signed.
+    var clockFloor = WallTime.distantPast
+    /// Jumps of the clock that the store has not taken over yet; what it reads may be of before.
+    var reclocksUnderWay = 0
+    /// The last read that may show times of before a jump of the clock.
+    var lastReadBeforeStep = ReadNumber(value: 0)
     /// Wakes that the last process did not end.
     private let unfinishedWakes: [ParkReason: RequestID]
 
@@ -115,6 +125,7 @@ package struct EngineCore: Sendable {
         around.directory = configuration.directory
         around.targets = configuration.targets
         around.keySources = configuration.keySources
+        around.keyedTargetsToPark = configuration.keyedTargetsToPark
         around.lastTargets = configuration.lastTargets
         around.isApprovalRequired = configuration.approval == .required
         around.holds = pauses.holds
@@ -164,6 +175,7 @@ package struct EngineCore: Sendable {
     ///   - input: What happened.
     ///   - now: When.
     package mutating func handle(_ input: EngineInput, at now: WallTime) {
+        if around.isClockBehind { noteClock(at: now) }
         consume(input, at: now)
     }
 
@@ -188,7 +200,11 @@ package struct EngineCore: Sendable {
             }
         }
         times += renewalTimes(after: now)
-        if let nextDueAt, !isFetching, mayFetch, hasRoom { times.append(nextDueAt) }
+        if let patience = spoolGate.wakeTime(after: now) { times.append(patience) }
+        if around.isClockBehind { times.append(clockFloor) }
+        if let nextDueAt, !isFetching, mayFetch, hasRoom, reclocksUnderWay == 0 {
+            times.append(nextDueAt)
+        }
         return times.min()
     }
 
@@ -216,13 +232,23 @@ package struct EngineCore: Sendable {
             admitNew(requests, at: now)
         case .fetched(let read, let due, let limit):
             isFetching = false
+            guard !isBeforeStep(read) else {
+                nextDueAt = now
+                endRead()
+                break
+            }
             nextDueAt = [due.requests.count >= limit ? now : due.nextDueAt, dueNotedDuringFetch]
                 .compactMap(\.self).min()
             dueNotedDuringFetch = nil
-            noteRest(of: due.requests)
+            noteRest(of: due.requests, at: now)
             admit(due.requests.filter { !isStale($0.request.id, read) }, at: now)
             endRead()
         case .loaded(let read, let requests, let asked):
+            guard !isBeforeStep(read) else {
+                endRead()
+                load(asked)
+                break
+            }
             adoptLoaded(requests, asked: asked, by: read, at: now)
             endRead()
         case .codes(let loaded):
@@ -230,7 +256,7 @@ package struct EngineCore: Sendable {
         case .committed(let news):
             commitEnded(news, at: now)
         case .answered(let id, let event, let provider, let trouble):
-            providerAnswered(provider, isCode: false, trouble: trouble, at: now)
+            providerAnswered(provider, .request(id), trouble: trouble, at: now)
             apply(comparingSubjects(event, of: id), to: id, ticket: nil, at: now)
             if let identity = event.identity {
                 release(identity, of: id, at: provider, now: now)
@@ -244,6 +270,14 @@ package struct EngineCore: Sendable {
             exchangeAnswered(id, result, at: now)
         case .news(let news):
             spread(news, at: now)
+        case .spoolRead(let outcome):
+            spoolRead(outcome, at: now)
+        case .unsealed(let users):
+            learn(users, at: now)
+        case .clockStepped(let step):
+            reclock(step, at: now)
+        case .clockFloor(let floor):
+            setClockFloor(floor, at: now)
         case .renewalsFound(let due):
             found(due, at: now)
         case .renewed(let id, let answer):
@@ -252,6 +286,11 @@ package struct EngineCore: Sendable {
             .reconfigured, .guardOverride, .intakePaused, .restraintLifted, .probe, .timer:
             command(input, at: now)
         }
+    }
+
+    /// Whether a read may show times of before a jump of the clock.
+    private func isBeforeStep(_ read: ReadNumber) -> Bool {
+        reclocksUnderWay > 0 || read <= lastReadBeforeStep
     }
 
     mutating func beginRead() -> ReadNumber {

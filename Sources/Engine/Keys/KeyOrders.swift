@@ -33,6 +33,9 @@ struct KeyOrders {
         /// Ids that others own, too.
         var keptCount = 0
         var trouble: Trouble?
+
+        /// No key led to anything.
+        var isEmpty: Bool { places.isEmpty && keptCount == 0 && trouble == nil }
     }
 
     private struct Meaning: Hashable {
@@ -153,7 +156,15 @@ struct KeyOrders {
                     merged.trouble = trouble.worse(than: merged.trouble)
                 }
             }
-            if isShared, entry.trouble == nil {
+            if entry.isEmpty {
+                merged.counts.entries.append(
+                    PurgeCounts.Entry(
+                        name: name.description,
+                        action: PurgeCounts.notLookedForAction,
+                        rowCount: 0
+                    )
+                )
+            } else if isShared, entry.trouble == nil {
                 merged.counts.entries.append(
                     PurgeCounts.Entry(
                         name: name.description,
@@ -169,17 +180,21 @@ struct KeyOrders {
     /// One answer for each order of the caller.
     func merged(_ answers: [VerifyAnswer]) -> [VerifyAnswer] {
         entries.map { entry in
+            guard !entry.isEmpty else { return .notLookedFor }
             var trouble = entry.trouble
             var remaining = 0
+            var isUnknown = false
             for place in entry.places {
                 switch answers[place] {
                 case .clean: break
                 case .remaining(let count): remaining += count
+                case .notLookedFor: isUnknown = true
                 case .trouble(let other): trouble = other.worse(than: trouble)
                 }
             }
             if let trouble { return .trouble(trouble) }
-            return remaining == 0 ? .clean : .remaining(remaining)
+            guard remaining == 0 else { return .remaining(remaining) }
+            return isUnknown ? .notLookedFor : .clean
         }
     }
 

@@ -90,7 +90,13 @@ package final class KeyedTarget: PurgeTarget {
         let spread = await spread(orders, of: await stored(orders, as: erasedName))
         var answers: [VerifyAnswer] = []
         for batch in spread.batches { answers += await inner.verify(batch) }
-        return spread.merged(answers)
+        let merged = spread.merged(answers)
+        guard origin.isShared, merged.contains(.notLookedFor) else { return merged }
+        // What still has other owners was found, and is not this order's to purge.
+        let found = await stored(orders, as: origin.name)
+        return zip(merged, found).map { answer, found in
+            answer == .notLookedFor && found?.ids.isEmpty == false ? .clean : answer
+        }
     }
 
     /// Takes the ids that are stored, looks for more, and stores nothing; a shared one counts when
@@ -164,9 +170,10 @@ extension KeyedTarget {
     /// What is stored, or is found and stored now.
     private func ids(of orders: [PurgeOrder]) async -> [KeysAnswer?] {
         var found = await stored(orders, as: origin.name)
-        let missing = orders.indices.filter { found[$0] == nil }
+        let missing = orders.indices.filter { found[$0] == nil || found[$0] == .found([]) }
         guard !missing.isEmpty else { return found }
-        // Only where the source is no part of the request: nothing was looked up for it yet.
+        // Where the source is no part of the request nothing was looked up for it yet; where no key
+        // was found, the application may have put its row back since.
         let troubles = await lookUp(missing.map { orders[$0] })
         let again = await stored(missing.map { orders[$0] }, as: origin.name)
         for (index, (trouble, answer)) in zip(missing, zip(troubles, again)) {

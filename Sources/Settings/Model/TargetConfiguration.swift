@@ -45,6 +45,8 @@ package struct TargetConfiguration: Hashable, Sendable {
     package let keys: [KeyConfiguration]
     /// Where its own ids are found; `nil` when it knows the user by the user id.
     package let keyedBy: KeyReference?
+    /// What happens when no id is found there.
+    package var withoutKeys = WithoutKeys.proceed
 
     /// The same target with another store.
     package func with(_ kind: TargetKind) -> TargetConfiguration {
@@ -54,7 +56,8 @@ package struct TargetConfiguration: Hashable, Sendable {
             backupsKept: backupsKept,
             remnantsKept: remnantsKept,
             keys: keys,
-            keyedBy: keyedBy
+            keyedBy: keyedBy,
+            withoutKeys: withoutKeys
         )
     }
 }

@@ -35,6 +35,14 @@ extension ConfigurationReader {
                     "a target of kind \"\(family.rawValue)\" tells itself what it keeps"
                 )
             }
+            if section.values["without_keys"] != nil, section.values["keyed_by"] == nil {
+                log.report(
+                    .contradiction,
+                    "without_keys",
+                    in: place,
+                    "without keyed_by no keys are looked for"
+                )
+            }
             let kind = targetKind(family, section, tables: entries["table"], of: place)
             targets.append(
                 TargetConfiguration(
@@ -45,7 +53,8 @@ extension ConfigurationReader {
                     remnantsKept: section.values["remnants_kept"] == nil
                         ? nil : section.duration("remnants_kept"),
                     keys: readKeys(entries["key"], kind, of: place),
-                    keyedBy: section.text("keyed_by").flatMap { KeyReference($0) }
+                    keyedBy: section.text("keyed_by").flatMap { KeyReference($0) },
+                    withoutKeys: section.choice("without_keys") ?? .proceed
                 )
             )
             places.append(place)

@@ -1,3 +1,5 @@
+import Lifecycle
+
 extension SettingsTable {
     static let target: [Setting] =
         store + postgresql + redisTarget + delegatedTargets + s3Target + cloudStorage
@@ -63,6 +65,17 @@ extension SettingsTable {
             [[target.key]] sections. Each id found there stands where the user id would, and that \
             target is purged before this one. Without the key the store knows the user by the \
             user id.
+            """
+        ),
+        Setting(
+            .target,
+            "without_keys",
+            .choice(WithoutKeys.allCases.map(\.rawValue)),
+            .optional(example: .text(WithoutKeys.park.rawValue)),
+            """
+            What happens when keyed_by leads to no id of a user, because the application deleted \
+            its row first or the user has none: "proceed" completes and the receipt says "not \
+            looked for", "park" waits for an operator. Without the key it is "proceed".
             """
         ),
         Setting(

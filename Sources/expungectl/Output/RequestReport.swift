@@ -70,7 +70,7 @@ enum RequestReport {
                 step.verdict,
                 step.startedAt?.rfc3339,
                 step.durationMilliseconds.map { "\($0) ms" },
-                step.lastError
+                step.lastError.map { code in step.obstacle.map { "\(code): \($0)" } ?? code }
             )
         }
         return table.text

@@ -1,0 +1,44 @@
+/// What in a store keeps a user's rows or files from being erased.
+///
+/// Holds names of the schema and of the configuration, never a value.
+package struct Obstacle: Hashable, Sendable {
+    /// The closed set of causes; `rawValue` is the code in the journal and in the API.
+    package enum Kind: String, Sendable, CaseIterable {
+        case foreignKey = "blocked_by_foreign_key"
+        /// A trigger raises an error.
+        case trigger = "blocked_by_trigger"
+        /// A CHECK, NOT NULL, UNIQUE or exclusion constraint.
+        case constraint = "blocked_by_constraint"
+        /// The service lacks a permission in one place, or a file is immutable.
+        case permission = "blocked_by_permission"
+        /// A column stores the user id otherwise than the request writes it.
+        case spelling = "other_spelling"
+    }
+
+    package let kind: Kind
+    /// The table, or the path pattern; `nil` when the store does not say.
+    package let place: String?
+    /// The constraint, trigger or column; `nil` when the store does not say.
+    package let name: String?
+
+    package init(_ kind: Kind, at place: String? = nil, name: String? = nil) {
+        self.kind = kind
+        self.place = place
+        self.name = name
+    }
+
+    /// Names the constraint and the place, such as `foreign key 'posts_author' of 'posts'`.
+    package var text: String {
+        let what =
+            switch kind {
+            case .foreignKey: "foreign key"
+            case .trigger: "trigger"
+            case .constraint: "constraint"
+            case .permission: "permission"
+            case .spelling: "column"
+            }
+        let named = name.map { "\(what) '\($0)'" } ?? what
+        let located = place.map { "\(named) of '\($0)'" } ?? named
+        return kind == .spelling ? "\(located) spells the id otherwise" : located
+    }
+}
