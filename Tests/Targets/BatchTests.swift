@@ -27,8 +27,12 @@ import Testing
         let app = try AppDatabase(schema + "INSERT INTO guards VALUES ('u7'), ('u30')")
         let target = app.target(rules[0], rules[1])
         let answers = await target.purge((1...50).map { order("u\($0)") })
+        let guards = PurgeAnswer.trouble(
+            .blocked(Obstacle(.foreignKey, at: "guards", name: "u"))
+        )
         for (index, answer) in answers.enumerated() {
-            #expect(answer.text == ([6, 29].contains(index) ? "unusable_answer" : done))
+            let isBlocked = [6, 29].contains(index)
+            #expect(isBlocked ? answer == guards : answer.text == done)
         }
         #expect(try app.texts("SELECT id FROM users") == ["\"u7\"", "\"u30\""])
         #expect(try app.integer("SELECT count(*) FROM posts") == 4)
@@ -37,20 +41,30 @@ import Testing
     @Test(
         "neither does a constraint that only the COMMIT sees, nor a trigger that rolls all back",
         arguments: [
-            "CREATE TABLE late(u TEXT REFERENCES users DEFERRABLE INITIALLY DEFERRED); "
-                + "INSERT INTO late VALUES ('u7')",
-            "CREATE TRIGGER t BEFORE DELETE ON posts WHEN old.u = 'u7' BEGIN "
-                + "SELECT RAISE(ROLLBACK, 'no'); END",
-            "CREATE TRIGGER t BEFORE DELETE ON posts WHEN old.u = 'u7' BEGIN "
-                + "SELECT RAISE(FAIL, 'no'); END",
+            (
+                "CREATE TABLE late(u TEXT REFERENCES users DEFERRABLE INITIALLY DEFERRED); "
+                    + "INSERT INTO late VALUES ('u7')",
+                Obstacle(.foreignKey, at: "late", name: "u")
+            ),
+            (
+                "CREATE TRIGGER t BEFORE DELETE ON posts WHEN old.u = 'u7' BEGIN "
+                    + "SELECT RAISE(ROLLBACK, 'no'); END",
+                Obstacle(.trigger, at: "posts", name: "t")
+            ),
+            (
+                "CREATE TRIGGER t BEFORE DELETE ON posts WHEN old.u = 'u7' BEGIN "
+                    + "SELECT RAISE(FAIL, 'no'); END",
+                Obstacle(.trigger, at: "posts", name: "t")
+            ),
         ]
     )
-    func failingCommit(hindrance: String) async throws {
+    func failingCommit(hindrance: String, obstacle: Obstacle) async throws {
         let app = try AppDatabase(schema + hindrance)
         let target = app.target(rules[0], rules[1])
         let answers = await target.purge((1...20).map { order("u\($0)") })
         for (index, answer) in answers.enumerated() {
-            #expect(answer.text == (index == 6 ? "unusable_answer" : done), "\(index)")
+            let isFit = index == 6 ? answer == .trouble(.blocked(obstacle)) : answer.text == done
+            #expect(isFit, "\(index)")
         }
         #expect(try app.texts("SELECT id FROM users WHERE id IN ('u6', 'u7', 'u8')") == ["\"u7\""])
         #expect(try app.integer("SELECT count(*) FROM posts WHERE u = 'u7'") == 2)

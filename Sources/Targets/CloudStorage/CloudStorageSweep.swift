@@ -9,6 +9,8 @@ struct CloudStorageSweep {
         var count = 0
         /// Newer than the fence.
         var fencedCount = 0
+        /// Left alone, since they may be another user's (``KeyTemplate/isAmbiguous(_:of:)``).
+        var ambiguousCount = 0
         var locks: Set<CloudBucket.Lock> = []
     }
 
@@ -48,6 +50,8 @@ struct CloudStorageSweep {
             tally.count += removed.count
             guard removed.isEmpty || page.next == nil else { return true }
             tally.fencedCount += found.filter { !isDue($0) }.count
+            tally.ambiguousCount += page.versions
+                .count { template.isAmbiguous($0.name, of: own) }
             tally.locks.formUnion(
                 found.filter(isDue).compactMap { $0.lock ?? refused[$0] }
             )

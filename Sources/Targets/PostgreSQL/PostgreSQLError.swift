@@ -41,6 +41,8 @@ package struct PostgreSQLError: Error, Sendable, CustomStringConvertible {
     package let target: TargetName
     /// Five characters, or empty when the server was not asked.
     package let sqlState: String
+    /// The constraint or trigger that the server names.
+    package var obstacle: Obstacle?
 
     package init(_ kind: Kind, target: TargetName, sqlState: String = "") {
         self.kind = kind
@@ -74,7 +76,8 @@ package struct PostgreSQLError: Error, Sendable, CustomStringConvertible {
         switch kind {
         case .unreachable: .unreachable
         case .busy, .schemaChanged, .readOnly: .throttled(retryAfter: nil)
-        case .constraint, .timeout, .failed: .unusable
+        case .constraint: obstacle.map { .blocked($0) } ?? .unusable
+        case .timeout, .failed: .unusable
         case .cancelled, .lost: .lost
         case .badConninfo, .tls, .refused, .privilege, .planRefused: .misconfigured
         }

@@ -235,6 +235,11 @@ struct PostgreSQLPlanMaker {
             }
         case .truncate where !isText:
             problems.append("\(place) holds no text to truncate")
+        case .truncate(let length) where length >= column.lengthMax ?? .max:
+            problems.append(
+                "\(place) holds \(column.lengthMax ?? 0) characters, and truncate leaves \(length)"
+                    + " and writes '\(MaskText.cut)' behind them"
+            )
         case .text, .integer, .truncate:
             if shape.uniqueColumns.contains(column.name) {
                 problems.append("\(place) is unique, so two users cannot share a value")

@@ -56,9 +56,32 @@ struct PostgreSQLPurge {
             return .done(.held(counts, under: Set(order.holds.map(\.name))))
         } catch {
             if !error.endsSession { try run("ROLLBACK") }
-            throw error
+            throw try named(error)
         }
     }
+
+    /// Replaces the name of a function by that of a trigger that runs it, and adds the table that
+    /// was worked on.
+    private func named(_ error: PostgreSQLError) throws(PostgreSQLError) -> PostgreSQLError {
+        guard let found = error.obstacle, found.kind == .trigger || found.kind == .permission
+        else { return error }
+        let table = tableIndex < plan.tables.count ? plan.tables[tableIndex].table : nil
+        var error = error
+        error.obstacle = Obstacle(found.kind, at: found.place ?? table, name: found.name)
+        guard found.kind == .trigger, let function = found.name else { return error }
+        let rows = try ask(Self.triggerSQL, [function, table]).rows
+        guard let row = rows.first, let trigger = row[0] else { return error }
+        error.obstacle = Obstacle(.trigger, at: row[1], name: trigger)
+        return error
+    }
+
+    /// The trigger that runs a function: one of the table if there is any.
+    private static let triggerSQL = """
+        SELECT t.tgname, c.relname FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid
+        JOIN pg_proc p ON p.oid = t.tgfoid JOIN pg_namespace n ON n.oid = p.pronamespace
+        WHERE NOT t.tgisinternal AND $1 IN (p.proname, n.nspname || '.' || p.proname)
+        ORDER BY c.relname <> $2, t.tgname LIMIT 1
+        """
 
     /// False when the transaction is to be committed with work left.
     private mutating func work() throws(PostgreSQLError) -> Bool {
@@ -88,7 +111,10 @@ struct PostgreSQLPurge {
             tally?.rowCount += changed.count
             chunkCount += 1
             guard chunkCount < PostgreSQLLimits.chunks else {
-                throw PostgreSQLError(.constraint, target: target)
+                // A trigger takes back what is done, or all of it would be done by now.
+                var error = PostgreSQLError(.constraint, target: target)
+                error.obstacle = Obstacle(.trigger, at: table.table)
+                throw error
             }
             guard changed.isLast else { return false }
             if let tally { close(tally) }
@@ -151,7 +177,7 @@ struct PostgreSQLPurge {
                 rows.map { row in
                     guard let value = row[index + 3] else { return nil }
                     return mask.strategy == .random
-                        ? MaskText.random(clock.entropy)
+                        ? MaskText.random(clock.entropy, hasher)
                         : MaskText.hash(value, label: label, hasher)
                 }
             )

@@ -48,6 +48,7 @@ struct PostgreSQLRows {
     /// - Throws: ``PostgreSQLError`` when no session came about in time.
     static func open(
         _ plan: PostgreSQLTargetPlan,
+        proofKey: String = "",
         signal: CancelSignal?,
         uptime: @escaping @Sendable () -> Duration
     ) throws(PostgreSQLError) -> PostgreSQLSession {
@@ -58,7 +59,7 @@ struct PostgreSQLRows {
         let session = unsafe PostgreSQLSession(handle: handle, target: plan.name, uptime: uptime)
         session.signal = signal
         try session.finishConnecting()
-        try session.prepare(plan)
+        try session.prepare(plan, proofKey: proofKey)
         return session
     }
 
@@ -121,7 +122,13 @@ struct PostgreSQLRows {
         )
     }
 
-    private func prepare(_ plan: PostgreSQLTargetPlan) throws(PostgreSQLError) {
+    /// Where the statements of a session find ``MaskText/proofKey(_:)``.
+    static let proofKeySetting = "expunged.proof_key"
+
+    private func prepare(
+        _ plan: PostgreSQLTargetPlan,
+        proofKey: String
+    ) throws(PostgreSQLError) {
         guard unsafe PQserverVersion(handle) >= PostgreSQLLimits.serverVersion else {
             throw PostgreSQLError(.failed, target: target)
         }
@@ -137,9 +144,13 @@ struct PostgreSQLRows {
                 set_config('standard_conforming_strings', 'on', false),
                 set_config('TimeZone', 'UTC', false), set_config('row_security', 'off', false),
                 set_config('synchronous_commit', CASE current_setting('synchronous_commit')
-                    WHEN 'off' THEN 'local' ELSE current_setting('synchronous_commit') END, false)
+                    WHEN 'off' THEN 'local' ELSE current_setting('synchronous_commit') END, false),
+                set_config('\(Self.proofKeySetting)', $3, false)
             """,
-            ["\(plan.statementTimeout.milliseconds)", "\(plan.lockTimeout.milliseconds)"],
+            [
+                "\(plan.statementTimeout.milliseconds)", "\(plan.lockTimeout.milliseconds)",
+                proofKey,
+            ],
             within: .seconds(5)
         )
         // A request to cancel may reach the server before the statement does, which then waits for
@@ -239,10 +250,7 @@ struct PostgreSQLRows {
     private func outcome(_ result: OpaquePointer) -> Result<PostgreSQLRows, PostgreSQLError> {
         let status = unsafe PQresultStatus(result)
         guard status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK else {
-            let sqlStateField = Int32(UInt8(ascii: "C"))
-            let field = unsafe PQresultErrorField(result, sqlStateField)
-            let state = unsafe field.map { unsafe String(cString: $0) } ?? ""
-            return .failure(PostgreSQLError(sqlState: state, target: target))
+            return .failure(unsafe PostgreSQLError(result, target: target))
         }
         let columns = unsafe 0..<PQnfields(result)
         let rows = unsafe (0..<PQntuples(result)).map { row in

@@ -24,6 +24,8 @@ struct PostgreSQLTablePlan: Sendable {
     let computed: [ColumnMask]
     /// What is left, asked in another form than the work; `nil` for kept rows.
     let remainingSQL: String?
+    /// Rows whose id the column takes for equal though its bytes differ; `nil` where none can be.
+    let misspelledSQL: String?
     /// Rows that want work and stay under a hold; `nil` without one.
     let heldSQL: String?
     /// Goes through the users of the table.
@@ -92,6 +94,12 @@ struct PostgreSQLTablePlan: Sendable {
             SELECT count(*) FROM (SELECT 1 FROM \(name) WHERE \(Self.check(rule, shape))\
             \(todo)\(open) LIMIT \(PostgreSQLLimits.remainingRows)) AS q
             """
+        misspelledSQL = Self.misspelled(rule, shape).map {
+            """
+            SELECT count(*) FROM (SELECT 1 FROM \(name) WHERE \($0)\(todo)\(open) \
+            LIMIT \(PostgreSQLLimits.remainingRows)) AS q
+            """
+        }
     }
 
     /// Partitions and inheriting tables number their rows each for itself, so the table belongs to
@@ -142,7 +150,9 @@ struct PostgreSQLTablePlan: Sendable {
             samples.append((sql: selectSQL, parameterCount: 3))
         }
         if let heldSQL { samples.append((sql: heldSQL, parameterCount: 2)) }
-        if let remainingSQL { samples.append((sql: remainingSQL, parameterCount: 2)) }
+        for sql in [remainingSQL, misspelledSQL].compactMap(\.self) {
+            samples.append((sql: sql, parameterCount: 2))
+        }
         return samples
     }
 
@@ -155,14 +165,31 @@ struct PostgreSQLTablePlan: Sendable {
         case .uuid: return "\(column) = $1::uuid"
         case .blob: return "\(column) = decode($1, 'hex')"
         case .text:
-            let exact = "\(column)::text COLLATE pg_catalog.\"C\" = $1"
-            guard found.type == "citext" else {
-                return "\(column) = $1" + (found.isDeterministic ? "" : " AND \(exact)")
-            }
-            // Its operator is not in the search path, and without it no index would be used.
-            let schema = PostgreSQLDialect.quote(found.typeSchema)
-            return "\(column) OPERATOR(\(schema).=) $1::\(schema).citext AND \(exact)"
+            guard !isExact(found) else { return "\(column) = $1" }
+            return "\(isEqual(column, found)) AND \(column)::text COLLATE pg_catalog.\"C\" = $1"
         }
+    }
+
+    /// Finds rows that are passed over though the database takes their id for equal.
+    private static func misspelled(_ rule: TableRule, _ shape: PostgreSQLTable) -> String? {
+        let column = "\(shape.reference).\(PostgreSQLDialect.quote(rule.column))"
+        guard rule.action != .keep, rule.idType == .text, let found = shape.column(rule.column),
+            !isExact(found)
+        else { return nil }
+        return "\(isEqual(column, found)) AND \(column)::text COLLATE pg_catalog.\"C\" <> $1"
+    }
+
+    /// Equal texts have equal bytes.
+    private static func isExact(_ column: PostgreSQLColumn) -> Bool {
+        column.type != "citext" && column.isDeterministic
+    }
+
+    /// As the column compares.
+    private static func isEqual(_ column: String, _ found: PostgreSQLColumn) -> String {
+        guard found.type == "citext" else { return "\(column) = $1" }
+        // Its operator is not in the search path, and without it no index would be used.
+        let schema = PostgreSQLDialect.quote(found.typeSchema)
+        return "\(column) OPERATOR(\(schema).=) $1::\(schema).citext"
     }
 
     /// Finds them again: candidates through a list, then by their text.
@@ -212,15 +239,36 @@ struct PostgreSQLMasks {
         case .hash, .random:
             value = "v.m\(computed.count)"
             computed.append(mask)
-            // The length alone is known without reading a long value.
-            test =
-                "(\(column) IS NULL OR (octet_length(\(column)::text) = \(MaskText.length)"
-                + " AND \(column)::text ~ '^erased:[0-9a-f]{32}$'))"
+            test = "(\(column) IS NULL OR \(Self.isMask("\(column)::text")))"
         case .truncate(let length):
-            value = "left(\(column)::text, \(length))"
-            test = "(\(column) IS NULL OR char_length(\(column)::text) <= \(length))"
+            (value, test) = Self.cut(column, at: length)
         }
         assignments += (assignments.isEmpty ? "" : ", ") + "\(name) = \(value)"
         isMasked = (isMasked.map { $0 + " AND " } ?? "") + test
+    }
+    /// As ``MaskText/isMask(_:key:)``; the session knows the key.
+    ///
+    /// The length alone is known without reading a long value.
+    private static func isMask(_ text: String) -> String {
+        let body = "substr(\(text), \(MaskText.marker.count + 1), \(MaskText.bodyBytes * 2))"
+        let key = "current_setting('\(PostgreSQLSession.proofKeySetting)')"
+        let proof = "encode(sha256(convert_to(\(key) || \(body), 'UTF8')), 'hex')"
+        return "(octet_length(\(text)) = \(MaskText.length)"
+            + " AND \(text) ~ '^\(MaskText.marker)[0-9a-f]{32}$'"
+            + " AND right(\(text), \(MaskText.tagBytes * 2))"
+            + " = left(\(proof), \(MaskText.tagBytes * 2)))"
+    }
+
+    /// A text that was whole ends otherwise, or loses nothing but this end when it is cut.
+    private static func cut(_ column: String, at length: Int) -> (value: String, test: String) {
+        let text = "\(column)::text"
+        let end = "'\(MaskText.cut)'"
+        let kept =
+            "CASE WHEN char_length(\(text)) > \(length) THEN left(\(text), \(length)) ELSE '' END"
+        return (
+            value: "CASE WHEN \(column) IS NOT NULL THEN \(kept) || \(end) END",
+            test: "(\(column) IS NULL OR \(text) IN ('', \(end))"
+                + " OR (char_length(\(text)) = \(length + 1) AND right(\(text), 1) = \(end)))"
+        )
     }
 }

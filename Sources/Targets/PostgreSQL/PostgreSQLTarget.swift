@@ -55,7 +55,7 @@ package actor PostgreSQLTarget: PurgeTarget {
     /// Deletes and masks, one user after the other.
     package func purge(_ orders: [PurgeOrder]) async -> [PurgeAnswer] {
         let answers = await purgeSpelled(misspelling.fit(orders))
-        return misspelling.merged(answers, elsewhere: .trouble(.unusable), orders)
+        return misspelling.merged(answers, orders) { .trouble($0) }
     }
 
     private func purgeSpelled(_ orders: [PurgeOrder]) async -> [PurgeAnswer] {
@@ -97,7 +97,7 @@ package actor PostgreSQLTarget: PurgeTarget {
     /// Counts what is left by other queries, in one snapshot of a session of its own.
     package func verify(_ orders: [PurgeOrder]) async -> [VerifyAnswer] {
         let answers = await verifySpelled(misspelling.fit(orders))
-        return misspelling.merged(answers, elsewhere: .trouble(.unusable), orders)
+        return misspelling.merged(answers, orders) { .trouble($0) }
     }
 
     private func verifySpelled(_ orders: [PurgeOrder]) async -> [VerifyAnswer] {
@@ -108,14 +108,7 @@ package actor PostgreSQLTarget: PurgeTarget {
                 try run("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", session)
                 var answers: [VerifyAnswer] = []
                 for order in orders {
-                    var remaining = 0
-                    for table in plan.tables {
-                        guard let sql = table.remainingSQL,
-                            let key = table.rule.idType.key(for: order.user)?.parameter
-                        else { continue }
-                        remaining += try ask(sql, [key, fence(order)], session).integer(0)
-                    }
-                    answers.append(remaining == 0 ? .clean : .remaining(remaining))
+                    answers.append(try count(order, plan, session))
                 }
                 try run("COMMIT", session)
                 return answers
@@ -126,9 +119,32 @@ package actor PostgreSQLTarget: PurgeTarget {
         }
     }
 
+    private func count(
+        _ order: PurgeOrder,
+        _ plan: PostgreSQLPlan,
+        _ session: PostgreSQLSession
+    ) throws(PostgreSQLError) -> VerifyAnswer {
+        var remaining = 0
+        var misspelled: Obstacle?
+        for table in plan.tables {
+            guard let key = table.rule.idType.key(for: order.user)?.parameter else { continue }
+            let values = [key, fence(order)]
+            if let sql = table.remainingSQL {
+                remaining += try ask(sql, values, session).integer(0)
+            }
+            if misspelled == nil, let sql = table.misspelledSQL,
+                try ask(sql, values, session).integer(0) > 0
+            {
+                misspelled = table.rule.misspelled
+            }
+        }
+        guard remaining == 0 else { return .remaining(remaining) }
+        return misspelled.map { .trouble(.blocked($0)) } ?? .clean
+    }
+
     /// Counts the user's rows table by table, each in one statement: a reader holds up no writer.
     package func plan(_ order: PurgeOrder) async -> PlanAnswer {
-        guard !misspelling.concerns(order) else { return .trouble(.unusable) }
+        guard !misspelling.concerns(order) else { return .trouble(misspelling.trouble(order)) }
         return await cancellable { signal in
             do throws(PostgreSQLError) {
                 let (session, plan) = try ready(signal)
@@ -354,6 +370,7 @@ package actor PostgreSQLTarget: PurgeTarget {
     private func open(_ signal: CancelSignal) throws(PostgreSQLError) -> PostgreSQLSession {
         let session = try PostgreSQLSession.open(
             configuration,
+            proofKey: MaskText.proofKey(hasher),
             signal: signal,
             uptime: clock.uptime
         )

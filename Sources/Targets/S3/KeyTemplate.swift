@@ -70,9 +70,29 @@ package struct KeyTemplate: Hashable, Sendable, CustomStringConvertible {
     /// What all users' keys begin with.
     var root: String { before }
 
-    /// Whether a key that a listing brought is a user's, byte for byte.
+    /// Whether a key that a listing brought is a user's, byte for byte, and nobody else's.
     func holds(_ key: String, of own: String) -> Bool {
-        isPrefix ? key.utf8.starts(with: own.utf8) : key.utf8.elementsEqual(own.utf8)
+        guard isPrefix else { return key.utf8.elementsEqual(own.utf8) }
+        return key.utf8.starts(with: own.utf8) && !isAmbiguous(key, of: own)
+    }
+
+    /// Whether a key with the user's prefix goes on with an empty name: `users/a//b` may be an
+    /// object of the user `a/`.
+    func isAmbiguous(_ key: String, of own: String) -> Bool {
+        guard isPrefix, key.utf8.starts(with: own.utf8), let separator = own.utf8.last else {
+            return false
+        }
+        return key.utf8.dropFirst(own.utf8.count).first == separator
+    }
+
+    /// The line of the receipt for such keys; `nil` for none.
+    func ambiguousEntry(_ count: Int) -> PurgeCounts.Entry? {
+        guard count > 0 else { return nil }
+        return PurgeCounts.Entry(
+            name: description,
+            action: "keep: an empty name follows the user id, maybe another user's",
+            rowCount: count
+        )
     }
 }
 

@@ -8,6 +8,8 @@ struct S3Sweep {
         var uploadCount = 0
         /// Newer than the fence.
         var fencedCount = 0
+        /// Left alone, since they may be another user's (``KeyTemplate/isAmbiguous(_:of:)``).
+        var ambiguousCount = 0
         var locks: Set<S3Bucket.Lock> = []
     }
 
@@ -38,6 +40,8 @@ struct S3Sweep {
             }
             let (due, fenced) = split(page.entries, template, own)
             tally.fencedCount += fenced
+            tally.ambiguousCount += page.entries
+                .count { template.isAmbiguous($0.key, of: own) }
             guard !due.isEmpty else { return page.next }
             let refused = try await bucket.delete(due)
             for version in refused {

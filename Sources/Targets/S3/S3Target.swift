@@ -52,6 +52,7 @@ package struct S3Target: PurgeTarget {
             for (template, own) in owned {
                 let tally = try await sweep.remove(template, own)
                 counts.entries += entries(template, tally)
+                counts.entries += template.ambiguousEntry(tally.ambiguousCount).map { [$0] } ?? []
                 for lock in tally.locks { counts.note(lingering(lock)) }
             }
             return .done(counts)

@@ -1,18 +1,48 @@
+internal import Crypto
 internal import Engine
 
-/// What the strategies `hash` and `random` write.
+/// What the strategies `hash`, `random` and `truncate` write.
+///
+/// The last digits of a hash or random mask prove that we wrote it: a value of the application that
+/// only looks like one is masked.
 enum MaskText {
     /// What every hash and random mask starts with.
     static let marker = "erased:"
-    /// Bytes of hash or randomness behind the marker, written in hexadecimal.
-    static let digestBytes = 16
+    /// Bytes of hash or randomness behind the marker, written in hexadecimal; 2^40 values of one
+    /// column before two of them are likely to be equal.
+    static let bodyBytes = 10
+    /// Bytes of proof behind them: whoever guesses needs 2^47 tries.
+    static let tagBytes = 6
     /// Characters of such a mask.
-    static let length = marker.utf8.count + digestBytes * 2
+    static let length = marker.utf8.count + (bodyBytes + tagBytes) * 2
+    /// What ends a text that was cut; alone, in the place of one too short to be cut.
+    static let cut = "*"
+
+    /// The key of the proofs, in hexadecimal.
+    ///
+    /// It is made of the key of the hashes, and tells nothing about that: a database may know it.
+    static func proofKey(_ hasher: any KeyedHasher) -> String {
+        // No label begins with a zero byte.
+        hexadecimal(hasher.hash("\u{0}proof", domain: .mask)[...])
+    }
 
     /// A keyed hash; the label keeps equal values of two columns apart.
     static func hash(_ value: String, label: String, _ hasher: any KeyedHasher) -> String {
         let digest = hasher.hash("\(label)\u{0}\(value)", domain: .mask)
-        return marker + hexadecimal(digest.prefix(digestBytes))
+        return proven(hexadecimal(digest.prefix(bodyBytes)), key: proofKey(hasher))
+    }
+
+    /// Whether it is a mask that we wrote.
+    static func isMask(_ text: String, key: String) -> Bool {
+        guard text.utf8.count == length, text.hasPrefix(marker) else { return false }
+        let body = text.dropFirst(marker.utf8.count).prefix(bodyBytes * 2)
+        return text == proven(String(body), key: key)
+    }
+
+    /// SHA-256 of key and body, as PostgreSQL computes it, too; the body has a fixed length.
+    private static func proven(_ body: String, key: String) -> String {
+        let digest = Array(SHA256.hash(data: Array((key + body).utf8)))
+        return marker + body + hexadecimal(digest.prefix(tagBytes))
     }
 
     /// The problem of a hash in a unique column: it would meet the one of an earlier deletion.
@@ -20,11 +50,11 @@ enum MaskText {
         "\(place) is unique, and the hash of a value that comes again is the same; use random"
     }
 
-    static func random(_ entropy: () -> UInt64) -> String {
+    static func random(_ entropy: () -> UInt64, _ hasher: any KeyedHasher) -> String {
         let bytes = [entropy(), entropy()].flatMap { half in
             (0..<8).map { UInt8(truncatingIfNeeded: half >> ($0 * 8)) }
         }
-        return marker + hexadecimal(bytes[...])
+        return proven(hexadecimal(bytes.prefix(bodyBytes)), key: proofKey(hasher))
     }
 
     static func hexadecimal(_ bytes: ArraySlice<UInt8>) -> String {

@@ -4,15 +4,25 @@ internal import Lifecycle
 /// Keeps a database from being asked for users whose ids its columns spell otherwise: it would find
 /// nothing, and that would be called erased.
 struct Misspelling {
-    /// Of the columns that have rows erased.
-    private let types: Set<IDType>
+    /// What has rows erased: one rule for each type of column.
+    private let rules: [IDType: TableRule]
 
     init(_ rules: [TableRule]) {
-        types = Set(rules.filter { $0.action != .keep }.map(\.idType))
+        let erasing = rules.filter { $0.action != .keep }.map { ($0.idType, $0) }
+        self.rules = Dictionary(erasing) { first, _ in first }
     }
 
     /// Whether any of the columns spells the id of an order otherwise.
-    func concerns(_ order: PurgeOrder) -> Bool { types.contains { $0.isMisspelled(order.user) } }
+    func concerns(_ order: PurgeOrder) -> Bool {
+        rules.keys.contains { $0.isMisspelled(order.user) }
+    }
+
+    /// What such an order is answered.
+    func trouble(_ order: PurgeOrder) -> Trouble {
+        let rule = IDType.allCases.filter { $0.isMisspelled(order.user) }
+            .compactMap { rules[$0] }.first
+        return .blocked(rule?.misspelled ?? Obstacle(.spelling))
+    }
 
     /// Those that can be worked on.
     func fit(_ orders: [PurgeOrder]) -> [PurgeOrder] { orders.filter { !concerns($0) } }
@@ -21,15 +31,20 @@ struct Misspelling {
     ///
     /// - Parameters:
     ///   - answers: Of those that ``fit(_:)``, in their order.
-    ///   - trouble: What the others are answered.
     ///   - orders: All.
+    ///   - answer: Makes an answer of the trouble of one of the others.
     /// - Returns: As many as there are orders.
     func merged<Answer>(
         _ answers: [Answer],
-        elsewhere trouble: Answer,
-        _ orders: [PurgeOrder]
+        _ orders: [PurgeOrder],
+        elsewhere answer: (Trouble) -> Answer
     ) -> [Answer] {
         var rest = answers[...]
-        return orders.map { concerns($0) ? trouble : rest.removeFirst() }
+        return orders.map { concerns($0) ? answer(trouble($0)) : rest.removeFirst() }
     }
+}
+
+extension TableRule {
+    /// Rows of the table may be the user's, in another spelling.
+    var misspelled: Obstacle { Obstacle(.spelling, at: table, name: column) }
 }

@@ -106,9 +106,9 @@ package enum MaskStrategy: Hashable, Sendable {
     case integer(Int64)
     /// `erased:` and 32 hexadecimal digits of a keyed hash; equal values of one column stay equal.
     case hash
-    /// `erased:` and 32 random hexadecimal digits.
+    /// `erased:` and 32 hexadecimal digits, 20 of them random.
     case random
-    /// The first so many characters.
+    /// The first so many characters and `*`; `*` alone for a text that has no more than these.
     case truncate(length: Int)
 }
 

@@ -21,18 +21,19 @@ extension IDType {
         }
     }
 
-    /// Whether rows may well be this user's though no column holds the id as it is written: `042`
-    /// for an integer, digits of both cases.
+    /// Whether rows may well be this user's though no column holds the id as it is written: ` 42`,
+    /// `42.0` or full-width digits for an integer, a UUID in braces, digits of both cases.
     ///
     /// Another user of the service may be written as the column has it, so they are not taken, and
     /// nobody may say that there are none.
     func isMisspelled(_ user: UserID) -> Bool {
+        guard key(for: user) == nil else { return false }
         let text = user.exposeText()
         return switch self {
         case .text: false
-        case .integer: key(for: user) == nil && Int64(text) != nil
-        case .blob, .uuid:
-            key(for: user) == nil && UserID(text.lowercased()).flatMap { key(for: $0) } != nil
+        case .integer: IDReading.number(text) != nil
+        case .blob: IDReading.bytes(text) != nil
+        case .uuid: IDReading.bytes(text)?.count == 16
         }
     }
 
@@ -55,7 +56,7 @@ extension IDType {
         return spellings.flatMap(Self.spellings(ofUUID:))
     }
 
-    private static func decodeHexadecimal(_ text: [UInt8]) -> [UInt8]? {
+    static func decodeHexadecimal(_ text: [UInt8]) -> [UInt8]? {
         var digits = text
         if digits.count == 36 {
             let dashes = [8, 13, 18, 23]

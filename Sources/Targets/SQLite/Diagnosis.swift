@@ -78,10 +78,11 @@ enum Diagnosis {
     private static func prepare(_ table: TablePlan, _ db: Database, _ findings: inout Findings) {
         let statements = [
             table.countSQL, table.workSQL, table.chunkSQL, table.cursorSQL, table.fencedSQL,
-            table.remainingSQL, table.heldSQL,
+            table.remainingSQL, table.misspelledSQL, table.heldSQL,
         ]
         prepare(
-            statements.compactMap(\.self) + table.counting.statements,
+            statements.compactMap(\.self) + table.counting.statements
+                + table.blockers.map(\.sql),
             of: table.table,
             db,
             &findings

@@ -4,6 +4,8 @@ struct MaskSQL {
     enum Function {
         static let hash = "expunged_hash"
         static let random = "expunged_random"
+        /// Whether a value is such a mask.
+        static let isMask = "expunged_is_mask"
     }
 
     /// The part behind SET: `"column" = expression`, separated by commas.
@@ -36,11 +38,7 @@ struct MaskSQL {
         case .random: (value, test) = ("\(Function.random)(\(column))", Self.hasMarker(column))
         case .truncate(let length):
             let place = bind(.integer(Int64(length)))
-            (value, test) = (
-                "substr(\(column), 1, \(place))",
-                "(\(column) IS NULL OR (length(\(column)) <= \(place)"
-                    + " AND (typeof(\(column)) <> 'text' OR \(Self.isWhole(column)))))"
-            )
+            (value, test) = (Self.cut(column, at: place), Self.isCut(column, at: place))
         }
         assignments += (assignments.isEmpty ? "" : ", ") + "\(column) = \(value)"
         isMasked += (isMasked.isEmpty ? "" : " AND ") + test
@@ -56,10 +54,21 @@ struct MaskSQL {
     private static func isWhole(_ column: String) -> String { "instr(\(column), char(0)) = 0" }
 
     private static func hasMarker(_ column: String) -> String {
-        let marker = MaskText.marker
-        let length = MaskText.length
-        return "(\(column) IS NULL OR (typeof(\(column)) = 'text' AND length(\(column)) = \(length)"
-            + " AND \(Self.isWhole(column)) AND \(column) GLOB '\(marker)*'"
-            + " AND substr(\(column), \(marker.count + 1)) NOT GLOB '*[^0-9a-f]*'))"
+        "(\(column) IS NULL OR (typeof(\(column)) = 'text' AND length(\(column)) = "
+            + "\(MaskText.length) AND \(Self.isWhole(column)) AND \(Function.isMask)(\(column))))"
+    }
+
+    private static func cut(_ column: String, at place: String) -> String {
+        "CASE WHEN \(column) IS NOT NULL THEN iif(typeof(\(column)) = 'text'"
+            + " AND length(\(column)) > \(place), substr(\(column), 1, \(place)), '')"
+            + " || '\(MaskText.cut)' END"
+    }
+
+    /// A text that was whole ends otherwise, or loses nothing but this end when it is cut.
+    private static func isCut(_ column: String, at place: String) -> String {
+        "(\(column) IS NULL OR (typeof(\(column)) = 'text' AND \(Self.isWhole(column))"
+            + " AND (\(column) COLLATE BINARY IN ('', '\(MaskText.cut)')"
+            + " OR (length(\(column)) = \(place) + 1"
+            + " AND substr(\(column), -1) = '\(MaskText.cut)'))))"
     }
 }

@@ -42,6 +42,7 @@ struct PlanMaker {
                 shape: shape,
                 fence: planner.fence(of: rule, in: shape.name),
                 hold: planner.hold(of: rule, in: shape.name, filters: holds),
+                referring: planner.referring(to: rule, in: shape.name),
                 isSelfReferencing: planner.isSelfReferencing(shape.name)
             )
         }
@@ -174,16 +175,21 @@ struct PlanMaker {
         switch mask.strategy {
         case .null where column.isNotNull:
             problems.append("\(place) is NOT NULL, so the strategy null cannot be used")
-        case .hash, .random:
+        case .hash, .random, .truncate:
             if column.affinity != .text && (column.affinity != .none || shape.isStrict) {
-                problems.append("\(place) does not store text, which hash and random write")
+                problems.append(
+                    "\(place) does not store text, which hash, random and truncate write"
+                )
             }
             if mask.strategy == .hash, shape.uniqueColumns.contains(column.name.lowercased()) {
                 problems.append(MaskText.repeats(place))
             }
-        case .truncate(let length) where length < 0:
-            problems.append("\(place): the length to truncate to is negative")
-        case .text, .integer, .truncate:
+            guard case .truncate(let length) = mask.strategy else { break }
+            if length < 0 { problems.append("\(place): the length to truncate to is negative") }
+            if shape.uniqueColumns.contains(column.name.lowercased()) {
+                problems.append("\(place) is unique, so two users cannot share a value")
+            }
+        case .text, .integer:
             if shape.uniqueColumns.contains(column.name.lowercased()) {
                 problems.append("\(place) is unique, so two users cannot share a value")
             }

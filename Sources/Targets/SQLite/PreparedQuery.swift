@@ -159,10 +159,13 @@ enum BoundValue: Hashable, Sendable {
         case SQLITE_DONE: return false
         default:
             let extended = unsafe sqlite3_extended_errcode(sqlite3_db_handle(handle))
-            throw TargetError(
+            var error = TargetError(
                 resultCode: extended & 0xff == code & 0xff ? extended : code,
                 target: target
             )
+            let text = unsafe String(cString: sqlite3_errmsg(sqlite3_db_handle(handle)))
+            error.obstacle = ObstacleFinder.constraint(named: text, error.resultCode)
+            throw error
         }
     }
 }

@@ -68,6 +68,8 @@ struct PurgeTransaction {
         }
     }
 
+    private var finder: ObstacleFinder { ObstacleFinder(db: db, plan: plan, target: target) }
+
     // MARK: Orders
 
     /// Works on the order at `progress.next`; false when time ran out in the middle of it.
@@ -122,7 +124,12 @@ struct PurgeTransaction {
                 continue
             }
             try table.bind(key, fence: order.fence)
-            let isTableDone = try advance(table, key, fence: order.fence, &resume, since: start)
+            let isTableDone: Bool
+            do throws(TargetError) {
+                isTableDone = try advance(table, key, fence: order.fence, &resume, since: start)
+            } catch {
+                throw finder.named(error, at: table.plan, key, fence: order.fence)
+            }
             if !isTableDone {
                 progress.resume = resume
                 return false
@@ -206,7 +213,10 @@ struct PurgeTransaction {
                 return true
             }
             guard resume.chunkCount < TargetLimits.chunks else {
-                throw TargetError(kind: .constraint, target: target)
+                // A trigger takes back what is done, or all of it would be done by now.
+                var error = TargetError(kind: .constraint, target: target)
+                error.obstacle = Obstacle(.trigger, at: table.plan.table)
+                throw error
             }
             let elapsed = clock.uptime() - start
             if ChunkPace.isOver(after: elapsed, chunk: took, commit: resume.commitTook) {
@@ -247,12 +257,14 @@ struct PurgeTransaction {
         do {
             try execute("COMMIT")
         } catch {
+            // What violates a deferred key is seen only while the transaction is open.
+            let named = before.isolation == .single ? finder.named(error) : error
             rollBack()
             guard error.concernsOneOrder else { throw error }
             guard before.isolation == .single else { return isolating(before, .single) }
             var failed = before
             failed.skipAnswered()
-            _ = fail(&failed, failed.next, error)
+            _ = fail(&failed, failed.next, named)
             return failed
         }
         let end = clock.uptime()

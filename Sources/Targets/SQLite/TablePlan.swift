@@ -17,11 +17,16 @@ struct TablePlan: Sendable {
     let fencedSQL: String?
     /// What is left, asked in another form than the work; `nil` for kept rows.
     let remainingSQL: String?
+    /// Rows in which the id is spelled otherwise, as the column's collation or a lenient program
+    /// reads it; `nil` where there can be none.
+    let misspelledSQL: String?
     /// Counts for a plan.
     let counting: CountSQL
     /// Rows that want work and stay under a hold; `nil` without one.
     let heldSQL: String?
     let constants: [BoundValue]
+    /// Foreign keys that can keep its rows from going.
+    let blockers: [ObstacleFinder.Blocker]
     /// Goes through the users of the table.
     let users: UserScan
 
@@ -32,6 +37,7 @@ struct TablePlan: Sendable {
     ///   - shape: The live table.
     ///   - fence: The condition that protects a row, or `nil` when nothing does.
     ///   - hold: The condition that keeps a row while it is held, or `nil` when nothing does.
+    ///   - referring: The foreign keys that can keep rows from going.
     ///   - isSelfReferencing: A foreign key of the table refers to itself: later rows, mostly the
     ///     children, go first.
     init(
@@ -39,6 +45,7 @@ struct TablePlan: Sendable {
         shape: TableShape,
         fence: String?,
         hold: String?,
+        referring: [ReferringKey],
         isSelfReferencing: Bool
     ) {
         self.rule = rule
@@ -101,6 +108,20 @@ struct TablePlan: Sendable {
             SELECT count(*), 0, 0 FROM (SELECT 1 FROM \(table) WHERE \(Self.check(rule, shape))\
             \(todo)\(open) LIMIT \(TargetLimits.remainingRows))
             """
+        blockers = referring.map { key in
+            ObstacleFinder.Blocker(
+                table: key.table,
+                columns: key.columns,
+                sql: "SELECT count(*), 0, 0 FROM (SELECT 1 FROM \(table)"
+                    + " WHERE \(match)\(todo)\(open) AND \(key.condition) LIMIT 1)"
+            )
+        }
+        misspelledSQL = Self.misspelled(rule, shape).map {
+            """
+            SELECT count(*), 0, 0 FROM (SELECT 1 FROM \(table) WHERE (\($0))\(todo)\(open) \
+            LIMIT \(TargetLimits.remainingRows))
+            """
+        }
     }
 
     /// Finds the user's rows: by index whatever its collation, then byte for byte and by type.
@@ -108,7 +129,42 @@ struct TablePlan: Sendable {
         let column = "\(FenceSQL.quoted(shape.name)).\(FenceSQL.quoted(rule.column))"
         let isBinary = shape.column(rule.column)?.isBinary ?? false
         let exact = isBinary || rule.idType != .text ? "" : " AND \(column) = ?1 COLLATE BINARY"
-        return "\(column) = ?1 AND typeof(\(column)) = '\(rule.idType.rawValue)'\(exact)"
+        return "\(column) = ?1 AND \(isTyped(rule, column))\(exact)"
+    }
+
+    /// The storage class fits; of numbers both do, since 42.0 equals 42.
+    static func isTyped(_ rule: TableRule, _ column: String) -> String {
+        rule.idType == .integer
+            ? "typeof(\(column)) IN ('integer', 'real')"
+            : "typeof(\(column)) = '\(rule.idType.rawValue)'"
+    }
+
+    /// The SQL function that reads a value as an id.
+    static let readingFunction = "expunged_is_read_as"
+
+    /// Finds rows that are passed over and may be the user's, by ranges of an index.
+    ///
+    /// The storage classes sort as NULL, numbers, text, blobs (sqlite.org/datatype3.html, 4.1).
+    private static func misspelled(_ rule: TableRule, _ shape: TableShape) -> String? {
+        guard rule.action != .keep, let found = shape.column(rule.column) else { return nil }
+        let column = "\(FenceSQL.quoted(shape.name)).\(FenceSQL.quoted(rule.column))"
+        let isAnything = !shape.isStrict || found.declaredType.uppercased() == "ANY"
+        let isRead = "\(readingFunction)(\(column), ?1)"
+        var terms: [String] = []
+        switch rule.idType {
+        case .integer where isAnything: terms.append("(\(column) >= '' AND \(isRead))")
+        case .blob where isAnything: terms.append("(\(column) < x'' AND \(isRead))")
+        case .text:
+            if isAnything { terms.append("(\(column) >= x'' AND \(isRead))") }
+            if isAnything, found.affinity == .none {
+                terms.append("(\(column) < '' AND \(isRead))")
+            }
+            if !found.isBinary {
+                terms.append("(\(column) = ?1 AND \(column) <> ?1 COLLATE BINARY)")
+            }
+        case .integer, .blob, .uuid: break
+        }
+        return terms.isEmpty ? nil : terms.joined(separator: " OR ")
     }
 
     /// Finds them again: candidates through a subquery, then by their bytes.
@@ -117,7 +173,9 @@ struct TablePlan: Sendable {
         let candidates = "\(column) IN (SELECT ?1)"
         return switch rule.idType {
         case .text: "\(candidates) AND CAST(\(column) AS BLOB) = CAST(?1 AS BLOB)"
-        case .integer: "\(candidates) AND CAST(\(column) AS TEXT) = CAST(?1 AS TEXT)"
+        case .integer:
+            "\(candidates) AND \(isTyped(rule, column))"
+                + " AND CAST(CAST(\(column) AS INTEGER) AS TEXT) = CAST(?1 AS TEXT)"
         case .blob: "\(candidates) AND hex(\(column)) = hex(?1)"
         case .uuid: "0"
         }

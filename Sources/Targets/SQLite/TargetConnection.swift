@@ -68,6 +68,8 @@ enum TargetConnection {
     }
 
     /// `expunged_hash(value, label)` and `expunged_random(value)`; `NULL` stays `NULL`.
+    ///
+    /// `expunged_is_mask(value)` and `expunged_is_read_as(value, key)` recognize them and ids.
     private static func maskFunctions(
         _ hasher: any KeyedHasher,
         _ clock: TargetClock
@@ -79,9 +81,31 @@ enum TargetConnection {
             return MaskText.hash(text, label: label, hasher)
         }
         let random = DatabaseFunction(MaskSQL.Function.random, argumentCount: 1) { values in
-            values[0].isNull ? nil : MaskText.random(clock.entropy)
+            values[0].isNull ? nil : MaskText.random(clock.entropy, hasher)
         }
-        return [hash, random]
+        let key = MaskText.proofKey(hasher)
+        let isMask = DatabaseFunction(MaskSQL.Function.isMask, argumentCount: 1, pure: true) {
+            String.fromDatabaseValue($0[0]).map { MaskText.isMask($0, key: key) }
+        }
+        let isReadAs = DatabaseFunction(
+            TablePlan.readingFunction,
+            argumentCount: 2,
+            pure: true
+        ) { values in
+            guard let value = bound(values[0]), let key = bound(values[1]) else { return false }
+            return value.isRead(as: key)
+        }
+        return [hash, random, isMask, isReadAs]
+    }
+
+    private static func bound(_ value: DatabaseValue) -> BoundValue? {
+        switch value.storage {
+        case .null: nil
+        case .int64(let number): .integer(number)
+        case .double(let number): .real(number)
+        case .string(let text): .text(Array(text.utf8))
+        case .blob(let data): .blob(Array(data))
+        }
     }
 
     private static func text(_ value: DatabaseValue) -> String? {

@@ -21,7 +21,7 @@ struct UserScan: Sendable {
     init(rule: TableRule, shape: TableShape) {
         let table = FenceSQL.quoted(shape.name)
         let column = "\(table).\(FenceSQL.quoted(rule.column))"
-        let isTyped = "typeof(\(column)) = '\(rule.idType.rawValue)'"
+        let isTyped = TablePlan.isTyped(rule, column)
         idType = rule.idType
         let key: String
         if let rowID = shape.rowIDName {
@@ -81,6 +81,8 @@ struct UserScan: Sendable {
             return [UserID(text)].compactMap(\.self)
         case (.integer, .int64(let number)):
             return [UserID(String(number))].compactMap(\.self)
+        case (.integer, .double(let number)):
+            return [Int64(exactly: number).flatMap { UserID(String($0)) }].compactMap(\.self)
         case (.blob, .blob(let data)):
             return IDType.spellings(ofBlob: MaskText.hexadecimal(Array(data)[...]))
         default:

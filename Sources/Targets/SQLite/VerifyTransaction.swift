@@ -23,17 +23,13 @@ struct VerifyTransaction {
         try ConnectionChecks.execute("BEGIN", db, target)
         defer { _ = unsafe sqlite3_exec(db.sqliteConnection, "ROLLBACK", nil, nil, nil) }
         try ConnectionChecks.requireSamePlan(plan, db, target)
-        let queries = try plan.tables.compactMap { table -> (TablePlan, PreparedQuery)? in
-            guard let sql = table.remainingSQL else { return nil }
-            let query = try PreparedQuery(
-                sql,
-                constants: table.constants,
-                on: db,
-                target: target
-            )
-            return (table, query)
+        let queries = try plan.tables.compactMap(queries)
+        defer {
+            for (_, remaining, misspelled) in queries {
+                remaining.forgetUser()
+                misspelled?.forgetUser()
+            }
         }
-        defer { for (_, query) in queries { query.forgetUser() } }
         let start = clock.uptime()
         var answers: [VerifyAnswer] = []
         for order in orders {
@@ -44,16 +40,32 @@ struct VerifyTransaction {
         return answers
     }
 
+    /// What is asked about a table; `nil` when its rows are kept.
+    private func queries(
+        _ table: TablePlan
+    ) throws -> (table: TablePlan, remaining: PreparedQuery, misspelled: PreparedQuery?)? {
+        guard let sql = table.remainingSQL else { return nil }
+        let query = { (sql: String) in
+            try PreparedQuery(sql, constants: table.constants, on: db, target: target)
+        }
+        return (table, try query(sql), try table.misspelledSQL.map(query))
+    }
+
     private func count(
         _ order: PurgeOrder,
-        _ queries: [(TablePlan, PreparedQuery)]
+        _ queries: [(table: TablePlan, remaining: PreparedQuery, misspelled: PreparedQuery?)]
     ) throws(TargetError) -> VerifyAnswer {
         var remaining = 0
-        for (table, query) in queries {
+        var misspelled: Obstacle?
+        for (table, query, other) in queries {
             guard let key = table.rule.idType.key(for: order.user) else { continue }
             try query.bind(key, fence: order.fence)
             remaining += Int(try query.integers()?.0 ?? 0)
+            guard misspelled == nil, let other else { continue }
+            try other.bind(key, fence: order.fence)
+            if try other.integers()?.0 ?? 0 > 0 { misspelled = table.rule.misspelled }
         }
-        return remaining == 0 ? .clean : .remaining(remaining)
+        guard remaining == 0 else { return .remaining(remaining) }
+        return misspelled.map { .trouble(.blocked($0)) } ?? .clean
     }
 }

@@ -41,6 +41,23 @@ struct S3TargetTests {
         await target.shutdown()
     }
 
+    @Test("a key with an empty name behind the user id stays, and the receipt names it")
+    func emptyName() async throws {
+        let fixture = try S3Fixture()
+        try fixture.put("users/a/x", "users/a//b", "users/a/c//d")
+        let target = try fixture.target(prefixes: ["users/{user_id}/"])
+        let order = try FilesFixture.order("a")
+        guard case .done(let counts) = await target.purge([order])[0] else {
+            Issue.record("not done")
+            return
+        }
+        #expect(counts.entries.map(\.rowCount) == [2, 0, 1] && counts.workedCount == 2)
+        #expect(counts.entries[2].action.hasPrefix("keep: an empty name"))
+        #expect(try fixture.versions == ["users/a//b"])
+        #expect(await target.verify([order]) == [.clean])
+        await target.shutdown()
+    }
+
     @Test("a bucket without versions")
     func withoutVersions() async throws {
         let fixture = try S3Fixture(versioned: false)
