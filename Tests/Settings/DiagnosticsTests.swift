@@ -103,6 +103,10 @@ struct DiagnosticsTests {
             ("base_url = \"https://user@host\"", "(malformed): it must be https://HOST[:PORT]"),
             ("base_url = \"https://host/path\"", "(malformed): it must be https://HOST[:PORT]"),
             ("timeout_connect = \"50s\"", "must not be longer than timeout_total, which is 30s"),
+            (
+                "timeout_connect = \"3s\"\ntimeout_total = \"2s\"",
+                "must not be longer than timeout_total, which is 2s"
+            ),
             ("revocation_deadline = \"30d\"", "must stay below requests.deadline, which is 30d"),
             (
                 "issuer = \"https://a\"",

@@ -75,6 +75,16 @@ struct LoadingTests {
         #expect(provider.connection.caFile == nil)
     }
 
+    @Test(
+        "timeout_total alone bounds connecting, too",
+        arguments: [("2s", Duration.seconds(2)), ("5s", .seconds(5)), ("60s", .seconds(5))]
+    )
+    func timeouts(total: String, connect: Duration) throws {
+        let text = Sample.provider + "timeout_total = \"\(total)\"\n"
+        let provider = try #require(try Sample.load(text).providers.first)
+        #expect(provider.connection.timeoutConnect == connect)
+    }
+
     @Test("plain http on this machine loads when it is allowed, with a warning")
     func plainHTTP() throws {
         let configuration = try Sample.load(

@@ -90,7 +90,7 @@ extension DaemonBackend {
         case nil, .postponed: .received
         case .deletionRequested, .deletionOpen: .inProgress
         case .echo: .completed
-        case .unknownSubject, .stale, .noted, .linkUpdated, .refused: .nothingToDo
+        case .unknownSubject, .stale, .noted, .linkUpdated, .hinted, .refused: .nothingToDo
         case .reported, .sharedIdentity: .needsAttention
         }
     }

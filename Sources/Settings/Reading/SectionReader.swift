@@ -39,6 +39,13 @@ struct SectionReader {
         for setting in settings where entries[setting.name] == nil && applies(setting) {
             fill(setting, into: &section, log: &log)
         }
+        // A default never contradicts what is given: connecting is a part of the whole call.
+        if entries["timeout_connect"] == nil,
+            case .duration(let total) = section.values["timeout_total"],
+            total < section.duration("timeout_connect")
+        {
+            section.values["timeout_connect"] = .duration(total)
+        }
         return section
     }
 

@@ -117,7 +117,7 @@ extension SettingsTable {
             "timeout_connect",
             .duration(.milliseconds(100) ... .seconds(60)),
             .defaultsTo(.duration(.seconds(5))),
-            "The time for a connection to stand, TLS included."
+            "The time for a connection to stand, TLS included; at most timeout_total."
         ),
         Setting(
             .provider,
