@@ -107,7 +107,8 @@ package struct ControlClient: Sendable {
     }
 
     private func once(_ call: Call) async throws(ControlClientError) -> [UInt8] {
-        let limit = call.operation == .makePlan ? limits.planTimeout : limits.callTimeout
+        let makesPlan = RouteTable.route(call.operation).makesPlan
+        let limit = makesPlan ? limits.planTimeout : limits.callTimeout
         let response = try await send(call, deadline: .now() + TimeAmount(limit))
         let body: ByteBuffer
         do {

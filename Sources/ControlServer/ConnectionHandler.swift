@@ -114,8 +114,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
             phase = .body(head, body)
         case (.end(nil), .body(let head, let body)):
             phase = .answering(keepsAlive: head.keepsAlive && !isDraining)
-            let isPlan = head.match.route.operation == .makePlan
-            deadline = .now() + TimeAmount(isPlan ? limits.planTimeout : limits.answerTimeout)
+            deadline = .now() + TimeAmount(limits.timeout(of: head.match.route))
             let request = ServerRequest(
                 match: head.match,
                 query: head.query,
@@ -176,11 +175,24 @@ final class ConnectionHandler: ChannelDuplexHandler {
                 promise?.fail(ChannelError.ioOnClosedChannel)
                 return
             }
-            send(answer, context, keepsAlive: keepsAlive, promise: promise)
+            let written = keep(answer.turn, until: promise, context)
+            send(answer, context, keepsAlive: keepsAlive, promise: written)
         case .streamHead: beginStream(context, promise: promise)
         case .streamEvent(let bytes):
             context.write(wrapOutboundOut(ByteBuffer(bytes: bytes)), promise: promise)
         }
+    }
+
+    /// Ends a turn once the kernel has taken the last byte of its answer, or never will.
+    private func keep(
+        _ turn: AnswerTurns.Turn?,
+        until promise: EventLoopPromise<Void>?,
+        _ context: ChannelHandlerContext
+    ) -> EventLoopPromise<Void>? {
+        guard let turn else { return promise }
+        let written = promise ?? context.eventLoop.makePromise(of: Void.self)
+        written.futureResult.whenComplete { _ in withExtendedLifetime(turn) {} }
+        return written
     }
 
     private func beginStream(_ context: ChannelHandlerContext, promise: EventLoopPromise<Void>?) {

@@ -10,10 +10,32 @@ package struct ControlServer: Sendable {
     private struct Connection: Sendable {
         let stream: UnservedStreams.Stream
         let caller: Caller
+        let counter: SocketCounter
     }
 
-    private let listeners: [(channel: NIOAsyncChannel<Connection, Never>, socket: ListeningSocket)]
-    private let registry: ConnectionRegistry
+    /// What is counted on each socket by itself.
+    private struct SocketCounter: Sendable {
+        let registry: ConnectionRegistry
+        let largeAnswers: AnswerTurns
+        let streams: AnswerTurns
+
+        init(_ limits: ServerLimits) {
+            registry = ConnectionRegistry(limits: limits)
+            largeAnswers = AnswerTurns(
+                perUIDMax: limits.largeAnswersPerUIDMax,
+                max: limits.largeAnswersMax
+            )
+            streams = AnswerTurns(perUIDMax: limits.streamsPerUIDMax, max: limits.streamsMax)
+        }
+    }
+
+    private struct Listener: Sendable {
+        let channel: NIOAsyncChannel<Connection, Never>
+        let socket: ListeningSocket
+        let counter: SocketCounter
+    }
+
+    private let listeners: [Listener]
     private let unserved: UnservedStreams
     private let dispatcher: Dispatcher
     private let limits: ServerLimits
@@ -35,10 +57,10 @@ package struct ControlServer: Sendable {
         logger: Logger,
         group: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton
     ) async throws {
-        let registry = ConnectionRegistry(limits: limits)
         let unserved = UnservedStreams()
-        var listeners: [(NIOAsyncChannel<Connection, Never>, ListeningSocket)] = []
+        var listeners: [Listener] = []
         for socket in sockets {
+            let counter = SocketCounter(limits)
             let check = HeadCheck(router: Router(), role: socket.role)
             let channel = try await ServerBootstrap(group: group)
                 .serverChannelInitializer { channel in
@@ -48,19 +70,30 @@ package struct ControlServer: Sendable {
                     }
                 }
                 .childChannelOption(ChannelOptions.allowRemoteHalfClosure, value: true)
+                .childChannelOption(ChannelOptions.maxMessagesPerRead, value: 1)
+                .childChannelOption(
+                    ChannelOptions.recvAllocator,
+                    value: FixedSizeRecvByteBufferAllocator(capacity: limits.readByteCountMax)
+                )
+                .childChannelOption(
+                    ChannelOptions.writeBufferWaterMark,
+                    value: .init(
+                        low: limits.unreadByteCountMax / 2,
+                        high: limits.unreadByteCountMax
+                    )
+                )
                 .bind(socket.descriptor) { channel in
                     Self.setUp(
                         channel,
                         check: check,
-                        registry: registry,
+                        counter: counter,
                         unserved: unserved,
                         limits: limits
                     )
                 }
-            listeners.append((channel, socket))
+            listeners.append(Listener(channel: channel, socket: socket, counter: counter))
         }
         self.listeners = listeners
-        self.registry = registry
         self.unserved = unserved
         dispatcher = Dispatcher(backend: backend)
         self.limits = limits
@@ -68,7 +101,9 @@ package struct ControlServer: Sendable {
     }
 
     /// How many connections are open now.
-    package var connectionCount: Int { registry.count }
+    package var connectionCount: Int {
+        listeners.reduce(0) { $0 + $1.counter.registry.count }
+    }
 
     /// Serves until ``shutDown()`` was called and the last answer is written.
     ///
@@ -93,17 +128,18 @@ package struct ControlServer: Sendable {
     /// Stops accepting, lets what is being answered end, and cuts the rest after `drainTimeout`.
     package func shutDown() {
         for listener in listeners { listener.channel.channel.close(promise: nil) }
-        registry.drain()
+        let registries = listeners.map(\.counter.registry)
+        for registry in registries { registry.drain() }
         guard let eventLoop = listeners.first?.channel.channel.eventLoop else { return }
-        eventLoop.scheduleTask(in: TimeAmount(limits.drainTimeout)) { [registry] in
-            registry.closeAll()
+        eventLoop.scheduleTask(in: TimeAmount(limits.drainTimeout)) {
+            for registry in registries { registry.closeAll() }
         }
     }
 
     private static func setUp(
         _ channel: any Channel,
         check: HeadCheck,
-        registry: ConnectionRegistry,
+        counter: SocketCounter,
         unserved: UnservedStreams,
         limits: ServerLimits
     ) -> EventLoopFuture<Connection> {
@@ -123,7 +159,14 @@ package struct ControlServer: Sendable {
             .flatMapErrorThrowing { (-1, ($0 as? IOError)?.errnoCode ?? 0) }
         return peer.and(handle).flatMapThrowing { peer, handle in
             let login = PeerLogin(pid: peer.pid, handle: handle.0, error: handle.1)
-            let refusal = registry.admit(channel, uid: peer.uid)
+            let refusal: ControlProblem?
+            switch counter.registry.admit(channel, uid: peer.uid) {
+            case .welcome: refusal = nil
+            case .refused(let problem): refusal = problem
+            case .dropped:
+                channel.close(promise: nil)
+                throw ChannelError.eof
+            }
             var decoderLimits = NIOHTTPDecoderLimitConfiguration()
             decoderLimits.maxHeaderFieldSize = limits.headByteCountMax
             decoderLimits.maxHeaderListSize = limits.headByteCountMax
@@ -145,7 +188,7 @@ package struct ControlServer: Sendable {
                 operatorUID: login.operatorUID(uid: peer.uid, role: check.role),
                 isHidden: login == .hidden
             )
-            return Connection(stream: stream, caller: caller)
+            return Connection(stream: stream, caller: caller, counter: counter)
         }
     }
 }
@@ -166,11 +209,7 @@ extension ControlServer {
         do {
             try await connection.stream.executeThenClose { inbound, outbound in
                 for try await request in inbound {
-                    switch await reply(to: request, of: connection) {
-                    case .answer(let answer): try await outbound.write(.answer(answer))
-                    case .events(let events):
-                        try await stream(events, to: connection, outbound)
-                    }
+                    try await answer(request, of: connection, outbound)
                 }
             }
         } catch {
@@ -178,18 +217,45 @@ extension ControlServer {
         }
     }
 
-    /// Answers, and gives up a plan, which may take minutes, once nobody waits for it any more.
+    private func answer(
+        _ request: ServerRequest,
+        of connection: Connection,
+        _ outbound: NIOAsyncChannelOutboundWriter<ServerPart>
+    ) async throws {
+        let route = request.match.route
+        var turn: AnswerTurns.Turn?
+        if route.operation == .watchAll {
+            turn = connection.counter.streams.take(uid: connection.caller.uid)
+            guard turn != nil else {
+                let refusal = ServerAnswer(ControlProblem(.tooManyConnections))
+                return try await outbound.write(.answer(refusal))
+            }
+        }
+        switch await reply(to: request, of: connection) {
+        case .answer(let answer): try await outbound.write(.answer(answer))
+        case .events(let events): try await stream(events, to: connection, outbound)
+        }
+        withExtendedLifetime(turn) {}
+    }
+
+    /// Answers, and gives up what may take long once nobody waits for it any more: a plan, and a
+    /// large answer, which waits for the others of its uid.
     private func reply(
         to request: ServerRequest,
         of connection: Connection
     ) async -> Dispatcher.Reply {
-        guard request.match.route.operation == .makePlan else {
+        let route = request.match.route
+        guard route.makesPlan || route.hasLargeAnswer else {
             return await dispatcher.reply(to: request, caller: connection.caller)
         }
         let (open, closed) = AsyncStream.makeStream(of: Void.self)
         connection.stream.channel.closeFuture.whenComplete { _ in closed.finish() }
         return await withTaskGroup(of: Dispatcher.Reply?.self) { group in
-            group.addTask { await dispatcher.reply(to: request, caller: connection.caller) }
+            group.addTask {
+                route.hasLargeAnswer
+                    ? await largeReply(to: request, of: connection)
+                    : await dispatcher.reply(to: request, caller: connection.caller)
+            }
             group.addTask {
                 for await _ in open {}
                 return nil
@@ -201,6 +267,18 @@ extension ControlServer {
             }
             return reply ?? .answer(ServerAnswer(ControlProblem(.unavailable)))
         }
+    }
+
+    private func largeReply(
+        to request: ServerRequest,
+        of connection: Connection
+    ) async -> Dispatcher.Reply? {
+        let uid = connection.caller.uid
+        guard let turn = await connection.counter.largeAnswers.wait(uid: uid) else { return nil }
+        let reply = await dispatcher.reply(to: request, caller: connection.caller)
+        guard case .answer(var answer) = reply else { return reply }
+        answer.turn = turn
+        return .answer(answer)
     }
 
     /// Sends events until they or the connection end.

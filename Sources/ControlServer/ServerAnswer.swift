@@ -7,6 +7,8 @@ struct ServerAnswer: Sendable {
     var contentType: String?
     var fields: [(name: String, value: String)] = []
     var body: [UInt8] = []
+    /// Ends once the peer has read the answer, or the connection is gone.
+    var turn: AnswerTurns.Turn?
 
     init(status: Int, contentType: String? = nil, body: [UInt8] = []) {
         self.status = status

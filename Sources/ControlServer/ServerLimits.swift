@@ -1,3 +1,5 @@
+import Control
+
 /// Bounds of the control server; a test may shorten the waits.
 package struct ServerLimits: Sendable {
     /// From the first byte of a request to the end of its header fields: one small packet.
@@ -6,7 +8,9 @@ package struct ServerLimits: Sendable {
     package var bodyTimeout: Duration = .seconds(10)
     /// How long the backend may take: a commit takes milliseconds, a check of a provider seconds.
     package var answerTimeout: Duration = .seconds(60)
-    /// How long a plan may take, which counts to the end: a million rows take seconds, a million
+    /// How long a large answer may take, with the wait for those before it of the same uid.
+    package var largeAnswerTimeout: Duration = .seconds(20)
+    /// How long a plan, and the approval of one, may take, which counts to the end: a million rows take seconds, a million
     /// objects minutes.
     package var planTimeout: Duration = .seconds(600)
     /// How long a connection may stay open with nothing asked.
@@ -21,10 +25,42 @@ package struct ServerLimits: Sendable {
     package var headByteCountMax = 8 * 1024
     /// Header fields of one request.
     package var headFieldCountMax = 64
-    /// Open connections of one uid, so that one program cannot lock out the others.
-    package var connectionsPerUIDMax = 256
-    /// Open connections in all; well below the limit of open files.
-    package var connectionsMax = 1024
+    /// Open connections of one socket; the two sockets together stay well below the limit of open
+    /// files.
+    package var connectionsMax = 512
+    /// The part of a socket's connections that only root gets, as a divisor: an operator comes in
+    /// whatever the uids of others hold.
+    package var rootShare = 8
+    /// The part of a socket's connections that one uid gets, as a divisor.
+    package var uidShare = 4
+    /// Refused connections of one socket that may read why; further ones are cut at once.
+    package var refusedMax = 64
+    /// Large answers of one uid on one socket, from the first read of the state until the peer has
+    /// read them: a page of a thousand requests has about two megabytes.
+    package var largeAnswersPerUIDMax = 2
+    /// Large answers of one socket, those of root aside.
+    package var largeAnswersMax = 8
+    /// Streams of all events of one uid on one socket: each encodes every change.
+    package var streamsPerUIDMax = 8
+    /// Streams of all events of one socket, those of root aside.
+    package var streamsMax = 32
+    /// What one read takes from a peer, in bytes: requests that a peer sends ahead stay in the
+    /// kernel.
+    package var readByteCountMax = 8 * 1024
+    /// Bytes of answers that wait in one connection before the next request is read.
+    package var unreadByteCountMax = 32 * 1024
 
     package init() {}
+
+    /// How long the answer of a route may take.
+    func timeout(of route: Route) -> Duration {
+        if route.makesPlan { return planTimeout }
+        return route.hasLargeAnswer ? largeAnswerTimeout : answerTimeout
+    }
+
+    /// Connections that one uid may have open on one socket.
+    var connectionsPerUIDMax: Int { max(1, connectionsMax / uidShare) }
+
+    /// Connections of one socket that all uids but root share.
+    var sharedConnectionsMax: Int { max(1, connectionsMax - connectionsMax / rootShare) }
 }

@@ -190,11 +190,12 @@ extension ControlSuite {
             }
         }
 
-        @Test func `connections of one uid are bounded`() async throws {
+        @Test func `connections of one uid are bounded on each socket by itself`() async throws {
             var limits = ServerLimits()
-            limits.connectionsPerUIDMax = 1
-            try await TestServer.run(FakeBackend(expecting: [.status]), limits: limits) { server in
-                try await RawConnection.with(server.controlPath) { first in
+            limits.connectionsMax = 4
+            let backend = FakeBackend(expecting: [.status])
+            try await TestServer.run(backend, limits: limits) { server in
+                try await RawConnection.with(server.submitPath) { first in
                     try await first.send(Self.get + "\r\n")
                     #expect(try await first.read(until: "}").hasPrefix("HTTP/1.1 200 "))
                     let second = try await RawConnection.with(server.submitPath) { second in
@@ -202,6 +203,49 @@ extension ControlSuite {
                     }
                     #expect(second?.hasPrefix("HTTP/1.1 503 ") == true)
                     #expect(second?.contains("too_many_connections") == true)
+                    let other = try await RawConnection.ask(
+                        server.controlPath,
+                        "GET",
+                        "/v1/status"
+                    )
+                    #expect(other.status == 200)
+                }
+            }
+        }
+
+        @Test func `refused connections that stay are cut without an answer`() async throws {
+            var limits = ServerLimits()
+            limits.connectionsMax = 4
+            limits.refusedMax = 0
+            let backend = FakeBackend(expecting: [.status])
+            try await TestServer.run(backend, limits: limits) { server in
+                try await RawConnection.with(server.submitPath) { first in
+                    try await first.send(Self.get + "\r\n")
+                    #expect(try await first.read(until: "}").hasPrefix("HTTP/1.1 200 "))
+                    let second = try await RawConnection.with(server.submitPath) { second in
+                        try await second.readToEnd()
+                    }
+                    #expect(second?.isEmpty == true)
+                }
+            }
+        }
+
+        @Test func `one uid has so many streams of all events`() async throws {
+            var limits = ServerLimits()
+            limits.streamsPerUIDMax = 1
+            limits.streamsMax = 1
+            let backend = FakeBackend(expecting: [.watchAll])
+            try await TestServer.run(backend, limits: limits) { server in
+                try await RawConnection.with(server.controlPath) { first in
+                    try await first.send("GET /v1/events HTTP/1.1\r\nHost: x\r\n\r\n")
+                    #expect(try await first.read(until: "\r\n\r\n").hasPrefix("HTTP/1.1 200 "))
+                    let second = try await RawConnection.ask(
+                        server.controlPath,
+                        "GET",
+                        "/v1/events"
+                    )
+                    #expect(second.status == 503)
+                    #expect(second.text.contains("too_many_connections"))
                 }
             }
         }

@@ -40,6 +40,18 @@ package struct Route: Sendable {
     /// Whether the body is anything at all, and header fields of ``NotificationInput`` go with it.
     package var takesRawBody: Bool { operation == .takeNotification }
 
+    /// Whether stores are asked for a plan first, which may take minutes.
+    package var makesPlan: Bool { operation == .makePlan || operation == .approveRequest }
+
+    /// Whether the answer may be much larger than a request: a list, a document, metrics.
+    package var hasLargeAnswer: Bool {
+        switch answer {
+        case .events, .nothing: false
+        case .document, .metrics: true
+        case .object: method == .get && operation != .showRequest && operation != .status
+        }
+    }
+
     /// The query parameters that it takes, with their meaning.
     package var queryFields: [WireField] { operation == .listRequests ? RequestFilter.fields : [] }
 

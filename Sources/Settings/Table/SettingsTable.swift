@@ -142,8 +142,11 @@ package enum SettingsTable {
             .server,
             "connections_max",
             .count(2...4096, unit: "connections per socket"),
-            .defaultsTo(.count(256)),
-            "The most connections that each control socket serves at once; further ones wait."
+            .defaultsTo(.count(512)),
+            """
+            The most connections of each control socket. One uid gets a quarter of them, and an \
+            eighth is kept for root. Further ones are refused with too_many_connections.
+            """
         ).atRestart(),
         Setting(
             .journal,

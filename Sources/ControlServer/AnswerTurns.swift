@@ -1,0 +1,118 @@
+import Synchronization
+
+/// Limits how many costly answers exist at a time on one socket: for each uid and for all.
+///
+/// Who has to wait is the uid that asks for many: others get the turns that it may not take.
+final class AnswerTurns: Sendable {
+    /// The right to one answer, which ends with the last reference to it.
+    final class Turn: Sendable {
+        private let end: @Sendable () -> Void
+
+        fileprivate init(_ end: @escaping @Sendable () -> Void) { self.end = end }
+
+        deinit { end() }
+    }
+
+    private struct Waiter {
+        let number: UInt64
+        let uid: UInt32
+        let continuation: CheckedContinuation<Turn?, Never>
+    }
+
+    private struct State {
+        var countByUID: [UInt32: Int] = [:]
+        /// In the order of their coming; one per connection at most.
+        var waiters: [Waiter] = []
+        var lastNumber: UInt64 = 0
+        /// Waiters whose task ended before they waited.
+        var cancelled: Set<UInt64> = []
+    }
+
+    private static let root: UInt32 = 0
+
+    private let perUIDMax: Int
+    private let max: Int
+    private let state = Mutex(State())
+
+    /// - Parameters:
+    ///   - perUIDMax: Turns of one uid at a time.
+    ///   - max: Turns of all uids but root at a time.
+    init(perUIDMax: Int, max: Int) {
+        self.perUIDMax = perUIDMax
+        self.max = max
+    }
+
+    /// Waits for a turn; `nil` once the task is cancelled.
+    func wait(uid: UInt32) async -> Turn? {
+        let number = state.withLock { state in
+            state.lastNumber += 1
+            return state.lastNumber
+        }
+        // A cancellation that comes after the turn leaves its number behind.
+        defer { _ = state.withLock { $0.cancelled.remove(number) } }
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { enqueue(number, uid, $0) }
+        } onCancel: {
+            cancel(number)
+        }
+    }
+
+    /// A turn that is free now, or `nil`.
+    func take(uid: UInt32) -> Turn? {
+        let isFree = state.withLock { begin(uid, &$0) }
+        return isFree ? turn(of: uid) : nil
+    }
+
+    private func turn(of uid: UInt32) -> Turn { Turn { [self] in end(uid) } }
+
+    private func begin(_ uid: UInt32, _ state: inout State) -> Bool {
+        let own = state.countByUID[uid, default: 0]
+        let others = state.countByUID.reduce(0) { $0 + ($1.key == Self.root ? 0 : $1.value) }
+        guard own < perUIDMax, uid == Self.root || others < max else { return false }
+        state.countByUID[uid] = own + 1
+        return true
+    }
+
+    private func enqueue(
+        _ number: UInt64,
+        _ uid: UInt32,
+        _ continuation: CheckedContinuation<Turn?, Never>
+    ) {
+        enum Step { case now, later, never }
+        let step = state.withLock { state -> Step in
+            if state.cancelled.remove(number) != nil { return .never }
+            if begin(uid, &state) { return .now }
+            state.waiters.append(Waiter(number: number, uid: uid, continuation: continuation))
+            return .later
+        }
+        switch step {
+        case .now: continuation.resume(returning: turn(of: uid))
+        case .later: break
+        case .never: continuation.resume(returning: nil)
+        }
+    }
+
+    private func cancel(_ number: UInt64) {
+        let waiter = state.withLock { state -> Waiter? in
+            guard let place = state.waiters.firstIndex(where: { $0.number == number }) else {
+                state.cancelled.insert(number)
+                return nil
+            }
+            return state.waiters.remove(at: place)
+        }
+        waiter?.continuation.resume(returning: nil)
+    }
+
+    private func end(_ uid: UInt32) {
+        let next = state.withLock { state -> Waiter? in
+            let count = state.countByUID[uid, default: 1] - 1
+            state.countByUID[uid] = count == 0 ? nil : count
+            for place in state.waiters.indices {
+                let uid = state.waiters[place].uid
+                if begin(uid, &state) { return state.waiters.remove(at: place) }
+            }
+            return nil
+        }
+        if let next { next.continuation.resume(returning: turn(of: next.uid)) }
+    }
+}
