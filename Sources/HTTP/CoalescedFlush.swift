@@ -5,6 +5,9 @@ import NIOSSL
 ///
 /// async-http-client flushes the head of a request, its body and its end one by one; each of them
 /// would be a system call, a packet and a wake-up of the provider.
+///
+/// It also closes at once: TLS would go on to read and decrypt what the provider sends, until that
+/// has said that it closes, too.
 final class CoalescedFlush: ChannelOutboundHandler {
     typealias OutboundIn = IOData
     typealias OutboundOut = IOData
@@ -39,6 +42,19 @@ final class CoalescedFlush: ChannelOutboundHandler {
     func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
         flushNow(context)
         context.close(mode: mode, promise: promise)
+        if mode == .all, let tls = Self.tls(in: context.pipeline) {
+            // TLS has sent its closure alert, and need not wait for the other one (RFC 8446 §6.1).
+            tls.close(promise: nil)
+        }
+    }
+
+    private static func tls(in pipeline: ChannelPipeline) -> ChannelHandlerContext? {
+        do {
+            return try pipeline.syncOperations.context(handlerType: NIOSSLClientHandler.self)
+        } catch {
+            // Without TLS the channel is closed by now.
+            return nil
+        }
     }
 
     func handlerRemoved(context: ChannelHandlerContext) { flushNow(context) }

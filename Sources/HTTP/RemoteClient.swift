@@ -59,7 +59,7 @@ package final class RemoteClient: Sendable {
             guard peers.permits(channel.remoteAddress) else {
                 return channel.eventLoop.makeFailedFuture(PeerRule.Refused())
             }
-            return CoalescedFlush.add(to: channel)
+            return CoalescedFlush.add(to: channel).flatMap { AnswerLimit.add(to: channel) }
         }
         // One loop for calls and connections. Across loops a call's head and body are sent in turns
         // of the loop; an answer that comes between them (a refusal) and a close right after it
