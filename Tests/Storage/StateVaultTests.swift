@@ -125,7 +125,7 @@ struct StateVaultTests {
         var late = StateFixture.credential("u", "b")
         late.isUserKeyStored = true
         #expect(
-            try await fixture.database.forgetIdentity(stored.identity, of: hash) == .forgotten
+            try await fixture.database.forgetIdentity(stored.identity, of: hash, by: 0) == .forgotten
         )
         #expect(try await fixture.store(late) == [.keyGone])
         #expect(try await fixture.database.userKey(hash) == nil)
@@ -259,18 +259,25 @@ struct StateVaultTests {
         let open = try await fixture.open("u", .revokeTokens)
         let database = fixture.database
         #expect(
-            try await database.forgetIdentity(stored.identity, of: hash) == .inUse(open.request.id)
+            try await database.forgetIdentity(stored.identity, of: hash, by: 0) == .inUse(open.request.id)
         )
         var cancelled = open.request
         cancelled.phase = .cancelled
         cancelled.endedAt = StateFixture.start
         try await fixture.save(cancelled, was: open.request)
         #expect(
-            try await database.forgetIdentity(stored.identity, of: StateFixture.hash("v"))
+            try await database.forgetIdentity(stored.identity, of: StateFixture.hash("v"), by: 0)
                 == .unknown
         )
-        #expect(try await database.forgetIdentity(stored.identity, of: hash) == .forgotten)
+        #expect(try await database.forgetIdentity(stored.identity, of: hash, by: 7) == .forgotten)
         #expect(try await database.userKey(hash) == nil)
+        let forgotten = try await database.forgotten(of: hash, until: .distantFuture)
+        #expect(forgotten.map(\.provider) == [ProviderName("apple")])
+        #expect(forgotten.map(\.uid) == [7])
+        let other = StateFixture.hash("v")
+        #expect(try await database.forgotten(of: other, until: .distantFuture).isEmpty)
+        let before = StateFixture.start - .seconds(86_400)
+        #expect(try await database.forgotten(of: hash, until: before).isEmpty)
     }
 
     @Test func `an override of the guard is counted and ends`() async throws {

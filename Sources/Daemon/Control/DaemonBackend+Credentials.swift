@@ -175,7 +175,7 @@ extension DaemonBackend {
         caller: Caller
     ) async throws(ControlProblem) {
         let outcome = try await attempt("forget_identity") {
-            try await parts.state.forgetIdentity(identity, of: hash(user))
+            try await parts.state.forgetIdentity(identity, of: hash(user), by: caller.uid)
         }
         switch outcome {
         case .forgotten: audit("forget_identity", caller)

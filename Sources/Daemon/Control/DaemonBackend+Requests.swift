@@ -60,8 +60,10 @@ extension DaemonBackend {
         guard record.request.phase == .completed else {
             throw ControlProblem(.wrongState, "there is no receipt before the request completed")
         }
-        let (note, caseNote, recorded) = try await attempt("receipt") {
+        let end = record.request.endedAt ?? parts.now()
+        let (forgotten, note, caseNote, recorded) = try await attempt("receipt") {
             (
+                try await parts.state.forgotten(of: record.userHash, until: end),
                 try await parts.state.note(AbandonNote.name(of: id)),
                 try await parts.state.note(AbandonNote.name(ofCase: id)),
                 try await parts.state.scope(of: id).map { try ErasureScope(document: $0) }
@@ -69,6 +71,7 @@ extension DaemonBackend {
         }
         return Receipt(
             record: record,
+            forgotten: forgotten,
             abandonNote: note.flatMap(AbandonNote.init(text:)),
             caseNote: caseNote.flatMap(AbandonNote.init(text:)),
             statement: ReceiptStatement(

@@ -77,11 +77,15 @@ extension StateDatabase {
 
     /// Destroys an identity of a user with all its credentials, and the data key with the last one.
     ///
+    /// That it existed is remembered, for the receipt.
+    ///
     /// - Throws: ``StorageError``: nothing was destroyed.
     package func forgetIdentity(
         _ identity: IdentityID,
-        of userHash: [UInt8]
+        of userHash: [UInt8],
+        by uid: UInt32
     ) async throws -> ForgetOutcome {
+        let at = now()
         let outcome = try await writer.perform { database -> ForgetOutcome in
             let user = try database.first(
                 """
@@ -92,6 +96,10 @@ extension StateDatabase {
                 .id(identity.value)
             ) { try $0.requestID(0) }
             if let user { return .inUse(user) }
+            let provider = try database.first(
+                "SELECT provider FROM identities WHERE id = ?",
+                .id(identity.value)
+            ) { ProviderName($0.text(0)) }
             let count = try database.run(
                 """
                 DELETE FROM identities WHERE id = ?
@@ -100,7 +108,12 @@ extension StateDatabase {
                 .id(identity.value),
                 .blob(userHash)
             )
-            guard count > 0 else { return .unknown }
+            guard count > 0, let provider else { return .unknown }
+            try database.run(
+                "INSERT INTO meta VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value",
+                .text("note:" + ForgottenIdentity.prefix(userHash) + identity.description),
+                .text(ForgottenIdentity(provider: provider, at: at, uid: uid).text)
+            )
             try database.run(
                 """
                 DELETE FROM users WHERE user_hash = ?1

@@ -69,7 +69,7 @@ struct ReceiptPage {
         }
         return section("Links to providers")
             + table(["Provider", "Revoked", "Verdict", "Evidence", "Decided"], rows)
-            + abandoned + addenda
+            + abandoned + forgotten + addenda
     }
 
     private func revoked(_ identity: JSONValue) -> String {
@@ -88,6 +88,14 @@ struct ReceiptPage {
         guard !rows.isEmpty else { return "" }
         return section("Known later")
             + table(["Provider", "Verdict", "Evidence", "Happened", "Recorded"], rows)
+    }
+
+    /// Identities of which nothing was left to revoke with.
+    private var forgotten: String {
+        items("forgotten").map { identity in
+            "<p class=\"no\">Forgotten by uid \(field("uid", of: identity)) on "
+                + "\(field("at", of: identity)), not revoked: \(field("provider", of: identity))</p>"
+        }.joined()
     }
 
     private var abandoned: String {
