@@ -134,6 +134,11 @@ package struct PurgeCounts: Hashable, Sendable {
     /// The same, after an operator decided to go on without keys.
     package static let withoutKeysAction = "not looked for: an operator decided to go on"
 
+    /// ``Entry/action`` of what looks like the user's and was left alone.
+    package static func passedOverAction(_ reason: String) -> String { passedOver + reason }
+
+    private static let passedOver = "passed over: "
+
     /// One row of the receipt: a table (or folder, prefix) and what was done there.
     package struct Entry: Hashable, Sendable {
         package let name: String
@@ -141,6 +146,12 @@ package struct PurgeCounts: Hashable, Sendable {
         package var rowCount: Int
         /// Rows of the user that are newer than the request and were left alone.
         package var fencedCount: Int
+
+        /// Why it was left alone though it looks like the user's; `nil` for all else.
+        package var passedOverReason: String? {
+            guard action.hasPrefix(PurgeCounts.passedOver) else { return nil }
+            return String(action.dropFirst(PurgeCounts.passedOver.count))
+        }
 
         package init(name: String, action: String, rowCount: Int, fencedCount: Int = 0) {
             self.name = name
@@ -239,7 +250,7 @@ package struct PurgeCounts: Hashable, Sendable {
     package var fencedCount: Int { entries.reduce(0) { $0 + $1.fencedCount } }
 
     private static func isLeft(_ action: String) -> Bool {
-        action.hasPrefix("keep") || action == heldAction
+        action.hasPrefix("keep") || action.hasPrefix(passedOver) || action == heldAction
     }
 
     /// Rows that a hold kept when the purge last ran.

@@ -157,7 +157,12 @@ struct ReceiptStatement: Sendable {
                     "kept: what it names still has other owners"
                 )
             }
-            return kept + fenced + shared
+            let passedOver = work.counts.entries.compactMap { entry in
+                entry.passedOverReason.map {
+                    notErased(work.target, entry.name, entry.rowCount, $0)
+                }
+            }
+            return kept + fenced + shared + passedOver
         }
     }
 

@@ -19,8 +19,10 @@ package struct FilesError: Error, Hashable, Sendable, CustomStringConvertible {
         case mount = "mount_point"
         /// Something is mounted on the way to all users' files.
         case mountOnTheWay = "mount_on_the_way"
-        /// We may not read or remove something.
+        /// We may not read or write what all users' files are in.
         case denied = "not_permitted"
+        /// We may not read or remove something of one user's.
+        case deniedInside = "not_permitted_inside"
         /// The tree kept changing under us.
         case changed = "tree_changed"
         /// The file system failed.
@@ -33,6 +35,8 @@ package struct FilesError: Error, Hashable, Sendable, CustomStringConvertible {
     package let target: TargetName
     /// What the system said; 0 when it was not asked.
     package let errorNumber: Int32
+    /// The pattern that led there; `nil` for the root.
+    package var pattern: String?
 
     package init(_ kind: Kind, target: TargetName, errorNumber: Int32 = 0) {
         self.kind = kind
@@ -47,6 +51,7 @@ package struct FilesError: Error, Hashable, Sendable, CustomStringConvertible {
             case ELOOP: .link
             case EXDEV where failure.isOnTheWay: .mountOnTheWay
             case EXDEV, EBUSY: .mount
+            case EACCES where !failure.isOnTheWay, EPERM where !failure.isOnTheWay: .deniedInside
             case EACCES, EPERM, EROFS: .denied
             case ENOENT, ENOTDIR, ENOTEMPTY, EISDIR, ESTALE, EAGAIN: .changed
             case ENOSYS: .kernel
@@ -57,12 +62,13 @@ package struct FilesError: Error, Hashable, Sendable, CustomStringConvertible {
 
     /// What the error means for the order that met it.
     ///
-    /// A link or a mount inside is one user's: pausing the target on that ground would stop all
+    /// A link, a mount or an immutable file inside is one user's: pausing the target on that ground would stop all
     /// deletions for it, and go on only when somebody says so.
     package var trouble: Trouble {
         switch kind {
         case .dangerousRoot, .unfitRoot, .missingSentinel, .mountOnTheWay, .denied, .kernel:
             .misconfigured
+        case .deniedInside: .blocked(Obstacle(.permission, at: pattern))
         case .link, .mount, .storage: .unusable
         case .changed: .throttled(retryAfter: nil)
         }

@@ -153,21 +153,30 @@ package actor FilesTarget: PurgeTarget {
 
     private func remaining(of order: PurgeOrder) throws(FilesError) -> Int {
         let root = try openRoot()
-        return try wrapped { () throws(OpenDirectory.Failure) in
-            var left = RemainingFiles(of: order.user, fence: order.fence)
-            for path in plan.paths { try left.add(path, in: root) }
-            return left.count
+        var left = RemainingFiles(of: order.user, fence: order.fence)
+        for path in plan.paths {
+            try wrapped(path) { () throws(OpenDirectory.Failure) in try left.add(path, in: root) }
         }
+        return left.count
     }
 
     private func remove(_ order: PurgeOrder) throws(FilesError) -> [PurgeCounts.Entry] {
-        try tallies(order, .remove).map { path, tally in
-            PurgeCounts.Entry(
-                name: path,
-                action: "delete",
-                rowCount: tally.entryCount,
-                fencedCount: tally.fencedCount
-            )
+        try tallies(order, .remove).flatMap { path, tally in
+            var entries = [
+                PurgeCounts.Entry(
+                    name: path,
+                    action: "delete",
+                    rowCount: tally.entryCount,
+                    fencedCount: tally.fencedCount
+                )
+            ]
+            if tally.hiddenCount > 0 {
+                let action = PurgeCounts.passedOverAction(
+                    "in a hidden folder, which no wildcard matches; name it in a path of its own"
+                )
+                entries.append(.init(name: path, action: action, rowCount: tally.hiddenCount))
+            }
+            return entries
         }
     }
 
@@ -177,44 +186,74 @@ package actor FilesTarget: PurgeTarget {
     ) throws(FilesError) -> [(path: String, tally: TreeWalk.Tally)] {
         let root = try openRoot()
         var tallies: [(path: String, tally: TreeWalk.Tally)] = []
+        var refusal: FilesError?
         for pattern in plan.paths {
-            var tally = TreeWalk.Tally()
-            try wrapped { () throws(OpenDirectory.Failure) in
-                try Self.find(pattern.steps[...], of: order.user, in: root) {
-                    directory,
-                    name throws(OpenDirectory.Failure) in
-                    var walk = TreeWalk(
-                        in: directory,
-                        fence: order.fence,
-                        purpose: purpose,
-                        passesOver: passesOver
-                    )
+            do throws(FilesError) {
+                let tally = try tally(pattern, order, purpose, in: root)
+                tallies.append((path: pattern.description, tally: tally))
+            } catch {
+                // What the other paths lead to goes all the same.
+                guard error.kind == .deniedInside else { throw error }
+                refusal = refusal ?? error
+            }
+        }
+        if let refusal { throw refusal }
+        return tallies
+    }
+
+    private func tally(
+        _ pattern: PathPattern,
+        _ order: PurgeOrder,
+        _ purpose: TreeWalk.Purpose,
+        in root: OpenDirectory
+    ) throws(FilesError) -> TreeWalk.Tally {
+        var tally = TreeWalk.Tally()
+        try wrapped(pattern) { () throws(OpenDirectory.Failure) in
+            try Self.find(pattern.steps[...], of: order.user, in: root) {
+                directory,
+                name,
+                isHidden throws(OpenDirectory.Failure) in
+                var walk = TreeWalk(
+                    in: directory,
+                    fence: order.fence,
+                    purpose: isHidden ? .plan : purpose,
+                    passesOver: passesOver
+                )
+                do throws(OpenDirectory.Failure) {
                     try walk.walk(name)
+                } catch {
+                    // Nobody's entry can be removed there.
+                    let isOfAll = pattern.steps.last?.isUser == true && !directory.isWritable
+                    throw error.isRefusal && isOfAll ? error.onTheWay : error
+                }
+                if isHidden {
+                    tally.hiddenCount += walk.tally.entryCount
+                } else {
                     tally.entryCount += walk.tally.entryCount
                     tally.fencedCount += walk.tally.fencedCount
                 }
             }
-            tallies.append((path: pattern.description, tally: tally))
         }
-        return tallies
+        return tally
     }
 
     private static func find(
         _ steps: ArraySlice<PathPattern.Step>,
         of user: UserID,
         in directory: OpenDirectory,
-        _ body: (OpenDirectory, FileName) throws(OpenDirectory.Failure) -> Void
+        isHidden: Bool = false,
+        _ body: (OpenDirectory, FileName, _ isHidden: Bool) throws(OpenDirectory.Failure) -> Void
     ) throws(OpenDirectory.Failure) {
         guard let step = steps.first else { return }
         let rest = steps.dropFirst()
         switch step {
         case .name(let name):
-            try go(into: FileName(name), rest, of: user, in: directory, body)
+            try go(into: FileName(name), rest, of: user, in: directory, isHidden: isHidden, body)
         case .user(let prefix, let suffix):
             guard let name = PathPattern.fileName(of: user, prefix: prefix, suffix: suffix) else {
                 return
             }
-            try go(into: FileName(name), rest, of: user, in: directory, body)
+            try go(into: FileName(name), rest, of: user, in: directory, isHidden: isHidden, body)
         case .wildcard(let wildcard):
             var place: Int64 = 0
             while true {
@@ -222,14 +261,23 @@ package actor FilesTarget: PurgeTarget {
                 guard let last = entries.last else { return }
                 place = last.nextPlace
                 for entry in entries {
-                    guard let text = entry.name.text,
-                        PathPattern.matches(text, wildcard: wildcard)
-                    else { continue }
+                    guard let text = entry.name.text else { continue }
+                    let isPassedOver = PathPattern.isHidden(text, from: wildcard)
+                    guard isPassedOver || PathPattern.matches(text, wildcard: wildcard) else {
+                        continue
+                    }
                     // A link that a wildcard meets is no folder; one that the pattern names is
                     // refused.
                     let facts = try directory.facts(of: entry.name)
                     guard rest.isEmpty || facts?.isDirectory == true else { continue }
-                    try go(into: entry.name, rest, of: user, in: directory, body)
+                    try go(
+                        into: entry.name,
+                        rest,
+                        of: user,
+                        in: directory,
+                        isHidden: isHidden || isPassedOver,
+                        body
+                    )
                 }
             }
         }
@@ -240,9 +288,10 @@ package actor FilesTarget: PurgeTarget {
         _ rest: ArraySlice<PathPattern.Step>,
         of user: UserID,
         in directory: OpenDirectory,
-        _ body: (OpenDirectory, FileName) throws(OpenDirectory.Failure) -> Void
+        isHidden: Bool,
+        _ body: (OpenDirectory, FileName, _ isHidden: Bool) throws(OpenDirectory.Failure) -> Void
     ) throws(OpenDirectory.Failure) {
-        if rest.isEmpty { return try body(directory, name) }
+        if rest.isEmpty { return try body(directory, name, isHidden) }
         let below: OpenDirectory
         do throws(OpenDirectory.Failure) {
             below = try directory.directory(at: name)
@@ -252,7 +301,7 @@ package actor FilesTarget: PurgeTarget {
             }
             return
         }
-        try find(rest, of: user, in: below, body)
+        try find(rest, of: user, in: below, isHidden: isHidden, body)
     }
 
     // MARK: Root
@@ -301,12 +350,17 @@ package actor FilesTarget: PurgeTarget {
     }
 
     private func wrapped<Result>(
+        _ pattern: PathPattern? = nil,
         _ body: () throws(OpenDirectory.Failure) -> Result
     ) throws(FilesError) -> Result {
         do throws(OpenDirectory.Failure) {
             return try body()
         } catch {
-            throw FilesError(error, target: name)
+            // Without a pattern it is about no user's files.
+            let isOfAll = pattern == nil && error.isRefusal
+            var error = FilesError(isOfAll ? error.onTheWay : error, target: name)
+            error.pattern = pattern?.description
+            throw error
         }
     }
 }

@@ -119,6 +119,11 @@ final class OpenDirectory {
         return unsafe FolderReader(stream: stream)
     }
 
+    /// Whether entries can be removed as far as its permissions go.
+    var isWritable: Bool {
+        unsafe faccessat(descriptor, ".", W_OK | X_OK, AT_EACCESS) == 0
+    }
+
     /// Removes an entry; false when it was gone already.
     func remove(_ name: FileName, isDirectory: Bool) throws(Failure) -> Bool {
         guard !name.isPath else { throw Failure(errorNumber: EINVAL) }
@@ -185,6 +190,9 @@ extension OpenDirectory.Failure {
     var isNotEmpty: Bool { errorNumber == ENOTEMPTY || errorNumber == EEXIST }
     /// There is nothing of that name, or something that is no folder.
     var isAbsent: Bool { errorNumber == ENOENT || errorNumber == ENOTDIR }
+
+    /// The system does not permit it: by permissions, an attribute, or a security module.
+    var isRefusal: Bool { errorNumber == EACCES || errorNumber == EPERM }
 
     var onTheWay: Self { Self(errorNumber: errorNumber, isOnTheWay: true) }
 }

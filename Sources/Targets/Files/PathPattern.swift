@@ -100,4 +100,10 @@ package struct PathPattern: Hashable, Sendable, CustomStringConvertible {
     static func matches(_ name: String, wildcard: String) -> Bool {
         unsafe fnmatch(wildcard, name, FNM_PERIOD | FNM_NOESCAPE) == 0
     }
+
+    /// Whether it would fit but for its leading dot.
+    static func isHidden(_ name: String, from wildcard: String) -> Bool {
+        guard name.hasPrefix("."), !matches(name, wildcard: wildcard) else { return false }
+        return unsafe fnmatch(wildcard, name, FNM_NOESCAPE) == 0
+    }
 }

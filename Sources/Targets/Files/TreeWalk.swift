@@ -22,6 +22,8 @@ struct TreeWalk {
         var entryCount = 0
         /// Entries newer than the fence, which stay.
         var fencedCount = 0
+        /// Entries in hidden folders, which a wildcard passes over.
+        var hiddenCount = 0
     }
 
     private struct Level {
@@ -55,6 +57,8 @@ struct TreeWalk {
     /// A mistake that tests plant here: entries that are not seen.
     private let passesOver: ((FileName) -> Bool)?
     private(set) var tally = Tally()
+    /// The first entry that we may not read or remove; what is beside it goes all the same.
+    private var refusal: OpenDirectory.Failure?
 
     init(
         in parent: OpenDirectory,
@@ -87,6 +91,16 @@ struct TreeWalk {
             levels[deepest].place = entry.nextPlace
             try visit(entry.name, in: directory)
         }
+        if let refusal { throw refusal }
+    }
+
+    /// Leaves an entry that we may not read or remove, and with it the folders that it is in.
+    private mutating func passOver(
+        _ failure: OpenDirectory.Failure
+    ) throws(OpenDirectory.Failure) {
+        guard failure.isRefusal else { throw failure }
+        refusal = refusal ?? failure
+        note(fenced: 1)
     }
 
     /// Deals with an entry that is no folder; goes into one that is.
@@ -102,8 +116,12 @@ struct TreeWalk {
             note(fenced: 1)
         } else if purpose != .remove {
             note(entries: 1)
-        } else if try directory.remove(name, isDirectory: false) {
-            note(entries: 1)
+        } else {
+            do throws(OpenDirectory.Failure) {
+                if try directory.remove(name, isDirectory: false) { note(entries: 1) }
+            } catch {
+                try passOver(error)
+            }
         }
     }
 
@@ -111,7 +129,12 @@ struct TreeWalk {
         _ name: FileName,
         in directory: OpenDirectory
     ) throws(OpenDirectory.Failure) {
-        let opened = try directory.directory(at: name)
+        let opened: OpenDirectory
+        do throws(OpenDirectory.Failure) {
+            opened = try directory.directory(at: name)
+        } catch {
+            return try passOver(error)
+        }
         levels.append(Level(name: name, directory: opened))
         if levels.count - firstOpen > Self.openMax {
             levels[firstOpen].directory = nil
@@ -130,7 +153,8 @@ struct TreeWalk {
                     levels[deepest].entryCount += 1
                 }
             } catch {
-                guard error.isNotEmpty, level.rewinds < Self.rewindsMax else { throw error }
+                guard error.isNotEmpty else { return try leave(failing: error) }
+                guard level.rewinds < Self.rewindsMax else { throw error }
                 levels[deepest].rewinds += 1
                 levels[deepest].place = 0
                 return
@@ -138,6 +162,19 @@ struct TreeWalk {
         } else if purpose == .plan, level.fencedCount == 0 {
             levels[deepest].entryCount += 1
         }
+        close()
+    }
+
+    /// Leaves a folder where it is.
+    private mutating func leave(
+        failing failure: OpenDirectory.Failure
+    ) throws(OpenDirectory.Failure) {
+        try passOver(failure)
+        close()
+    }
+
+    /// Goes on in the folder above.
+    private mutating func close() {
         let left = levels.removeLast()
         firstOpen = min(firstOpen, max(0, levels.count - 1))
         note(entries: left.entryCount, fenced: left.fencedCount)

@@ -90,7 +90,9 @@ package struct KeyTemplate: Hashable, Sendable, CustomStringConvertible {
         guard count > 0 else { return nil }
         return PurgeCounts.Entry(
             name: description,
-            action: "keep: an empty name follows the user id, maybe another user's",
+            action: PurgeCounts.passedOverAction(
+                "an empty name follows the user id, so it may be another user's"
+            ),
             rowCount: count
         )
     }

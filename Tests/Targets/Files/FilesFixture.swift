@@ -38,6 +38,21 @@ final class FilesFixture {
         try Data(text.utf8).write(to: url)
     }
 
+    /// Lets nobody remove what is in a folder, root neither.
+    func protect(_ path: String) throws { try change(path, "+i", "0555") }
+
+    func unprotect(_ path: String) throws { try change(path, "-i", "0755") }
+
+    private func change(_ path: String, _ attribute: String, _ mode: String) throws {
+        let tool = Process()
+        let isRoot = geteuid() == 0
+        tool.executableURL = URL(fileURLWithPath: isRoot ? "/usr/bin/chattr" : "/bin/chmod")
+        tool.arguments = [isRoot ? attribute : mode, base + "/" + path]
+        try tool.run()
+        tool.waitUntilExit()
+        guard tool.terminationStatus == 0 else { throw CocoaError(.fileWriteNoPermission) }
+    }
+
     func link(_ path: String, to destination: String) throws {
         try FileManager.default.createSymbolicLink(
             atPath: base + "/" + path,

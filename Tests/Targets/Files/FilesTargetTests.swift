@@ -67,7 +67,9 @@ struct FilesTargetTests {
             try fixture.target("*/{user_id}"),
             try FilesFixture.order("alice")
         )
-        #expect(counts.entries.map(\.rowCount) == [4])
+        #expect(counts.entries.map(\.rowCount) == [4, 2])
+        #expect(counts.entries[1].passedOverReason?.hasPrefix("in a hidden folder") == true)
+        #expect(counts.workedCount == 4)
         #expect(fixture.exists("data/uploads/.trash/alice/x"))
         #expect(fixture.exists("elsewhere/alice/x"))
     }
@@ -83,6 +85,32 @@ struct FilesTargetTests {
         #expect(try await purge(target, try FilesFixture.order("bob")).entries[0].rowCount == 1)
         #expect(fixture.exists("victim/precious"))
         #expect(!fixture.exists("data/uploads/bob"))
+    }
+
+    @Test("a file that cannot be deleted is its user's trouble, and all else of theirs goes")
+    func immutable() async throws {
+        for user in ["alice", "bob"] {
+            for file in ["a/x", "b/y", "b/z", "c"] {
+                try fixture.make("data/uploads/\(user)/\(file)")
+            }
+            try fixture.make("data/uploads/pictures/\(user).png")
+        }
+        let kept = "data/uploads/alice/b"
+        try fixture.protect(kept)
+        let target = try fixture.target("{user_id}", "pictures/{user_id}.png")
+        let orders = try ["alice", "bob"].map { try FilesFixture.order($0) }
+        let obstacle = Trouble.blocked(Obstacle(.permission, at: "{user_id}"))
+        let answers = await target.purge(orders)
+        #expect(answers[0] == .trouble(obstacle))
+        #expect(answers[1].rowCounts == [7, 1])
+        #expect(fixture.exists(kept + "/y") && fixture.exists(kept + "/z"))
+        for gone in ["alice/a", "alice/c", "pictures/alice.png", "bob"] {
+            #expect(!fixture.exists("data/uploads/" + gone), "\(gone)")
+        }
+        #expect(await target.verify(orders) != [.clean, .clean])
+        try fixture.unprotect(kept)
+        #expect(await target.purge(orders).map(\.rowCounts) == [[4, 0], [0, 0]])
+        #expect(await target.verify(orders) == [.clean, .clean])
     }
 
     @Test("a link in place of a folder of the pattern is one order's trouble")
