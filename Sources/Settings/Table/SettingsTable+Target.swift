@@ -280,7 +280,7 @@ extension SettingsTable {
             "length",
             .count(0...1024, unit: "characters"),
             .optional(example: .count(3)),
-            "How many characters \"truncate\" leaves. Needed for it, refused otherwise."
+            "How many characters \"truncate\" leaves, with \"*\" behind them. Needed for it."
         ),
     ]
 }
