@@ -76,6 +76,21 @@ def approved(checks, seed):
     checks.equal("a restart changes nothing", plan(stage, request)["hash"], shown["hash"])
     checks.equal("nothing was revoked before the approval", revocations(stage), revoked)
 
+    # The plan was read, and then the application writes one more row.
+    with sqlite3.connect(stage.app, timeout=10) as app:
+        app.execute("INSERT INTO posts (author_id, body) VALUES (?, 'unread')", (user,))
+    stale = as_login(stage, SECOND, "approve", request, "--plan", shown["hash"])
+    checks.check("a plan that is out of date is refused with its own exit code",
+                 stale.returncode == 4 and "plan_changed" in stale.stderr, (stale.returncode, stale.stderr))
+    checks.check("     it is made again", comes_true(lambda: plan(stage, request)["hash"] != shown["hash"], 10))
+    with sqlite3.connect(stage.app, timeout=10) as app:
+        app.execute("DELETE FROM posts WHERE author_id = ? AND body = 'unread'", (user,))
+    stale = as_login(stage, SECOND, "approve", request, "--plan", plan(stage, request)["hash"])
+    checks.equal("     so is one that has fewer rows", stale.returncode, 4)
+    checks.check("     and nothing was revoked", revocations(stage) == revoked)
+    checks.check("     the plan is the first one again",
+                 comes_true(lambda: plan(stage, request).get("hash") == shown["hash"], 10))
+
     # While the target is paused the application writes one more row.
     stage.http("POST", "/v1/targets/app-db/pause")
     done = as_login(stage, SECOND, "approve", request, "--plan", shown["hash"])

@@ -2,11 +2,14 @@
 
 import datetime
 import html.parser
+import json
 import os
 import sqlite3
+import subprocess
+import sys
 import time
 
-from afterlife import receipt_verifies
+from afterlife import VERIFIER, receipt_verifies
 from checks import comes_true
 from stage import ROWS_EACH, Stage
 
@@ -95,7 +98,36 @@ def play(checks, stage):
     stage.stop()
     stage.starts()
     checks.equal("a restart changes nothing", cut(documents(stage, proven)[0]), cut(before[proven][0]))
+    forget_identity(checks, stage, root)
     forget_scope(checks, stage, proven)
+
+
+def forget_identity(checks, stage, root):
+    """An operator has the only identity of a user forgotten: then its token lives on, and the receipt says so."""
+    user = new_user(stage, root)
+    identity = stage.http("GET", f"/v1/users/{user}/identities")[1]["items"][0]["identity_id"]
+    done = stage.run("expungectl", "forget", user, identity)
+    checks.check("an identity is forgotten", done.returncode == 0, done.stderr)
+    request = stage.delete(user)[1]["id"]
+    comes_true(lambda: stage.http("GET", f"/v1/requests/{request}")[1]["state"] == "completed", 30)
+    receipt = stage.http("GET", f"/v1/requests/{request}/receipt")[1]
+    checks.check("     the summary of the receipt says what was not revoked, and why",
+                 "NOT revoked: apple (forgotten by an operator)" in receipt["summary"], receipt["summary"])
+    checks.equal("     it names who had it forgotten",
+                 [(item["provider"], item["uid"]) for item in receipt.get("forgotten", [])], [("apple", os.getuid())])
+    checks.check("     it verifies, and nothing proves that line", "forgotten" in verified(stage, receipt))
+    page = stage.run("expungectl", "receipt", request, "--html").stdout
+    checks.check("     so does its page", "Forgotten by uid" in page, page[:500])
+
+
+def verified(stage, receipt):
+    """What the verifier that shares no code with the daemon says of a receipt; empty when it refuses it."""
+    path = stage.path("receipt.json")
+    with open(path, "w") as file:
+        json.dump(receipt, file)
+    done = subprocess.run([sys.executable, VERIFIER, receipt["ledger"]["key"], "--receipt", path],
+                          capture_output=True, text=True, timeout=60)
+    return done.stdout if done.returncode == 0 else ""
 
 
 def prepare(stage):

@@ -15,6 +15,7 @@ extension DaemonBackend {
             return try await abandonCase(of: id, reason, caller)
         }
         try await check(action, on: record)
+        if case .approve(let plan) = action { try await compare(plan, of: record) }
         if case .abandon(let reason, _) = action {
             // Before the verdict, or a crash in between would leave a receipt without its reason.
             let note = AbandonNote(uid: caller.uid, reason: reason).text

@@ -52,6 +52,30 @@ extension DaemonBackend {
         return wire
     }
 
+    /// Makes the plan again before somebody approves it, as long as nothing of it is done.
+    ///
+    /// A store that cannot be asked now stops nothing: before its purge it is compared once more.
+    ///
+    /// - Throws: ``Control/ControlProblem`` with `plan_changed`; the new plan is shown soon.
+    func compare(_ hash: String, of record: RequestRecord) async throws(ControlProblem) {
+        let request = record.request
+        guard let user = record.user, let approval = request.approval, !approval.isGiven,
+            let shown = approval.plan, shown.hash == hash, request.purgeStartedAt == nil
+        else { return }
+        // A target on hold may have no part in it.
+        let names = Set(shown.parts.map(\.target))
+        let order = PlanOrder(
+            order: PurgeOrder(request: request.id, user: user, fence: request.fence),
+            userHash: record.userHash,
+            links: request.links,
+            sources: request.purges.map(\.target).filter(names.contains).map { .asked($0) }
+        )
+        let made = await parts.shelf.current.forEngine.planner(parts.hasher).make(order)
+        guard case .made(let plan) = made, plan.hash != hash else { return }
+        _ = await parts.engine.operate(request.id, .retry)
+        throw ControlProblem(.planChanged, "what is stored of the user has changed since")
+    }
+
     /// Who approves, or the reason why nobody can be told.
     ///
     /// - Throws: ``Control/ControlProblem`` with `operator_unknown`.
