@@ -18,4 +18,9 @@ package struct SandboxGrant: Codable, Equatable, Sendable {
     package let state: State
     /// Tokens under it that nothing but their age may have ended.
     package let liveTokens: Int
+
+    private enum CodingKeys: String, CodingKey {
+        case user, subject, audience, state
+        case liveTokens = "live_tokens"
+    }
 }
