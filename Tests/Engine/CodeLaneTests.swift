@@ -96,6 +96,29 @@ struct CodeLaneTests {
         #expect(driver.settle().exchanges == [Sample.credential(1)])
     }
 
+    @Test func `a request that waits for a code at a provider that is paused says so`() throws {
+        let driver = CoreDriver.idle()
+        driver.send(.codes([Sample.code(1)]))
+        driver.settle()
+        driver.send(
+            .exchanged(Sample.credential(1), ExchangeResult(event: .trouble(.misconfigured)))
+        )
+        driver.commit()
+        let told = try #require(driver.openCommit).contains {
+            if case .tell(Sample.identity(1), _, _) = $0 { true } else { false }
+        }
+        #expect(told)
+        let waiting = Sample.loaded(1)
+        let news = IdentityNews(
+            snapshot: Sample.snapshot(1),
+            credentials: waiting.credentials,
+            openRequests: [waiting.request.id]
+        )
+        let load = try #require(driver.commit([news]).loads.first)
+        driver.send(.loaded(load.read, [waiting], asked: load.ids))
+        #expect(driver.openCommit?.saves.map(\.phase.parkReason) == [.providerPaused])
+    }
+
     @Test func `a code that comes twice is sent once`() {
         let driver = CoreDriver.idle()
         driver.send(.codes([Sample.code(1), Sample.code(1)]))

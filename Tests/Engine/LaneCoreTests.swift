@@ -47,6 +47,16 @@ struct LaneCoreTests {
         #expect(driver.settle().calls.isEmpty)
     }
 
+    @Test func `a new request at a paused provider is parked with that reason`() {
+        let driver = CoreDriver(pauses: StoredPauses(providers: [Sample.apple: "operator"]))
+        driver.send()
+        driver.settle()
+        driver.send(.admitted([Sample.loaded(1)]))
+        #expect(driver.openCommit?.saves.map(\.phase.parkReason) == [.providerPaused])
+        #expect(driver.settle().calls.isEmpty)
+        #expect(driver.core.window.keys.isEmpty)
+    }
+
     @Test func `a resumed provider wakes what is parked for it`() throws {
         let driver = CoreDriver(pauses: StoredPauses(providers: [Sample.apple: "operator"]))
         driver.send()

@@ -131,7 +131,7 @@ struct SimulatedStore {
         return LoadedRequest(
             request: request,
             user: user,
-            userHash: [],
+            userHash: [UInt8(truncatingIfNeeded: row.user)],
             credentials: sealed(snapshots(of: row.user).flatMap { $0.credentials.map(\.id) }),
             unseen: snapshots(of: row.user)
         )
@@ -187,6 +187,16 @@ struct SimulatedStore {
         )
     }
 
+    /// How far the clock was ahead when the store last took over a jump, and its time then.
+    var clockError = Duration.zero
+    var clockEpoch = Simulator.start
+
+    mutating func reclock(_ step: ClockStep, at time: WallTime) {
+        clockError += step.by
+        clockEpoch = step.to + step.by
+        for id in requests.keys { requests[id]?.request.reclock(step, at: time) }
+    }
+
     mutating func commit(_ changes: [StateChange]) -> [ChangeNews?] {
         changes.map { apply($0) }
     }
@@ -216,6 +226,9 @@ struct SimulatedStore {
             }
             noteNews(of: exchange.identity, at: time)
             return news(of: exchange.identity).map { .identity($0) }
+        case .tell(let identity, _, let time):
+            noteNews(of: identity, at: time)
+            return news(of: identity).map { .identity($0) }
         case .rotate(let credential, let token, let time):
             guard secrets[credential] != nil else { return nil }
             secrets[credential] = String(decoding: token.sealedSecret, as: UTF8.self)
@@ -240,6 +253,8 @@ struct SimulatedStore {
             pauses.holds.removeAll { $0.name == hold.name }
         case .wake(let reason, let previous, let time):
             return wake(reason, after: previous, at: time)
+        case .reclock(let step, let time):
+            reclock(step, at: time)
         case .useGuardOverride(let count, _):
             overridesUsed += count
         }

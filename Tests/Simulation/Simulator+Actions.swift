@@ -33,7 +33,7 @@ extension Simulator {
         case .commit(let changes):
             turn([.committed(commit(changes))])
         case .fetchDue(let read, let limit, let excluded, let limits):
-            let due = store.due(at: now, limit: limit, excluding: excluded, laneLimits: limits)
+            let due = store.due(at: clock, limit: limit, excluding: excluded, laneLimits: limits)
             turn([.fetched(read, due, limit: limit)])
         case .load(let read, let ids):
             turn([.loaded(read, ids.compactMap { store.loaded($0) }, asked: ids)])
@@ -46,9 +46,9 @@ extension Simulator {
         case .lookUp(let id, let name, _, _):
             lookUp(id, at: name)
         case .findRenewals(let providers, let limit):
-            turn([.renewalsFound(store.dueRenewals(of: providers, at: now, limit: limit))])
+            turn([.renewalsFound(store.dueRenewals(of: providers, at: clock, limit: limit))])
         case .readSpool:
-            turn([.spoolRead(.read)])
+            readSpool()
         case .renew(let sealed):
             renew(sealed)
         case .exchange(let loaded):
@@ -124,7 +124,8 @@ extension Simulator {
         _ sealed: SealedCredential
     ) {
         let token = String(decoding: sealed.sealedSecret, as: UTF8.self)
-        var trouble = trouble(provider)
+        let owner = world.tokens[token]?.user
+        var trouble = owner.flatMap { faults.userTroubles[$0] } ?? self.trouble(provider)
         let isLost = trouble == nil && chance(faults.lostAnswerPerMille)
         if isLost { trouble = .lost }
         if provider == rotating, let (identity, credential) = effect.refreshed {
@@ -237,6 +238,7 @@ extension Simulator {
                 world.violations.append("purge while a revoked token is live")
             }
         }
+        if !chance(faults.troublePerMille / 4) { eraseDated(target, of: row.user, order.fence) }
         let count = world.rows[target]?[row.user] ?? 0
         if chance(faults.troublePerMille) {
             // Half-way, or before anything was done.
@@ -263,7 +265,8 @@ extension Simulator {
     private mutating func verify(_ target: TargetName, _ order: PurgeOrder) -> VerifyAnswer {
         guard let row = store.requests[order.request] else { return .trouble(.unusable) }
         if chance(faults.troublePerMille) { return .trouble(.unusable) }
-        let left = world.rows[target]?[row.user] ?? 0
+        let left =
+            (world.rows[target]?[row.user] ?? 0) + datedCount(target, of: row.user, order.fence)
         return left == 0 || bug == .blindVerification ? .clean : .remaining(left)
     }
 }

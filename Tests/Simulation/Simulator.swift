@@ -35,6 +35,14 @@ enum PlantedBug: String, CaseIterable {
     case undoneStep
     /// A crash forgets the idempotency keys.
     case forgottenKey
+    /// A read of the spool ends before it has taken anything.
+    case unreadSpool
+    /// Nobody hears that a credential cannot be sealed.
+    case unheardSeal
+    /// Nobody hears that the clock was set.
+    case unheardStep
+    /// The clock may be behind the ledger.
+    case lowFloor
 }
 
 /// Drives ``EngineCore`` with a manual clock, a world with faults, and crashes between any two
@@ -51,6 +59,8 @@ struct Simulator {
         var repeatsMax = 0
         /// Providers that answer nothing until that time.
         var outages: [ProviderName: WallTime] = [:]
+        /// Users whose tokens a provider does not serve, and what it answers.
+        var userTroubles: [Int: Trouble] = [:]
     }
 
     /// What happens later.
@@ -81,7 +91,21 @@ struct Simulator {
     var store = SimulatedStore()
     var core: EngineCore
     static let start = WallTime(unixMilliseconds: 1_800_000_000_000)
+    /// The true time.
     var now = Simulator.start
+    /// How far the machine's clock is ahead of it.
+    var clockError = Duration.zero
+    /// What the service takes for the time.
+    var clock: WallTime { now + clockError }
+    /// Since when the machine's clock was not set, by its own time.
+    var clockEpoch = Simulator.start
+    /// When somebody set it last.
+    var clockSetAt = WallTime.distantPast
+    /// Requests wait for the spool.
+    var hasSpool = false
+    var spool: [Spooled] = []
+    /// When each request was really accepted.
+    var acceptedAt: [RequestID: WallTime] = [:]
     var dice: SeededGenerator
     var isVaultOpen = true
     /// Requests are accepted as if no directory were configured yet.
@@ -162,7 +186,7 @@ struct Simulator {
         turn([])
         while steps < stepsMax {
             steps += 1
-            let wake = core.wakeTime(after: now)
+            let wake = core.wakeTime(after: clock).map { $0 - clockError }
             let next = pending.indices.min { left, right in
                 (pending[left].at, pending[left].order) < (pending[right].at, pending[right].order)
             }
@@ -201,9 +225,9 @@ struct Simulator {
         for input in inputs {
             if isTracing { print(now.rfc3339, "input", input) }
             coverage.note(input, store)
-            core.handle(input, at: now)
+            core.handle(input, at: clock)
         }
-        for action in core.takeActions(at: now) {
+        for action in core.takeActions(at: clock) {
             actionCount += 1
             if isTracing { print(now.rfc3339, "action", action) }
             if action.isRenewal { renewalActions.append(actionCount) }
@@ -261,9 +285,11 @@ struct Simulator {
             isVaultOpen: isVaultOpen,
             seed: dice.next()
         )
-        store.makeWaitingDue(at: now)
-        let recent = store.purgeTimes.count { now.since($0) < .seconds(3600) }
-        core.start(suspects: suspects, purgesInLastHour: recent, exchanges: exchanges, at: now)
+        takeMissedStep()
+        store.makeWaitingDue(at: clock)
+        let recent = store.purgeTimes.count { clock.since($0) < .seconds(3600) }
+        core.start(suspects: suspects, purgesInLastHour: recent, exchanges: exchanges, at: clock)
+        prepareCore()
         turn([])
     }
 }

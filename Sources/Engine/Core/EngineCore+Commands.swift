@@ -34,7 +34,7 @@ extension EngineCore {
             retryCodes(at: now)
         case .admitted, .fetched, .loaded, .codes, .committed, .answered, .targetAnswered,
             .planned, .exchanged, .news, .renewalsFound, .renewed, .spoolRead, .unsealed,
-            .clockStepped, .clockFloor:
+            .clockStepped, .clockSettled, .clockFloor:
             break
         }
     }
@@ -48,6 +48,20 @@ extension EngineCore {
         nextBatch.reports.append(.providerPaused(name, reason: reason))
         sendHome(name, at: now)
         touchWindow(at: now)
+        tellOfPause(name, at: now)
+    }
+
+    /// Requests that wait for nothing but a code are not in the window; they are parked like the
+    /// others, so that people see why they wait.
+    private mutating func tellOfPause(_ name: ProviderName, at now: WallTime) {
+        let waiting = exchanges.values.filter { $0.exchange.provider == name }
+        let owners = Dictionary(
+            waiting.map { ($0.exchange.identity, $0.credential.userHash) },
+            uniquingKeysWith: { first, _ in first }
+        )
+        for (identity, userHash) in owners.sorted(by: { $0.key.value < $1.key.value }) {
+            looseChanges.append(.tell(identity, of: userHash, at: now))
+        }
     }
 
     private mutating func resume(_ name: ProviderName, at now: WallTime) {

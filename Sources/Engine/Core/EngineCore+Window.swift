@@ -6,25 +6,37 @@ extension EngineCore {
     ///
     /// Else those of one provider that hangs would fill the window, and nobody got past them.
     mutating func admitNew(_ requests: [LoadedRequest], at now: WallTime) {
+        var shares: WindowShares?
         for loaded in requests {
-            if let lane = loaded.request.lane, isClosed(lane, at: now) {
-                noteDue(loaded.request.dueAt ?? now)
-            } else {
+            // One whose provider is paused is parked with that reason, and leaves at once.
+            let isFull =
+                loaded.request.lane.map {
+                    isClosed($0, at: now) && !around.pausedProviders.contains($0)
+                } ?? false
+            if !isFull, window.count < Limits.windowMax {
                 admit([loaded], at: now)
+            } else if hasShare(loaded, &shares, at: now) {
+                admit([loaded], most: Limits.windowMax + Limits.windowReserve, at: now)
+            } else {
+                noteDue(loaded.request.dueAt ?? now)
             }
         }
     }
 
     /// Takes requests into the window as far as there is room; the rest stays due in the store.
-    mutating func admit(_ requests: [LoadedRequest], at now: WallTime) {
+    mutating func admit(
+        _ requests: [LoadedRequest],
+        most: Int = Limits.windowMax,
+        at now: WallTime
+    ) {
         for loaded in requests {
             let id = loaded.request.id
             guard window[id] == nil, !suspects.contains(id) else { continue }
-            guard mayFetch, window.count < Limits.windowMax else {
+            guard mayFetch, window.count < most else {
                 noteDue(loaded.request.dueAt ?? now)
                 continue
             }
-            insert(loaded)
+            insert(loaded, at: now)
             catchUp(loaded, at: now)
             apply(.due, to: id, ticket: nil, at: now)
         }
@@ -39,7 +51,7 @@ extension EngineCore {
     ) {
         for loaded in requests where window[loaded.request.id] == nil {
             guard !isStale(loaded.request.id, read) else { continue }
-            insert(loaded)
+            insert(loaded, at: now)
             catchUp(loaded, at: now)
         }
         for id in asked {
@@ -87,6 +99,11 @@ extension EngineCore {
     ) {
         guard let index = window.index(forKey: id) else { return }
         around.isGuardClosed = massDeletionGuard.isClosed(at: now)
+        around.spool = spoolGate.knowledge(
+            of: id,
+            window.values[index].loaded.userHash,
+            at: now
+        )
         var moment = Moment(now: now, dice: dice)
         let step = window.values[index].step(event, ticket, &moment, around)
         dice = moment.dice
@@ -155,15 +172,20 @@ extension EngineCore {
         let isIdle = withRun(id) { run in
             !run.isDirty && !run.isCommitting && run.effects.isEmpty && !run.loaded.request.isBusy
         }
-        guard isIdle == true, let run = window.removeValue(forKey: id) else { return }
+        guard isIdle == true, !isAwaitingSpool(id, at: now),
+            let run = window.removeValue(forKey: id)
+        else { return }
+        spoolGate.leave(id)
         if let lane = run.lane { lanes[lane]?.requestCount -= 1 }
         if readsUnderWay > 0 { leftAfterRead[id] = lastRead }
         if suspects.first == id { suspects.removeFirst() }
         if let dueAt = run.loaded.request.dueAt { noteDue(dueAt) }
     }
 
-    private mutating func insert(_ loaded: LoadedRequest) {
+    private mutating func insert(_ loaded: LoadedRequest, at now: WallTime) {
         window[loaded.request.id] = Run(loaded: loaded, saved: loaded.request)
+        window[loaded.request.id]?.loaded.request.clampTimes(at: now)
+        spoolGate.enter(loaded, at: now)
     }
 
     /// What the vault learned while no process could tell the request.

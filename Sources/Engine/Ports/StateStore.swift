@@ -54,6 +54,10 @@ package struct LoadedRequest: Hashable, Sendable {
     /// What the vault learned about the user's identities while nobody told the request, because
     /// the process ended in between: `identityChanged` events to handle before anything else.
     package let unseen: [IdentitySnapshot]
+    /// Who submitted it over a socket; `nil` for a row of the spool, which names nobody.
+    package var submitter: UInt32?
+    /// It comes from the read of the spool that brought every credential of before it.
+    package var isSpoolRead = false
 
     package init(
         request: Request,
@@ -135,6 +139,9 @@ package enum StateChange: Sendable {
     /// The new phase of an exchange; a final one destroys the code's secret in the same commit, and
     /// makes open requests of the user due that may still revoke.
     case saveExchange(CodeExchange, at: WallTime)
+    /// Reads what is known of an identity, and makes open requests of the user due that may still
+    /// revoke.
+    case tell(IdentityID, of: [UInt8], at: WallTime)
     /// A successful exchange: destroys the code, stores its tokens (live at `at`) and the subject,
     /// and makes open requests of the user due that may still revoke. Tokens of another subject
     /// than the pinned one are not stored: their code ends as refused.
@@ -158,6 +165,9 @@ package enum StateChange: Sendable {
     /// Makes open requests that are parked for `reason` due, so that they are looked at again: one
     /// page (``Lifecycle/Limits/wakePageMax``) in the order of ids, beginning behind `after`.
     case wake(parkedFor: ParkReason, after: RequestID? = nil, at: WallTime)
+    /// Corrects what was dated by a clock that was wrong, and makes open requests due that are
+    /// waiting for an implausible time.
+    case reclock(ClockStep, at: WallTime)
     /// Counts purges that an override of the mass-deletion guard let pass.
     case useGuardOverride(purges: Int, at: WallTime)
 }
@@ -288,7 +298,7 @@ package protocol StateStore: Sendable {
 
     /// Commits a batch.
     ///
-    /// - Returns: For each change, what it made known, if anything: `storeTokens`, `rotate` and a
+    /// - Returns: For each change, what it made known, if anything: `tell`, `storeTokens`, `rotate` and a
     ///   final `saveExchange` answer with the identity's news, a full page of `wake` with where it
     ///   ended.
     func commit(_ changes: [StateChange]) async throws -> [ChangeNews?]

@@ -4,7 +4,7 @@ package import Lifecycle
 import Synchronization
 
 extension StateDatabase: StateStore {
-    /// Requests whose due time has come, the longest due first.
+    /// Requests whose due time has come: of each submitter some, then the longest due.
     ///
     /// Each lane is a range of the index, so that a million requests of a closed lane cost nothing
     /// here.
@@ -17,7 +17,7 @@ extension StateDatabase: StateStore {
         laneLimits: [ProviderName: Int]
     ) async throws -> DueRequests {
         try await read { database in
-            var due: [(id: RequestID, dueAt: WallTime)] = []
+            var due: [DueLanes.Due] = []
             var nextDueAt: WallTime?
             for lane in try DueLanes.all(database) {
                 let most = laneLimits[ProviderName(lane)] ?? limit
@@ -32,7 +32,7 @@ extension StateDatabase: StateStore {
                 guard let next = try DueLanes.next(lane, after: now, database) else { continue }
                 nextDueAt = min(nextDueAt ?? next, next)
             }
-            due.sort { ($0.dueAt, $0.id) < ($1.dueAt, $1.id) }
+            due.sort(by: DueLanes.Due.isBefore)
             let requests = try due.prefix(limit).compactMap {
                 try RequestRow.loadOpen($0.id, database)
             }
@@ -144,6 +144,9 @@ extension StateDatabase: StateStore {
             try CaseWriter.open(opened, database)
         case .saveExchange(let exchange, let time):
             let news = try ExchangeWriter(database: database).save(exchange, at: time)
+            return news.map { .identity($0) }
+        case .tell(let identity, let userHash, let time):
+            let news = try IdentityNews.tell(identity, of: userHash, at: time, database)
             return news.map { .identity($0) }
         case .storeTokens(let exchange, let tokens, let subject, let time):
             let news = try ExchangeWriter(database: database).store(
