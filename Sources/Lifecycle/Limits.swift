@@ -11,9 +11,6 @@ package enum Limits {
     /// A difference between the system's clock and the service's time that counts as a step: NTP
     /// slews at most 500 ppm, so an hour of slewing without any wake-up stays below it.
     package static let clockStepMin = Duration.seconds(2)
-    /// How far the clock may be behind the ledger's newest checkpoint, which another clock or a
-    /// slew explains.
-    package static let clockBehindMax = Duration.seconds(60)
     /// First step of the retry delay: long enough for a restart of the other side's process.
     package static let backoffBase = Duration.milliseconds(500)
     /// Longest retry delay: a provider that is back is noticed within a day, for years.
@@ -40,6 +37,12 @@ package enum Limits {
     ///
     /// The backlog stays in SQLite.
     package static let windowMax = 2048
+    /// Requests beyond the window for those whose submitter has few in it, while one submitter's
+    /// flood fills it.
+    package static let windowReserve = 256
+    /// Requests of one submitter that a full window or lane still takes; as many as usual calls
+    /// under way at a provider.
+    package static let submitterShare = 8
     /// Requests that one read of due work brings; a quarter of the window, so that reads stay
     /// short.
     package static let fetchMax = 512

@@ -30,6 +30,33 @@ struct WindowTests {
         #expect(driver.core.skippedLanes == [Sample.apple])
     }
 
+    @Test func `a flood of one submitter delays the first requests of no other`() {
+        let driver = CoreDriver.idle()
+        func loaded(_ number: Int, by uid: UInt32?, _ provider: ProviderName?) -> LoadedRequest {
+            var loaded = Sample.loaded(number, provider: provider)
+            loaded.submitter = uid
+            return loaded
+        }
+        for (base, provider) in [(0, ProviderName?.none), (100_000, Sample.apple)] {
+            driver.send(
+                .admitted((0..<Limits.windowMax * 2).map { loaded(base + $0, by: 1, provider) })
+            )
+            let full = driver.core.window.count
+            // Two applications, and the spool, which counts as one.
+            for (place, uid) in [(10_000, UInt32?(2)), (20_000, 3), (30_000, nil)] {
+                let numbers = (0..<20).map { base + place + $0 }
+                driver.send(.admitted(numbers.map { loaded($0, by: uid, provider) }))
+                let taken = numbers.filter { driver.core.window[Sample.request($0)] != nil }
+                #expect(taken == Array(numbers.prefix(Limits.submitterShare)))
+            }
+            #expect(driver.core.window.count == full + 3 * Limits.submitterShare)
+            // The flood itself has no share left.
+            driver.send(.admitted([loaded(base + 40_000, by: 1, provider)]))
+            #expect(driver.core.window[Sample.request(base + 40_000)] == nil)
+            if provider == nil { driver.settle() }
+        }
+    }
+
     @Test func `due work is read a page at a time, without what is here`() throws {
         let driver = CoreDriver()
         let fetch = try #require(driver.send().fetches.first)

@@ -204,6 +204,39 @@ struct StateStoreTests {
         #expect(some.nextDueAt == nil)
     }
 
+    @Test func `of due work each uid gets a share, however much another one has`() async throws {
+        let fixture = try StateFixture()
+        func submit(_ users: [String], _ origin: SubmissionOrigin) async throws -> [RequestID] {
+            var ids: [RequestID] = []
+            for user in users {
+                let submission = StateFixture.submission(user, origin: origin)
+                guard case .accepted(let loaded, _) = try await fixture.accept(submission)[0]
+                else { throw CancellationError() }
+                ids.append(loaded.request.id)
+            }
+            return ids
+        }
+        let names = (0..<100).map { "flood-\($0)" }
+        let flood = try await submit(names, .control(uid: 7, role: "submit"))
+        let other = try await submit(["a", "b", "c"], .control(uid: 8, role: "submit"))
+        func due(_ limit: Int, excluding: Set<RequestID> = []) async throws -> [RequestID] {
+            try await fixture.database.dueRequests(
+                at: StateFixture.start,
+                limit: limit,
+                excluding: excluding,
+                laneLimits: [:]
+            ).requests.map(\.request.id)
+        }
+        let first = try await due(32)
+        #expect(first.count == 32)
+        #expect(first.filter { other.contains($0) } == Array(other.prefix(2)), "a sixteenth")
+        #expect(first.filter { !other.contains($0) } == Array(flood.prefix(30)), "the longest due")
+        // What is in the window already does not count.
+        let next = try await due(32, excluding: Set(first))
+        #expect(next.filter { other.contains($0) } == [other[2]])
+        #expect(try await due(200).count == 103)
+    }
+
     @Test func `the parked wake up by their reason`() async throws {
         let fixture = try StateFixture()
         let loaded = try await fixture.open("u")

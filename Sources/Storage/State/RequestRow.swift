@@ -169,13 +169,15 @@ extension RequestRow {
         guard let user = row.user else { throw SQLRow.malformed("user_id") }
         let isRevoking = row.request.phase.stage.map { $0 <= .revoking } ?? false
         let known = isRevoking ? try VaultIdentity.all(of: row.userHash, database) : []
-        return LoadedRequest(
+        var loaded = LoadedRequest(
             request: row.request,
             user: user,
             userHash: row.userHash,
             credentials: VaultIdentity.credentials(of: known),
             unseen: known.map(\.snapshot).filter { row.request.hasNotSeen($0) }
         )
+        if case .control(let uid, _) = row.origin { loaded.submitter = uid }
+        return loaded
     }
 }
 

@@ -195,12 +195,13 @@ private struct Intake {
         request.isHeld = facts?.isHeld ?? false
         request.submittedBy = submission.operatorUID
         request.isAnonymous = submission.isAnonymous
-        let loaded = LoadedRequest(
+        var loaded = LoadedRequest(
             request: request,
             user: submission.user,
             userHash: submission.userHash,
             credentials: VaultIdentity.credentials(of: known)
         )
+        if case .control(let uid, _) = submission.origin { loaded.submitter = uid }
         try requests.insert(
             loaded,
             of: submission,
