@@ -91,6 +91,21 @@ final class Bench: Sendable {
         )
     }
 
+    /// What looks again at pauses of the backend's components.
+    func pauses(
+        _ backend: DaemonBackend,
+        clock: any EngineClock = StillClock(),
+        post: @escaping @Sendable (EngineInput) -> Void = { _ in }
+    ) -> PauseWatch {
+        PauseWatch(
+            state: state,
+            shelf: backend.parts.shelf,
+            clock: clock,
+            logger: log.logger,
+            post: post
+        )
+    }
+
     /// A keeper of the ledger that signs beside the state.
     func keeper(_ clock: any EngineClock) throws -> LedgerKeeper {
         try LedgerKeeper(

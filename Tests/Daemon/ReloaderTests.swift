@@ -38,6 +38,7 @@ struct ReloaderTests {
             shelf: backend.parts.shelf,
             engine: backend.parts.engine,
             notifier: ServiceNotifier(),
+            pauses: bench.pauses(backend),
             now: { Bench.start },
             logger: bench.log.logger
         )

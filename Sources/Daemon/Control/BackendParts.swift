@@ -22,10 +22,14 @@ struct BackendParts: Sendable {
     let hub: EventHub
     var tokens = TokenTally()
     var rechecks = RecheckTally()
+    /// What is wrong with a component that the service has paused.
+    var pauseProblems: @Sendable (PauseWatch.Component) -> [String] = { _ in [] }
     let mint: IdentifierMint
     let now: @Sendable () -> WallTime
     let startedAt: WallTime
     let version: String
+    /// `nil` where no clock is watched.
+    var clock: ClockKeeper?
     let logger: Logger
     let spoolHealth: @Sendable () -> SpoolHealth
     let reload: @Sendable () async throws(ControlProblem) -> WireReload

@@ -7,7 +7,7 @@ import Storage
 
 extension DaemonBackend {
     /// The reason that is kept with a pause that somebody asked for.
-    private static let operatorPause = "operator"
+    private static let operatorPause = PauseWatch.operatorReason
 
     func providers(caller: Caller) async throws(ControlProblem) -> WireList<WireHealth> {
         let pauses = try await attempt("providers") { try await parts.state.pauses() }
@@ -115,7 +115,7 @@ extension DaemonBackend {
         audit("\(action.rawValue)_target", caller, ["target": "\(name)"])
         let pauses = try await attempt("targets") { try await parts.state.pauses() }
         var health = health(of: target, reason: pauses.targets[name])
-        health.findings = findings
+        if action == .check { health.findings = findings }
         health.uncovered = uncovered
         health.sampled = sampled
         health.advice = advice
@@ -155,6 +155,7 @@ extension DaemonBackend {
         if lane.isPaused {
             health.state = .known(.paused)
             health.detail = reason
+            health.findings = parts.pauseProblems(.provider(provider.name))
             return health
         }
         switch lane.breaker {
@@ -189,6 +190,7 @@ extension DaemonBackend {
         if queue.isPaused {
             health.state = .known(.paused)
             health.detail = reason
+            health.findings = parts.pauseProblems(.target(target.name))
         }
         return health
     }

@@ -22,6 +22,7 @@ struct Daemon: Sendable {
     let server: ControlServer
     let hub: EventHub
     let watchdog: Watchdog
+    let clock: ClockKeeper
     let deadlines: DeadlineWatch
     let rotation: KeyRotation
     let ledger: LedgerKeeper
@@ -32,6 +33,7 @@ struct Daemon: Sendable {
     let poller: NotificationPoller
     let notifier: ServiceNotifier
     let reloader: Reloader
+    let pauses: PauseWatch
     let logger: Logger
 
     /// Runs until SIGTERM or SIGINT.
@@ -68,6 +70,7 @@ struct Daemon: Sendable {
             group.addTask { try await state.runScrubs() }
             group.addTask { try await spool.run() }
             group.addTask { try await watchdog.run() }
+            group.addTask { try await clock.run(engine) }
             group.addTask { try await deadlines.run() }
             group.addTask { try await rotation.run() }
             group.addTask { try await ledger.run() }
@@ -77,6 +80,7 @@ struct Daemon: Sendable {
             group.addTask { try await notifications.run() }
             group.addTask { try await poller.run() }
             group.addTask { await reloader.runRetirement() }
+            group.addTask { try await pauses.run() }
             group.addTask { await obey(signals) }
             defer { group.cancelAll() }
             try await waitForStop(&group)

@@ -51,7 +51,9 @@ package enum DaemonCommand {
                 environment: environment,
                 overrides: .init(state: options.stateDirectory)
             )
-            say("the spool is '\(try SpoolPlace.prepare(stateDirectory: directories.state))'")
+            let place = SpoolPlace(stateDirectory: directories.state)
+            try place.prepare()
+            say("the spool is '\(place.path)'")
         case .run:
             try await serve(options, environment)
         }

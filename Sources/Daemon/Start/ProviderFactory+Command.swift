@@ -8,6 +8,14 @@ extension ProviderFactory {
         _ provider: ProviderConfiguration,
         _ command: CommandProviderConfiguration
     ) throws -> CommandProvider {
+        try CommandProvider(settings(of: provider, command), clock: AnchoredClock())
+    }
+
+    /// What the operator configured.
+    func settings(
+        of provider: ProviderConfiguration,
+        _ command: CommandProviderConfiguration
+    ) -> CommandSettings {
         var settings = CommandSettings(
             name: provider.name,
             clientIDs: provider.clientIDs,
@@ -19,6 +27,6 @@ extension ProviderFactory {
         settings.revokesWholeGrant = command.revokesWholeGrant
         settings.userActionURL = command.userActionURL
         settings.userActionText = command.userActionText
-        return try CommandProvider(settings, clock: AnchoredClock())
+        return settings
     }
 }

@@ -9,11 +9,32 @@ extension ProviderFactory {
         _ provider: ProviderConfiguration,
         _ oauth2: OAuth2ProviderConfiguration
     ) throws -> OAuth2Provider {
-        let profile = oauth2.preset.flatMap { OAuth2Profile.presets[$0.rawValue] } ?? .standard
+        try OAuth2Provider(
+            settings(
+                of: provider,
+                oauth2,
+                clients: try clients(of: provider, oauth2, profile(of: oauth2))
+            ),
+            eventLoopGroup: eventLoopGroup,
+            now: now,
+            logger: logger
+        )
+    }
+
+    private func profile(of oauth2: OAuth2ProviderConfiguration) -> OAuth2Profile {
+        oauth2.preset.flatMap { OAuth2Profile.presets[$0.rawValue] } ?? .standard
+    }
+
+    /// What the operator configured, with the clients' secrets.
+    func settings(
+        of provider: ProviderConfiguration,
+        _ oauth2: OAuth2ProviderConfiguration,
+        clients: [OAuth2Client]
+    ) -> OAuth2ProviderSettings {
         var settings = OAuth2ProviderSettings(
             name: provider.name,
-            profile: profile,
-            clients: try clients(of: provider, oauth2, profile)
+            profile: profile(of: oauth2),
+            clients: clients
         )
         settings.http = http(provider)
         settings.issuer = oauth2.issuer ?? settings.issuer
@@ -29,12 +50,7 @@ extension ProviderFactory {
         settings.assertionAudienceIsIssuer = oauth2.audience == .issuer
         settings.nonce = oauth2.nonce.rawValue
         settings.userActionURL = oauth2.userActionURL
-        return try OAuth2Provider(
-            settings,
-            eventLoopGroup: eventLoopGroup,
-            now: now,
-            logger: logger
-        )
+        return settings
     }
 
     private func clients(

@@ -1,36 +1,54 @@
 import Glibc
 import Storage
 
-/// Where the spool is, and that it is there.
-enum SpoolPlace {
+/// Where the spool is.
+struct SpoolPlace: Sendable {
     /// The group of applications (sysusers.d); without it the spool stays ours alone.
     static let groupName = "expunged-submit"
 
-    /// Makes directory and file when they are missing.
-    ///
+    private let directory: String
+    var path: String { directory + "/queue.db" }
+
     /// - Parameter stateDirectory: Absolute.
-    /// - Returns: The path of the file.
-    /// - Throws: ``DaemonError`` of kind `spool`, or ``Storage/StorageError``.
-    static func prepare(stateDirectory: String) throws -> String {
-        let directory = stateDirectory + "/spool"
-        let group = groupID()
-        if unsafe mkdir(directory, 0o700) == 0 {
-            if let group { _ = unsafe chown(directory, uid_t.max, group) }
-            guard unsafe chmod(directory, group == nil ? 0o700 : 0o2770) == 0 else {
-                throw DaemonError(
-                    .spool,
-                    ["cannot set the mode of '\(directory)' (errno \(errno))"]
-                )
-            }
-        } else if errno != EEXIST {
-            throw DaemonError(
-                .spool,
-                ["cannot make the spool directory '\(directory)' (errno \(errno))"]
-            )
-        }
-        let path = directory + "/queue.db"
+    init(stateDirectory: String) { directory = stateDirectory + "/spool" }
+
+    /// Makes directory and file when they are missing, and checks a file that is there.
+    ///
+    /// - Throws: ``Storage/StorageError``.
+    func prepare() throws(StorageError) {
+        let group = Self.groupID()
+        try makeDirectory(group)
         _ = try SpoolFile.create(path: path, group: group)
-        return path
+    }
+
+    /// Makes directory and file when they are missing; what is there is left to
+    /// ``Storage/SpoolService``, whatever it is.
+    ///
+    /// - Throws: ``Storage/StorageError`` when there is none and none can be made.
+    func makeIfMissing() throws(StorageError) {
+        let group = Self.groupID()
+        try makeDirectory(group)
+        try SpoolFile.makeIfMissing(path: path, group: group)
+    }
+
+    private func makeDirectory(_ group: gid_t?) throws(StorageError) {
+        guard unsafe mkdir(directory, 0o700) == 0 else {
+            guard errno == EEXIST else { throw failure("make") }
+            return
+        }
+        if let group { _ = unsafe chown(directory, uid_t.max, group) }
+        guard unsafe chmod(directory, group == nil ? 0o700 : 0o2770) == 0 else {
+            throw failure("set the mode of")
+        }
+    }
+
+    private func failure(_ action: String) -> StorageError {
+        StorageError(
+            .unopenable,
+            "\(action) the spool directory",
+            at: directory,
+            cause: "errno \(errno)"
+        )
     }
 
     private static func groupID() -> gid_t? {

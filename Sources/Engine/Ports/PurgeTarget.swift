@@ -80,7 +80,7 @@ package protocol PurgeTarget: Sendable {
     /// ``diagnose()``, and what an operator should know besides, by the same look at the store.
     func inspect() async -> TargetFindings
 
-    /// The part of ``diagnose()`` that waiting does not mend: with it the service does not start.
+    /// The part of ``diagnose()`` that waiting does not mend: with it the target is paused.
     func misfits() async -> [String]
 
     /// Goes through the user ids that the store has itself, and tells those that are wanted.

@@ -222,7 +222,7 @@ extension XProvider {
     /// A refresh spends the refresh token, so nothing is asked without need.
     ///
     /// OAuth 1.0a answers error 89 for an unknown token; what OAuth 2.0 answers is not documented.
-    private static func traits(_ authorization: XSettings.Authorization) -> ProviderTraits {
+    package static func traits(_ authorization: XSettings.Authorization) -> ProviderTraits {
         let refusesUnknownTokens =
             switch authorization {
             case .oauth1: true

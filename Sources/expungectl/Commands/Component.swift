@@ -35,7 +35,7 @@ struct ComponentList<Kind: Component>: AsyncParsableCommand {
 
     func run() async throws {
         let page = try await global.withClient { try await Kind.list($0) }
-        try global.print(page, HealthReport.list(page.items))
+        try global.print(page, HealthReport.checked(page.items))
     }
 }
 

@@ -1,0 +1,213 @@
+import Engine
+import HTTP
+import Lifecycle
+import Settings
+import Targets
+
+/// Providers and targets that cannot be used, each with one sentence per problem.
+struct UnfitComponents: Hashable, Sendable {
+    /// Also the directory: their credentials cannot be read.
+    var providers: [ProviderName: String] = [:]
+    /// Not set up, or not shaped as configured.
+    var targets: [TargetName: [String]] = [:]
+}
+
+extension AdapterFactory {
+    /// Makes every adapter, and refuses what cannot be used.
+    ///
+    /// For a reload: what is in force goes on, so a mistake in the new configuration stops nothing.
+    /// What could not be used before stops no reload, though; it stays paused.
+    ///
+    /// - Parameters:
+    ///   - configuration: What is to come into force.
+    ///   - old: What is in force.
+    /// - Returns: The adapters, with what stays paused.
+    /// - Throws: ``DaemonError`` with one line per problem; nothing is left open then.
+    func makeChecked(
+        _ configuration: DaemonConfiguration,
+        replacing old: Adapters? = nil
+    ) async throws(DaemonError) -> Adapters {
+        let adapters = try await make(configuration)
+        let providers = adapters.unfit.providers.filter { name, _ in
+            !(old?.isPending(name) ?? false)
+        }
+        guard providers.isEmpty else {
+            await adapters.shutDown()
+            throw DaemonError(.provider, providers.sorted { $0.key < $1.key }.map(\.value))
+        }
+        let known = Set(old?.configuration.targets ?? [])
+        let targets = adapters.unfit.targets.filter { name, _ in
+            !known.contains { $0.name == name && configuration.targets.contains($0) }
+        }
+        guard targets.isEmpty else {
+            await adapters.shutDown()
+            throw DaemonError(
+                .target,
+                targets.sorted { $0.key < $1.key }.flatMap { name, problems in
+                    problems.map { "cannot use target '\(name)': \($0)" }
+                }
+            )
+        }
+        return adapters
+    }
+
+    /// Makes every adapter and compares each target with its live schema.
+    ///
+    /// What cannot be set up is pending, and what is not shaped as configured is named: a store or
+    /// a credential that somebody broke must not keep everything else from being served.
+    ///
+    /// - Throws: ``DaemonError`` for what only another configuration mends; nothing is left open
+    ///   then.
+    func make(_ configuration: DaemonConfiguration) async throws(DaemonError) -> Adapters {
+        var adapters = Adapters(configuration: configuration, providers: [:], targets: [:])
+        do {
+            for provider in configuration.providers { try add(provider, to: &adapters) }
+            try await addDirectory(to: &adapters)
+            for target in configuration.targets { try await add(target, to: &adapters) }
+        } catch {
+            await adapters.shutDown()
+            throw error
+        }
+        adapters.files = adapters.targets.values.compactMap { $0 as? SQLiteTarget }
+        adapters.targets = connect(adapters.targets, configuration)
+        adapters.unfit.targets = await misfits(of: adapters.targets)
+        return adapters
+    }
+
+    /// Asks all targets at once: one that takes long keeps no other waiting.
+    private func misfits(
+        of targets: [TargetName: any PurgeTarget]
+    ) async -> [TargetName: [String]] {
+        await withTaskGroup(of: (TargetName, [String]).self) { group in
+            for (name, target) in targets { group.addTask { (name, await target.misfits()) } }
+            var found: [TargetName: [String]] = [:]
+            for await (name, problems) in group where !problems.isEmpty { found[name] = problems }
+            return found
+        }
+    }
+
+    private func add(
+        _ provider: ProviderConfiguration,
+        to adapters: inout Adapters
+    ) throws(DaemonError) {
+        let factory = providerFactory
+        let name = provider.name
+        do {
+            adapters.providers[name] = try factory.make(provider)
+        } catch {
+            try Self.requireMendable(error, .provider)
+            adapters.unfit.providers[name] = "\(error)"
+            adapters.providers[name] = PendingProvider(name, traits: factory.traits(of: provider)) {
+                try factory.make(provider)
+            }
+        }
+        do {
+            adapters.receivers[name] = try factory.makeReceiver(provider)
+        } catch {
+            try Self.requireMendable(error, .provider)
+            adapters.unfit.providers[name] = adapters.unfit.providers[name] ?? "\(error)"
+            adapters.receivers[name] = PendingReceiver(name) { try factory.makeReceiver(provider) }
+        }
+    }
+
+    private func addDirectory(to adapters: inout Adapters) async throws(DaemonError) {
+        guard let directory = adapters.configuration.directory else { return }
+        do {
+            let google = try await make(directory)
+            adapters.directory = google.made
+            adapters.clients.append(google.client)
+        } catch {
+            try Self.requireMendable(error, .provider)
+            adapters.unfit.providers[directory.name] = "\(error)"
+            adapters.directory = PendingDirectory(directory.name) { try await make(directory) }
+        }
+    }
+
+    private func add(
+        _ target: TargetConfiguration,
+        to adapters: inout Adapters
+    ) async throws(DaemonError) {
+        let configuration = adapters.configuration
+        do {
+            adapters.targets[target.name] = try await make(
+                target,
+                in: configuration,
+                noting: &adapters.clients
+            )
+        } catch {
+            try Self.requireMendable(error, .target, "cannot use target '\(target.name)': ")
+            adapters.targets[target.name] = PendingTarget(target.name) {
+                var clients: [GoogleClient] = []
+                let made = try await make(target, in: configuration, noting: &clients)
+                return PendingTarget.Made(target: made, clients: clients)
+            }
+        }
+    }
+
+    /// Tells what only another configuration mends from a file that somebody can put right.
+    ///
+    /// - Throws: ``DaemonError`` for the former.
+    private static func requireMendable(
+        _ error: any Error,
+        _ kind: DaemonError.Kind,
+        _ prefix: String = ""
+    ) throws(DaemonError) {
+        switch error {
+        case let error as SetupError:
+            switch error.kind {
+            case .malformedBaseURL, .plainHTTP, .malformedClient: break
+            case .unreadableCAFile, .wrongKeyAlgorithm, .malformedServiceAccount: return
+            }
+        case is MalformedTemplate: break
+        default: return
+        }
+        throw DaemonError(kind, [prefix + "\(error)"])
+    }
+
+    /// Makes what fetches notifications; read at start only.
+    ///
+    /// - Returns: The sources, and why others cannot be set up; those are not fetched from before
+    ///   the next start.
+    func makePollers(
+        _ configuration: DaemonConfiguration
+    ) -> (sources: [NotificationPoller.Source], problems: [ProviderName: String]) {
+        var sources: [NotificationPoller.Source] = []
+        var problems: [ProviderName: String] = [:]
+        for provider in configuration.providers {
+            guard let poll = provider.notifications.poll else { continue }
+            do {
+                guard let poller = try providerFactory.makePoller(provider) else { continue }
+                sources.append(
+                    NotificationPoller.Source(
+                        provider: provider.name,
+                        interval: poll.interval,
+                        poller: poller
+                    )
+                )
+            } catch {
+                problems[provider.name] = "\(error)"
+            }
+        }
+        return (sources, problems)
+    }
+}
+
+extension Adapters {
+    /// Has what could not be used paused; ``PauseWatch`` looks at it again.
+    ///
+    /// A provider whose notifications alone cannot be verified goes on.
+    func pauseUnfit(_ pause: (EngineInput) -> Void) {
+        for name in unfit.providers.keys.sorted() where isPending(name) {
+            pause(.pause(name, reason: PauseWatch.setUpReason))
+        }
+        for name in unfit.targets.keys.sorted() {
+            pause(.pauseTarget(name, reason: Trouble.misconfigured.code))
+        }
+    }
+
+    /// Whether the provider or directory of that name could not be set up so far.
+    fileprivate func isPending(_ name: ProviderName) -> Bool {
+        if let provider = providers[name] as? PendingProvider { return !provider.isSetUp }
+        return (directory as? PendingDirectory).map { $0.name == name && !$0.isSetUp } ?? false
+    }
+}

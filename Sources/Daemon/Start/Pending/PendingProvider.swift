@@ -1,0 +1,125 @@
+import Engine
+import Lifecycle
+import Providers
+import Synchronization
+
+/// A provider that cannot be set up yet: its credential or certificate file cannot be read.
+///
+/// The state machine knows it by its traits, which need no credential, and it stands still. Once
+/// ``diagnose()`` could set it up it is the provider itself.
+final class PendingProvider: ConnectedProvider {
+    let name: ProviderName
+    let traits: ProviderTraits
+    private let make: @Sendable () throws -> any ConnectedProvider
+    private let made = Mutex<(any ConnectedProvider)?>(nil)
+
+    /// - Parameters:
+    ///   - name: The provider's name.
+    ///   - traits: What it will be like.
+    ///   - make: Tries to set it up.
+    init(
+        _ name: ProviderName,
+        traits: ProviderTraits,
+        make: @escaping @Sendable () throws -> any ConnectedProvider
+    ) {
+        self.name = name
+        self.traits = traits
+        self.make = make
+    }
+
+    private var provider: (any ConnectedProvider)? { made.withLock { $0 } }
+
+    /// Whether it could be set up by now.
+    var isSetUp: Bool { provider != nil }
+
+    /// Sets the provider up, unless that was done before.
+    ///
+    /// - Returns: Why it cannot be set up; `nil` once it is.
+    func setUp() async -> String? {
+        guard provider == nil else { return nil }
+        let new: any ConnectedProvider
+        do {
+            new = try make()
+        } catch {
+            return "\(error)"
+        }
+        let isFirst = made.withLock { made in
+            guard made == nil else { return false }
+            made = new
+            return true
+        }
+        if !isFirst { await new.shutdown() }
+        return nil
+    }
+
+    func exchange(_ code: OpenCredential) async -> ExchangeAnswer {
+        await provider?.exchange(code) ?? .trouble(.misconfigured)
+    }
+
+    func check(_ credential: OpenCredential) async -> CheckAnswer {
+        await provider?.check(credential) ?? .trouble(.misconfigured)
+    }
+
+    func renew(_ credential: OpenCredential) async -> CheckAnswer {
+        await provider?.renew(credential) ?? .trouble(.misconfigured)
+    }
+
+    func revoke(_ credential: OpenCredential) async -> RevokeAnswer {
+        await provider?.revoke(credential) ?? .trouble(.misconfigured)
+    }
+
+    func verify(_ signIn: SignIn) async throws(SignInError) -> VerifiedSignIn {
+        guard let provider else { throw SignInError(kind: .keysUnavailable, provider: name) }
+        return try await provider.verify(signIn)
+    }
+
+    func diagnose() async -> Trouble? {
+        if await setUp() != nil { return .misconfigured }
+        return await provider?.diagnose()
+    }
+
+    func shutdown() async { await provider?.shutdown() }
+}
+
+/// What verifies a provider's notifications, once its secret can be read.
+final class PendingReceiver: NotificationReceiver {
+    private let name: ProviderName
+    private let make: @Sendable () throws -> (any NotificationReceiver)?
+    private let made = Mutex<(any NotificationReceiver)?>(nil)
+
+    /// - Parameters:
+    ///   - name: The provider's name.
+    ///   - make: Tries to set it up.
+    init(_ name: ProviderName, make: @escaping @Sendable () throws -> (any NotificationReceiver)?) {
+        self.name = name
+        self.make = make
+    }
+
+    func verify(
+        _ notification: IncomingNotification
+    ) async throws(NotificationRefusal) -> VerifiedNotification {
+        guard let receiver = receiver() else {
+            // The sender comes again.
+            throw NotificationRefusal(
+                .keysUnavailable,
+                provider: name,
+                answer: NotificationAnswer(status: 503)
+            )
+        }
+        return try await receiver.verify(notification)
+    }
+
+    private func receiver() -> (any NotificationReceiver)? {
+        made.withLock { made in
+            if let made { return made }
+            do {
+                made = try make()
+            } catch {
+                // It was said when the provider was set up, and is tried with the next one.
+            }
+            return made
+        }
+    }
+
+    func shutdown() async { await made.withLock { $0 }?.shutdown() }
+}

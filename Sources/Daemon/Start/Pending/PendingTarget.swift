@@ -1,0 +1,114 @@
+import Engine
+import HTTP
+import Lifecycle
+import Synchronization
+
+/// A target that cannot be set up yet: its credential or certificate file cannot be read.
+///
+/// Until ``misfits()`` could set it up it answers `misconfigured`, so that its work waits. Then it
+/// is the target itself.
+final class PendingTarget: KeySource {
+    /// What a target is made of.
+    struct Made: Sendable {
+        let target: any PurgeTarget
+        /// To be shut down with it.
+        let clients: [GoogleClient]
+    }
+
+    let name: TargetName
+    private let make: @Sendable () async throws -> Made
+    private let made = Mutex<Made?>(nil)
+
+    /// - Parameters:
+    ///   - name: The target's name.
+    ///   - make: Tries to set it up.
+    init(_ name: TargetName, make: @escaping @Sendable () async throws -> Made) {
+        self.name = name
+        self.make = make
+    }
+
+    private var target: (any PurgeTarget)? { made.withLock { $0?.target } }
+
+    /// Sets the target up, unless that was done before.
+    ///
+    /// - Returns: Why it cannot be set up; `nil` once it is.
+    private func setUp() async -> String? {
+        guard target == nil else { return nil }
+        let new: Made
+        do {
+            new = try await make()
+        } catch {
+            return "\(error)"
+        }
+        let isFirst = made.withLock { made in
+            guard made == nil else { return false }
+            made = new
+            return true
+        }
+        if !isFirst { await Self.shutDown(new) }
+        return nil
+    }
+
+    func misfits() async -> [String] {
+        if let problem = await setUp() { return [problem] }
+        return await target?.misfits() ?? []
+    }
+
+    func diagnose() async -> [String] { await inspect().problems }
+
+    func inspect() async -> TargetFindings {
+        if let problem = await setUp() { return TargetFindings(problems: [problem]) }
+        return await target?.inspect() ?? TargetFindings(problems: [])
+    }
+
+    func purge(_ orders: [PurgeOrder]) async -> [PurgeAnswer] {
+        await target?.purge(orders)
+            ?? orders.map { $0.isStopped ? .stopped : .trouble(.misconfigured) }
+    }
+
+    func verify(_ orders: [PurgeOrder]) async -> [VerifyAnswer] {
+        await target?.verify(orders) ?? orders.map { _ in .trouble(.misconfigured) }
+    }
+
+    func plan(_ order: PurgeOrder) async -> PlanAnswer {
+        await target?.plan(order) ?? .trouble(.misconfigured)
+    }
+
+    func users(where isWanted: @escaping @Sendable (UserID) -> Bool) async -> UsersAnswer {
+        await target?.users(where: isWanted) ?? .trouble(.misconfigured)
+    }
+
+    func check(_ filter: RowFilter) async -> FilterAnswer {
+        await target?.check(filter) ?? .trouble(.misconfigured)
+    }
+
+    func coverage() async -> CoverageAnswer {
+        await target?.coverage() ?? .trouble(.misconfigured)
+    }
+
+    /// Also of a kind of target that has no keys: then nobody asks.
+    func keys(_ key: String, of orders: [PurgeOrder]) async -> [KeysAnswer] {
+        guard let source = target as? any KeySource else {
+            return orders.map { _ in .trouble(.misconfigured) }
+        }
+        return await source.keys(key, of: orders)
+    }
+
+    func named(
+        _ ids: [UserID],
+        as key: String,
+        besides orders: [PurgeOrder]
+    ) async -> OwnersAnswer {
+        guard let source = target as? any KeySource else { return .trouble(.misconfigured) }
+        return await source.named(ids, as: key, besides: orders)
+    }
+
+    func shutdown() async {
+        if let made = made.withLock({ $0 }) { await Self.shutDown(made) }
+    }
+
+    private static func shutDown(_ made: Made) async {
+        for client in made.clients { await client.shutdown() }
+        await made.target.shutdown()
+    }
+}

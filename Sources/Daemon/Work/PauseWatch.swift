@@ -1,0 +1,197 @@
+import Engine
+import Lifecycle
+import Logging
+import Storage
+import Synchronization
+
+/// Looks again at what the service has paused by itself, and lets it go on once nothing is wrong.
+///
+/// A store that was missing, damaged or shaped otherwise at the start, or that refused a purge, is
+/// mended by somebody who does not know of the service. What an operator has paused stays paused.
+final class PauseWatch: Sendable {
+    /// The reason of a pause that an operator asked for.
+    static let operatorReason = "operator"
+    /// The reason of a pause of a provider that cannot be set up.
+    static let setUpReason = "not_set_up"
+    /// Between two looks at the list of pauses; the first look at a component comes as soon.
+    static let period = Duration.seconds(15)
+    /// Longest pause between two looks at a component that is resumed and paused again.
+    static let pauseMax = Duration.seconds(960)
+
+    /// What is paused.
+    enum Component: Hashable, Sendable {
+        case provider(ProviderName)
+        case target(TargetName)
+    }
+
+    /// What is known of a component that is or was paused.
+    private struct Entry: Sendable {
+        /// Between two looks.
+        var pause = PauseWatch.period
+        var dueAt = WallTime.distantPast
+        var resumedAt: WallTime?
+        var isBusy = false
+        /// The last look at the list found it there; a pause is not committed at once.
+        var wasListed = false
+        var problems: [String] = []
+    }
+
+    private let state: StateDatabase
+    private let shelf: AdapterShelf
+    private let clock: any EngineClock
+    private let logger: Logger
+    private let post: @Sendable (EngineInput) -> Void
+    private let entries = Mutex<[Component: Entry]>([:])
+
+    init(
+        state: StateDatabase,
+        shelf: AdapterShelf,
+        clock: any EngineClock,
+        logger: Logger,
+        post: @escaping @Sendable (EngineInput) -> Void
+    ) {
+        self.state = state
+        self.shelf = shelf
+        self.clock = clock
+        self.logger = logger
+        self.post = post
+    }
+
+    /// Runs until cancelled.
+    ///
+    /// - Throws: `CancellationError`, or what the store throws.
+    func run() async throws {
+        try await withThrowingDiscardingTaskGroup { group in
+            while true {
+                for component in try await due() {
+                    // One that does not answer keeps no other waiting.
+                    group.addTask { await self.look(at: component) }
+                }
+                try await clock.sleep(until: clock.now() + Self.period)
+            }
+        }
+    }
+
+    /// Looks once at all that is paused and due.
+    ///
+    /// - Throws: What the store throws.
+    func lookOnce() async throws {
+        for component in try await due() { await look(at: component) }
+    }
+
+    /// Writes down why components cannot be used, and tells the journal of what is new.
+    func note(_ unfit: UnfitComponents) {
+        for (name, problem) in unfit.providers { note([problem], of: .provider(name)) }
+        for (name, problems) in unfit.targets { note(problems, of: .target(name)) }
+    }
+
+    /// Why the target was paused, as far as it was found out.
+    func problems(of component: Component) -> [String] {
+        entries.withLock { $0[component]?.problems ?? [] }
+    }
+
+    // MARK: One look
+
+    /// Takes the components whose time has come.
+    private func due() async throws -> [Component] {
+        let adapters = shelf.current
+        let paused = Self.own(try await state.pauses()).filter { adapters.has($0) }
+        let now = clock.now()
+        return entries.withLock { entries in
+            for (component, entry) in entries where entry.wasListed && !paused.contains(component) {
+                // Resumed by somebody else; how often it was paused counts for a while.
+                entries[component]?.problems = []
+                entries[component]?.wasListed = false
+            }
+            return paused.filter { component in
+                var entry = entries[component] ?? Entry()
+                defer { entries[component] = entry }
+                entry.wasListed = true
+                if let resumedAt = entry.resumedAt {
+                    // It did not last: what stops a purge does not show in a check.
+                    let didLast = now >= resumedAt + entry.pause * 4
+                    entry.pause = didLast ? Self.period : min(entry.pause * 2, Self.pauseMax)
+                    entry.dueAt = didLast ? now : resumedAt + entry.pause
+                    entry.resumedAt = nil
+                }
+                guard !entry.isBusy, now >= entry.dueAt || entry.dueAt > now + Self.pauseMax
+                else { return false }
+                entry.isBusy = true
+                return true
+            }
+        }
+    }
+
+    private func look(at component: Component) async {
+        let problems = await problemsNow(of: component)
+        note(problems, of: component)
+        let now = clock.now()
+        entries.withLock { entries in
+            var entry = entries[component] ?? Entry()
+            entry.isBusy = false
+            entry.dueAt = now + entry.pause
+            if problems.isEmpty { entry.resumedAt = now }
+            entries[component] = entry
+        }
+        guard problems.isEmpty, await isStillPaused(component) else { return }
+        switch component {
+        case .provider(let name): post(.resume(name))
+        case .target(let name): post(.resumeTarget(name))
+        }
+    }
+
+    /// Whether nobody has decided otherwise meanwhile.
+    private func isStillPaused(_ component: Component) async -> Bool {
+        do {
+            return Self.own(try await state.pauses()).contains(component)
+        } catch {
+            // The state is in trouble and says so itself; the next look comes soon.
+            return false
+        }
+    }
+
+    /// The pauses that no operator asked for and that a look can end.
+    private static func own(_ pauses: StoredPauses) -> [Component] {
+        pauses.targets.filter { $0.value != operatorReason }.keys.map { .target($0) }
+            + pauses.providers.filter { $0.value == setUpReason }.keys.map { .provider($0) }
+    }
+
+    private func problemsNow(of component: Component) async -> [String] {
+        let adapters = shelf.current
+        switch component {
+        case .target(let name):
+            return await adapters.targets[name]?.misfits() ?? []
+        case .provider(let name):
+            if let directory = adapters.directory as? PendingDirectory, directory.name == name {
+                return [await directory.setUp()].compactMap(\.self)
+            }
+            let pending = adapters.providers[name] as? PendingProvider
+            return [await pending?.setUp()].compactMap { $0 ?? nil }
+        }
+    }
+
+    private func note(_ problems: [String], of component: Component) {
+        let isNew = entries.withLock { entries in
+            defer { entries[component, default: Entry()].problems = problems }
+            return entries[component]?.problems != problems
+        }
+        guard isNew, !problems.isEmpty else { return }
+        let cause = problems.joined(separator: "; ")
+        switch component {
+        case .provider(let name):
+            logger.note(.componentUnfit, ["provider": "\(name)", "error": "\(cause)"])
+        case .target(let name):
+            logger.note(.componentUnfit, ["target": "\(name)", "error": "\(cause)"])
+        }
+    }
+}
+
+extension Adapters {
+    /// Whether it is configured.
+    fileprivate func has(_ component: PauseWatch.Component) -> Bool {
+        switch component {
+        case .target(let name): targets[name] != nil
+        case .provider(let name): providers[name] != nil || directory?.name == name
+        }
+    }
+}

@@ -1,0 +1,203 @@
+import Engine
+import FoundationEssentials
+import Glibc
+import Lifecycle
+import NIOPosix
+import Providers
+import Settings
+import Storage
+import Synchronization
+import Systemd
+import Testing
+
+@testable import Daemon
+
+/// What is broken when the service starts, and is mended later.
+struct StartTests {
+    private static let text =
+        Bench.configuration + """
+
+            [[target]]
+            name = "uploads"
+            kind = "files"
+            root = "{here}/uploads"
+            paths = ["{user_id}"]
+            [[target]]
+            name = "objects"
+            kind = "s3"
+            bucket = "b"
+            region = "eu-central-1"
+            endpoint = "https://localhost:1"
+            access_key_id = "AKIAIOSFODNN7EXAMPLE"
+            secret_key_credential = "s3-secret"
+            prefixes = ["users/{user_id}/"]
+            """
+
+    private static func configuration(_ bench: Bench) throws -> DaemonConfiguration {
+        let text = text.replacing("{here}", with: bench.directory)
+        return try ConfigurationLoader.parse(Array(text.utf8), file: "t.toml")
+    }
+
+    private static func factory(_ bench: Bench) -> AdapterFactory {
+        AdapterFactory(
+            credentials: CredentialDirectory(path: bench.directory),
+            hasher: bench.hasher,
+            eventLoopGroup: MultiThreadedEventLoopGroup.singleton,
+            now: { Bench.start },
+            logger: bench.log.logger
+        )
+    }
+
+    private static func makeUploads(_ bench: Bench) throws {
+        let root = bench.directory + "/uploads"
+        try FileManager.default.createDirectory(atPath: root, withIntermediateDirectories: true)
+        try Data("uploads\n".utf8).write(to: URL(filePath: root + "/.expunged-root"))
+    }
+
+    @Test func `what cannot be used is named and stands still, and the rest is made`()
+        async throws
+    {
+        let bench = try Bench()
+        let adapters = try await Self.factory(bench).make(try Self.configuration(bench))
+        #expect(Set(adapters.targets.keys.map(\.rawValue)) == ["uploads", "objects"])
+        #expect(adapters.unfit.targets[TargetName("uploads")]?.count == 1)
+        let objects = try #require(adapters.unfit.targets[TargetName("objects")]?.first)
+        #expect(objects.contains("s3-secret"))
+        let apple = ProviderName("apple")
+        #expect(adapters.unfit.providers[apple]?.contains("apple-key.p8") == true)
+        #expect(adapters.engineConfiguration.providers[apple]?.traits.revokesWholeGrant == true)
+        let user = try #require(UserID("u"))
+        let order = PurgeOrder(
+            request: IdentifierMint(now: { Bench.start }).requestID(),
+            user: user,
+            fence: Bench.start
+        )
+        let target = try #require(adapters.targets[TargetName("objects")])
+        #expect(await target.purge([order]) == [.trouble(.misconfigured)])
+        #expect(await target.verify([order]) == [.trouble(.misconfigured)])
+        var inputs: [String] = []
+        adapters.pauseUnfit { input in
+            switch input {
+            case .pause(let name, let reason): inputs.append("\(name) \(reason)")
+            case .pauseTarget(let name, let reason): inputs.append("\(name) \(reason)")
+            default: Issue.record("no pause")
+            }
+        }
+        #expect(
+            inputs == ["apple not_set_up", "objects misconfigured", "uploads misconfigured"]
+        )
+        await adapters.shutDown()
+    }
+
+    @Test func `a reload is refused for what it brings, and not for what was broken before`()
+        async throws
+    {
+        let bench = try Bench()
+        let factory = Self.factory(bench)
+        let configuration = try Self.configuration(bench)
+        let old = try await factory.make(configuration)
+        let same = try await factory.makeChecked(configuration, replacing: old)
+        #expect(same.unfit == old.unfit)
+        await same.shutDown()
+        let text = Self.text.replacing("{here}/uploads", with: bench.directory + "/elsewhere")
+        let other = try ConfigurationLoader.parse(Array(text.utf8), file: "t.toml")
+        let error = await #expect(throws: DaemonError.self) {
+            try await factory.makeChecked(other, replacing: old)
+        }
+        #expect(error?.kind == .target)
+        #expect(error?.problems.count == 1)
+        #expect(error?.problems.first?.contains("'uploads'") == true)
+        await old.shutDown()
+    }
+
+    @Test func `a template that could reach another user stops the start`() async throws {
+        let bench = try Bench()
+        let text = Self.text.replacing("[\"{user_id}\"]", with: "[\"{user_id}*\"]")
+            .replacing("{here}", with: bench.directory)
+        await #expect(throws: (any Error).self) {
+            let configuration = try ConfigurationLoader.parse(Array(text.utf8), file: "t.toml")
+            _ = try await Self.factory(bench).make(configuration)
+        }
+    }
+
+    // MARK: Looking again
+
+    private static func inputs(
+        of body: (@escaping @Sendable (EngineInput) -> Void) async throws
+            -> Void
+    ) async throws -> [String] {
+        let posted = Mutex<[String]>([])
+        try await body { input in
+            switch input {
+            case .resume(let name): posted.withLock { $0.append("resume \(name)") }
+            case .resumeTarget(let name): posted.withLock { $0.append("resume \(name)") }
+            default: Issue.record("nothing else is posted")
+            }
+        }
+        return posted.withLock { $0 }
+    }
+
+    @Test func `what the service paused is resumed once it is mended, and says why until then`()
+        async throws
+    {
+        let bench = try Bench()
+        let adapters = try await Self.factory(bench).make(try Self.configuration(bench))
+        let (uploads, objects) = (TargetName("uploads"), TargetName("objects"))
+        _ = try await bench.state.commit([
+            .pauseTarget(uploads, reason: "misconfigured", at: Bench.start),
+            .pauseTarget(objects, reason: "operator", at: Bench.start),
+            .pauseProvider(ProviderName("apple"), reason: "not_set_up", at: Bench.start),
+        ])
+        let clock = JumpingClock()
+        let posted = try await Self.inputs { post in
+            let watch = PauseWatch(
+                state: bench.state,
+                shelf: AdapterShelf(adapters),
+                clock: clock,
+                logger: bench.log.logger,
+                post: post
+            )
+            try await watch.lookOnce()
+            #expect(watch.problems(of: .target(uploads)).count == 1)
+            #expect(watch.problems(of: .provider(ProviderName("apple"))).count == 1)
+            #expect(watch.problems(of: .target(objects)).isEmpty, "an operator knows why")
+            #expect(bench.log.all.count { $0.hasPrefix("componentUnfit") } == 2)
+            try Self.makeUploads(bench)
+            try await watch.lookOnce()
+            #expect(watch.problems(of: .target(uploads)).count == 1, "not again so soon")
+            try await clock.sleep(until: clock.now() + PauseWatch.period)
+            try await watch.lookOnce()
+            #expect(watch.problems(of: .target(uploads)).isEmpty)
+        }
+        #expect(posted == ["resume uploads"])
+        #expect(bench.log.all.count { $0.hasPrefix("componentUnfit") } == 2, "each told once")
+        await adapters.shutDown()
+    }
+
+    @Test func `what is paused again and again is looked at more and more seldom`() async throws {
+        let bench = try Bench()
+        try Self.makeUploads(bench)
+        let adapters = try await Self.factory(bench).make(try Self.configuration(bench))
+        _ = try await bench.state.commit([
+            .pauseTarget(TargetName("uploads"), reason: "misconfigured", at: Bench.start)
+        ])
+        let clock = JumpingClock()
+        let resumedAt = Mutex<[Int64]>([])
+        let watch = PauseWatch(
+            state: bench.state,
+            shelf: AdapterShelf(adapters),
+            clock: clock,
+            logger: bench.log.logger,
+            post: { _ in
+                let second = (clock.now().unixMilliseconds - Bench.start.unixMilliseconds) / 1000
+                resumedAt.withLock { $0.append(second) }
+            }
+        )
+        for _ in 0..<200 {
+            try await watch.lookOnce()
+            try await clock.sleep(until: clock.now() + PauseWatch.period)
+        }
+        #expect(resumedAt.withLock { $0 } == [0, 30, 90, 210, 450, 930, 1890, 2850])
+        await adapters.shutDown()
+    }
+}
