@@ -71,6 +71,18 @@ package enum ConfigurationLoader {
             guard let text = String(validating: line, as: UTF8.self) else {
                 throw refused(.notText, line: index + 1, file, "the line is not UTF-8")
             }
+            // TOML 1.0.0 knows a carriage return before a line feed only; the parser traps on
+            // one inside a header.
+            guard !line.dropLast().contains(0x0d),
+                line.last != 0x0d || index < lines.count - 1
+            else {
+                throw refused(
+                    .syntax,
+                    line: index + 1,
+                    file,
+                    "the line contains a carriage return that does not end it"
+                )
+            }
             // The parser's interface takes C strings, which end there.
             let hasNUL =
                 line.contains(0) || text.contains("\\u0000") || text.contains("\\U00000000")

@@ -46,8 +46,11 @@ class Control:
         """Replays store by store, as `expungectl replay --since-file` does; answers the last states."""
         found = {}
         for store in stores:
-            self.ask("POST", "/v1/replay", {"since": rfc3339(since), "target": store,
-                                            "restored_at": rfc3339(restored_at)})
+            status, shown = self.ask("POST", "/v1/replay", {
+                "since": rfc3339(since), "target": store, "restored_at": rfc3339(restored_at)})
+            if status != 202:
+                found[store] = f"{status} {shown.get('code')} {shown.get('detail')}"
+                continue
             end = time.monotonic() + 60
             while time.monotonic() < end:
                 status, shown = self.ask("GET", "/v1/replay")

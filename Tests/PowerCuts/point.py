@@ -243,7 +243,8 @@ class Point:
             *((user, rows.get(row)) for user, row in self.spool_rows.items())) if state != "completed"]
 
     def _judge_end(self):
-        if not comes_true(lambda: not self._open(), PATIENCE_S, 0.02):
+        # Whoever lost something already is waited for no longer than it takes to see more of it.
+        if not comes_true(lambda: not self._open(), 3 if self.problems else PATIENCE_S, 0.02):
             self.problems.append(f"does not come to its end: {self._open()}")
         revoked = self.around.server.revoked_at(self.world)
         for user in self.around.leaving + self.around.silent:

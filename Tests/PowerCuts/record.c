@@ -56,7 +56,8 @@ static int map_log(const char *path) {
 
 // For the test's own process: makes a log and opens it.
 int record_create(const char *path) {
-    int file = (int)syscall(SYS_openat, AT_FDCWD, path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    int flags = O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC;
+    int file = (int)syscall(SYS_openat, AT_FDCWD, path, flags, 0600);
     if (file < 0 || syscall(SYS_ftruncate, file, (long)LOG_SIZE) != 0) return -1;
     syscall(SYS_close, file);
     if (map_log(path) != 0) return -1;
@@ -310,7 +311,9 @@ static int reserve(int file, int mode, off64_t from, off64_t size) {
     errno = cause;
     return result;
 }
-int fallocate(int file, int mode, off_t from, off_t size) { return reserve(file, mode, from, size); }
+int fallocate(int file, int mode, off_t from, off_t size) {
+    return reserve(file, mode, from, size);
+}
 int fallocate64(int file, int mode, off64_t from, off64_t size) {
     return reserve(file, mode, from, size);
 }

@@ -124,6 +124,9 @@ struct ConfigurationFileTests {
             ("\n[" + String(repeating: "a.", count: 100) + "a]", "t.toml:2: ", "too_deep"),
             (String(repeating: "a.", count: 500_000) + "a = 1", "t.toml:1: ", "too_large"),
             ("\n\na = \"\\u0000\"", "t.toml:3: ", "not_utf8"),
+            // libFuzzer found that the parser traps on it.
+            ("\n[\r1requests]\n", "t.toml:2: ", "syntax"),
+            ("a = 1\r", "t.toml:1: ", "syntax"),
             ("\n\u{0}", "t.toml:2: ", "not_utf8"),
             ("\n[=]", "t.toml:2: ", "syntax"),
             ("\n[.a]", "t.toml:2: ", "syntax"),

@@ -34,7 +34,7 @@ struct RESPDecoder: ByteToMessageDecoder {
         try decode(context: context, buffer: &buffer)
     }
 
-    private static func value(_ buffer: inout ByteBuffer, depth: Int) throws -> RESPValue? {
+    static func value(_ buffer: inout ByteBuffer, depth: Int) throws -> RESPValue? {
         guard depth < depthMax else { throw Malformed() }
         guard let kind = buffer.getInteger(at: buffer.readerIndex, as: UInt8.self),
             let line = try line(&buffer)

@@ -1,0 +1,21 @@
+let parsers: [String: Parser] = ["toml": toml, "duration": duration, "url": url]
+
+/// A configuration, from its bytes to the last rule.
+@Sendable private func toml(_ bytes: [UInt8]) {
+    do {
+        _ = try ConfigurationLoader.parse(bytes, file: "fuzz.toml")
+    } catch {
+        expect(!error.problems.isEmpty, "a refusal without a reason")
+    }
+}
+
+@Sendable private func duration(_ bytes: [UInt8]) {
+    _ = DurationText.parse(String(decoding: bytes, as: UTF8.self))
+}
+
+/// Where a token may go.
+@Sendable private func url(_ bytes: [UInt8]) {
+    guard let url = EndpointURL(String(decoding: bytes, as: UTF8.self)) else { return }
+    expect(!url.host.isEmpty, "a URL without a host")
+    expect(!url.host.contains("@") && !url.host.contains("/"), "a host with more than a host")
+}
