@@ -18,6 +18,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/timerfd.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -121,6 +122,27 @@ int clinux_event_wait(int fd, int timeout_ms) {
         }
         struct pollfd waiting = {.fd = fd, .events = POLLIN};
         if (poll(&waiting, 1, wait_ms) < 0 && errno != EINTR) return -errno;
+    }
+}
+
+int clinux_clock_watch(void) {
+    int fd = timerfd_create(CLOCK_REALTIME, TFD_CLOEXEC);
+    return fd < 0 ? -errno : fd;
+}
+
+int clinux_clock_wait_for_step(int fd) {
+    // As far away as a time can be: it never comes, so the only end is a step of the clock.
+    const struct itimerspec never = {.it_value = {.tv_sec = INT64_MAX / 1000000000}};
+    for (;;) {
+        const int flags = TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET;
+        if (timerfd_settime(fd, flags, &never, NULL) != 0) {
+            // The clock was set between the last read and now (timerfd_create(2)).
+            return errno == ECANCELED ? 0 : -errno;
+        }
+        uint64_t count;
+        if (read(fd, &count, sizeof count) >= 0) continue;
+        if (errno == ECANCELED) return 0;
+        if (errno != EINTR) return -errno;
     }
 }
 

@@ -14,12 +14,12 @@ package struct Request: Hashable, Sendable {
     package let id: RequestID
     package let kind: RequestKind
     /// When the application made it, as it says; never later than `acceptedAt`.
-    package let createdAt: WallTime
-    package let acceptedAt: WallTime
+    package internal(set) var createdAt: WallTime
+    package internal(set) var acceptedAt: WallTime
     /// End of the grace period.
-    package let notBefore: WallTime
+    package internal(set) var notBefore: WallTime
     /// The statutory clock; warnings before, alarm after.
-    package let deadlineAt: WallTime
+    package internal(set) var deadlineAt: WallTime
     /// `revoke_tokens` only: the providers to revoke at; `nil` means all.
     package let providerFilter: Set<ProviderName>?
     /// Login uid of the operator who handed it in; `nil` when an application did, or nobody knows.

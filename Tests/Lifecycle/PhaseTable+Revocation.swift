@@ -31,11 +31,23 @@ extension PhaseTable {
           cancelled +cancelled: absorbed
         accepted/quarantined
           cancelled +cancelled: absorbed
+        accepted/awaiting_spool
+          cancelled +cancelled: absorbed
+        accepted/awaiting_credentials
+          cancelled +cancelled: absorbed
+        accepted/clock_behind
+          cancelled +cancelled: absorbed
         scheduled/vault_sealed
           cancelled +cancelled: absorbed
         scheduled/on_hold
           cancelled +cancelled: absorbed
         scheduled/quarantined
+          cancelled +cancelled: absorbed
+        scheduled/awaiting_spool
+          cancelled +cancelled: absorbed
+        scheduled/awaiting_credentials
+          cancelled +cancelled: absorbed
+        scheduled/clock_behind
           cancelled +cancelled: absorbed
         revoking/needs_reauthentication
           cancelled +cancelled: absorbed
@@ -51,6 +63,12 @@ extension PhaseTable {
           cancelled +cancelled: absorbed
           completed +abandoned +done: abandon
         revoking/quarantined
+          cancelled +cancelled: absorbed
+        revoking/awaiting_spool
+          cancelled +cancelled: absorbed
+        revoking/awaiting_credentials
+          cancelled +cancelled: absorbed
+        revoking/clock_behind
           cancelled +cancelled: absorbed
         """
 }

@@ -13,6 +13,7 @@ enum RandomLife {
         sim.bug = bug
         sim.isDirectoryUnknownAtIntake = seed % 6 == 1
         sim.drawFaults()
+        sim.drawClock()
         sim.drawUsers()
         if approval == .required { sim.drawApprovals() }
         sim.drawTargetHolds()
@@ -38,19 +39,43 @@ extension Simulator {
         }
     }
 
+    /// Half of the machines have a spool, a third a clock that is wrong and set later.
+    fileprivate mutating func drawClock() {
+        hasSpool = chance(500)
+        if chance(333) {
+            let year = Int64(365 * 86_400)
+            clockError = .seconds(pick([-year, year, -45, 45, -86_400, 86_400]))
+            clockEpoch = clock
+            (store.clockError, store.clockEpoch) = (clockError, clock)
+            for _ in 0..<Int.random(in: 1...3, using: &dice) {
+                let delay = Duration.seconds(Int64.random(in: 1...1200, using: &dice))
+                let error = Duration.seconds(pick([-30, 30, -3600, 7200, 0]))
+                at(delay) { $0.setClock(error: error) }
+            }
+            at(.seconds(1300)) { $0.setClock(error: .zero) }
+        }
+        restart(isOwnCrash: false)
+    }
+
     fileprivate mutating func drawUsers() {
         let userCount = Int.random(in: 1...4, using: &dice)
         for user in 1...userCount {
             for provider in [apple, other, rotating] where chance(600) {
                 drawIdentity(user, provider)
             }
+            for before in [1, 3600] { writeDated(user: user, before: .seconds(before)) }
             for provider in [apple, other, password, unconfigured] where chance(300) {
                 world.links[user, default: []].insert(provider)
             }
             let delay = Duration.seconds(Int64.random(in: 0...600, using: &dice))
             let isDeletion = chance(800)
             let grace = Duration.seconds(Int64(pick([0, 0, 30, 3600])))
+            if chance(300) {
+                let unsealedFor = Duration.seconds(Int64(pick([0, 0, 5, 90_000])))
+                at(delay) { $0.spoolToken(user: user, provider: apple, unsealedFor: unsealedFor) }
+            }
             at(delay) { sim in
+                sim.writeDated(user: user)
                 let kind: RequestKind = isDeletion ? .deleteAccount : .revokeTokens
                 let id = sim.submit(kind, user: user, key: "key-\(user)", grace: grace)
                 // Applications that do not hear the answer ask again, at once or much later.

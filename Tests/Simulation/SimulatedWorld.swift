@@ -27,6 +27,12 @@ struct SimulatedWorld {
         var uses = 0
     }
 
+    /// A row that says when it was written, by the clock of its machine.
+    struct DatedRow {
+        let writtenAt: WallTime
+        let date: WallTime
+    }
+
     var tokens: [String: Token] = [:]
     /// Where each user's account at the directory is linked, password and the like included.
     var links: [Int: Set<ProviderName>] = [:]
@@ -37,11 +43,15 @@ struct SimulatedWorld {
     var codes: [String: Code] = [:]
     /// Rows of each user, per target.
     var rows: [TargetName: [Int: Int]] = [:]
+    /// Rows with a date, which a fence protects.
+    var dated: [TargetName: [Int: [DatedRow]]] = [:]
     /// The rules that are in force for each target.
     var rules: [TargetName: String] = [:]
     /// The targets of which something was purged, per request.
     var begun: [RequestID: Set<TargetName>] = [:]
     var tokenCount = 0
+    /// Tokens that an application has in the spool.
+    var unread: Set<String> = []
     /// Rotated tokens that nobody kept: the answer was lost, or the process died before the commit.
     var unheard: Set<String> = []
     /// What went wrong, seen from outside.
@@ -123,8 +133,8 @@ struct SimulatedWorld {
     func isLive(_ token: String) -> Bool { tokens[token]?.isLive ?? false }
 
     func liveTokenCount(user: Int, provider: ProviderName? = nil) -> Int {
-        tokens.values.count { token in
-            token.user == user && token.isLive && (provider.map { $0 == token.provider } ?? true)
+        tokens.count { name, token in
+            token.user == user && token.isLive && !unread.contains(name) && (provider.map { $0 == token.provider } ?? true)
         }
     }
 }

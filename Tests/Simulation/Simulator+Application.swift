@@ -12,7 +12,7 @@ extension Simulator {
             provider: provider,
             bornAt: now - codeAge
         )
-        let credential = store.newCredential(secret: name, at: now)
+        let credential = store.newCredential(secret: name, at: clock)
         let identity = identity(of: user, at: provider)
         store.identities[identity]?.credentials.append(
             CredentialWork(id: credential, kind: .authorizationCode, step: .codePending)
@@ -21,10 +21,10 @@ extension Simulator {
             credential: credential,
             identity: identity,
             provider: provider,
-            createdAt: now - codeAge
+            createdAt: clock - codeAge
         )
         store.exchanges[credential] = exchange
-        store.noteNews(of: identity, at: now)
+        store.noteNews(of: identity, at: clock)
         let loaded = LoadedExchange(exchange: exchange, credential: store.sealed(credential))
         var inputs: [EngineInput] = [.codes([loaded])]
         if let news = store.news(of: identity) { inputs.append(.news(news)) }
@@ -37,23 +37,23 @@ extension Simulator {
         let token = world.issueToken(user: user, provider: provider)
         world.tokens[token]?.isLive = isLive
         let identity = identity(of: user, at: provider)
-        let credential = store.newCredential(secret: token, at: now)
+        let credential = store.newCredential(secret: token, at: clock)
         store.identities[identity]?.credentials.append(
             CredentialWork(id: credential, kind: .refreshToken, step: .stored)
         )
-        store.noteNews(of: identity, at: now)
+        store.noteNews(of: identity, at: clock)
         if let news = store.news(of: identity) { turn([.news(news)]) }
     }
 
     /// From purging on a credential is refused; a later life of the account is not played here.
-    private func takesCredentials(_ user: Int) -> Bool {
+    func takesCredentials(_ user: Int) -> Bool {
         store.requests.values.allSatisfy { row in
             row.user != user || row.request.kind != .deleteAccount
                 || (row.request.phase.stage.map { $0 <= .revoking } ?? false)
         }
     }
 
-    private mutating func identity(of user: Int, at provider: ProviderName) -> IdentityID {
+    mutating func identity(of user: Int, at provider: ProviderName) -> IdentityID {
         if let known = store.identities.values.first(where: {
             $0.user == user && $0.provider == provider
         }) {
@@ -108,10 +108,10 @@ extension Simulator {
         var request = Request(
             id: id,
             kind: kind,
-            createdAt: now,
-            acceptedAt: now,
-            notBefore: now + grace,
-            deadlineAt: now + .seconds(30 * 86_400),
+            createdAt: clock,
+            acceptedAt: clock,
+            notBefore: clock + grace,
+            deadlineAt: clock + .seconds(30 * 86_400),
             identities: store.snapshots(of: user),
             targets: configuration.targets,
             directory: isDirectoryUnknownAtIntake ? nil : configuration.directory
@@ -121,6 +121,7 @@ extension Simulator {
         store.requests[id] = SimulatedStore.Row(request: request, user: user)
         if let key { store.idempotency[key] = id }
         acknowledged.insert(id)
+        acceptedAt[id] = now
         taken[id] = store.requests[id]
         if let loaded = store.loaded(id) { turn([.admitted([loaded])]) }
         return id

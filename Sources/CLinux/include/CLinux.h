@@ -49,6 +49,11 @@ int clinux_event_signal(int fd);
 // -ETIMEDOUT when the time is over.
 int clinux_event_wait(int fd, int timeout_ms);
 
+// A descriptor to wait on for steps of CLOCK_REALTIME (timerfd_create(2), TFD_TIMER_CANCEL_ON_SET).
+int clinux_clock_watch(void);
+// Sleeps until somebody sets the clock.
+int clinux_clock_wait_for_step(int fd);
+
 // Starts a detached thread with all signals blocked, so that signals meet the threads that wait for
 // them. The name is cut to 15 bytes (pthread_setname_np(3)).
 int clinux_thread_start(const char *name, void (*body)(void *context), void *context);

@@ -85,11 +85,19 @@ extension DaemonBackend {
     }
 
     func acceptRollback(caller: Caller) async throws(ControlProblem) -> WireLedger {
-        guard await parts.ledger.health != .sound else {
+        let isBehind = parts.engine.inspect { $0.isClockBehind }
+        let isSound = await parts.ledger.health == .sound
+        guard !isSound || isBehind else {
             throw ControlProblem(.wrongState, "the ledger agrees with its checkpoints")
         }
-        try await attempt("accept_rollback") { try await parts.ledger.accept(uid: caller.uid) }
-        parts.engine.post(.restraintLifted)
+        if isBehind {
+            try await attempt("accept_rollback") { try await parts.clock?.forgive() }
+            parts.engine.post(.clockFloor(.distantPast))
+        }
+        if !isSound {
+            try await attempt("accept_rollback") { try await parts.ledger.accept(uid: caller.uid) }
+            parts.engine.post(.restraintLifted)
+        }
         await parts.engine.probe()
         audit("accept_rollback", caller)
         return try await ledger(caller: caller)

@@ -178,6 +178,8 @@ extension DaemonBackend {
         if configuration.requests.approval == .required, !PeerLogin.isReadable {
             alarms.append("operators_hidden")
         }
+        if parts.clock?.hasStepped ?? false { alarms.append("clock_stepped") }
+        if parts.engine.inspect({ $0.isClockBehind }) { alarms.append("clock_behind") }
         return alarms + spoolAlarms
     }
 

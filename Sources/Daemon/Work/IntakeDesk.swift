@@ -149,6 +149,7 @@ final class IntakeDesk: SpoolIntake {
     /// credentials.
     func take(_ batch: SpoolBatch) async throws -> SpoolReceipts {
         guard !isPaused else {
+            unsealed.note(batch.credentials, batch.credentials.map { _ in .postponed })
             return SpoolReceipts(
                 credentials: batch.credentials.map { _ in .postponed },
                 requests: batch.requests.map { _ in .postponed }

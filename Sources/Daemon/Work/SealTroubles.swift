@@ -3,9 +3,9 @@ import Lifecycle
 import Logging
 import Synchronization
 
-/// Remembers why credentials could not be sealed, so that each reason is told once in a run.
+/// Remembers why credentials could not be sealed, so that each reason is told once.
 ///
-/// Keys are read at start only, so that none of the reasons goes away by itself.
+/// What failed may work again: libcrypto may be given its random numbers.
 final class SealTroubles: Sendable {
     private let kinds = Mutex(Set<VaultError.Kind>())
     private let logger: Logger
@@ -15,7 +15,10 @@ final class SealTroubles: Sendable {
     /// Whether a credential could not be sealed since the start.
     var isAny: Bool { kinds.withLock { !$0.isEmpty } }
 
-    /// Tells the journal, the first time.
+    /// Every credential of the spool is sealed.
+    func clear() { kinds.withLock { $0.removeAll() } }
+
+    /// Tells the journal, the first time since all were sealed.
     func note(_ kind: VaultError.Kind) {
         guard kinds.withLock({ $0.insert(kind).inserted }) else { return }
         logger.note(.credentialNotSealed, ["error": "\(kind.rawValue)"])

@@ -53,6 +53,10 @@ extension EngineCore {
         if batch.reclockCount > 0 {
             reclocksUnderWay -= batch.reclockCount
             lastReadBeforeStep = lastRead
+            if reclocksUnderWay == 0 {
+                for ticket in reclockTickets { reply(ticket, .done) }
+                reclockTickets = []
+            }
         }
         for (id, effects) in batch.exchanges { perform(effects, of: id, at: now) }
         for entry in batch.requests {

@@ -94,6 +94,8 @@ package struct EngineCore: Sendable {
     var clockFloor = WallTime.distantPast
     /// Jumps of the clock that the store has not taken over yet; what it reads may be of before.
     var reclocksUnderWay = 0
+    /// Who waits for that.
+    var reclockTickets: [Ticket] = []
     /// The last read that may show times of before a jump of the clock.
     var lastReadBeforeStep = ReadNumber(value: 0)
     /// Wakes that the last process did not end.
@@ -276,6 +278,8 @@ package struct EngineCore: Sendable {
             learn(users, at: now)
         case .clockStepped(let step):
             reclock(step, at: now)
+        case .clockSettled(let ticket):
+            if reclocksUnderWay == 0 { reply(ticket, .done) } else { reclockTickets.append(ticket) }
         case .clockFloor(let floor):
             setClockFloor(floor, at: now)
         case .renewalsFound(let due):

@@ -70,6 +70,8 @@ package enum EngineInput: Sendable {
     case unsealed(UnsealedUsers)
     /// The system's clock jumped; times from now on are those of the right clock.
     case clockStepped(ClockStep)
+    /// Answered when the store has taken over every jump of the clock.
+    case clockSettled(Ticket)
     /// The newest time that the ledger has signed.
     case clockFloor(WallTime)
     case pause(ProviderName, reason: String)

@@ -36,6 +36,12 @@ struct MassDeletionGuard: Sendable {
         return true
     }
 
+    /// The clock jumped.
+    mutating func reclock(by step: Duration) {
+        begun = Deque(begun.map { $0 + step })
+        allowanceUntil = allowanceUntil == .distantPast ? allowanceUntil : allowanceUntil + step
+    }
+
     mutating func override(purges: Int, until: WallTime) {
         allowance = purges
         allowanceUntil = until

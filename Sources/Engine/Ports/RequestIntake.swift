@@ -68,7 +68,7 @@ package struct Submission: Sendable {
     package let user: UserID
     /// Keyed hash of the user id.
     package let userHash: [UInt8]
-    package let createdAt: WallTime
+    package var createdAt: WallTime
     package var options: SubmissionOptions
     package var idempotency: IdempotencyKey?
     package let origin: SubmissionOrigin

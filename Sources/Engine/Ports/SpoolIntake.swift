@@ -101,4 +101,15 @@ package protocol SpoolIntake: Sendable {
     /// - Returns: One receipt per credential and per request, in order; all of it durable.
     /// - Throws: When nothing may be acknowledged; the rows are offered again.
     func take(_ batch: SpoolBatch) async throws -> SpoolReceipts
+
+    /// All rows are offered again from here on, with new ones between them.
+    func rescanBegan()
+
+    /// Every row that still waits was offered again since ``rescanBegan()``.
+    func rescanEnded()
+}
+
+extension SpoolIntake {
+    package func rescanBegan() {}
+    package func rescanEnded() {}
 }

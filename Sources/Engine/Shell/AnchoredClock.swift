@@ -1,28 +1,189 @@
 import FoundationEssentials
+import Glibc
 package import Lifecycle
+import Synchronization
 
-/// Wall time read once at start and advanced by the boot-time clock.
-///
-/// A step of the system's wall clock neither wakes everything at once nor stalls anything while the
-/// process runs (`ContinuousClock` is CLOCK_BOOTTIME and counts suspended time too). Stored due
-/// times are read against a fresh anchor at the next start.
-package struct AnchoredClock: EngineClock {
-    private let wallAnchor: WallTime
-    private let anchor = ContinuousClock.now
+/// Reads the clocks of the machine.
+package struct MachineClocks: Sendable {
+    /// What the system's clock shows.
+    let wall: @Sendable () -> WallTime
+    /// Time since the machine started, suspended time included.
+    let uptime: @Sendable () -> Duration
 
-    package init() {
-        wallAnchor = WallTime(
-            unixMilliseconds: Int64((Date().timeIntervalSince1970 * 1000).rounded(.down))
-        )
+    package init(
+        wall: @escaping @Sendable () -> WallTime,
+        uptime: @escaping @Sendable () -> Duration
+    ) {
+        self.wall = wall
+        self.uptime = uptime
     }
 
-    /// The wall time of the anchor plus what passed since.
-    package func now() -> WallTime { wallAnchor + anchor.duration(to: .now) }
+    /// CLOCK_REALTIME and CLOCK_BOOTTIME.
+    package static let system = MachineClocks(
+        wall: { WallTime(unixMilliseconds: read(CLOCK_REALTIME).milliseconds) },
+        uptime: { read(CLOCK_BOOTTIME) }
+    )
 
-    /// Sleeps on the boot-time clock.
+    private static func read(_ clock: clockid_t) -> Duration {
+        var time = timespec()
+        // It fails for clocks only that a kernel does not have.
+        _ = unsafe clock_gettime(clock, &time)
+        return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
+    }
+}
+
+/// Wall time that follows the system's clock, and notices when that jumps.
+///
+/// Every reading compares the system's clock with what the boot-time clock lets expect. A small
+/// difference is a slew and is followed, never backwards. From ``Lifecycle/Limits/clockStepMin`` on
+/// it is a step: time jumps with the system's, whoever asked to hear of it does, and every sleep
+/// ends.
+package final class AnchoredClock: EngineClock {
+    /// Where the service's time comes from: a reading of both clocks.
+    package struct Anchor: Hashable, Sendable {
+        package let wall: WallTime
+        package let uptime: Duration
+
+        package init(wall: WallTime, uptime: Duration) {
+            self.wall = wall
+            self.uptime = uptime
+        }
+    }
+
+    fileprivate struct State {
+        var anchor: Anchor
+        /// What the clock showed after its last step, or at the start.
+        var epoch: WallTime
+        var last: WallTime
+        var steps: [ClockStep] = []
+        var stepCount = 0
+        var sleepers: [UInt64: AsyncStream<Void>.Continuation] = [:]
+        var lastSleeper: UInt64 = 0
+    }
+
+    private struct Listener: Sendable {
+        var body: (@Sendable (ClockStep) -> Void)?
+    }
+
+    /// Steps that are remembered, to correct what an application dated before them.
+    private static let stepsMax = 16
+    /// Readings of both clocks that lie further apart are taken again: the thread was held up.
+    private static let readingMax = Duration.milliseconds(100)
+
+    private let clocks: MachineClocks
+    private let state: Mutex<State>
+    private let listener = Mutex(Listener())
+
+    /// Takes over the system's time.
+    package init(clocks: MachineClocks = .system) {
+        self.clocks = clocks
+        let anchor = Self.read(clocks)
+        state = Mutex(State(anchor: anchor, epoch: anchor.wall, last: anchor.wall))
+    }
+
+    private static func read(_ clocks: MachineClocks) -> Anchor {
+        var tries = 0
+        while true {
+            let before = clocks.uptime()
+            let wall = clocks.wall()
+            let after = clocks.uptime()
+            tries += 1
+            if after - before < readingMax || tries == 8 { return Anchor(wall: wall, uptime: after) }
+        }
+    }
+
+    /// Sets who hears of each step, before anybody reads the new time; it must not read the clock.
+    package func onStep(_ body: @escaping @Sendable (ClockStep) -> Void) {
+        listener.withLock { $0.body = body }
+    }
+
+    /// Since when the clock has not jumped, by its own time.
+    package var epoch: WallTime { state.withLock { $0.epoch } }
+
+    /// The last reading of both clocks.
+    package var reading: Anchor { state.withLock { $0.anchor } }
+
+    /// Takes over since when the clock has not jumped, if that was before the start.
+    package func begin(epoch: WallTime) { state.withLock { $0.epoch = min($0.epoch, epoch) } }
+
+    /// How often the clock has jumped.
+    package var stepCount: Int { state.withLock { $0.stepCount } }
+
+    /// The system's time; at its first call after a step, with everything that follows one.
+    package func now() -> WallTime {
+        let reading = Self.read(clocks)
+        return state.withLock { state in
+            let (time, step) = state.take(reading, Self.stepsMax)
+            guard let step else { return time }
+            listener.withLock { $0 }.body?(step)
+            for sleeper in state.sleepers.values { sleeper.yield() }
+            return time
+        }
+    }
+
+    /// The jumps since there had been so many, as one of a single time; `nil` for none.
+    package func step(of time: WallTime, since stepCount: Int) -> ClockStep? {
+        let steps = state.withLock { $0.steps.suffix($0.stepCount - stepCount) }
+        guard !steps.isEmpty else { return nil }
+        let sum = steps.reduce(Duration.zero) { $0 + $1.by }
+        return ClockStep(from: time, to: time, by: sum)
+    }
+
+    /// What the right clock would have shown when an application noted a time.
+    package func corrected(_ time: WallTime) -> WallTime {
+        state.withLock { state in
+            for step in state.steps where step.by > .zero && step.covers(time) {
+                return step.corrected(time)
+            }
+            return time
+        }
+    }
+
+    /// Sleeps on the boot-time clock, until the time has come or the system's clock has jumped.
     ///
     /// - Throws: `CancellationError` when the task is cancelled.
     package func sleep(until time: WallTime) async throws {
-        try await Task.sleep(until: anchor + time.since(wallAnchor), clock: .continuous)
+        let stepCount = stepCount
+        let rest = time.since(now())
+        let (steps, step) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
+        let number = state.withLock { state -> UInt64? in
+            guard state.stepCount == stepCount else { return nil }
+            state.lastSleeper += 1
+            state.sleepers[state.lastSleeper] = step
+            return state.lastSleeper
+        }
+        guard let number else { return }
+        defer { _ = state.withLock { $0.sleepers.removeValue(forKey: number) } }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await Task.sleep(for: rest, clock: .continuous) }
+            group.addTask { for await _ in steps { return } }
+            try await group.next()
+            group.cancelAll()
+        }
+        try Task.checkCancellation()
+    }
+}
+
+extension AnchoredClock.State {
+    /// Takes over a reading.
+    ///
+    /// - Returns: The time, and the step if the clock has jumped.
+    fileprivate mutating func take(
+        _ reading: AnchoredClock.Anchor,
+        _ stepsMax: Int
+    ) -> (WallTime, ClockStep?) {
+        let expected = anchor.wall + (reading.uptime - anchor.uptime)
+        let difference = reading.wall.since(expected)
+        guard abs(difference.milliseconds) >= Limits.clockStepMin.milliseconds else {
+            anchor = reading
+            last = max(last, reading.wall)
+            return (last, nil)
+        }
+        let step = ClockStep(from: epoch, to: max(last, expected), by: difference)
+        steps.append(step)
+        if steps.count > stepsMax { steps.removeFirst() }
+        stepCount += 1
+        (anchor, epoch, last) = (reading, reading.wall, reading.wall)
+        return (last, step)
     }
 }

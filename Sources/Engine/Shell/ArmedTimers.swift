@@ -6,6 +6,7 @@ package import Lifecycle
 /// behind every nearer one that fires, and they would pile up until its time.
 package struct ArmedTimers: Sendable {
     private var times: [WallTime] = []
+    private var stepCount = 0
 
     /// With none set.
     package init() {}
@@ -15,8 +16,14 @@ package struct ArmedTimers: Sendable {
     /// - Parameters:
     ///   - time: When the loop wants to be woken; `nil` for never.
     ///   - now: Timers of before have fired.
+    ///   - stepCount: How often the clock has jumped; with each jump every timer fires.
     /// - Returns: `true` when the caller must set one; it counts as set then.
-    package mutating func arm(_ time: WallTime?, at now: WallTime) -> Bool {
+    package mutating func arm(
+        _ time: WallTime?,
+        at now: WallTime,
+        stepCount: Int = 0
+    ) -> Bool {
+        if self.stepCount != stepCount { (self.stepCount, times) = (stepCount, []) }
         while let next = times.last, next <= now { times.removeLast() }
         guard let time, times.last.map({ time < $0 }) ?? true else { return false }
         times.append(time)

@@ -138,6 +138,9 @@ package final class DeletionEngine: Sendable {
     /// Returns when the loop has turned once.
     package func probe() async { _ = await ticketed { .probe($0) } }
 
+    /// Returns when the store has taken over every jump of the clock.
+    package func settleClock() async { _ = await ticketed { .clockSettled($0) } }
+
     /// Replaces configuration and adapters; calls under way end with the old ones.
     ///
     /// The core hears of it in the turn in which the adapters change: what it has allowed before is

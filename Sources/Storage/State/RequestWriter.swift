@@ -116,7 +116,7 @@ struct RequestWriter {
         let changed = try database.run(
             """
             UPDATE requests SET phase = ?, park_reason = ?, park_until = ?, due_at = ?,
-              lane = ?, open_revocations = ?, purge_started_at = ?, crash_count = ?, is_held = ?,
+              created_at = ?, accepted_at = ?, lane = ?, open_revocations = ?, purge_started_at = ?, crash_count = ?, is_held = ?,
               is_without_identities = ?, is_active = ?, lookup = ?,
               revision = revision + ?, updated_at = ?, leaves = leaves || ?
             WHERE id = ? AND ended_at IS NULL
@@ -125,6 +125,8 @@ struct RequestWriter {
             .text(now.phase.parkReason?.rawValue),
             .time(until),
             .time(now.dueAt),
+            .time(now.createdAt),
+            .time(now.acceptedAt),
             .text(now.lane?.rawValue ?? ""),
             .int(now.openRevocationCount),
             .time(now.purgeStartedAt),

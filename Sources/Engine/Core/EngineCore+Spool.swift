@@ -1,0 +1,110 @@
+package import Lifecycle
+
+extension EngineCore {
+    /// Lets no request go on before the spool was read once more; before the start.
+    package mutating func awaitSpool() {
+        spoolGate.isOn = true
+        spoolGate.hasParked = true
+    }
+
+    /// Begins a read for the requests that wait, and parks those that have waited for too long.
+    mutating func readSpool(at now: WallTime) {
+        if spoolGate.begin() { actions.append(.readSpool) }
+        for id in spoolGate.overdue(at: now) {
+            spoolGate.hasParked = true
+            guard let run = window[id], !run.isDirty, !run.isCommitting else { continue }
+            apply(.due, to: id, ticket: nil, at: now)
+        }
+    }
+
+    /// The read under way has ended: the requests that it was for go on.
+    mutating func spoolRead(_ outcome: SpoolReadOutcome, at now: WallTime) {
+        guard outcome != .stopped, spoolGate.isReading else { return }
+        let passed = spoolGate.end()
+        if outcome == .unreadable, !passed.isEmpty {
+            actions.append(.report(.spoolNotRead(count: passed.count)))
+        }
+        for id in passed { apply(.due, to: id, ticket: nil, at: now) }
+        guard spoolGate.hasParked else { return }
+        spoolGate.hasParked = false
+        wake(.awaitingSpool, at: now)
+        wake(.awaitingCredentials, at: now)
+    }
+
+    /// Other users than before have credentials that could not be sealed.
+    mutating func learn(_ users: UnsealedUsers, at now: WallTime) {
+        let before = spoolGate.unsealed
+        spoolGate.unsealed = users
+        for id in window.keys.sorted() {
+            guard let hash = window[id]?.loaded.userHash,
+                users.contains(hash) != before.contains(hash)
+            else { continue }
+            apply(.due, to: id, ticket: nil, at: now)
+        }
+        if before.hasOthers(than: users) { wake(.awaitingCredentials, at: now) }
+    }
+
+    /// Whether a request is in the window for nothing but the spool.
+    func isAwaitingSpool(_ id: RequestID, at now: WallTime) -> Bool {
+        guard spoolGate.isOn, let run = window[id],
+            spoolGate.knowledge(of: id, run.loaded.userHash, at: now) == .reading
+        else { return false }
+        switch run.loaded.request.phase.parkReason {
+        case nil, .awaitingSpool, .awaitingCredentials: return true
+        default: return false
+        }
+    }
+}
+
+// MARK: - The clock
+
+extension EngineCore {
+    /// Whether nothing is revoked or purged because the clock is behind the ledger.
+    package var isClockBehind: Bool { around.isClockBehind }
+
+    /// Sets what the clock must not be behind of: the newest time that the ledger has signed.
+    package mutating func setClockFloor(_ floor: WallTime, at now: WallTime) {
+        clockFloor = floor
+        around.clockFloor = floor
+        noteClock(at: now)
+        // What was parked for it may be from before the last stop.
+        if !around.isClockBehind { wake(.clockBehind, at: now) }
+    }
+
+    /// Compares the clock with its floor, and wakes what waited for it.
+    mutating func noteClock(at now: WallTime) {
+        let isBehind = now < clockFloor
+        guard isBehind != around.isClockBehind else { return }
+        around.isClockBehind = isBehind
+        if isBehind {
+            actions.append(.report(.clockBehind))
+            touchWindow(at: now)
+        } else {
+            wake(.clockBehind, at: now)
+        }
+    }
+
+    /// The clock jumped: whatever was dated by the wrong one is corrected, here and in the store.
+    mutating func reclock(_ step: ClockStep, at now: WallTime) {
+        looseChanges.append(.reclock(step, at: now))
+        nextBatch.hasWake = true
+        nextBatch.reclockCount += 1
+        reclocksUnderWay += 1
+        lastReadBeforeStep = lastRead
+        for id in window.keys.sorted() {
+            withRun(id) { run in
+                run.loaded.request.reclock(step, at: now)
+                run.saved.reclock(step, at: now)
+            }
+        }
+        spoolGate.restart(at: now)
+        for name in laneOrder { lanes[name]?.reclock(by: step.by) }
+        massDeletionGuard.reclock(by: step.by)
+        for id in exchangeRetries.keys { exchangeRetries[id] = now }
+        renewals.lookAt = renewals.lookAt.map { _ in now }
+        renewals.tendAt = renewals.tendAt.map { _ in now }
+        nextDueAt = now
+        noteClock(at: now)
+        touchWindow(at: now)
+    }
+}

@@ -1,0 +1,44 @@
+/// How a read of the spool ended that a request waits for.
+package enum SpoolReadOutcome: Hashable, Sendable {
+    /// Every credential that was committed before the read began is in the vault, or its user is
+    /// among the ``UnsealedUsers``.
+    case read
+    /// The spool cannot be read, for longer than requests wait.
+    case unreadable
+    /// The process ends; nothing is known.
+    case stopped
+}
+
+/// Reads the spool to its end, for requests that must not miss a credential in it.
+package protocol SpoolReader: Sendable {
+    /// Begins a read after the call and waits until it has ended; what it found is durable and was
+    /// told to the engine by then.
+    func readToEnd() async -> SpoolReadOutcome
+}
+
+/// Users of whom a credential waits in the spool that could not be sealed.
+package struct UnsealedUsers: Hashable, Sendable {
+    private let hashes: Set<[UInt8]>
+    /// There are too many to be told apart.
+    private let isEverybody: Bool
+
+    /// - Parameters:
+    ///   - hashes: Keyed hashes of the users' ids.
+    ///   - isEverybody: Anybody may be one.
+    package init(_ hashes: Set<[UInt8]> = [], isEverybody: Bool = false) {
+        self.hashes = hashes
+        self.isEverybody = isEverybody
+    }
+
+    /// Whether a credential of the user may wait.
+    package func contains(_ userHash: [UInt8]) -> Bool { isEverybody || hashes.contains(userHash) }
+
+    /// Whether nobody's credential waits.
+    package var isEmpty: Bool { hashes.isEmpty && !isEverybody }
+
+    /// Whether a user of these is not among the others.
+    func hasOthers(than users: UnsealedUsers) -> Bool {
+        guard !users.isEverybody else { return false }
+        return isEverybody || !hashes.isSubset(of: users.hashes)
+    }
+}

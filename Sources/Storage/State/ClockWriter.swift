@@ -1,0 +1,160 @@
+import GRDB
+package import Lifecycle
+
+/// Corrects stored times after a jump of the clock, and brings implausible ones back.
+struct ClockWriter {
+    let database: Database
+
+    /// Does in the store what ``Lifecycle/Request/reclock(_:at:)`` does in memory, for every open
+    /// request, and for what else is due at a time.
+    ///
+    /// - Throws: `DatabaseError`.
+    func reclock(_ step: ClockStep, at now: WallTime) throws {
+        let by = SQLValue.int(step.by.milliseconds)
+        let (from, to) = (SQLValue.time(step.from), SQLValue.time(step.to))
+        if step.by > .zero {
+            try database.run(
+                """
+                UPDATE purges SET step = 'waiting', ended_at = NULL, retry_at = NULL
+                WHERE step <> 'waiting' AND request_id IN (SELECT id FROM requests
+                  WHERE ended_at IS NULL AND accepted_at BETWEEN ?1 AND ?2)
+                """,
+                from,
+                to
+            )
+        }
+        let fence =
+            step.by > .zero
+            ? ", accepted_at = accepted_at + ?3, created_at = min(created_at, accepted_at) + ?3"
+            : ""
+        try database.run(
+            """
+            UPDATE requests SET not_before = not_before + ?3, deadline_at = deadline_at + ?3,
+              due_at = iif(park_reason IS NULL AND due_at IS NOT NULL, ?4, due_at)\(fence)
+            WHERE ended_at IS NULL AND accepted_at BETWEEN ?1 AND ?2
+            """,
+            from,
+            to,
+            by,
+            .time(now)
+        )
+        try database.run(
+            """
+            UPDATE credentials SET created_at = created_at + ?3
+            WHERE code_phase IN ('pending', 'exchanging') AND created_at BETWEEN ?1 AND ?2
+            """,
+            from,
+            to,
+            by
+        )
+        try database.run(
+            """
+            UPDATE cases SET opened_at = opened_at + ?3, due_at = max(?4, due_at + ?3)
+            WHERE opened_at BETWEEN ?1 AND ?2
+            """,
+            from,
+            to,
+            by,
+            .time(now)
+        )
+        try moveRecord(step)
+        if step.by < .zero { try moveRenewals(behind: from, by, .time(now)) }
+        try clamp(at: now)
+    }
+
+    /// Makes the kept reading one of the right clock, so that no start finds the same jump again.
+    ///
+    /// Its numbers are those of ``StateDatabase/clockNote``.
+    private func moveRecord(_ step: ClockStep) throws {
+        let key = SQLValue.text(StateDatabase.clockNote)
+        let text = try database.first("SELECT value FROM meta WHERE key = ?", key) { $0.text(0) }
+        var parts = text?.split(separator: " ").map(String.init) ?? []
+        guard parts.count == 6, let wall = Int64(parts[4]) else { return }
+        parts[1] = "\((step.to + step.by).unixMilliseconds)"
+        parts[4] = "\((WallTime(unixMilliseconds: wall) + step.by).unixMilliseconds)"
+        try database.run(
+            "UPDATE meta SET value = ? WHERE key = ?",
+            .text(parts.joined(separator: " ")),
+            key
+        )
+    }
+
+    /// What a clock that was ahead has made due far too late.
+    private func moveRenewals(behind from: SQLValue, _ by: SQLValue, _ now: SQLValue) throws {
+        try database.run(
+            """
+            UPDATE renewals SET due_at = iif(due_at > ?1, max(?3, due_at + ?2), due_at),
+              warn_at = iif(warn_at > ?1, max(?3, warn_at + ?2), warn_at)
+            WHERE due_at > ?1 OR warn_at > ?1
+            """,
+            from,
+            by,
+            now
+        )
+    }
+
+    /// Brings times to now that lie further ahead than any that the service sets.
+    ///
+    /// - Throws: `DatabaseError`.
+    func clamp(at now: WallTime) throws {
+        let latest = SQLValue.time(now + Limits.backoffMax)
+        try database.run(
+            """
+            UPDATE requests SET due_at = ?1 WHERE ended_at IS NULL AND due_at > ?2
+              AND park_reason IS NULL
+              AND (phase = 'revoking' OR phase = 'purging' OR phase = 'verifying')
+            """,
+            .time(now),
+            latest
+        )
+        try database.run(
+            """
+            UPDATE requests SET due_at = ?1 WHERE ended_at IS NULL AND due_at > ?1 AND id IN
+              (SELECT request_id FROM revocations WHERE verdict IS NULL AND waiting_since > ?1)
+            """,
+            .time(now)
+        )
+        let second = SQLValue.int(now.unixMilliseconds / 1000)
+        try database.run(
+            """
+            INSERT INTO purge_log SELECT ?1, sum(count) FROM purge_log WHERE second > ?1
+              HAVING sum(count) > 0
+            ON CONFLICT DO UPDATE SET count = count + excluded.count
+            """,
+            second
+        )
+        try database.run("DELETE FROM purge_log WHERE second > ?1", second)
+        for column in ["last_live_at", "last_refresh_at", "refresh_begun_at"] {
+            try database.run(
+                "UPDATE credentials SET \(column) = ?1 WHERE \(column) > ?1",
+                .time(now)
+            )
+        }
+        try database.run("UPDATE users SET signed_in_at = ?1 WHERE signed_in_at > ?1", .time(now))
+    }
+}
+
+extension StateDatabase {
+    /// The name of the note with a reading of both clocks: the boot's id, then milliseconds: since
+    /// when the wall clock has not jumped, its floor, until when checkpoints are forgiven, and the
+    /// reading's wall time and uptime.
+    package static var clockNote: String { "clock" }
+
+    /// Takes over a jump of the clock that happened while no engine ran, and brings implausible
+    /// times back; before the engine starts.
+    ///
+    /// - Parameters:
+    ///   - step: `nil` when none is known.
+    ///   - now: The time of the start.
+    /// - Throws: ``StorageError``: nothing was changed.
+    package func reclock(_ step: ClockStep?, at now: WallTime) async throws {
+        try await writer.perform { database in
+            let writer = ClockWriter(database: database)
+            if let step {
+                try writer.reclock(step, at: now)
+            } else {
+                try writer.clamp(at: now)
+            }
+        }
+    }
+}

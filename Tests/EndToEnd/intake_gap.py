@@ -1,0 +1,113 @@
+"""A credential in the spool just before a deletion over the socket: nobody is erased with a live token."""
+
+import os
+import sqlite3
+import time
+
+from checks import comes_true
+from sandbox import CLIENT
+from stage import Stage
+
+USERS = 40
+LOCKED = 6
+INSERT = ("INSERT INTO credentials (user_id, provider, client_id, kind, secret)"
+          " VALUES (:user, 'apple', :client, 'refresh_token', :secret)")
+
+
+def intake_gap(checks, seed):
+    stage = Stage(checks, seed)
+    stage.starts()
+    idle(checks, stage)
+    locked(checks, stage)
+    restarted(checks, stage)
+    unsealed(checks, stage)
+    stage.scan()
+    stage.close()
+
+
+def commit(stage, user, token):
+    stage.spool_do(INSERT, user=user, client=CLIENT, secret=token["refresh_token"])
+
+
+def judged(checks, stage, what, users, tokens):
+    ended = comes_true(lambda: stage.open_count() == 0, 60)
+    left = stage.rows_left()
+    revoked = stage.sandbox.revoked_at()
+    erased = stage.erased_at()
+    alive = [user for user, token in zip(users, tokens) if token["subject"] not in revoked]
+    early = [user for user, token in zip(users, tokens)
+             if revoked.get(token["subject"], float("inf")) > erased.get(user, 0)]
+    checks.check(f"{what}: all are erased", ended and not any(user in left for user in users))
+    checks.equal(f"{what}: tokens that live on at the provider", len(alive), 0)
+    checks.equal(f"{what}: users erased before their token was revoked", len(early), 0)
+
+
+def idle(checks, stage):
+    users, tokens = stage.new_users(USERS), stage.new_tokens(USERS)
+    for user, token in zip(users, tokens):
+        commit(stage, user, token)
+        stage.delete(user)
+    judged(checks, stage, f"{USERS} deletions right behind their credential", users, tokens)
+
+
+def locked(checks, stage):
+    """Another program commits the credential together with much else, and takes its time."""
+    users, tokens = stage.new_users(LOCKED), stage.new_tokens(LOCKED)
+    for number, (user, token) in enumerate(zip(users, tokens)):
+        database = sqlite3.connect(stage.spool, timeout=10, isolation_level=None)
+        database.execute("BEGIN EXCLUSIVE")
+        database.execute(INSERT, {"user": user, "client": CLIENT, "secret": token["refresh_token"]})
+        _, body = stage.delete(user)
+        # The first is locked for longer than a request shows `accepted`.
+        if number == 0:
+            checks.check("behind a lock the request says what it waits for", comes_true(
+                lambda: stage.http("GET", f"/v1/requests/{body['id']}")[1].get("detail")
+                == "awaiting_spool", 15))
+        else:
+            time.sleep(0.3)
+        database.execute("COMMIT")
+        database.close()
+    judged(checks, stage, f"{LOCKED} deletions behind a lock", users, tokens)
+
+
+def restarted(checks, stage):
+    """Accepted while the spool is locked, killed, and started again with the credential committed."""
+    users, tokens = stage.new_users(1), stage.new_tokens(1)
+    database = sqlite3.connect(stage.spool, timeout=10, isolation_level=None)
+    database.execute("BEGIN EXCLUSIVE")
+    stage.delete(users[0])
+    stage.kill()
+    database.execute(INSERT, {"user": users[0], "client": CLIENT, "secret": tokens[0]["refresh_token"]})
+    stage.start()
+    time.sleep(1)
+    database.execute("COMMIT")
+    database.close()
+    checks.check("it comes up again", stage.comes_up())
+    judged(checks, stage, "a deletion over a kill", users, tokens)
+
+
+def unsealed(checks, stage):
+    """The user's data key is lost: the credential cannot be sealed until the key is back."""
+    user, (first, second) = stage.new_users(1)[0], stage.new_tokens(2)
+    stage.store(user, first)
+    stage.stop()
+    key = stage.path("credentials/vault-key")
+    with open(key, "rb") as file:
+        old = file.read()
+    os.unlink(key)
+    assert stage.run("expunged", "--generate-vault-key", key).returncode == 0
+    stage.start()
+    if not checks.check("it starts with another vault key", stage.comes_up(), stage.log()[-1500:]):
+        return
+    commit(stage, user, second)
+    _, body = stage.delete(user)
+    checks.check("a deletion waits for the credential that cannot be sealed", comes_true(
+        lambda: stage.http("GET", f"/v1/requests/{body['id']}")[1].get("detail")
+        == "awaiting_credentials", 15), stage.http("GET", f"/v1/requests/{body['id']}"))
+    checks.check("and nothing of the user is erased", user in stage.rows_left())
+    stage.stop()
+    with open(key, "wb") as file:
+        file.write(old)
+    stage.start()
+    checks.check("it starts with the right key again", stage.comes_up())
+    judged(checks, stage, "the key is back", [user, user], [first, second])

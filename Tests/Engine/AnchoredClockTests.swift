@@ -1,0 +1,99 @@
+import Lifecycle
+import Synchronization
+import Testing
+
+@testable import Engine
+
+@Suite(.timeLimit(.minutes(1)))
+struct AnchoredClockTests {
+    /// Both clocks of a machine, moved by a test.
+    private final class Machine: Sendable {
+        private let wallTime = Mutex(Sample.start)
+        private let upTime = Mutex(Duration.seconds(100))
+
+        var clocks: MachineClocks {
+            MachineClocks(
+                wall: { self.wallTime.withLock { $0 } },
+                uptime: { self.upTime.withLock { $0 } }
+            )
+        }
+
+        /// Time passes.
+        func pass(_ time: Duration, drift: Duration = .zero) {
+            wallTime.withLock { $0 = $0 + time + drift }
+            upTime.withLock { $0 += time }
+        }
+
+        /// Somebody sets the clock.
+        func set(by step: Duration) { wallTime.withLock { $0 = $0 + step } }
+    }
+
+    @Test func `it follows a slew and never goes back`() {
+        let machine = Machine()
+        let clock = AnchoredClock(clocks: machine.clocks)
+        machine.pass(.seconds(60), drift: .milliseconds(500))
+        #expect(clock.now() == Sample.start + .milliseconds(60_500))
+        machine.set(by: .milliseconds(-900))
+        #expect(clock.now() == Sample.start + .milliseconds(60_500))
+        machine.pass(.seconds(1))
+        #expect(clock.now() == Sample.start + .milliseconds(60_600))
+        #expect(clock.stepCount == 0)
+    }
+
+    @Test("a step is followed and reported with the time of the wrong clock", arguments: [
+        Duration.seconds(365 * 86_400), .seconds(-365 * 86_400), .seconds(3), .seconds(-3),
+    ])
+    func step(_ jump: Duration) {
+        let machine = Machine()
+        let clock = AnchoredClock(clocks: machine.clocks)
+        let heard = Mutex<[ClockStep]>([])
+        clock.onStep { step in heard.withLock { $0.append(step) } }
+        machine.pass(.seconds(10))
+        machine.set(by: jump)
+        #expect(clock.now() == Sample.start + .seconds(10) + jump)
+        let to = Sample.start + .seconds(10)
+        #expect(heard.withLock { $0 } == [ClockStep(from: Sample.start, to: to, by: jump)])
+        #expect(clock.stepCount == 1)
+        machine.pass(.seconds(5))
+        #expect(clock.now() == Sample.start + .seconds(15) + jump)
+        #expect(clock.step(of: to, since: 0) == ClockStep(from: to, to: to, by: jump))
+        #expect(clock.step(of: to, since: 1) == nil)
+    }
+
+    @Test func `a row that was dated by a clock that was behind is as new as it is`() {
+        let machine = Machine()
+        let clock = AnchoredClock(clocks: machine.clocks)
+        machine.pass(.seconds(10))
+        machine.set(by: Sample.day)
+        _ = clock.now()
+        #expect(
+            clock.corrected(Sample.start + .seconds(4)) == Sample.start + .seconds(4) + Sample.day
+        )
+        let earlier = Sample.start - .seconds(4)
+        #expect(clock.corrected(earlier) == earlier)
+    }
+
+    @Test func `every sleep ends with a step`() async throws {
+        let machine = Machine()
+        let clock = AnchoredClock(clocks: machine.clocks)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await clock.sleep(until: Sample.start + Sample.day * 3650) }
+            group.addTask {
+                while !Task.isCancelled {
+                    machine.set(by: .seconds(-3600))
+                    _ = clock.now()
+                    await Task.yield()
+                }
+            }
+            try await group.next()
+            group.cancelAll()
+        }
+    }
+
+    @Test func `a timer that fired early is set again`() {
+        var timers = ArmedTimers()
+        let time = Sample.start + .seconds(30)
+        let armed = [0, 0, 1].map { timers.arm(time, at: Sample.start, stepCount: $0) }
+        #expect(armed == [true, false, true])
+    }
+}

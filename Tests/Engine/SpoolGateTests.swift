@@ -1,0 +1,150 @@
+import Lifecycle
+import Testing
+
+@testable import Engine
+
+/// No request leaves `accepted` before a read of the spool that began after it was accepted.
+struct SpoolGateTests {
+    /// A core that has read the spool once and has nothing to do.
+    private func driver() -> CoreDriver {
+        let driver = CoreDriver()
+        driver.core.awaitSpool()
+        driver.send()
+        driver.send(.spoolRead(.read))
+        driver.settle()
+        return driver
+    }
+
+    private func loaded(_ number: Int, hash: [UInt8] = [1], provider: ProviderName? = nil)
+        -> LoadedRequest
+    {
+        let sample = Sample.loaded(number, provider: provider)
+        return LoadedRequest(
+            request: sample.request,
+            user: sample.user,
+            userHash: hash,
+            credentials: sample.credentials
+        )
+    }
+
+    @Test func `a request over the socket waits for a read that begins after it`() {
+        let driver = driver()
+        let first = driver.send(.admitted([loaded(1)]))
+        #expect(first.spoolReadCount == 1)
+        #expect(first.commits.isEmpty)
+        // This one came while the read was under way: it needs the next.
+        #expect(driver.send(.admitted([loaded(2)])).spoolReadCount == 0)
+        let second = driver.send(.spoolRead(.read))
+        #expect(second.commits.first?.saves.map(\.id) == [Sample.request(1)])
+        #expect(second.spoolReadCount == 1)
+        driver.settle()
+        #expect(driver.send(.spoolRead(.read)).commits.first?.saves.map(\.id) == [Sample.request(2)])
+    }
+
+    @Test func `a credential that the read brings is revoked before anything is purged`() {
+        let driver = driver()
+        driver.send(.admitted([loaded(1)]))
+        var news = IdentityNews(
+            snapshot: Sample.snapshot(1),
+            credentials: [Sample.credential(1): Sample.sealed(1)],
+            openRequests: [Sample.request(1)]
+        )
+        news.isSubjectMismatch = false
+        driver.send(.news(news), .spoolRead(.read))
+        let actions = driver.settle()
+        #expect(actions.purges.isEmpty)
+        #expect(actions.calls.map(\.request) == [Sample.request(1)])
+    }
+
+    @Test func `a request of the spool does not wait for another read`() {
+        let driver = driver()
+        var loaded = loaded(1)
+        loaded.isSpoolRead = true
+        let actions = driver.send(.admitted([loaded]))
+        #expect(actions.spoolReadCount == 0)
+        #expect(actions.commits.first?.saves.map(\.id) == [Sample.request(1)])
+    }
+
+    @Test func `it is parked with a reason when the read does not end, and goes on when it does`() {
+        let driver = driver()
+        driver.send(.admitted([loaded(1)]))
+        #expect(
+            driver.core.wakeTime(after: driver.now).map { $0.since(driver.now) }
+                == Limits.spoolPatience
+        )
+        driver.now = driver.now + Limits.spoolPatience
+        let parked = driver.send(.timer).commits.first?.saves.first
+        #expect(parked?.phase == .parked(.accepted, .awaitingSpool, until: nil))
+        driver.settle()
+        #expect(driver.core.workCount == 0)
+        let woken = driver.send(.spoolRead(.read))
+        #expect(woken.commits.first?.wakes.contains(.awaitingSpool) == true)
+    }
+
+    @Test func `a spool that cannot be read is gone on without, and that is reported`() {
+        let driver = driver()
+        driver.send(.admitted([loaded(1)]))
+        let actions = driver.send(.spoolRead(.unreadable))
+        #expect(actions.reports == [.spoolNotRead(count: 1)])
+        #expect(actions.commits.first?.saves.map(\.id) == [Sample.request(1)])
+    }
+
+    @Test func `a read that the end of the process cut short lets nobody go on`() {
+        let driver = driver()
+        driver.send(.admitted([loaded(1)]))
+        #expect(driver.send(.spoolRead(.stopped)).commits.isEmpty)
+    }
+
+    @Test func `a request waits while a credential of its user cannot be sealed`() {
+        let driver = driver()
+        driver.send(.unsealed(UnsealedUsers([[1]])), .admitted([loaded(1), loaded(2, hash: [2])]))
+        let saves = driver.send(.spoolRead(.read)).commits.first?.saves ?? []
+        #expect(
+            saves.first { $0.id == Sample.request(1) }?.phase
+                == .parked(.accepted, .awaitingCredentials, until: nil)
+        )
+        #expect(saves.first { $0.id == Sample.request(2) }?.purgeStartedAt != nil)
+        driver.settle()
+        let woken = driver.send(.unsealed(UnsealedUsers()))
+        #expect(woken.commits.first?.wakes == [.awaitingCredentials])
+    }
+
+    @Test func `a credential that cannot be sealed stops a request that is being revoked`() {
+        let driver = driver()
+        var loaded = loaded(1, provider: Sample.apple)
+        loaded.isSpoolRead = true
+        driver.send(.admitted([loaded]))
+        driver.settle()
+        driver.send(.unsealed(UnsealedUsers([[1]])))
+        driver.settle()
+        let actions = driver.answerRevoke(1, .success)
+        #expect(actions.purges.isEmpty)
+        #expect(
+            actions.changed.last?.phase == .parked(.revoking, .awaitingCredentials, until: nil)
+        )
+    }
+
+    @Test func `after a start nothing that still revokes goes on before the first read`() {
+        let driver = CoreDriver()
+        driver.core.awaitSpool()
+        #expect(driver.send().spoolReadCount == 1)
+        var request = loaded(1).request
+        request.phase = .open(.revoking)
+        let revoking = LoadedRequest(
+            request: request,
+            user: loaded(1).user,
+            userHash: [1],
+            credentials: [:]
+        )
+        driver.commit()
+        #expect(driver.fetch([revoking]).commits.isEmpty)
+        driver.send(.spoolRead(.read))
+        // That read began before it was there.
+        let actions = driver.settle() + driver.send(.spoolRead(.read)) + driver.settle()
+        #expect(actions.purges == [[Sample.request(1)]])
+    }
+}
+
+extension [EngineAction] {
+    var spoolReadCount: Int { count { if case .readSpool = $0 { true } else { false } } }
+}

@@ -1,0 +1,139 @@
+import Engine
+import GRDB
+import Lifecycle
+import Synchronization
+import Testing
+
+@testable import Storage
+
+@Suite("Reads of the spool that a request waits for", .timeLimit(.minutes(1)))
+struct SpoolBarrierTests {
+    @Test("what was committed before the question is taken before the answer")
+    func takesEverything() async throws {
+        let spool = try SpoolFixture()
+        let taker = SpoolTaker()
+        let service = spool.service(taker, SpoolMirrorBox(), SpoolHealthLog())
+        try await running(service) {
+            for number in 0..<20 {
+                try spool.store("u\(number)", secret: "s\(number)")
+                #expect(await service.readToEnd() == .read)
+                #expect(taker.secrets.contains("s\(number)"))
+            }
+        }
+    }
+
+    @Test("a lock is waited out, whoever holds it")
+    func waitsForLock() async throws {
+        let spool = try SpoolFixture()
+        let taker = SpoolTaker()
+        let service = spool.service(taker, SpoolMirrorBox(), SpoolHealthLog())
+        try await running(service) {
+            #expect(await service.readToEnd() == .read)
+            try spool.execute("BEGIN EXCLUSIVE")
+            try spool.execute(
+                """
+                INSERT INTO credentials (user_id, provider, kind, secret)
+                VALUES ('u', 'apple', 'refresh_token', 's')
+                """
+            )
+            async let outcome = service.readToEnd()
+            try await SpoolClock.system().rest(.milliseconds(50))
+            #expect(taker.secrets.isEmpty)
+            try spool.execute("COMMIT")
+            #expect(await outcome == .read)
+            #expect(taker.secrets == ["s"])
+        }
+    }
+
+    @Test("the end of a lock that wrote nothing is found, however long it was held")
+    func findsRelease() async throws {
+        let spool = try SpoolFixture()
+        let health = SpoolHealthLog()
+        let service = SpoolService(
+            path: spool.path,
+            ports: SpoolService.Ports(
+                intake: SpoolTaker(),
+                source: SpoolMirrorBox(),
+                hasher: SpoolHasher(),
+                clock: .system(),
+                report: { health.add($0) }
+            ),
+            sweepInterval: .seconds(3600),
+            lockedAfter: .milliseconds(20)
+        )
+        try await running(service) {
+            #expect(await service.readToEnd() == .read)
+            try spool.execute("BEGIN EXCLUSIVE")
+            async let outcome = service.readToEnd()
+            await health.wait(for: .quarantined(.locked))
+            try spool.execute("ROLLBACK")
+            #expect(await outcome == .read)
+        }
+    }
+
+    @Test("a damaged file is waited for, and then gone on without")
+    func givesUp() async throws {
+        let spool = try SpoolFixture()
+        try spool.application.close()
+        try SpoolFixture.patch(spool.path, at: 0, Array("not a database at all".utf8))
+        let seconds = Mutex(0)
+        let clock = SpoolClock(
+            uptime: {
+                seconds.withLock { seconds in
+                    seconds += 1
+                    return .seconds(seconds)
+                }
+            },
+            rest: { _ in try Task.checkCancellation() }
+        )
+        let service = SpoolService(
+            path: spool.path,
+            ports: SpoolService.Ports(
+                intake: SpoolTaker(),
+                source: SpoolMirrorBox(),
+                hasher: SpoolHasher(),
+                clock: clock,
+                report: { _ in }
+            ),
+            sweepInterval: .milliseconds(5)
+        )
+        try await running(service) {
+            #expect(await service.readToEnd() == .unreadable)
+            #expect(seconds.withLock { $0 } >= 60)
+        }
+        #expect(await service.readToEnd() == .stopped)
+    }
+
+    @Test("postponed rows are offered again soon, without a sweep")
+    func offeredAgain() async throws {
+        let spool = try SpoolFixture()
+        let tries = Mutex(0)
+        let taker = SpoolTaker { _ in
+            tries.withLock { tries in
+                tries += 1
+                return tries < 3 ? .postponed : .sealed
+            }
+        }
+        try spool.store("u", secret: "s")
+        let service = SpoolService(
+            path: spool.path,
+            ports: SpoolService.Ports(
+                intake: taker,
+                source: SpoolMirrorBox(),
+                hasher: SpoolHasher(),
+                clock: SpoolClock(
+                    uptime: SpoolClock.system().uptime,
+                    rest: { _ in try await SpoolClock.system().rest(.milliseconds(1)) }
+                ),
+                report: { _ in }
+            ),
+            sweepInterval: .seconds(3600)
+        )
+        try await running(service) {
+            while try spool.text("SELECT state FROM credentials") != "sealed" {
+                try await SpoolClock.system().rest(.milliseconds(5))
+            }
+        }
+        #expect(tries.withLock { $0 } == 3)
+    }
+}
