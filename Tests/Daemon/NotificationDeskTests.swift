@@ -68,10 +68,6 @@ import Vault
         for key in ["j1", "j2"] {
             #expect(try await setup.take(.linkCutUndated, key: key).effect == .hinted)
         }
-        let cut = try await setup.bench.state.identities(
-            setup.bench.hasher.hash("alice", domain: .user)
-        )
-        #expect(cut.map(\.snapshot.isCut) == [false])
         #expect(try await setup.openDeletions().isEmpty)
         #expect(try await setup.take(.accountGoneUndated, key: "j3").effect == .deletionRequested)
     }

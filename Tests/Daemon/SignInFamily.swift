@@ -18,7 +18,7 @@ struct SignInFamily: Sendable, CustomTestStringConvertible {
     var nobody: Claims = ["sub": nil]
     /// The provider hands on what the application hashed.
     var hashesNonce = false
-    /// Apple hands on whatever it was given, and both forms are usual.
+    /// Apple and Facebook hand on whatever they were given, and both forms are usual.
     var takesAnyNonce = false
     var signsWithP256 = false
 
@@ -74,7 +74,8 @@ struct SignInFamily: Sendable, CustomTestStringConvertible {
         testDescription: "Facebook Limited Login",
         section: { "kind = \"facebook\"\n\(secret)\nlimited_login_url = \"\($0)\"" },
         issuer: { $0 },
-        client: "1234567890"
+        client: "1234567890",
+        takesAnyNonce: true
     )
 
     static let discovered = SignInFamily(

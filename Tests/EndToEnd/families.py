@@ -192,7 +192,9 @@ class Families:
                 for kind, secret in token["credentials"]:
                     self.stage.canaries.add(secret)
                     rows.append((user, name, subject, kind, secret))
-                links = {self._word(place): subject}
+                # Firebase names a user of Microsoft by the object id alone.
+                raw_id = subject.partition(".")[0] if self._word(place) == "microsoft.com" else subject
+                links = {self._word(place): raw_id}
                 if len(accounts) % 2:
                     links["password"] = user
                 if len(accounts) % 5 == 0:
