@@ -1,8 +1,97 @@
 #include "CAllocator.h"
 
+#include <errno.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/mman.h>
+
 // Read by jemalloc before main (jemalloc(3), "TUNING").
 //
 // Two arenas: few threads are busy at once, and each arena keeps free pages of its own. Free pages
 // go back to the kernel after a second, by whoever allocates next: no thread wakes an idle process
 // for it.
 const char *malloc_conf = "narenas:2,dirty_decay_ms:1000,muzzy_decay_ms:0";
+
+// What follows wipes memory before jemalloc gets it back. Tokens and user ids pass through the
+// buffers of HTTP, TLS, JSON and SQLite, which do not wipe what they free. The linker lets the
+// program's `free` and `realloc` stand in for those of every library (dlopen(3), "symbol scope").
+// jemalloc's `junk:free` would forget the old block of a `realloc` that moves.
+#if !defined(__SANITIZE_ADDRESS__) && !(defined(__has_feature) && __has_feature(address_sanitizer))
+
+// jemalloc(3), "NON-STANDARD API". Its header would declare the functions below once more.
+extern void *malloc(size_t size);
+extern size_t sallocx(const void *pointer, int flags);
+extern size_t nallocx(size_t size, int flags);
+extern size_t xallocx(void *pointer, size_t size, size_t extra, int flags);
+extern void sdallocx(void *pointer, size_t size, int flags);
+
+// From here on the kernel takes the pages: most of a block this large may never have been touched.
+static const size_t LARGE = 1 << 20;
+static const uintptr_t PAGE = 4096;
+
+static void wipe(char *begin, size_t size) {
+    if (size >= LARGE) {
+        char *first = (char *)(((uintptr_t)begin + PAGE - 1) & ~(PAGE - 1));
+        char *last = (char *)(((uintptr_t)begin + size) & ~(PAGE - 1));
+        if (madvise(first, (size_t)(last - first), MADV_DONTNEED) == 0) {
+            explicit_bzero(begin, (size_t)(first - begin));
+            explicit_bzero(last, (size_t)(begin + size - last));
+            return;
+        }
+    }
+    explicit_bzero(begin, size);
+}
+
+__attribute__((visibility("default"))) void free(void *pointer) {
+    if (pointer == NULL) return;
+    const int error = errno;
+    const size_t size = sallocx(pointer, 0);
+    wipe(pointer, size);
+    sdallocx(pointer, size, 0);
+    errno = error;
+}
+
+static void *move(void *pointer, size_t count, size_t size) {
+    void *moved = malloc(size);
+    if (moved == NULL) return NULL;
+    memcpy(moved, pointer, count);
+    free(pointer);
+    return moved;
+}
+
+__attribute__((visibility("default"))) void *realloc(void *pointer, size_t size) {
+    if (pointer == NULL) return malloc(size);
+    if (size == 0) size = 1;
+    if (size > PTRDIFF_MAX) {
+        errno = ENOMEM;
+        return NULL;
+    }
+    const size_t old = sallocx(pointer, 0);
+    if (size > old) {
+        return xallocx(pointer, size, 0, 0) >= size ? pointer : move(pointer, old, size);
+    }
+    // Before jemalloc may get it.
+    wipe((char *)pointer + size, old - size);
+    const size_t wanted = nallocx(size, 0);
+    if (wanted == old || xallocx(pointer, size, 0, 0) == wanted) return pointer;
+    void *moved = move(pointer, size, size);
+    return moved == NULL ? pointer : moved;
+}
+
+// C++ hands its memory to jemalloc by these names (operator delete, Itanium C++ ABI §5.1.5).
+#define DELETE(name, ...)                                               \
+    __attribute__((visibility("default"))) void name(__VA_ARGS__);       \
+    void name(__VA_ARGS__) { free(pointer); }
+DELETE(_ZdlPv, void *pointer)
+DELETE(_ZdaPv, void *pointer)
+#define SIZE __attribute__((unused)) size_t size
+#define ALIGNMENT __attribute__((unused)) size_t alignment
+DELETE(_ZdlPvm, void *pointer, SIZE)
+DELETE(_ZdaPvm, void *pointer, SIZE)
+DELETE(_ZdlPvSt11align_val_t, void *pointer, ALIGNMENT)
+DELETE(_ZdaPvSt11align_val_t, void *pointer, ALIGNMENT)
+DELETE(_ZdlPvmSt11align_val_t, void *pointer, SIZE, ALIGNMENT)
+DELETE(_ZdaPvmSt11align_val_t, void *pointer, SIZE, ALIGNMENT)
+
+#endif

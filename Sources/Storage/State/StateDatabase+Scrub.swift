@@ -63,6 +63,7 @@ extension StateDatabase {
                 "DELETE FROM purge_log WHERE second < ?",
                 .int(at.unixMilliseconds / 1000 - 7200)
             )
+            try ScratchPages(database: database).overwrite()
         }
         return ended
     }

@@ -76,7 +76,7 @@ enum StateSchema {
             ("21 restored targets", "ALTER TABLE purges ADD COLUMN restored_at INTEGER"),
             ("22 evidence", evidence),
             ("23 obstacles", "ALTER TABLE purges ADD COLUMN obstacle TEXT"),
-            ("24 due work of each uid", DueLanes.schema),
+            ("24 due work of each uid", DueLanes.schema), ("25 scratch", ScratchPages.schema),
         ]
         for (name, sql) in later {
             migrator.registerMigration(name) { try $0.execute(sql: sql) }

@@ -8,7 +8,6 @@ extension SQLiteTarget: KeySource {
         let (answers, trouble) = await answers(orders.count, by: key) { transaction, place in
             try transaction.find(orders[place...])
         }
-        await forgetPages()
         let missing = orders.count - answers.count
         return answers + Array(repeating: .trouble(trouble ?? .lost), count: missing)
     }
@@ -22,7 +21,6 @@ extension SQLiteTarget: KeySource {
         let (answers, trouble) = await answers(ids.count, by: key) { transaction, place in
             try transaction.named(ids[place...], besides: orders)
         }
-        await forgetPages()
         if let trouble { return .trouble(trouble) }
         return .named(Set(zip(ids, answers).filter(\.1).map(\.0)))
     }

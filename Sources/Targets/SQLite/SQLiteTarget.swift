@@ -17,7 +17,7 @@ package actor SQLiteTarget: PurgeTarget {
     /// Refusals of the guarded VFS that have been reported.
     private var guardBaseline: UInt64
 
-    private(set) var queue: DatabaseQueue?
+    private var queue: DatabaseQueue?
     private var plan: PurgePlan?
     /// The plan under the holds that the last purge was given.
     private var heldPlan: (holds: [RowFilter], plan: PurgePlan)?
@@ -43,7 +43,6 @@ package actor SQLiteTarget: PurgeTarget {
     /// Deletes and masks, many orders in one short transaction.
     package func purge(_ orders: [PurgeOrder]) async -> [PurgeAnswer] {
         let answers = await purgeSpelled(misspelling.fit(orders))
-        await forgetPages()
         return misspelling.merged(answers, orders) { .trouble($0) }
     }
 
@@ -106,7 +105,7 @@ package actor SQLiteTarget: PurgeTarget {
     /// Counts what is left by other queries than the purge used.
     package func verify(_ orders: [PurgeOrder]) async -> [VerifyAnswer] {
         let answers = await verifySpelled(misspelling.fit(orders))
-        await forgetPages()
+        closeIfUnused()
         return misspelling.merged(answers, orders) { .trouble($0) }
     }
 
@@ -140,7 +139,7 @@ package actor SQLiteTarget: PurgeTarget {
     package func plan(_ order: PurgeOrder) async -> PlanAnswer {
         guard !misspelling.concerns(order) else { return .trouble(misspelling.trouble(order)) }
         let answer = await planSpelled(order)
-        await forgetPages()
+        closeIfUnused()
         return answer
     }
 
@@ -180,7 +179,7 @@ package actor SQLiteTarget: PurgeTarget {
         where isWanted: @escaping @Sendable (UserID) -> Bool
     ) async -> UsersAnswer {
         let answer = await scan(where: isWanted)
-        await forgetPages()
+        closeIfUnused()
         return answer
     }
 
@@ -314,6 +313,14 @@ package actor SQLiteTarget: PurgeTarget {
     }
 
     // MARK: Connection
+
+    /// Closes the connection at the end of a call, unless another call uses it.
+    ///
+    /// Its pages, its statements and its scratch space hold ids of users. What is closed is freed,
+    /// and what is freed is wiped (docs/decisions/0030-freed-memory-is-wiped.md).
+    private func closeIfUnused() {
+        if isKnownUniquelyReferenced(&queue) { queue = nil }
+    }
 
     private func connect() throws -> DatabaseQueue {
         if let queue { return queue }

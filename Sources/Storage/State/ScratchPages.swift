@@ -1,0 +1,34 @@
+import GRDB
+
+/// Writes zeros over the two pages of scratch memory that a connection of SQLite keeps.
+///
+/// One holds the cell that was written last, the other one a copy of the page that was put in order
+/// last (btree.c, `fillInCell` and `defragmentPage`): rows with user ids, long after these are gone
+/// from the page itself. Nothing but the same work with other content reaches them.
+struct ScratchPages {
+    /// Empty but within ``overwrite()``.
+    static let schema = """
+        CREATE TABLE scratch (id INTEGER PRIMARY KEY, zeros BLOB NOT NULL) STRICT
+        """
+
+    /// One row that takes a page; then many small ones with holes between them, and one that fits
+    /// no hole.
+    private static let steps = [
+        "INSERT INTO scratch VALUES (1, zeroblob(4000))",
+        "DELETE FROM scratch",
+        """
+        WITH RECURSIVE n (id) AS (VALUES (1) UNION ALL SELECT id + 1 FROM n WHERE id < 30)
+        INSERT INTO scratch SELECT id, zeroblob(100) FROM n
+        """,
+        "DELETE FROM scratch WHERE id % 2 = 0",
+        "INSERT INTO scratch VALUES (31, zeroblob(1000))",
+        "DELETE FROM scratch",
+    ]
+
+    let database: Database
+
+    /// Costs one page in the WAL.
+    func overwrite() throws {
+        for step in Self.steps { try database.run(step) }
+    }
+}
