@@ -101,6 +101,20 @@ struct StateWriterTests {
         }
     }
 
+    @Test(.timeLimit(.minutes(1)))
+    func `a failed commit of anybody ends the service`() async throws {
+        let gate = CommitGate()
+        let fixture = try StateFixture(willCommit: { try gate.pass() })
+        // The one of the start.
+        for await _ in fixture.database.scrubSignals { break }
+        gate.failNext(.SQLITE_NOMEM)
+        await #expect(throws: StorageError.self) { try await fixture.execute(Self.insert) }
+        let error = await #expect(throws: StorageError.self) {
+            try await fixture.database.runScrubs(delay: .zero)
+        }
+        #expect(error?.kind == .commitFailed)
+    }
+
     @Test func `a full disk at the commit fails the batch and nothing after it`() async throws {
         let gate = CommitGate()
         let fixture = try StateFixture(willCommit: { try gate.pass() })

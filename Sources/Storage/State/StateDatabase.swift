@@ -124,6 +124,8 @@ package final class StateDatabase: Sendable {
         (scrubSignals, scrubSignal) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
         // What ended before a crash may not have been scrubbed.
         scrubSignal.yield()
+        // The next scrub then throws, whether or not the engine has anything to commit.
+        writer.whenBroken { [scrubSignal] in scrubSignal.yield() }
     }
 
     /// Waits for what is queued, scrubs, marks the stop as clean and gives the directory back.

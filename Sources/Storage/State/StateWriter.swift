@@ -42,6 +42,7 @@ package final class StateWriter: Sendable {
         var waiting: [Job] = []
         var isDraining = false
         var refusal: StorageError?
+        var whenBroken: (@Sendable () -> Void)?
     }
 
     private let connection: DatabaseQueue
@@ -89,6 +90,21 @@ package final class StateWriter: Sendable {
         _ body: @escaping @Sendable (Database) throws -> T
     ) async throws -> T {
         try await enqueue(isAlone: true, body)
+    }
+
+    /// Has somebody end the process once nobody knows what is on disk.
+    ///
+    /// Its callers are told, too, but an application's call is no reason for it to end the process.
+    func whenBroken(_ body: @escaping @Sendable () -> Void) {
+        queue.withLock { $0.whenBroken = body }
+    }
+
+    private func breakOff(_ fatal: StorageError) {
+        let whenBroken = queue.withLock { queue in
+            queue.refusal = fatal
+            return queue.whenBroken
+        }
+        whenBroken?()
     }
 
     /// Whether nothing is being done and nothing waits.
@@ -300,7 +316,7 @@ extension StateWriter {
             at: place,
             cause: cause.cause ?? cause.kind.rawValue
         )
-        queue.withLock { $0.refusal = fatal }
+        breakOff(fatal)
         return fatal
     }
 
@@ -320,8 +336,8 @@ extension StateWriter {
             try database.checkpoint(.passive)
         } catch {
             let known = StorageError(error, "checkpoint", at: place)
-            guard known.kind.isFatal else { return }
-            queue.withLock { $0.refusal = $0.refusal ?? known }
+            guard known.kind.isFatal, poison == nil else { return }
+            breakOff(known)
         }
     }
 }
