@@ -25,7 +25,7 @@ struct StartTests {
             [[target]]
             name = "objects"
             kind = "s3"
-            bucket = "b"
+            bucket = "bucket-1"
             region = "eu-central-1"
             endpoint = "https://localhost:1"
             access_key_id = "AKIAIOSFODNN7EXAMPLE"

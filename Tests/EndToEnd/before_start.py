@@ -146,7 +146,9 @@ def spool_shape(world, shape):
         if moment == "before the start":
             world.begin(moment)
         process = world.daemon.pid
-        if shape not in HARMLESS:
+        # A start makes the spool where there is none.
+        is_made = moment == "before the start" and shape is no_folder
+        if shape not in HARMLESS and not is_made:
             world.check(f"{moment}: an alarm says that the spool is quarantined", comes_true(
                 lambda: is_quarantined(world, shape, begun), 60, 0.2), world.alarms())
         if shape is not locked:
@@ -215,8 +217,11 @@ def clear(world, but=None):
             continue
         if os.path.isdir(path) and not os.path.islink(path):
             shutil.rmtree(path)
-        elif os.path.lexists(path):
-            os.unlink(path)
+        else:
+            try:
+                os.unlink(path)
+            except FileNotFoundError:
+                pass  # The service removes journals, too.
 
 
 def in_its_place(world):
@@ -382,19 +387,20 @@ def garbage_as_wal(world):
 def left_in_wal(world):
     """By an application that was killed; its index is cut short."""
     leave_in_wal(world.spool, "UPDATE requests SET created_at = created_at")
-    os.truncate(world.spool + "-shm", 0)
+    cut(world.spool)
     os.utime(world.spool)
 
 
 def a_fifo_as_index(world):
     leave_in_wal(world.spool, "UPDATE requests SET created_at = created_at")
-    os.unlink(world.spool + "-shm")
+    if os.path.exists(world.spool + "-shm"):
+        os.unlink(world.spool + "-shm")
     os.mkfifo(world.spool + "-shm")
     os.utime(world.spool)
 
 
 def a_second_name(world):
-    os.link(world.spool, world.path("second.db"))
+    os.link(world.spool, world.path(f"second-{world.dice.getrandbits(32)}.db"))
     os.utime(world.spool)
 
 
@@ -417,6 +423,13 @@ SPOOLS = (a_directory, a_fifo, a_socket, a_link, a_dangling_link, an_empty_file,
           left_in_wal, a_fifo_as_index, a_second_name, a_draft, a_huge_file)
 # The service copes with these by itself.
 HARMLESS = (garbage_as_wal, left_in_wal, a_fifo_as_index, a_second_name, a_draft, a_huge_file)
+
+
+def cut(path):
+    try:
+        os.truncate(path + "-shm", 0)
+    except FileNotFoundError:
+        pass  # The service has switched it back already.
 
 
 def leave_in_wal(path, statement):
@@ -565,7 +578,6 @@ def a_link_as_store(world):
 
 def a_locked_store(world):
     holder = sqlite3.connect(world.app, timeout=10, isolation_level=None, check_same_thread=False)
-    holder.execute("PRAGMA journal_mode = DELETE")
     holder.execute("BEGIN EXCLUSIVE")
 
     def undo():
@@ -693,10 +705,7 @@ def bus_errors(world, _):
     for number in range(CUTS):
         user = world.new_user()
         leave_in_wal(world.spool, f"INSERT INTO requests (kind, user_id) VALUES ('delete_account', '{user}')")
-        try:
-            os.truncate(world.spool + "-shm", 0)
-        except FileNotFoundError:
-            pass  # Switched back already.
+        cut(world.spool)
         os.utime(world.spool)
         world.check(f"spool, {number}: the row is carried out", comes_true(
             lambda: user not in world.rows_left() and not world.has_upload(user), 60), world.log()[-1500:])

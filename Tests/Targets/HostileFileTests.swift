@@ -96,6 +96,17 @@ import Testing
         try fresh.close()
     }
 
+    @Test("a check looks at the file that is at the path now")
+    func mendedFile() async throws {
+        let app = try AppDatabase("CREATE TABLE other(u TEXT)")
+        let mended = try AppDatabase(schema)
+        let target = app.target(rule)
+        #expect(await target.misfits().contains { $0.contains("does not exist") })
+        try FileManager.default.removeItem(atPath: app.path)
+        try FileManager.default.moveItem(atPath: mended.path, toPath: app.path)
+        #expect(await target.misfits() == [])
+    }
+
     @Test("a WAL index that another program cuts short fails the call, and the next one works")
     func lostIndex() async throws {
         let app = try AppDatabase(schema, wal: true)

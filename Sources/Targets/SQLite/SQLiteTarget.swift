@@ -270,6 +270,7 @@ package actor SQLiteTarget: PurgeTarget {
         }
         var isLocked = false
         do {
+            try await letGoOfMoved()
             let queue = try connect()
             let (rules, clock) = (configuration.workRules(), clock)
             let found = try await queue.writeWithoutTransaction { db in
@@ -313,6 +314,14 @@ package actor SQLiteTarget: PurgeTarget {
     }
 
     // MARK: Connection
+
+    /// Closes the connection when another file is at the path now: that one is looked at.
+    private func letGoOfMoved() async throws {
+        let hasMoved = try await queue?.writeWithoutTransaction { db in
+            unsafe csqliteguard_has_moved(db.sqliteConnection) != 0
+        }
+        if hasMoved ?? false { close() }
+    }
 
     /// Closes the connection at the end of a call, unless another call uses it.
     ///
