@@ -328,9 +328,11 @@ extension Revocation {
     /// The provider may have honoured a refresh whose answer was lost, and then counts it.
     ///
     /// Asking again would break its rule, so the revocation goes on without that knowledge: at best
-    /// the verdict is `accepted`.
+    /// the verdict is `accepted`. A token that nobody saw live is asked about again all the same:
+    /// without an answer its revocation means nothing.
     private mutating func noteSpentBudget(_ trouble: Trouble, at index: Int, _ now: WallTime) {
-        guard trouble == .lost else { return }
+        let credential = credentials[index]
+        guard trouble == .lost, credential.lastLiveAt != nil || credential.wasLive else { return }
         credentials[index].lastRefreshAt = now
     }
 
