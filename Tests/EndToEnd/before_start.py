@@ -151,7 +151,8 @@ def spool_shape(world, shape):
         if shape not in HARMLESS and not is_made:
             world.check(f"{moment}: an alarm says that the spool is quarantined", comes_true(
                 lambda: is_quarantined(world, shape, begun), 60, 0.2), world.alarms())
-        if shape is not locked:
+        # A sound spool that somebody keeps to themselves may hold a credential: it is waited for.
+        if shape not in (locked, kept_in_wal):
             user = world.new_user()
             answer = world.accepted(user)
             world.check(f"{moment}: a request over the socket is carried out", comes_true(

@@ -56,8 +56,8 @@ final class SpoolBarrier: Sendable {
 extension SpoolService: SpoolReader {
     /// Begins a read after the call and waits until it has ended.
     ///
-    /// A lock that somebody holds is waited out, however long: the file is sound and may hold a
-    /// credential. A file that cannot be read for another reason is waited for
+    /// A lock that somebody holds is waited out, however long, and so is a file that somebody keeps
+    /// in WAL mode: it is sound and may hold a credential. A file that cannot be read for another reason is waited for
     /// ``SpoolLimits/unreadablePatience``.
     package func readToEnd() async -> SpoolReadOutcome {
         await barrier.wait { poke() }
@@ -66,7 +66,7 @@ extension SpoolService: SpoolReader {
     /// Lets whoever waits go on without a file that cannot be read for too long.
     func giveUpUnreadable() {
         let now = ports.clock.uptime()
-        guard monitor.health.quarantine != nil, !monitor.isLocked else {
+        guard monitor.health.quarantine != nil, !monitor.isKeptOut else {
             work.withLock { $0.unreadableSince = nil }
             return
         }
