@@ -94,6 +94,9 @@ enum SpoolConnection {
         return configuration
     }
 
+    /// What the function answers; a text of another kind would be gone before SQLite reads it.
+    private static let object: StaticString = "object"
+
     /// Puts a function of our own in the place of `json_type`, for this connection.
     ///
     /// The CHECK on `options` calls it, and SQLite 3.40.1 does not count its JSON functions as
@@ -119,7 +122,13 @@ enum SpoolConnection {
                 guard unsafe text[index] == UInt8(ascii: "{") else {
                     return unsafe sqlite3_result_null(context)
                 }
-                unsafe sqlite3_result_text(context, "object", 6, nil)
+                // Without a destructor SQLite reads the bytes later: they must stay.
+                unsafe sqlite3_result_text(
+                    context,
+                    UnsafeRawPointer(Self.object.utf8Start).assumingMemoryBound(to: CChar.self),
+                    Int32(Self.object.utf8CodeUnitCount),
+                    nil
+                )
             },
             nil,
             nil,
