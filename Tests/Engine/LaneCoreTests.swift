@@ -299,6 +299,9 @@ struct LaneCoreTests {
         #expect(driver.commit().calls.count == 1)
         let actions = driver.send(.reconfigured(Sample.configuration(concurrency: 3)))
         #expect(actions.calls.count == 2)
-        #expect(actions.commits.first?.wakes == [.providerPaused, .needsReauthentication])
+        #expect(
+            actions.commits.first?.wakes
+                == [.providerPaused, .needsReauthentication, .withoutKeys]
+        )
     }
 }

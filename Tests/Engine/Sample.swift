@@ -32,6 +32,8 @@ enum Sample {
             livenessLifetime: day,
             revokesWholeGrant: true,
             invalidTokenProvesGone: false,
+            // Success is worth something for a token that nobody has seen live.
+            refusesUnknownTokens: true,
             userActionURL: "",
             userActionText: ""
         )
