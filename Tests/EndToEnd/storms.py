@@ -1,0 +1,182 @@
+"""Calls fail by the dozen, and stop failing: then every deletion is carried out, none before its revocation.
+
+The n-th call of a run fails in `durability`; here it is one in so many for a while, as it is when a machine has no
+memory, no descriptors or no entropy left. A manager restarts what ends, as systemd does.
+"""
+
+import collections
+import os
+import signal
+import sqlite3
+import subprocess
+import tempfile
+import threading
+import time
+
+from checks import comes_true
+from sandbox import CLIENT
+from stage import BINARIES, GONE, Stage
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+# (kind, one call in so many fails). Without entropy BoringSSL and Swift end the process by themselves, and where SQLite
+# has no memory for the end of a commit so do we: nobody knows what is on disk.
+STORMS = (("eintr", 20), ("emfile", 5), ("enomem", 200), ("entropy", 4), ("eio", 50), ("enospc", 20), ("sigbus", 0))
+# By these the process may end, but not in a loop.
+MAY_ABORT = ("entropy",)
+USERS = 12
+STORM_S = 8
+# As RestartSec= of the unit.
+RESTART_S = 1
+# What a storm of so many seconds, and the submissions around it, can bring about: one restart for each second.
+RESTARTS_MAX = STORM_S // RESTART_S + 3
+
+
+class Manager(threading.Thread):
+    """Starts the daemon again whenever it ends."""
+
+    def __init__(self, stage, environment):
+        super().__init__(daemon=True)
+        self.stage, self.environment = stage, environment
+        self.ends, self.is_over = [], threading.Event()
+        self.start_daemon()
+
+    def start_daemon(self):
+        self.stage.start(**self.environment)
+
+    def run(self):
+        while not self.is_over.wait(0.05):
+            status = self.stage.daemon.poll()
+            if status is None:
+                continue
+            self.ends.append((time.monotonic(), status))
+            if self.is_over.wait(RESTART_S):
+                return
+            self.start_daemon()
+
+    def stop(self):
+        self.is_over.set()
+        self.join()
+        self.stage.stop()
+
+
+def storms(checks, seed):
+    with tempfile.TemporaryDirectory() as place:
+        library = os.path.join(place, "storm.so")
+        subprocess.run(["clang", "-shared", "-fPIC", "-O1", "-o", library, os.path.join(HERE, "storm.c")], check=True)
+        for kind, one_in in STORMS:
+            storm(checks, f"{seed} {kind}", library, kind, one_in)
+
+
+def storm(checks, seed, library, kind, one_in):
+    stage = Stage(checks, seed)
+    gate, report = stage.path("gate"), stage.path("report")
+    stays = stage.new_users(3)
+    others = stage.checksum(but=())
+    manager = Manager(stage, {} if kind == "sigbus" else dict(
+        LD_PRELOAD=library, STORM_SWITCH=gate, STORM_KIND=kind, STORM_ONE_IN=str(one_in), STORM_REPORT=report,
+        STORM_ROOT=stage.directory + "/"))
+    if not checks.check(f"{kind}: the daemon starts", stage.comes_up(), stage.log()[-1500:]):
+        return stage.close()
+    manager.start()
+    users = stage.new_users(USERS)
+    tokens = dict(zip(users, stage.new_tokens(USERS)))
+    rows = submit(stage, users, tokens, gate, kind)
+    over = time.monotonic()
+    met = failures(report)
+    done = comes_true(lambda: rows_done(stage, rows) == USERS, 90, 0.2)
+    checks.check("     after it every request is completed", done,
+                 f"{rows_done(stage, rows)} of {USERS}; ends {manager.ends}\n" + stage.log()[-1500:])
+    checks.equal("     every row of these users is gone, and no other",
+                 (set(stage.rows_left()), stage.checksum(but=users)), (set(stays), others))
+    judge_order(checks, stage, users, tokens)
+    judge_ends(checks, manager, over, kind)
+    checks.check("     calls failed", bool(met) or kind == "sigbus", met)
+    print(f"     {sum(met.values())} failed: {dict(met.most_common(6))};"
+          f" ends: {dict(collections.Counter(status for _, status in manager.ends))}")
+    manager.stop()
+    stage.scan()
+    stage.close()
+
+
+def submit(stage, users, tokens, gate, kind):
+    """Applications that try until they are told that it is taken; half by socket, half by spool."""
+    open(gate, "w").close()
+    rows, end = {}, time.monotonic() + STORM_S
+    for number, user in enumerate(users):
+        comes_true(lambda: take(stage, rows, user, tokens[user], number), max(0, end - time.monotonic()), 0.1)
+        if kind == "sigbus":
+            cut_index(stage)
+        time.sleep(STORM_S / USERS / 2)
+    time.sleep(max(0, end - time.monotonic()))
+    os.unlink(gate)
+    for number, user in enumerate(users):
+        comes_true(lambda: user in rows or take(stage, rows, user, tokens[user], number), 30, 0.1)
+    return rows
+
+
+def take(stage, rows, user, token, number):
+    row = taken(stage, user, token, number)
+    if row is not None:
+        rows[user] = row
+    return row is not None
+
+
+def taken(stage, user, token, number):
+    try:
+        if number % 2:
+            if stage.store(user, token)[0] != 202:
+                return None
+            status, body = stage.delete(user)
+            return body["id"] if status == 202 else None
+        return stage.spool_do(
+            "INSERT INTO credentials (user_id, provider, kind, secret, client_id)"
+            " VALUES (:user, 'apple', 'refresh_token', :secret, :client)",
+            "INSERT INTO requests (kind, user_id) VALUES ('delete_account', :user)",
+            user=user, secret=token["refresh_token"], client=CLIENT)
+    except (*GONE, sqlite3.OperationalError):
+        return None
+
+
+def cut_index(stage):
+    """The owner of the store cuts its WAL index short while the daemon has it mapped."""
+    index = stage.app + "-shm"
+    if os.path.exists(index):
+        os.truncate(index, 0)
+
+
+def rows_done(stage, rows):
+    done = 0
+    for row in rows.values():
+        try:
+            if isinstance(row, int):
+                done += stage.spool_rows("SELECT state FROM requests WHERE id = :row", row=row) == [("completed",)]
+            else:
+                done += stage.http("GET", f"/v1/requests/{row}")[1]["state"] == "completed"
+        except (*GONE, KeyError, TypeError, sqlite3.OperationalError):
+            continue
+    return done
+
+
+def judge_order(checks, stage, users, tokens):
+    """The provider's log against the judge in the application's database."""
+    revoked, erased = stage.sandbox.revoked_at(), stage.erased_at()
+    early = [user for user in users
+             if user in erased and not revoked.get(tokens[user]["subject"], float("inf")) <= erased[user]]
+    checks.check("     nothing is erased before its token is revoked", not early, f"{len(early)} of {len(users)}")
+
+
+def judge_ends(checks, manager, over, kind):
+    late = [status for at, status in manager.ends if at > over + RESTART_S]
+    checks.check("     the daemon stays up after it", len(late) <= 1, manager.ends)
+    checks.check(f"     it ended at most {RESTARTS_MAX} times in it", len(manager.ends) <= RESTARTS_MAX, manager.ends)
+    killed = {status for _, status in manager.ends if status < 0}
+    allowed = {-signal.SIGABRT, -signal.SIGILL, -signal.SIGTRAP} if kind in MAY_ABORT else set()
+    checks.check("     no signal ended it" if not allowed else "     only its libraries' own aborts ended it",
+                 killed <= allowed, manager.ends)
+
+
+def failures(report):
+    if not os.path.exists(report):
+        return collections.Counter()
+    with open(report) as file:
+        return collections.Counter(line.strip() for line in file)
