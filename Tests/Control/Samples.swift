@@ -63,6 +63,7 @@ enum Samples {
         step.target = "app-db"
         step.verdict = "proven"
         step.lastError = "unreachable"
+        step.obstacle = "foreign key 'posts_author' of 'posts'"
         step.startedAt = time
         step.endedAt = time + .seconds(1)
         step.durationMilliseconds = 1000

@@ -62,8 +62,8 @@ package struct FilesError: Error, Hashable, Sendable, CustomStringConvertible {
 
     /// What the error means for the order that met it.
     ///
-    /// A link, a mount or an immutable file inside is one user's: pausing the target on that ground would stop all
-    /// deletions for it, and go on only when somebody says so.
+    /// A link, a mount or an immutable file inside is one user's: pausing the target on that ground
+    /// would stop all deletions for it, and go on only when somebody says so.
     package var trouble: Trouble {
         switch kind {
         case .dangerousRoot, .unfitRoot, .missingSentinel, .mountOnTheWay, .denied, .kernel:

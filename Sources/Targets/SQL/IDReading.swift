@@ -11,8 +11,8 @@ enum IDReading {
         case other(Double)
     }
 
-    /// Reads ` 42`, `042`, `42.0`, `4.2e1`, `0x2a`, `1_000` and digits of other scripts; `nil` for a
-    /// text that stands for no number.
+    /// Reads ` 42`, `042`, `42.0`, `4.2e1`, `0x2a`, `1_000` and digits of other scripts; `nil` for
+    /// a text that stands for no number.
     static func number(_ text: String) -> Number? {
         let plain = plain(text).replacing("_", with: "")
         guard plain.utf8.contains(where: { (0x30...0x39).contains($0) }) else { return nil }
@@ -21,8 +21,8 @@ enum IDReading {
         return Int64(exactly: real).map { .integer($0) } ?? .other(real)
     }
 
-    /// Reads hexadecimal digits of either case, `0x` or `\x` before them, and a UUID with its dashes
-    /// elsewhere, without them, in braces or as a URN; `nil` for anything else.
+    /// Reads hexadecimal digits of either case, `0x` or `\x` before them, and a UUID with its
+    /// dashes elsewhere, without them, in braces or as a URN; `nil` for anything else.
     static func bytes(_ text: String) -> [UInt8]? {
         var plain = plain(text).lowercased()
         for start in ["urn:uuid:", "0x", "\\x"] where plain.hasPrefix(start) {

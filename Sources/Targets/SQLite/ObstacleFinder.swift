@@ -4,8 +4,8 @@ internal import Lifecycle
 
 /// Finds out which constraint or trigger refused a change; SQLite says only of what kind it is.
 ///
-/// Reads the schema, and which table has rows in the way. The text of RAISE() may hold values and is
-/// never used.
+/// Reads the schema, and which table has rows in the way. The text of RAISE() may hold values and
+/// is never used.
 struct ObstacleFinder {
     /// A foreign key that can refuse to let rows of a table go.
     struct Blocker: Sendable {

@@ -82,12 +82,7 @@ struct TablePlan: Sendable {
         chunkSQL = "\(verb) WHERE (\(key)) IN (SELECT \(key) \(chunk))"
         cursorSQL =
             hasCursor ? "SELECT min(k), count(*), 0 FROM (SELECT \(key) AS k \(chunk))" : nil
-        fencedSQL = fence.map {
-            """
-            SELECT count(*), 0, 0 FROM (SELECT 1 FROM \(table) WHERE \(match)\(todo) AND \($0) \
-            LIMIT \(TargetLimits.remainingRows))
-            """
-        }
+        fencedSQL = fence.map { Self.count(in: table, where: "\(match)\(todo) AND \($0)") }
         counting = CountSQL(
             table,
             wanted: match + todo,
@@ -95,33 +90,28 @@ struct TablePlan: Sendable {
             key: Self.rowKeys(shape),
             constantCount: constants.count
         )
-        heldSQL = hold.map {
-            """
-            SELECT count(*), 0, 0 FROM (SELECT 1 FROM \(table) WHERE \(match)\(wanted)\(open) \
-            AND \($0) LIMIT \(TargetLimits.remainingRows))
-            """
-        }
+        heldSQL = hold.map { Self.count(in: table, where: "\(match)\(wanted)\(open) AND \($0)") }
         remainingSQL =
             rule.action == .keep
-            ? nil
-            : """
-            SELECT count(*), 0, 0 FROM (SELECT 1 FROM \(table) WHERE \(Self.check(rule, shape))\
-            \(todo)\(open) LIMIT \(TargetLimits.remainingRows))
-            """
+            ? nil : Self.count(in: table, where: Self.check(rule, shape) + todo + open)
         blockers = referring.map { key in
             ObstacleFinder.Blocker(
                 table: key.table,
                 columns: key.columns,
-                sql: "SELECT count(*), 0, 0 FROM (SELECT 1 FROM \(table)"
-                    + " WHERE \(match)\(todo)\(open) AND \(key.condition) LIMIT 1)"
+                sql: Self.count(in: table, where: "\(work) AND \(key.condition)", limit: 1)
             )
         }
         misspelledSQL = Self.misspelled(rule, shape).map {
-            """
-            SELECT count(*), 0, 0 FROM (SELECT 1 FROM \(table) WHERE (\($0))\(todo)\(open) \
-            LIMIT \(TargetLimits.remainingRows))
-            """
+            Self.count(in: table, where: "(\($0))\(todo)\(open)")
         }
+    }
+
+    private static func count(
+        in table: String,
+        where condition: String,
+        limit: Int = TargetLimits.remainingRows
+    ) -> String {
+        "SELECT count(*), 0, 0 FROM (SELECT 1 FROM \(table) WHERE \(condition) LIMIT \(limit))"
     }
 
     /// Finds the user's rows: by index whatever its collation, then byte for byte and by type.

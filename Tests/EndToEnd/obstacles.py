@@ -1,0 +1,225 @@
+"""What keeps one user's data in a store: each obstacle is named, hinders nobody else, and is overcome.
+
+Judged by the rows and files that are left, never by what the daemon believes.
+"""
+
+import os
+import sqlite3
+import subprocess
+
+from canaries import canary
+from checks import comes_true
+from stage import GONE, Stage
+
+TARGETS = """
+[[target.table]]
+table = "scores"
+column = "player"
+id_type = "integer"
+action = "delete"
+[[target.table]]
+table = "profiles"
+column = "player"
+action = "anonymize"
+keep_reason = "tax law"
+set = {{ player = {{ strategy = "null" }}, zip = {{ strategy = "truncate", length = 2 }}, mail = {{ strategy = "hash" }} }}
+[[target]]
+name = "files"
+kind = "files"
+root = "{files}"
+paths = ["{{user_id}}", "*/{{user_id}}"]
+[[target]]
+name = "crm"
+kind = "files"
+root = "{crm}"
+paths = ["{{user_id}}.json"]
+keyed_by = "app-db.customer"
+without_keys = "park"
+"""
+KEY = """
+[[target.table]]
+table = "users"
+column = "id"
+action = "delete"
+[[target.key]]
+name = "customer"
+table = "users"
+column = "id"
+value = "crm_id"
+"""
+SCHEMA = """
+CREATE TABLE users (id TEXT PRIMARY KEY, crm_id TEXT);
+CREATE TABLE invoices (number INTEGER PRIMARY KEY, payer TEXT REFERENCES users);
+CREATE INDEX invoices_payer ON invoices (payer);
+CREATE TABLE scores (player INTEGER, points INTEGER);
+CREATE INDEX scores_player ON scores (player);
+CREATE TABLE profiles (player TEXT, zip TEXT, mail TEXT);
+CREATE INDEX profiles_player ON profiles (player);
+CREATE TRIGGER blocked_posts BEFORE DELETE ON posts WHEN old.body = 'keep' BEGIN
+  SELECT RAISE(ABORT, 'of somebody@example.org');
+END;
+"""
+FORGED = "erased:0123456789abcdef0123456789abcdef"
+PATIENCE_S = 30
+
+
+def obstacles(checks, seed):
+    stage = Stage(checks, seed)
+    try:
+        town = Town(stage)
+        if not stage.starts():
+            return
+        users = town.settle()
+        town.delete(*users.values())
+        healthy(checks, stage, town, users["healthy"])
+        named(checks, stage, town, users)
+        overcome(checks, stage, town, users)
+        stage.scan()
+    finally:
+        stage.close(keep=bool(checks.failed))
+
+
+class Town:
+    """The application: users with an account, posts, scores, a profile, files and a customer record."""
+
+    def __init__(self, stage):
+        self.stage = stage
+        self.files, self.crm = stage.path("files"), stage.path("crm")
+        for path, name in ((self.files, "files"), (self.crm, "crm")):
+            os.makedirs(path)
+            with open(os.path.join(path, ".expunged-root"), "w") as file:
+                file.write(name + "\n")
+        with sqlite3.connect(stage.app) as app:
+            app.executescript(SCHEMA)
+        with open(stage.path("expunged.toml"), "a") as file:
+            file.write(TARGETS.format(files=self.files, crm=self.crm).replace(
+                "[[target]]\nname = \"files\"", KEY + "[[target]]\nname = \"files\"", 1))
+        self.requests = {}
+
+    def do(self, statement, *values):
+        with sqlite3.connect(self.stage.app, timeout=10) as app:
+            return app.execute(statement, values).fetchall()
+
+    def settle(self):
+        """One user for each obstacle, and healthy ones."""
+        dice = self.stage.dice
+        names = {word: str(dice.randrange(10 ** 16, 10 ** 17)) for word in
+                 ("key", "trigger", "file", "spelling", "nobody", "healthy")}
+        self.stage.canaries.add(*names.values())
+        for user in names.values():
+            customer = f"crm-{canary(dice)}"
+            self.stage.canaries.add(customer)
+            self.do("INSERT INTO users VALUES (?, ?)", user, customer)
+            self.do("INSERT INTO posts (author_id, body) VALUES (?, 'text')", user)
+            self.do("INSERT INTO scores VALUES (?, 3)", int(user))
+            self.do("INSERT INTO profiles VALUES (?, 'YO', ?)", user, FORGED)
+            for path in (f"{user}/a", f"{user}/b", f".trash/{user}"):
+                os.makedirs(os.path.dirname(f"{self.files}/{path}"), exist_ok=True)
+                with open(f"{self.files}/{path}", "w") as file:
+                    file.write("text")
+            with open(f"{self.crm}/{customer}.json", "w") as file:
+                file.write("record")
+        self.do("INSERT INTO invoices (payer) VALUES (?)", names["key"])
+        self.do("UPDATE posts SET body = 'keep' WHERE author_id = ?", names["trigger"])
+        attribute(f"{self.files}/{names['file']}/a", True)
+        # In an INTEGER column full-width digits stay text.
+        self.do("UPDATE scores SET player = ? WHERE player = ?",
+                "".join(chr(0xff10 + int(digit)) for digit in names["spelling"]), int(names["spelling"]))
+        # The application was faster than the service.
+        self.do("DELETE FROM users WHERE id = ?", names["nobody"])
+        return names
+
+    def delete(self, *users):
+        for user in users:
+            status, body = self.stage.delete(user)
+            assert status in (200, 201, 202), body
+            self.requests[user] = body["id"]
+
+    def show(self, user):
+        return self.stage.http("GET", f"/v1/requests/{self.requests[user]}")[1]
+
+    def state(self, user):
+        try:
+            return self.show(user)["state"]
+        except GONE:
+            return None
+
+    def obstacle(self, user):
+        return [(step["target"], step["last_error"], step["obstacle"])
+                for step in self.show(user)["steps"] if step.get("obstacle")]
+
+    def left(self, user):
+        """Rows and files that would have to go."""
+        rows = sum(self.do(f"SELECT count(*) FROM {table} WHERE {column} = ?", user)[0][0] for table, column in
+                   (("users", "id"), ("posts", "author_id")))
+        wide = "".join(chr(0xff10 + int(digit)) for digit in user)
+        rows += self.do("SELECT count(*) FROM scores WHERE player IN (?, ?)", int(user), wide)[0][0]
+        rows += self.do("SELECT count(*) FROM profiles WHERE player = ?", user)[0][0]
+        return rows + os.path.exists(f"{self.files}/{user}")
+
+
+def attribute(path, is_kept):
+    """Lets nobody remove a file, root neither."""
+    if os.geteuid() == 0:
+        subprocess.run(["chattr", "+i" if is_kept else "-i", path], check=True)
+    else:
+        os.chmod(os.path.dirname(path), 0o500 if is_kept else 0o700)
+
+
+def healthy(checks, stage, town, user):
+    done = comes_true(lambda: town.state(user) == "completed", PATIENCE_S)
+    checks.check("whom nothing hinders is erased beside the others", done and town.left(user) == 0,
+                 (town.show(user), town.left(user)))
+    receipt = stage.http("GET", f"/v1/requests/{town.requests[user]}/receipt")[1]
+    passed = [row for row in receipt["not_erased"] if "hidden folder" in row["reason"]]
+    checks.check("the receipt names what a wildcard passed over",
+                 [(row["target"], row["rows"]) for row in passed] == [("files", 1)], receipt)
+
+
+def named(checks, stage, town, users):
+    expected = {
+        "key": ("app-db", "blocked_by_foreign_key", "foreign key 'payer' of 'invoices'"),
+        "trigger": ("app-db", "blocked_by_trigger", "trigger 'blocked_posts' of 'posts'"),
+        "file": ("files", "blocked_by_permission", "permission of '{user_id}'"),
+        "spelling": ("app-db", "other_spelling", "column 'player' of 'scores' spells the id otherwise"),
+    }
+    for word, what in expected.items():
+        user = users[word]
+        checks.check(f"{word}: the obstacle is named", comes_true(lambda: what in town.obstacle(user), PATIENCE_S),
+                     town.show(user))
+        checks.check(f"{word}: nothing is called completed", town.state(user) != "completed" and town.left(user) > 0)
+        checks.check(f"{word}: it stands in the journal once",
+                     comes_true(lambda: stage.log().count(what[2]) >= 1, 5) and stage.log().count(what[2]) == 1,
+                     stage.log()[-2000:])
+        shown = stage.run("expungectl", "show", town.requests[user]).stdout
+        checks.check(f"{word}: and in what an operator is shown", what[2] in shown, shown)
+    paused = stage.http("GET", "/v1/targets")[1]
+    checks.check("no target is paused for it", "misconfigured" not in str(paused), paused)
+    user = users["nobody"]
+    parked = comes_true(lambda: (town.state(user), town.show(user).get("detail")) == ("parked", "without_keys"), PATIENCE_S)
+    checks.check("a store into which no key led lets the request wait", parked, town.show(user))
+
+
+def overcome(checks, stage, town, users):
+    town.do("DELETE FROM invoices WHERE payer = ?", users["key"])
+    town.do("UPDATE posts SET body = 'text' WHERE author_id = ?", users["trigger"])
+    attribute(f"{town.files}/{users['file']}/a", False)
+    wide = "".join(chr(0xff10 + int(digit)) for digit in users["spelling"])
+    town.do("UPDATE scores SET player = ? WHERE player = ?", int(users["spelling"]), wide)
+    for word in ("key", "trigger", "file", "spelling"):
+        stage.run("expungectl", "retry", town.requests[users[word]])
+        done = comes_true(lambda: town.state(users[word]) == "completed", PATIENCE_S)
+        checks.check(f"{word}: once it is overcome the user is erased", done and town.left(users[word]) == 0,
+                     (town.show(users[word]), town.left(users[word])))
+    user = users["nobody"]
+    stage.run("expungectl", "abandon", town.requests[user], "--reason", "no customer record")
+    checks.check("an operator lets it go on", comes_true(lambda: town.state(user) == "completed", PATIENCE_S),
+                 town.show(user))
+    masked = town.do("SELECT DISTINCT zip, mail = ?, mail GLOB 'erased:*' FROM profiles", FORGED)
+    checks.check("neither a short text nor what looks like a mask was taken for masked", masked == [("*", 0, 1)], masked)
+    receipt = stage.http("GET", f"/v1/requests/{town.requests[user]}/receipt")[1]
+    crm = next(target for target in receipt["targets"] if target["target"] == "crm")
+    checks.check("the receipt does not call that store verified",
+                 crm["verified"] is False and "not_looked_for" in crm and "NOT looked for in 'crm'" in receipt["summary"],
+                 receipt)
+    checks.check("and says who decided", receipt.get("abandoned", {}).get("reason") == "no customer record", receipt)
