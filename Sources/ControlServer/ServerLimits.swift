@@ -10,8 +10,8 @@ package struct ServerLimits: Sendable {
     package var answerTimeout: Duration = .seconds(60)
     /// How long a large answer may take, with the wait for those before it of the same uid.
     package var largeAnswerTimeout: Duration = .seconds(20)
-    /// How long a plan, and the approval of one, may take, which counts to the end: a million rows take seconds, a million
-    /// objects minutes.
+    /// How long a plan, and the approval of one, may take, which counts to the end: a million rows
+    /// take seconds, a million objects minutes.
     package var planTimeout: Duration = .seconds(600)
     /// How long a connection may stay open with nothing asked.
     package var idleTimeout: Duration = .seconds(30)

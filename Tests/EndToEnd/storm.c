@@ -90,7 +90,8 @@ static int fails(unsigned kinds, const char *name) {
         errno = before;
         return 0;
     }
-    const long file = raw(SYS_openat, AT_FDCWD, (long)report, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    const int mode = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC;
+    const long file = raw(SYS_openat, AT_FDCWD, (long)report, mode, 0600);
     if (file >= 0) {
         char line[64];
         const int size = snprintf(line, sizeof line, "%s\n", name);
@@ -121,41 +122,51 @@ static int is_below_root(int descriptor) {
 #define REAL(type, name, ...) type (*real)(__VA_ARGS__) = dlsym(RTLD_NEXT, #name)
 
 // Calls with a descriptor first: type, name, kinds, parameters, arguments.
-#define CALL(type, name, kinds, parameters, ...)                                        \
-    type name parameters {                                                              \
-        static type(*real) parameters;                                                  \
-        if (real == NULL) real = dlsym(RTLD_NEXT, #name);                               \
+#define CALL(type, name, kinds, parameters, ...)                                             \
+    type name parameters {                                                                   \
+        static type(*real) parameters;                                                       \
+        if (real == NULL) real = dlsym(RTLD_NEXT, #name);                                    \
         if ((kind & (kinds)) && is_below_root(descriptor) && fails(kinds, #name)) return -1; \
-        return real(__VA_ARGS__);                                                       \
+        return real(__VA_ARGS__);                                                            \
     }
 
-CALL(ssize_t, read, EINTR_KIND | EIO_KIND, (int descriptor, void *to, size_t size), descriptor, to, size)
-CALL(ssize_t, write, EINTR_KIND | EIO_KIND | ENOSPC_KIND, (int descriptor, const void *from, size_t size),
+#define READ (EINTR_KIND | EIO_KIND)
+#define WRITE (EINTR_KIND | EIO_KIND | ENOSPC_KIND)
+
+CALL(ssize_t, read, READ, (int descriptor, void *to, size_t size), descriptor, to, size)
+CALL(ssize_t, write, WRITE, (int descriptor, const void *from, size_t size),
      descriptor, from, size)
-CALL(ssize_t, pread64, EINTR_KIND | EIO_KIND, (int descriptor, void *to, size_t size, off64_t at),
+CALL(ssize_t, pread64, READ, (int descriptor, void *to, size_t size, off64_t at),
      descriptor, to, size, at)
-CALL(ssize_t, pwrite64, EINTR_KIND | EIO_KIND | ENOSPC_KIND,
-     (int descriptor, const void *from, size_t size, off64_t at), descriptor, from, size, at)
-CALL(ssize_t, pread, EINTR_KIND | EIO_KIND, (int descriptor, void *to, size_t size, off_t at),
+CALL(ssize_t, pwrite64, WRITE, (int descriptor, const void *from, size_t size, off64_t at),
+     descriptor, from, size, at)
+CALL(ssize_t, pread, READ, (int descriptor, void *to, size_t size, off_t at),
      descriptor, to, size, at)
-CALL(ssize_t, pwrite, EINTR_KIND | EIO_KIND | ENOSPC_KIND,
-     (int descriptor, const void *from, size_t size, off_t at), descriptor, from, size, at)
-CALL(ssize_t, readv, EINTR_KIND, (int descriptor, const struct iovec *to, int many), descriptor, to, many)
-CALL(ssize_t, writev, EINTR_KIND, (int descriptor, const struct iovec *from, int many), descriptor, from, many)
-CALL(ssize_t, recv, EINTR_KIND, (int descriptor, void *to, size_t size, int flags), descriptor, to, size, flags)
+CALL(ssize_t, pwrite, WRITE, (int descriptor, const void *from, size_t size, off_t at),
+     descriptor, from, size, at)
+CALL(ssize_t, readv, EINTR_KIND, (int descriptor, const struct iovec *to, int many),
+     descriptor, to, many)
+CALL(ssize_t, writev, EINTR_KIND, (int descriptor, const struct iovec *from, int many),
+     descriptor, from, many)
+CALL(ssize_t, recv, EINTR_KIND, (int descriptor, void *to, size_t size, int flags),
+     descriptor, to, size, flags)
 CALL(ssize_t, send, EINTR_KIND, (int descriptor, const void *from, size_t size, int flags),
      descriptor, from, size, flags)
-CALL(ssize_t, recvmsg, EINTR_KIND, (int descriptor, struct msghdr *message, int flags), descriptor, message, flags)
+CALL(ssize_t, recvmsg, EINTR_KIND, (int descriptor, struct msghdr *message, int flags),
+     descriptor, message, flags)
 CALL(ssize_t, sendmsg, EINTR_KIND, (int descriptor, const struct msghdr *message, int flags),
      descriptor, message, flags)
 CALL(int, fdatasync, EIO_KIND, (int descriptor), descriptor)
 CALL(int, fsync, EIO_KIND, (int descriptor), descriptor)
 CALL(int, ftruncate64, EIO_KIND, (int descriptor, off64_t size), descriptor, size)
 CALL(int, accept4, EINTR_KIND | EMFILE_KIND | ENOMEM_KIND,
-     (int descriptor, struct sockaddr *address, socklen_t *size, int flags), descriptor, address, size, flags)
-CALL(int, epoll_wait, EINTR_KIND, (int descriptor, struct epoll_event *events, int many, int timeout),
+     (int descriptor, struct sockaddr *address, socklen_t *size, int flags),
+     descriptor, address, size, flags)
+CALL(int, epoll_wait, EINTR_KIND,
+     (int descriptor, struct epoll_event *events, int many, int timeout),
      descriptor, events, many, timeout)
-CALL(int, epoll_ctl, ENOMEM_KIND, (int descriptor, int order, int other, struct epoll_event *event),
+CALL(int, epoll_ctl, ENOMEM_KIND,
+     (int descriptor, int order, int other, struct epoll_event *event),
      descriptor, order, other, event)
 CALL(int, dup, EMFILE_KIND, (int descriptor), descriptor)
 
@@ -174,7 +185,8 @@ static int is_random(const char *path) {
 }
 
 static int open_fails(const char *path) {
-    return fails(EMFILE_KIND | EINTR_KIND, "open") || (is_random(path) && fails(ENTROPY_KIND, "urandom"));
+    if (is_random(path) && fails(ENTROPY_KIND, "urandom")) return 1;
+    return fails(EMFILE_KIND | EINTR_KIND, "open");
 }
 
 #define OPEN(name)                                          \
@@ -218,8 +230,8 @@ static int is_sqlite(const void *caller) {
 void *malloc(size_t size) {
     static void *(*real)(size_t);
     if (real == NULL) real = dlsym(RTLD_NEXT, "malloc");
-    if (kind == ENOMEM_KIND && is_sqlite(__builtin_return_address(0)) && fails(ENOMEM_KIND, "malloc")) return NULL;
-    return real(size);
+    if (kind != ENOMEM_KIND || !is_sqlite(__builtin_return_address(0))) return real(size);
+    return fails(ENOMEM_KIND, "malloc") ? NULL : real(size);
 }
 
 ssize_t getrandom(void *to, size_t size, unsigned flags) {

@@ -238,7 +238,9 @@ struct StateRenewalTests {
         )
         #expect(try await fixture.database.expiringTokens() == [Self.apple: 1])
         let hash = StateFixture.hash("v")
-        #expect(try await fixture.database.forgetIdentity(other.identity, of: hash, by: 0) == .forgotten)
+        #expect(
+            try await fixture.database.forgetIdentity(other.identity, of: hash, by: 0) == .forgotten
+        )
         #expect(try await fixture.database.expiringTokens().isEmpty)
     }
 

@@ -125,7 +125,8 @@ struct StateVaultTests {
         var late = StateFixture.credential("u", "b")
         late.isUserKeyStored = true
         #expect(
-            try await fixture.database.forgetIdentity(stored.identity, of: hash, by: 0) == .forgotten
+            try await fixture.database.forgetIdentity(stored.identity, of: hash, by: 0)
+                == .forgotten
         )
         #expect(try await fixture.store(late) == [.keyGone])
         #expect(try await fixture.database.userKey(hash) == nil)
@@ -259,7 +260,8 @@ struct StateVaultTests {
         let open = try await fixture.open("u", .revokeTokens)
         let database = fixture.database
         #expect(
-            try await database.forgetIdentity(stored.identity, of: hash, by: 0) == .inUse(open.request.id)
+            try await database.forgetIdentity(stored.identity, of: hash, by: 0)
+                == .inUse(open.request.id)
         )
         var cancelled = open.request
         cancelled.phase = .cancelled

@@ -65,24 +65,26 @@ enum StateSchema {
                     """
             )
         }
-        let later = [
-            ("11 re-checks", cases), ("12 holds on targets", TargetHoldTable.schema),
-            ("13 found keys", FoundKeyTable.schema), ("14 tombstones of keys", keyTombstones),
-            ("15 one deletion of a user", oneDeletion), ("16 scopes of receipts", scopes),
-            ("17 cases opened anew", "ALTER TABLE cases ADD COLUMN is_reopened INTEGER"),
-            ("18 cases of ids alone", "ALTER TABLE cases ADD COLUMN is_nameless INTEGER"),
-            ("19 requests of nobody", "ALTER TABLE requests ADD COLUMN is_anonymous INTEGER"),
-            ("20 begun replays", BegunReplayTable.schema),
-            ("21 restored targets", "ALTER TABLE purges ADD COLUMN restored_at INTEGER"),
-            ("22 evidence", evidence),
-            ("23 obstacles", "ALTER TABLE purges ADD COLUMN obstacle TEXT"),
-            ("24 due work of each uid", DueLanes.schema), ("25 scratch", ScratchPages.schema),
-        ]
         for (name, sql) in later {
             migrator.registerMigration(name) { try $0.execute(sql: sql) }
         }
         return migrator
     }
+
+    /// The migrations that are nothing but their text, in order.
+    private static let later = [
+        ("11 re-checks", cases), ("12 holds on targets", TargetHoldTable.schema),
+        ("13 found keys", FoundKeyTable.schema), ("14 tombstones of keys", keyTombstones),
+        ("15 one deletion of a user", oneDeletion), ("16 scopes of receipts", scopes),
+        ("17 cases opened anew", "ALTER TABLE cases ADD COLUMN is_reopened INTEGER"),
+        ("18 cases of ids alone", "ALTER TABLE cases ADD COLUMN is_nameless INTEGER"),
+        ("19 requests of nobody", "ALTER TABLE requests ADD COLUMN is_anonymous INTEGER"),
+        ("20 begun replays", BegunReplayTable.schema),
+        ("21 restored targets", "ALTER TABLE purges ADD COLUMN restored_at INTEGER"),
+        ("22 evidence", evidence),
+        ("23 obstacles", "ALTER TABLE purges ADD COLUMN obstacle TEXT"),
+        ("24 due work of each uid", DueLanes.schema), ("25 scratch", ScratchPages.schema),
+    ]
 
     /// What verdicts rest on, what was refused, and what became known after a verdict.
     private static let evidence = """

@@ -94,7 +94,8 @@ struct ReceiptPage {
     private var forgotten: String {
         items("forgotten").map { identity in
             "<p class=\"no\">Forgotten by uid \(field("uid", of: identity)) on "
-                + "\(field("at", of: identity)), not revoked: \(field("provider", of: identity))</p>"
+                + "\(field("at", of: identity)), not revoked: "
+                + "\(field("provider", of: identity))</p>"
         }.joined()
     }
 
