@@ -4,8 +4,10 @@ One plain OAuth server, where each token stands alone, Apple, where a revocation
 """
 
 import collections
+import http.server
 import json
 import os
+import ssl
 import subprocess
 import threading
 import time
@@ -14,6 +16,7 @@ from canaries import canary
 from checks import comes_true
 from sandbox import CLIENT, Sandbox
 from stage import BINARIES, ROOT, Stage
+from store_servers import make_certificate
 
 PROVIDERS = """
 [[provider]]
@@ -30,7 +33,22 @@ revocation_deadline = "0s"
 ca_file = "{ca}"
 timeout_connect = "1s"
 timeout_total = "3s"
+[[provider]]
+name = "slow"
+kind = "oauth2"
+issuer = "{slow}"
+revocation_url = "{slow}/revoke"
+introspection_url = "{slow}/introspect"
+token_url = "{slow}/token"
+check = "introspection"
+client_ids = ["app"]
+client_secret_credential = "plain-secret"
+user_action_url = "https://sso.example.com/apps"
+ca_file = "{slow_ca}"
 """
+LAG_S = 10
+# With pauses that double from half a second; every half a second it would be twenty.
+REVOCATIONS_MAX = 8
 # More than an identity could hold before, and more than one page of anything.
 SIGN_INS = 40
 
@@ -38,6 +56,7 @@ SIGN_INS = 40
 def verdicts(checks, seed):
     sandbox = Sandbox(BINARIES)
     stage = Stage(checks, seed, sandbox)
+    slow = SlowProvider(stage)
     try:
         with open(stage.path("credentials/plain-secret"), "w") as file:
             file.write("app-secret")
@@ -45,16 +64,61 @@ def verdicts(checks, seed):
         with open(stage.path("expunged.toml")) as file:
             text = file.read().replace('kind = "apple"', 'kind = "apple"\nrevocation_deadline = "0s"')
         with open(stage.path("expunged.toml"), "w") as file:
-            file.write(text + PROVIDERS.format(endpoint=sandbox.endpoint, ca=sandbox.path("ca.pem")))
+            file.write(text + PROVIDERS.format(
+                endpoint=sandbox.endpoint, ca=sandbox.path("ca.pem"), slow=slow.url, slow_ca=slow.certificate))
         assert stage.starts()
         lost_code(checks, stage)
         many_sign_ins(checks, stage)
+        many_sign_ins_at_apple(checks, stage)
         made_up_token(checks, stage)
+        late_effect(checks, stage, slow)
         late_notification(checks, stage)
         stage.scan()
     finally:
+        slow.close()
         stage.close(keep=bool(checks.failed))
         sandbox.close()
+
+
+class SlowProvider:
+    """A revocation takes effect late here, as Google documents it for its own."""
+
+    def __init__(self, stage):
+        self.calls, self.revoked_at = [], None
+        self.certificate, key = make_certificate(stage.path("app"))
+        provider = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_POST(self):
+                self.rfile.read(int(self.headers["Content-Length"] or 0))
+                body = json.dumps(provider.answer(self.path)).encode()
+                self.send_response(200)
+                self.send_header("Content-Type", "application/json")
+                self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+
+            def log_message(self, *_):
+                pass
+
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(self.certificate, key)
+        self.server.socket = context.wrap_socket(self.server.socket, server_side=True)
+        self.url = f"https://localhost:{self.server.server_port}"
+        self.thread = threading.Thread(target=self.server.serve_forever, daemon=True)
+        self.thread.start()
+
+    def answer(self, path):
+        self.calls.append(path)
+        if path == "/introspect":
+            return {"active": self.revoked_at is None or time.monotonic() < self.revoked_at + LAG_S}
+        self.revoked_at = self.revoked_at or time.monotonic()
+        return {}
+
+    def close(self):
+        self.server.shutdown()
+        self.server.server_close()
 
 
 def put(stage, user, provider, kind, secret, **more):
@@ -142,6 +206,22 @@ def many_sign_ins(checks, stage):
                  (left, link.get("verdict"), link.get("revoked")), (0, "accepted", True))
 
 
+def many_sign_ins_at_apple(checks, stage):
+    """One revocation ends the grant there, so the newest tokens are enough."""
+    user, = stage.new_users(1)
+    taken = collections.Counter()
+    for _ in range(SIGN_INS):
+        taken[put(stage, user, "apple", "authorization_code", stage.sandbox.sign_in(user)["code"])] += 1
+        settled(stage, user, 1)
+    held = stage.http("GET", f"/v1/users/{user}/identities")[1]["items"][0]["credential_count"]
+    checks.check(f"{SIGN_INS} sign-ins at Apple are all taken, and {held} tokens are kept",
+                 list(taken) == [202] and 0 < held < SIGN_INS, (taken, held))
+    link = link_of(receipt_of(stage, user), "apple")
+    grants = stage.sandbox.ask("grants", "--user", user)["grants"]
+    checks.equal("     after the deletion the grant is gone, as the verdict says",
+                 ([grant["state"] for grant in grants], link.get("verdict")), (["revoked"], "proven"))
+
+
 def made_up_token(checks, stage):
     for provider in ("apple", "plain"):
         user, = stage.new_users(1)
@@ -152,6 +232,16 @@ def made_up_token(checks, stage):
                      (link.get("verdict"), link.get("revoked"), "user_action" in link), ("unconfirmed", False, True))
         checks.check("     and the summary says so", f"NOT revoked: {provider}" in receipt.get("summary", "")
                      and "Every known link" not in receipt.get("summary", ""), receipt.get("summary"))
+
+
+def late_effect(checks, stage, slow):
+    user, = stage.new_users(1)
+    put(stage, user, "slow", "refresh_token", canary(stage.dice))
+    link = link_of(receipt_of(stage, user), "slow")
+    revocations = slow.calls.count("/revoke")
+    checks.check(f"a token that works on for {LAG_S} s is revoked {revocations} times, with growing pauses",
+                 link.get("verdict") == "proven" and 1 < revocations <= REVOCATIONS_MAX, (link, slow.calls))
+    checks.check("     and the evidence says who refused it", "refused it afterwards" in link.get("evidence", ""), link)
 
 
 def late_notification(checks, stage):
