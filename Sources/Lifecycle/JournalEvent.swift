@@ -120,15 +120,15 @@ extension JournalEvent {
             .requestApproved:
             .notice
         case .clockStepped, .uncleanStop, .journalOverflow, .intakePaused, .requestRejected,
-            .requestParked, .requestAbandoned, .notRevoked, .deadlineNear, .guardOverridden, .breakerOpened,
-            .notificationReported, .notificationRefused, .notificationPollFailed,
+            .requestParked, .requestAbandoned, .notRevoked, .deadlineNear, .guardOverridden,
+            .breakerOpened, .notificationReported, .notificationRefused, .notificationPollFailed,
             .subjectMismatch, .tokensExpiring, .spoolForeignObjects, .spoolUnreadableRows,
             .spoolReplaced, .spoolInWAL, .rollbackAccepted, .planChanged, .nothingErased:
             .warning
         case .clockBehind, .spoolNotRead, .configurationRefused, .vaultSealed, .codeExpired,
             .requestQuarantined, .rowsRemaining, .purgeBlocked, .deadlinePassed, .providerPaused,
-            .targetPaused, .componentUnfit, .spoolQuarantined, .spoolUnwritable, .credentialNotSealed, .keyRotationStopped, .replayIncomplete,
-            .recheckOverdue:
+            .targetPaused, .componentUnfit, .spoolQuarantined, .spoolUnwritable,
+            .credentialNotSealed, .keyRotationStopped, .replayIncomplete, .recheckOverdue:
             .error
         case .storageFailed, .guardTripped, .ledgerDamaged, .stateRolledBack, .dataReturned:
             .critical

@@ -710,8 +710,18 @@ def bus_errors(world, _):
         os.utime(world.spool)
         world.check(f"spool, {number}: the row is carried out", comes_true(
             lambda: user not in world.rows_left() and not world.has_upload(user), 60), world.log()[-1500:])
+    # The service closes the store between two deletions; its application does not.
+    keep = ("import sqlite3, sys\n"
+            "database = sqlite3.connect(sys.argv[1])\n"
+            "print(database.execute('SELECT count(*) FROM posts').fetchall(), flush=True)\n"
+            "sys.stdin.read()\n")
+    application = subprocess.Popen([sys.executable, "-c", keep, world.app], stdin=subprocess.PIPE,
+                                   stdout=subprocess.PIPE)
+    application.stdout.readline()
     for number in range(CUTS):
         user = world.new_user()
+        # A check leaves the service's connection open.
+        world.run("expungectl", "targets", "check", "app-db")
         os.truncate(world.app + "-shm", 0)
         answer = world.accepted(user)
         comes_true(lambda: world.state_of(answer) == "completed" or "target_paused" in world.alarms(), 60)
@@ -720,6 +730,8 @@ def bus_errors(world, _):
             world.run("expungectl", "targets", "resume", "app-db")
         world.check(f"store, {number}: the user is erased", comes_true(
             lambda: world.state_of(answer) == "completed", 120) and user not in world.rows_left(), world.log()[-1500:])
+    application.stdin.close()
+    application.wait()
     copy = world.path("copy")
     os.mkdir(copy)
     for suffix in ("", "-wal", "-shm"):

@@ -64,8 +64,8 @@ void csqliteguard_configure_process(void);
 // Registers the VFS as the process default. Idempotent. Returns SQLITE_OK or a SQLite result code.
 int csqliteguard_install(void);
 
-// Puts the VFS's handler for SIGBUS in front of one that was installed after csqliteguard_install().
-// Returns 0, or -1 with errno.
+// Puts the VFS's handler for SIGBUS in front of one that was installed after
+// csqliteguard_install(). Returns 0, or -1 with errno.
 int csqliteguard_survive_faults(void);
 
 // The VFS name, for sqlite3_open_v2; the VFS below it stays available as "unix".

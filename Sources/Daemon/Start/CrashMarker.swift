@@ -8,8 +8,8 @@ struct CrashMarker: Sendable {
     enum End: String {
         /// By its own fault, which what it was working on may bring about again.
         case crash = "own_crash"
-        /// A file that it had mapped lost a page, or its disk failed: nothing that it was working on
-        /// brings that about.
+        /// A file that it had mapped lost a page, or its disk failed: nothing that it was working
+        /// on brings that about.
         case busError = "bus_error"
         /// From outside, or by a power cut.
         case killed

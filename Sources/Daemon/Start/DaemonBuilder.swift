@@ -41,13 +41,9 @@ struct DaemonBuilder: Sendable {
         in directories: ServiceDirectories,
         _ clock: AnchoredClock
     ) async throws -> Daemon {
-        let now: @Sendable () -> WallTime = { clock.now() }
         let marker = try CrashMarker(directory: directories.state)
         if state.wasUncleanStop {
-            logger.note(
-                .uncleanStop,
-                ["detail": "\(marker.lastEnd.rawValue)"]
-            )
+            logger.note(.uncleanStop, ["detail": "\(marker.lastEnd.rawValue)"])
         }
         let hasher = try await loadHashKey(directories.state, state)
         let ledger = try await LedgerSetup(
@@ -73,15 +69,10 @@ struct DaemonBuilder: Sendable {
             credentials: directories.credentials,
             hasher: hasher,
             eventLoopGroup: MultiThreadedEventLoopGroup.singleton,
-            now: now,
+            now: { clock.now() },
             logger: logger
         )
-        factory.keys = FoundKeyDesk(
-            state: state,
-            vault: vault,
-            hasher: hasher,
-            logger: logger
-        )
+        factory.keys = FoundKeyDesk(state: state, vault: vault, hasher: hasher, logger: logger)
         let adapters = try await factory.make(configuration)
         for caution in configuration.cautions {
             logger.warning("the configuration has a caution", metadata: ["detail": "\(caution)"])
@@ -111,7 +102,7 @@ struct DaemonBuilder: Sendable {
     }
 
     /// What the parts are made of.
-    private struct Base: Sendable {
+    struct Base: Sendable {
         let directories: ServiceDirectories
         let clock: AnchoredClock
         let clockKeeper: ClockKeeper
@@ -206,18 +197,6 @@ struct DaemonBuilder: Sendable {
             pauses: pauses,
             logger: logger
         )
-    }
-
-    private func makePauseWatch(_ base: Base, _ engine: DeletionEngine) -> PauseWatch {
-        let watch = PauseWatch(
-            state: base.state,
-            shelf: base.shelf,
-            clock: base.clock,
-            logger: logger,
-            post: { engine.post($0) }
-        )
-        watch.note(base.shelf.current.unfit)
-        return watch
     }
 
     /// The engine takes over a jump of the clock before anybody reads the new time.
@@ -381,46 +360,6 @@ struct DaemonBuilder: Sendable {
         )
     }
 
-    private func makeServer(_ base: Base, _ backend: DaemonBackend) async throws -> ControlServer {
-        var limits = ServerLimits()
-        limits.connectionsMax = base.shelf.current.configuration.server.connectionsMax
-        return try await ControlServer(
-            sockets: try sockets(base.directories),
-            backend: backend,
-            limits: limits,
-            logger: logger
-        )
-    }
-
-    private func makeDeadlineWatch(_ base: Base) -> DeadlineWatch {
-        DeadlineWatch(
-            clock: base.clock,
-            deadlines: { try await base.state.deadlines(before: $0, limit: $1) },
-            report: { [logger] notice, id in
-                let event: JournalEvent =
-                    switch notice {
-                    case .near: .deadlineNear
-                    case .passed: .deadlinePassed
-                    }
-                logger.note(event, ["request.id": "\(id)"])
-            }
-        )
-    }
-
-    private func makeWatchdog(
-        _ base: Base,
-        _ engine: DeletionEngine
-    ) -> Watchdog {
-        Watchdog(
-            engine: engine,
-            state: base.state,
-            clock: base.clock,
-            notifier: base.notifier,
-            interval: ServiceNotifier.watchdogInterval,
-            logger: logger
-        )
-    }
-
     private func makeEngine(
         _ base: Base,
         _ reporter: Reporter,
@@ -463,64 +402,5 @@ struct DaemonBuilder: Sendable {
             ),
             adapters: base.shelf.current.forEngine
         )
-    }
-
-    /// Whatever is in the spool's place keeps nothing else from being served.
-    private func makeSpool(_ base: Base, _ intake: IntakeDesk) -> SpoolService {
-        let place = SpoolPlace(stateDirectory: base.directories.state)
-        let reporter = SpoolReporter(logger: logger)
-        let spool = SpoolService(
-            path: place.path,
-            ports: SpoolService.Ports(
-                intake: intake,
-                source: base.state,
-                hasher: base.hasher,
-                clock: .system(),
-                report: { reporter.report($0) }
-            ),
-            make: { () throws(StorageError) in try place.makeIfMissing() }
-        )
-        spool.prepare()
-        return spool
-    }
-
-    /// The keyed hashes of years ago must be found again, so a changed key stops the start.
-    private func loadHashKey(_ directory: String, _ state: StateDatabase) async throws -> HMACHasher
-    {
-        let known = try await state.note("hash_key")
-        let key = try FileHashKey(directory: directory, mayCreate: known == nil)
-        let fingerprint = key.hasher.fingerprint.map { String($0, radix: 16) }.joined(
-            separator: "."
-        )
-        guard let known else {
-            try await state.setNote("hash_key", to: fingerprint)
-            return key.hasher
-        }
-        guard known == fingerprint else {
-            throw DaemonError(
-                .state,
-                [
-                    "cannot use '\(directory)/hash.key' (changed): it is not the key that"
-                        + " state.db was written with; put the matching hash.key back"
-                ]
-            )
-        }
-        return key.hasher
-    }
-
-    private func sockets(_ directories: ServiceDirectories) throws -> [ListeningSocket] {
-        if let control = activation.descriptors[.control],
-            let submit = activation.descriptors[.submit]
-        {
-            return [
-                try ListeningSocket(adopting: control, role: .operator),
-                try ListeningSocket(adopting: submit, role: .submit),
-            ]
-        }
-        let runtime = try directories.requireRuntime()
-        return [
-            try ListeningSocket(binding: runtime + "/control.sock", mode: 0o600, role: .operator),
-            try ListeningSocket(binding: runtime + "/submit.sock", mode: 0o600, role: .submit),
-        ]
     }
 }

@@ -24,6 +24,7 @@ final class SpoolBarrier: Sendable {
     /// Waits until a read that begins after the call has ended.
     ///
     /// - Parameter ask: Called once the question is noted.
+    /// - Returns: What became of the read.
     func wait(_ ask: () -> Void) async -> SpoolReadOutcome {
         await withCheckedContinuation { continuation in
             let isStopped = state.withLock { state in
@@ -57,8 +58,8 @@ extension SpoolService: SpoolReader {
     /// Begins a read after the call and waits until it has ended.
     ///
     /// A lock that somebody holds is waited out, however long, and so is a file that somebody keeps
-    /// in WAL mode: it is sound and may hold a credential. A file that cannot be read for another reason is waited for
-    /// ``SpoolLimits/unreadablePatience``.
+    /// in WAL mode: it is sound and may hold a credential. A file that cannot be read for another
+    /// reason is waited for ``SpoolLimits/unreadablePatience``.
     package func readToEnd() async -> SpoolReadOutcome {
         await barrier.wait { poke() }
     }
