@@ -284,6 +284,34 @@ struct StateIntakeTests {
         #expect(try await fixture.database.mirrorBatch(limit: 10).isEmpty)
     }
 
+    @Test func `a new row with the key of an erased one shows what became of that`() async throws {
+        let fixture = try StateFixture()
+        func row(_ id: Int64, _ content: String, body: String = "b") -> Submission {
+            var submission = StateFixture.submission(
+                "u",
+                origin: .spool(Self.row(id, content))
+            )
+            submission.idempotency = Self.key("k", body: body)
+            return submission
+        }
+        guard case .accepted(let loaded, _) = try await fixture.accept(row(1, "a"))[0] else {
+            Issue.record("not accepted")
+            return
+        }
+        try await fixture.save(loaded.request.completed(), was: loaded.request)
+        let first = try await fixture.database.mirrorBatch(limit: 10)
+        try await fixture.database.confirmMirrored(first)
+        #expect(try await fixture.accept(row(2, "b")) == [.same(loaded.request.id)])
+        let outcome = try await fixture.accept(row(3, "c", body: "other"))
+        #expect(outcome == [.rejected(.idempotencyConflict)])
+        let shown = try await fixture.database.mirrorBatch(limit: 10)
+        #expect(shown.filter { $0.state == .completed }.map(\.spoolRow) == [1, 2])
+        #expect(shown.filter { $0.state == .rejected }.map(\.spoolRow) == [3])
+        try await fixture.database.confirmMirrored(shown)
+        #expect(try await fixture.accept(row(2, "b")) == [.same(loaded.request.id)])
+        #expect(try await fixture.database.mirrorBatch(limit: 10).isEmpty)
+    }
+
     @Test func `lists are paged from the newest and filtered`() async throws {
         let fixture = try StateFixture()
         var ids: [RequestID] = []

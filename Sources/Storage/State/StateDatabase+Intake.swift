@@ -84,7 +84,13 @@ private struct Intake {
             known = try imports.known(of: row)
             if let known = known.same { return try outcome(of: known) }
         }
-        if let key = submission.idempotency, let known = try find(key) { return known }
+        if let key = submission.idempotency, let found = try find(key) {
+            // The row is a new one: the first lost its key when its user was erased.
+            if case .spool(let row) = submission.origin {
+                try record(found, of: row, imports, known)
+            }
+            return found
+        }
         let outcome = try decide(submission)
         if case .spool(let row) = submission.origin {
             try record(outcome, of: row, imports, known)
