@@ -4,6 +4,8 @@
 # make build        builds the three programs in release into .build/release
 # make lint         looks at the form of the Swift code        make tidy   holds the rules of docs/STYLE.md
 # make fault-sweep  tries every fault at every provider, 1,000 seeds each (SWEEP_SEEDS=1...1000)
+# make fuzz         feeds every parser of outside bytes 10^8 grown inputs (EXECUTIONS=100000000)
+# make kills        ends the daemon with kill -9 under load (KILLS=1000)
 # make power-cuts   restarts the daemon on what 10,000 power cuts leave of its disk (POINTS=10000)
 # make system-test  tries the release build on a real systemd (root)
 # make bench        compares with a peer in one run (Benchmarks/bench.mk)
@@ -11,13 +13,13 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 
-.PHONY: help setup build demo test end-to-end fault-sweep power-cuts lint tidy system-test
+.PHONY: help setup build demo test end-to-end fault-sweep fuzz kills power-cuts lint tidy system-test
 
 include systemd/install.mk
 include Benchmarks/bench.mk
 
 help:
-	@sed -n 's/^# //p' Makefile | head -n 10
+	@sed -n 's/^# //p' Makefile | head -n 12
 
 setup:
 	scripts/setup
@@ -41,6 +43,15 @@ SWEEP_SEEDS ?= 1...1000
 fault-sweep:
 	EXPUNGED_SUITE=Providers swift build --build-tests
 	EXPUNGED_SUITE=Providers SWEEP_SEEDS=$(SWEEP_SEEDS) swift test --skip-build --filter FaultSweepTests | grep --line-buffered -v '^◇'
+
+EXECUTIONS ?= 100000000
+fuzz:
+	swift build --product expunged
+	Tests/Fuzz/run --executions $(EXECUTIONS)
+
+KILLS ?= 1000
+kills:
+	Tests/EndToEnd/run --only kills --kills $(KILLS)
 
 POINTS ?= 10000
 power-cuts:

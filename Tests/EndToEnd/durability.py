@@ -122,6 +122,7 @@ class Run:
         self.sweep, self.at = sweep, at
         self.problems, self.injected, self.end = [], None, "went on"
         self.stage = Stage(Checks(), f"{sweep.seed} {sweep.calls} {sweep.action} {at}", sweep.sandbox)
+        self.stage.unjudged = "every run judges its own end, by the same provider and stores"
         self.ids, self.stored, self.rows = {}, set(), {}
 
     def play(self):

@@ -61,6 +61,7 @@ WITHOUT_END = {"meta", "br"}
 
 def receipts(checks, seed):
     stage = Stage(checks, seed)
+    stage.judge.excuse("a row of bills", "bills are kept, and every receipt names them with the reason")
     try:
         play(checks, stage)
         stage.scan()

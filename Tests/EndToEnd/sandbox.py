@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 import tempfile
+import time
 
 from checks import comes_true
 
@@ -17,6 +18,8 @@ class Sandbox:
     def __init__(self, binaries, *flags):
         self.binaries = binaries
         self.directory = tempfile.mkdtemp(prefix="expunged-sandbox-")
+        # Each code and token that it gave out: (provider, user there, when).
+        self.given = {}
         self.process = subprocess.Popen(
             [os.path.join(binaries, "expunged-sandbox"), "apple", "--directory", self.directory,
              "--client-id", CLIENT, *flags], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -31,7 +34,22 @@ class Sandbox:
         done = subprocess.run(
             [os.path.join(self.binaries, "expunged-sandbox"), arguments[0], "--directory",
              self.directory, *arguments[1:]], capture_output=True, text=True, timeout=60, check=True)
-        return json.loads(done.stdout) if done.stdout.startswith("{") else None
+        answer = json.loads(done.stdout) if done.stdout.startswith("{") else None
+        self._note(arguments, answer or {})
+        return answer
+
+    def _note(self, arguments, answer):
+        provider = arguments[arguments.index("--provider") + 1] if "--provider" in arguments else "apple"
+        user = arguments[arguments.index("--user") + 1] if "--user" in arguments else None
+        for one in [*answer.get("tokens", []), answer]:
+            for kind in ("code", "refresh_token", "access_token"):
+                if one.get(kind) and one.get("user", user):
+                    self.given[one[kind]] = (provider, one.get("user", user), time.time())
+
+    def live_grants(self, provider):
+        """Users of whom something works, by the provider's own table."""
+        return {grant["user"] for grant in self.ask("grants", "--provider", provider)["grants"]
+                if grant["state"] == "live" and grant.get("live_tokens", 1)}
 
     def sign_in(self, user):
         return self.ask("sign-in", "--user", user, "--client-id", CLIENT)

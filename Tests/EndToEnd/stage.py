@@ -14,6 +14,7 @@ import tempfile
 
 from canaries import Canaries, canary
 from checks import comes_true
+from judge import Judge
 from sandbox import CLIENT, Sandbox
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -77,6 +78,9 @@ class Stage:
         # What the daemon answers to others than the user's own application: status, metrics, errors.
         self.said = bytearray()
         self.users = []
+        self.judge = Judge(self)
+        # Why the judge has nothing to say here.
+        self.unjudged = None
         self._configure(grace)
 
     def path(self, name):
@@ -180,7 +184,9 @@ class Stage:
             if answer.status >= 400 or path in ("/metrics", "/v1/status"):
                 self.said += text
             is_json = "json" in answer.getheader("Content-Type", "")
-            return answer.status, json.loads(text) if is_json and text else text
+            decoded = json.loads(text) if is_json and text else text
+            self.judge.saw_call(method, path, body, answer.status, decoded)
+            return answer.status, decoded
         finally:
             connection.close()
 
@@ -217,6 +223,7 @@ class Stage:
             with database:
                 for statement in statements:
                     row = database.execute(statement, values).lastrowid
+            self.judge.saw_rows(statements, values, row)
             return row
         finally:
             database.close()
@@ -276,7 +283,21 @@ class Stage:
             " or an error", not hits, hits[:20])
         self.checks.check("the search finds each form of a planted one", self.canaries.finds_planted())
 
+    def asks_the_judge(self):
+        """What the other side says; the daemon is started for it where it does not run."""
+        if self.unjudged or not self.judge.deletions:
+            return
+        if not self.is_up():
+            self.stop()
+            self.start()
+        if self.checks.check("the daemon is up for the judge", self.comes_up(), self.log()[-2000:]):
+            self.judge.judge()
+
     def close(self, keep=False):
+        try:
+            self.asks_the_judge()
+        except Exception as error:  # What is left must go also where it cannot be judged.
+            self.checks.check("the judge comes to its end", False, repr(error))
         self.stop()
         if self.owns_sandbox:
             self.sandbox.close()
