@@ -18,8 +18,8 @@ package enum CredentialStep: String, Sendable, CaseIterable {
     case dead
     /// Not usable for revocation: a spent code, an id token, a token behind a broken seal.
     case unusable
-    /// A code whose exchange brought no answer: the provider may have issued tokens that the service
-    /// never received.
+    /// A code whose exchange brought no answer: the provider may have issued tokens that the
+    /// service never received.
     case lost
 
     /// Whether nothing more is done with the credential.

@@ -11,6 +11,11 @@ package enum Limits {
     /// A difference between the system's clock and the service's time that counts as a step: NTP
     /// slews at most 500 ppm, so an hour of slewing without any wake-up stays below it.
     package static let clockStepMin = Duration.seconds(2)
+    /// A clock that has not jumped for so long is believed.
+    package static let clockTrustAge = Duration.seconds(86_400)
+    /// Jumps that follow each other within this time correct each other: NTP steps in its first
+    /// minutes.
+    package static let clockSettling = Duration.seconds(3600)
     /// First step of the retry delay: long enough for a restart of the other side's process.
     package static let backoffBase = Duration.milliseconds(500)
     /// Longest retry delay: a provider that is back is noticed within a day, for years.
@@ -27,7 +32,7 @@ package enum Limits {
     package static let confirmationsMax = 5
     /// A request that was being worked on in this many crashes of our own is quarantined.
     package static let crashesMax = 3
-    /// Tokens of one identity: daily sign-ins of nearly three years, where each token must be revoked.
+    /// Tokens of one identity where each must be revoked: nearly three years of daily sign-ins.
     package static let credentialsPerIdentityMax = 1024
     /// Where one revocation ends the whole grant, older tokens are dropped beyond this number.
     package static let credentialsPerGrantMax = 16

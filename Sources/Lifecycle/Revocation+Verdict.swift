@@ -1,6 +1,6 @@
 extension Revocation {
-    /// Whether the provider may honor tokens that the service does not hold: a code exchange brought
-    /// no answer, or a credential was refused.
+    /// Whether the provider may honor tokens that the service does not hold: a code exchange
+    /// brought no answer, or a credential was refused.
     package var hasUnheldTokens: Bool {
         refusedCount > 0 || credentials.contains { $0.step == .lost }
     }
@@ -24,7 +24,8 @@ extension Revocation {
 
     /// Whether tokens that the service does not hold are untouched by what it revoked.
     private func mayMissTokens(_ traits: ProviderTraits) -> Bool {
-        hasUnheldTokens && !traits.revokesWholeGrant && proof != .grantGone
+        let isYounger = credentials.contains { $0.step == .lost && $0.isInDoubt }
+        return hasUnheldTokens && (isYounger || !traits.revokesWholeGrant) && proof != .grantGone
     }
 
     private func verdictOfTokens(_ traits: ProviderTraits) -> Verdict? {

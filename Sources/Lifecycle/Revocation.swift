@@ -157,11 +157,13 @@ extension Revocation {
                 // A revoke answers success for a token that was rotated away, too.
                 if credential.mayRotate(traits) { return .waiting(until: askableAt) }
             }
+            guard !mayRevokeTooEarly(traits) else { return nil }
             credentials[index].step = .revoking
             credentials[index].hasRevokeIntent = true
             credentials[index].wasLive = isLive
             return refresh(.revoke(identity, credential.id), index, now, traits)
         case .revoking:
+            guard !mayRevokeTooEarly(traits) else { return nil }
             // Another call may have rotated the token since: it is asked about once more.
             if credential.mayRotate(traits), credential.askableAt(traits: traits) != nil {
                 credentials[index].step = .stored
@@ -177,6 +179,12 @@ extension Revocation {
         case .proven, .accepted, .unconfirmed, .gone, .dead, .unusable, .lost:
             return nil
         }
+    }
+
+    /// Whether a code is still to be exchanged where one revocation ends the whole grant: it ends
+    /// what the code has brought by then, also what nobody heard of.
+    private func mayRevokeTooEarly(_ traits: ProviderTraits) -> Bool {
+        traits.revokesWholeGrant && credentials.contains { $0.step == .codePending }
     }
 
     /// The store calls every id token unusable, since most providers have no use for one.
@@ -278,7 +286,8 @@ extension Revocation {
     ) -> RevocationStep {
         let since = waitingSince ?? now
         waitingSince = since
-        let last = credentials.contains { $0.step == .unconfirmed } ? Verdict.unconfirmed : .unrevoked
+        let last =
+            credentials.contains { $0.step == .unconfirmed } ? Verdict.unconfirmed : .unrevoked
         switch policy.onUnrevocable {
         case .park:
             return .parked(.needsReauthentication, until: nil)

@@ -16,13 +16,13 @@ package enum CredentialKind: String, Sendable, CaseIterable {
 
 /// How the revocation of one identity ended.
 ///
-/// Every verdict is final; `accepted` and `unconfirmed` may rise to `proven` while the request still
-/// revokes.
+/// Every verdict is final; `accepted` and `unconfirmed` may rise to `proven` while the request
+/// still revokes.
 package enum Verdict: String, Sendable, CaseIterable {
     /// The link is cut, and the provider has shown it; ``Proof`` says how.
     case proven
-    /// The provider accepted the revocation of a token that was seen live; it offers no proof, or its
-    /// budget for asking is spent.
+    /// The provider accepted the revocation of a token that was seen live; it offers no proof, or
+    /// its budget for asking is spent.
     case accepted
     /// The provider answered success, which says nothing: the token was never seen live, or the
     /// provider issued tokens that the service does not hold. NOT revoked.
@@ -61,7 +61,7 @@ package enum Verdict: String, Sendable, CaseIterable {
 package enum Proof: String, Sendable, CaseIterable {
     /// The provider honored the token before the revocation and refused it when asked afterwards.
     case refusedAfter = "refused_after"
-    /// The provider honored the token before the revocation, and refused a repeated revocation of it.
+    /// The provider honored the token before the revocation, and refused a repeated revocation.
     case refusedAgain = "refused_again"
     /// The provider answered that this user has no grant for this client.
     case grantGone = "grant_gone"

@@ -20,7 +20,8 @@ struct VocabularyTests {
         )
         #expect(
             Verdict.allCases.map(\.rawValue) == [
-                "proven", "accepted", "unconfirmed", "already_gone", "token_dead", "nothing_to_revoke",
+                "proven", "accepted", "unconfirmed", "already_gone", "token_dead",
+                "nothing_to_revoke",
                 "manual", "unrevoked", "abandoned",
             ]
         )

@@ -174,7 +174,9 @@ struct StateNoticeTests {
         #expect(loaded[0].unseen.isEmpty)
     }
 
-    @Test func `an echo after the end is an addendum, and the receipt stays as it was`() async throws {
+    @Test func `an echo after the end is an addendum, and the receipt stays as it was`()
+        async throws
+    {
         let fixture = try StateFixture()
         try await keep(fixture)
         let open = try await fixture.open("u")
@@ -194,7 +196,9 @@ struct StateNoticeTests {
         #expect(again == .echo(open.request.id, raised: 0))
     }
 
-    @Test func `an echo while purging is an addendum, and the receipt stays as it will be`() async throws {
+    @Test func `an echo while purging is an addendum, and the receipt stays as it will be`()
+        async throws
+    {
         let fixture = try StateFixture()
         try await keep(fixture)
         let open = try await fixture.open("u")

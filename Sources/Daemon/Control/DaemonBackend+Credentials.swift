@@ -49,7 +49,8 @@ extension DaemonBackend {
         }
         switch outcomes.first {
         case .stored(let stored)?: return stored
-        case .rejected(let reason)?, .refused(let reason, _)?: throw ControlProblem(rejection: reason)
+        case .rejected(let reason)?, .refused(let reason, _)?:
+            throw ControlProblem(rejection: reason)
         case .otherKey?, .keyGone?: throw ControlProblem(.unavailable)
         case .signInUsed?: throw Self.refused("id_token_used_before")
         case .importedBefore?, nil: throw ControlProblem(.internal)

@@ -150,7 +150,9 @@ struct NoticeWriter {
         ) { try $0.requestID(0) }
     }
 
-    /// Adds what the notification confirms to requests that have left revoking: their verdicts stay.
+    /// Adds what the notification confirms to requests that have left revoking.
+    ///
+    /// Their verdicts stay.
     private func addToReceipts(
         of identity: IdentityID,
         _ userHash: [UInt8],

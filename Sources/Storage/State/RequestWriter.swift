@@ -116,7 +116,8 @@ struct RequestWriter {
         let changed = try database.run(
             """
             UPDATE requests SET phase = ?, park_reason = ?, park_until = ?, due_at = ?,
-              created_at = ?, accepted_at = ?, lane = ?, open_revocations = ?, purge_started_at = ?, crash_count = ?, is_held = ?,
+              created_at = ?, accepted_at = ?, lane = ?, open_revocations = ?,
+              purge_started_at = ?, crash_count = ?, is_held = ?,
               is_without_identities = ?, is_active = ?, lookup = ?,
               revision = revision + ?, updated_at = ?, leaves = leaves || ?
             WHERE id = ? AND ended_at IS NULL
