@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 """Checks the ledger of expunged, or one receipt, with nothing but the Python standard library:
 verify-ledger.py KEY --receipt RECEIPT.json             (names the members of it that nothing proves)
-verify-ledger.py KEY --ledger ENTRIES CHECKPOINTS       (--earlier instead: CHECKPOINTS is older than ENTRIES)
+verify-ledger.py KEY --ledger ENTRIES CHECKPOINTS [STATE] (--earlier instead: CHECKPOINTS is older than ENTRIES)
 
 KEY is the verifier key that `expungectl ledger` shows; keep it apart from the machine. ENTRIES comes from `expungectl
-ledger export`, CHECKPOINTS is a copy of /var/log/expunged/checkpoints of after it. Exit status: 0 all agrees, 1 not.
+ledger export`, CHECKPOINTS is a copy of /var/log/expunged/checkpoints of after it. With STATE, a copy of state.db of
+before CHECKPOINTS, its table ledger_checkpoints is compared, too. Exit status: 0 all agrees, 1 not.
 Formats: C2SP signed-note and tlog-checkpoint, RFC 6962 (hashes), RFC 9162 2.1.3 (inclusion), RFC 8032 (Ed25519).
 """
-import base64, functools, hashlib, json, re, sys  # one line: the whole must stay short
+import base64, functools, hashlib, json, re, sqlite3, sys  # one line: the whole must stay short
 
 P, Q = 2**255 - 19, 2**252 + 27742317777372353535851937790883648493
 D, Y = -121665 * pow(121666, P - 2, P) % P, 4 * pow(5, P - 2, P) % P
@@ -102,6 +103,21 @@ def check_ledger(key, entries, notes, is_earlier=False):
     return f"{state[1]} of {len(leaves)} entries are signed; the last signature is of {state[2].decode() or 'never'}"
 
 
+def check_rows(notes, state):
+    """Whether each row of the state that CHECKPOINTS is about is one of its notes, and none is missing between them."""
+    database = sqlite3.connect(f"file:{state}?immutable=1", uri=True)
+    accepted = int((database.execute("SELECT value FROM meta WHERE key = 'ledger_accepted'").fetchone() or (0,))[0])
+    rows = database.execute("SELECT size, note, ends_at FROM ledger_checkpoints WHERE id > ? ORDER BY id", (accepted,)).fetchall()
+    known, end = [], 0
+    for part in re.findall(rb"(?:[^\n]+\n)+\n[^\n]+\n\n", notes):
+        end += len(part)
+        if not part.split(b"\n")[0].endswith(b"/tombstones"):
+            known.append((int(part.split(b"\n")[1]), part[:-1].decode(), end))
+    # A copy of the file is newer; a crash leaves out one row at most.
+    assert rows == known[: len(rows)] and (rows or len(known) < 2), "the checkpoints in the state are not those of the file"
+    return f"; {len(rows)} of {len(known)} checkpoints are in the state"
+
+
 def root(leaf, index, size, path):  # of a tree of `size` leaves, by one of them and what is beside its way up
     if size == 1 and index == 0 and not path:
         return leaf
@@ -133,9 +149,11 @@ def check_receipt(key, text):
     proven |= part.keys()
     said = {entry["identity"]: entry["verdict"] for entry in entries if entry["event"] == "verdict"}
     assert said == {link["identity_id"]: link["verdict"] for link in receipt["identities"]}, "a verdict differs"
-    said = {entry["target"]: [entry["rows"], entry["fenced"]] for entry in entries if entry["event"] == "verified"}
-    told = {target["target"]: [sum(table[count] for table in target["tables"] if table["action"][:4] != "held")
-                               for count in ("rows", "fenced_rows")] for target in receipt["targets"]}
+    said = {entry["target"]: [entry["event"] == "verified", entry["rows"], entry["fenced"]]
+            for entry in entries if entry["event"] in ("verified", "not_looked_for")}
+    told = {target["target"]: [target["verified"], *(
+        sum(table[count] for table in target["tables"] if table["action"][:4] != "held")
+        for count in ("rows", "fenced_rows"))] for target in receipt["targets"]}
     assert told == said, "a count differs"
     looks = [entry for entry in entries if entry["event"] in ("rechecked", "returned")]
     said = [(look["time"], look.get("detail", "returned"), look.get("target"), look.get("rows")) for look in looks]
@@ -147,7 +165,8 @@ def check_receipt(key, text):
 
 if __name__ == "__main__":
     try:
-        k, what, *data = *sys.argv[1:3], *(open(file, "rb").read() for file in sys.argv[3:])
-        print(check_receipt(k, *data) if what == "--receipt" else check_ledger(k, *data, what == "--earlier"))
+        k, what, *data = *sys.argv[1:3], *(open(file, "rb").read() for file in sys.argv[3:5])
+        more = check_rows(data[1], sys.argv[5]) if len(sys.argv) > 5 else ""
+        print(check_receipt(k, *data) if what == "--receipt" else check_ledger(k, *data, what == "--earlier") + more)
     except Exception as error:
         sys.exit(f"NOT VERIFIED: {error or type(error).__name__}")

@@ -27,6 +27,8 @@ package struct LedgerAudit: Sendable {
         case brokenRows = "broken_rows"
         /// A stored hash of the tree is not the one that the leaves give.
         case badNode = "bad_node"
+        /// What state.db stores about a checkpoint is missing, or not what the file has.
+        case badCheckpointRow = "bad_checkpoint_row"
     }
 
     /// One thing that is wrong.

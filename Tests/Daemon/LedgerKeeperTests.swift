@@ -1,5 +1,6 @@
 import Engine
 import FoundationEssentials
+import GRDB
 import Ledger
 import Lifecycle
 import Storage
@@ -316,5 +317,48 @@ struct LedgerKeeperTests {
                 logger: place.bench.log.logger
             ).open()
         }
+    }
+
+    @Test(
+        "a row about a checkpoint that was changed or deleted is noticed, at the start and by verify",
+        arguments: [
+            "DELETE FROM ledger_checkpoints WHERE id = 2",
+            "DELETE FROM ledger_checkpoints WHERE id >= 3",
+            "DELETE FROM ledger_checkpoints WHERE id = 4",
+            "DELETE FROM ledger_checkpoints",
+            "UPDATE ledger_checkpoints SET size = size + 1 WHERE id = 2",
+            "UPDATE ledger_checkpoints SET ends_at = ends_at - 1 WHERE id = 2",
+            "UPDATE ledger_checkpoints SET note = replace(note, 'A', 'B') WHERE id = 2",
+        ]
+    )
+    func changedRow(_ sql: String) async throws {
+        let place = try Place()
+        let keeper = try await place.open(place.bench.state)
+        for round in 0..<4 {
+            try await place.write(2, from: round * 2, to: place.bench.state)
+            try await keeper.checkpoint()
+        }
+        #expect(try await keeper.verify().audit.findingCount == 0)
+        try await place.bench.state.close()
+        try Self.forge(sql, place.bench.directory + "/state.db")
+        let state = try place.reopen()
+        let again = try await place.open(state)
+        #expect(await again.health == .damaged(.badCheckpointRow))
+        let kinds = Set(try await again.verify().audit.findings.map(\.kind))
+        #expect(!kinds.isEmpty)
+        #expect(kinds.isSubset(of: [.badCheckpointRow, .missingNote]))
+        try await state.close()
+    }
+
+    /// Goes around the triggers, as whoever may write the file can.
+    private static func forge(_ sql: String, _ path: String) throws {
+        let queue = try DatabaseQueue(path: path)
+        try queue.write { database in
+            for name in ["ledger_checkpoints_keeps", "ledger_checkpoints_stays"] {
+                try database.execute(sql: "DROP TRIGGER \(name)")
+            }
+            try database.execute(sql: sql)
+        }
+        try queue.close()
     }
 }

@@ -19,21 +19,27 @@ extension LedgerKeeper {
         let reader = LeafReader(state: state)
         var audit = LedgerAudit(key: key)
         let known = NoteReader(state: state, position: try await acceptedID())
-        let rest = try await file.read(from: 0) { note, _ in
-            if let next = try await known.next(), note.elementsEqual(next.utf8) { known.pass() }
+        let rest = try await file.read(from: 0) { note, end in
+            if let checkpoint = Self.checkpoint(note) {
+                try await known.compare(note, checkpoint, endsAt: end, &audit)
+            }
             guard let size = audit.take(note) else { return }
             try await reader.feed(&audit, until: size)
             audit.settle()
         }
         try await reader.feed(&audit, until: .max)
         audit.finish(rest: rest)
-        while let note = try await known.next() {
+        while let row = try await known.next() {
             known.pass()
-            let size = SignedNote(note).flatMap { Checkpoint(text: $0.text) }?.size
-            audit.add(.missingNote, size ?? 0)
+            audit.add(.missingNote, row.size)
         }
         try await reader.checkNodes(&audit)
         return Verdict(audit: audit, uncovered: audit.frontier.size - (audit.covered?.size ?? 0))
+    }
+
+    private static func checkpoint(_ note: [UInt8]) -> Checkpoint? {
+        String(validating: note, as: UTF8.self).flatMap { SignedNote($0) }
+            .flatMap { Checkpoint(text: $0.text) }
     }
 
     /// How many entries an export holds: what a checkpoint covers, which at its begin is all of
@@ -54,7 +60,7 @@ extension LedgerKeeper {
 private final class NoteReader {
     private let state: StateDatabase
     private var position: Int
-    private var page: ArraySlice<String> = []
+    private var page: ArraySlice<StoredCheckpoint> = []
     private var isAtEnd = false
 
     /// - Parameters:
@@ -66,17 +72,41 @@ private final class NoteReader {
     }
 
     /// The next one; the same until ``pass()``.
-    func next() async throws -> String? {
+    func next() async throws -> StoredCheckpoint? {
         if page.isEmpty, !isAtEnd {
             let found = try await state.checkpoints(after: position, limit: 1000)
             if let last = found.last { position = last.id }
-            page = found.map(\.note)[...]
+            page = found[...]
             isAtEnd = found.isEmpty
         }
         return page.first
     }
 
     func pass() { page.removeFirst() }
+
+    /// Compares a checkpoint of the file with the row that should be next.
+    func compare(
+        _ note: [UInt8],
+        _ checkpoint: Checkpoint,
+        endsAt end: Int,
+        _ audit: inout LedgerAudit
+    ) async throws {
+        while let row = try await next() {
+            if row.endsAt < end, !note.elementsEqual(row.note.utf8) {
+                audit.add(.missingNote, row.size)
+                pass()
+                continue
+            }
+            let isSame = note.elementsEqual(row.note.utf8)
+            if !isSame || row.endsAt != end || row.size != checkpoint.size {
+                audit.add(.badCheckpointRow, checkpoint.size)
+            }
+            // One that ends later belongs to a later note: this one has none.
+            if isSame || row.endsAt == end { pass() }
+            return
+        }
+        audit.add(.badCheckpointRow, checkpoint.size)
+    }
 }
 
 /// Feeds an audit with the rows of the ledger, in order.

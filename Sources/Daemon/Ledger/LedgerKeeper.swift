@@ -18,6 +18,8 @@ actor LedgerKeeper {
     /// Leaves wait for their checkpoint at most this long: what was not signed can be taken away
     /// unseen.
     static let interval = Duration.seconds(10)
+    /// Stored checkpoints that a start compares with the file; all of them are for `ledger verify`.
+    private static let rowsAtStart = 1000
     /// Half of what a note may have.
     private static let tombstoneByteCount = 32_768
 
@@ -91,6 +93,7 @@ actor LedgerKeeper {
             }
         }
         fileEnd = start
+        var unknown: [(note: String, end: Int)] = []
         let rest = try await file.read(from: start) { bytes, end in
             guard let text = String(validating: bytes, as: UTF8.self),
                 let note = SignedNote(text), key.isSigner(of: note)
@@ -98,7 +101,10 @@ actor LedgerKeeper {
                 if found == .sound { found = .damaged(.badNote) }
                 return
             }
-            if adopt(note) { fileEnd = end }
+            if adopt(note) {
+                fileEnd = end
+                unknown.append((note.description, end))
+            }
         }
         if found == .sound, let anchor = last?.checkpoint {
             let root = try await state.ledgerRoot(at: anchor.size)
@@ -108,6 +114,7 @@ actor LedgerKeeper {
                 found = .damaged(.rootMismatch)
             }
         }
+        if found == .sound { found = try await checkRows(unknown) }
         // An end that was torn by a crash, or tombstones without their checkpoint: they are written
         // again.
         if found == .sound { try file.cut(to: fileEnd) }
@@ -115,6 +122,43 @@ actor LedgerKeeper {
             logger.warning("the checkpoint file ended within a note, cutting that off")
         }
         return found
+    }
+
+    /// Compares the newest rows of the state with the file, and adds the one that a crash left out.
+    ///
+    /// - Parameter unknown: Checkpoints of the file behind the last row.
+    private func checkRows(
+        _ unknown: [(note: String, end: Int)]
+    ) async throws -> LedgerHealth {
+        let rows = try await state.lastCheckpoints(
+            after: try await acceptedID(),
+            limit: Self.rowsAtStart
+        )
+        for (index, row) in rows.enumerated() {
+            let note = SignedNote(row.note).flatMap { Checkpoint(text: $0.text) }
+            let isNext = index == 0 || rows[index - 1].id == row.id + 1
+            guard isNext, note?.size == row.size, try file.ends(row.note, at: row.endsAt) else {
+                return .damaged(.badCheckpointRow)
+            }
+        }
+        if rows.count < Self.rowsAtStart, let first = rows.last,
+            first.id != (try await acceptedID()) + 1
+        {
+            return .damaged(.badCheckpointRow)
+        }
+        // Each row is stored before the next note is written.
+        guard let last = unknown.first else { return .sound }
+        guard unknown.count == 1, state.wasUncleanStop, let checkpoint = self.last?.checkpoint else {
+            return .damaged(.badCheckpointRow)
+        }
+        if let root = try await state.ledgerRoot(at: checkpoint.size), root == checkpoint.root {
+            logger.warning("the last checkpoint was not in the state, adding it")
+            try await state.saveCheckpoint(
+                StoredCheckpoint(size: checkpoint.size, note: last.note, endsAt: last.end),
+                nodes: []
+            )
+        }
+        return .sound
     }
 
     /// - Returns: Whether the note is a checkpoint.

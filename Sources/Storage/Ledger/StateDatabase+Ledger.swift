@@ -137,6 +137,22 @@ extension StateDatabase {
         }
     }
 
+    /// The checkpoints that were stored last, the newest first.
+    ///
+    /// - Throws: ``StorageError``, or `CancellationError` in a cancelled task.
+    package func lastCheckpoints(after id: Int, limit: Int) async throws -> [StoredCheckpoint] {
+        try await read { database in
+            try database.all(
+                """
+                SELECT id, size, note, ends_at FROM ledger_checkpoints
+                WHERE id > ? ORDER BY id DESC LIMIT ?
+                """,
+                .int(id),
+                .int(limit)
+            ) { StoredCheckpoint($0) }
+        }
+    }
+
     /// The checkpoint that was stored last.
     ///
     /// - Throws: ``StorageError``, or `CancellationError` in a cancelled task.
