@@ -7,10 +7,21 @@ package struct ClockStep: Hashable, Sendable {
     /// How far the clock jumped: positive when it had been behind.
     package let by: Duration
 
+    /// - Parameters:
+    ///   - from: What the clock showed after its last jump, or at the start. A clock that has run
+    ///     for ``Limits/clockTrustAge`` was right until lately: a paused machine fell behind.
+    ///   - to: What it showed when the jump was noticed.
+    ///   - by: How far it jumped.
     package init(from: WallTime, to: WallTime, by: Duration) {
-        self.from = from
+        self.from = to.since(from) > Limits.clockTrustAge ? to - Limits.clockSettling : from
         self.to = to
         self.by = by
+    }
+
+    /// Since when times may be wrong by the next jump: soon after a start, jumps follow each other
+    /// until the clock is right.
+    package var epochAfter: WallTime {
+        (to.since(from) < Limits.clockSettling ? from : to) + by
     }
 
     /// Whether a time that the service noted is one of the wrong clock.
@@ -35,10 +46,15 @@ extension Request {
         if step.covers(acceptedAt) {
             notBefore = notBefore + step.by
             deadlineAt = deadlineAt + step.by
-            if step.by > .zero {
-                acceptedAt = acceptedAt + step.by
-                createdAt = min(createdAt + step.by, acceptedAt)
-                for index in purges.indices { purges[index].purgeAgain(upTo: nil) }
+            let before = fence
+            acceptedAt = acceptedAt + step.by
+            createdAt = min(createdAt + step.by, acceptedAt)
+            for index in purges.indices {
+                if step.by > .zero {
+                    purges[index].purgeAgain(upTo: nil)
+                } else {
+                    purges[index].restoredAt = max(purges[index].restoredAt ?? before, before)
+                }
             }
             if phase.parkReason == nil { dueAt = dueAt.map { _ in now } }
         }
@@ -66,6 +82,7 @@ extension Request {
         }
         for index in revocations.indices {
             clamp(&revocations[index].retryAt)
+            revocations[index].clampTimes(at: now)
             if let since = revocations[index].waitingSince, since > now {
                 revocations[index].waitingSince = now
                 dueAt = min(dueAt ?? now, now)
@@ -75,6 +92,25 @@ extension Request {
         clamp(&approval.retryTime)
         if phase.parkReason == nil, phase.stage.map({ $0 >= .revoking }) ?? false { clamp(&dueAt) }
     }
+}
+
+extension Revocation {
+    /// No token was seen live later than now.
+    fileprivate mutating func clampTimes(at now: WallTime) {
+        for index in credentials.indices {
+            if let time = credentials[index].lastLiveAt, time > now {
+                credentials[index].lastLiveAt = now
+            }
+            if let time = credentials[index].lastRefreshAt, time > now {
+                credentials[index].lastRefreshAt = now
+            }
+        }
+    }
+}
+
+extension CodeExchange {
+    /// Takes over a jump of the clock.
+    package mutating func reclock(_ step: ClockStep) { createdAt = step.corrected(createdAt) }
 }
 
 extension Optional where Wrapped == Approval {

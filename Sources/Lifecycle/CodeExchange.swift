@@ -49,7 +49,7 @@ package struct CodeExchange: Hashable, Sendable {
     package let identity: IdentityID
     package let provider: ProviderName
     /// When the application got the code, as it says, else when we got it.
-    package let createdAt: WallTime
+    package internal(set) var createdAt: WallTime
     package private(set) var phase: Phase
     package private(set) var failures: Int
 

@@ -17,7 +17,8 @@ package struct PurgeWork: Hashable, Sendable {
     package var lastTrouble: String?
     /// ``Obstacle/text`` of that call.
     package var obstacle: String?
-    /// The end of a restoration that brought back what had been purged; see ``Request/fence(in:)``.
+    /// The end of a restoration that brought back what had been purged, or what a clock showed that
+    /// was ahead; see ``Request/fence(in:)``.
     package var restoredAt: WallTime?
     /// The holds on rows under which the last purge left some alone.
     ///

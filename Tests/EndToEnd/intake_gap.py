@@ -1,6 +1,7 @@
 """A credential in the spool just before a deletion over the socket: nobody is erased with a live token."""
 
 import os
+import re
 import sqlite3
 import time
 
@@ -87,7 +88,7 @@ def restarted(checks, stage):
 
 
 def unsealed(checks, stage):
-    """The user's data key is lost: the credential cannot be sealed until the key is back."""
+    """The user's data key is lost: a new credential of theirs cannot be sealed."""
     user, (first, second) = stage.new_users(1)[0], stage.new_tokens(2)
     stage.store(user, first)
     stage.stop()
@@ -97,17 +98,27 @@ def unsealed(checks, stage):
     os.unlink(key)
     assert stage.run("expunged", "--generate-vault-key", key).returncode == 0
     stage.start()
-    if not checks.check("it starts with another vault key", stage.comes_up(), stage.log()[-1500:]):
+    comes_true(lambda: stage.daemon.poll() is not None, 30)
+    lost = re.findall("sealed under key '([0-9a-f]+)'", stage.log())[-1]
+    with open(stage.path("expunged.toml")) as file:
+        before = file.read()
+    with open(stage.path("expunged.toml"), "w") as file:
+        file.write(before + f'[vault]\nlost_key_ids = ["{lost}"]\n')
+    stage.start()
+    if not checks.check("it starts without the key of some users", stage.comes_up(), stage.log()[-1500:]):
         return
     commit(stage, user, second)
     _, body = stage.delete(user)
+    shown = "/v1/requests/" + body["id"]
     checks.check("a deletion waits for the credential that cannot be sealed", comes_true(
-        lambda: stage.http("GET", f"/v1/requests/{body['id']}")[1].get("detail")
-        == "awaiting_credentials", 15), stage.http("GET", f"/v1/requests/{body['id']}"))
+        lambda: stage.http("GET", shown)[1].get("detail") == "awaiting_credentials", 15),
+        stage.http("GET", shown))
     checks.check("and nothing of the user is erased", user in stage.rows_left())
     stage.stop()
     with open(key, "wb") as file:
         file.write(old)
+    with open(stage.path("expunged.toml"), "w") as file:
+        file.write(before)
     stage.start()
     checks.check("it starts with the right key again", stage.comes_up())
     judged(checks, stage, "the key is back", [user, user], [first, second])

@@ -60,8 +60,10 @@ extension Simulator {
     fileprivate mutating func drawUsers() {
         let userCount = Int.random(in: 1...4, using: &dice)
         for user in 1...userCount {
+            var isAtApple = false
             for provider in [apple, other, rotating] where chance(600) {
                 drawIdentity(user, provider)
+                isAtApple = isAtApple || provider == apple
             }
             for before in [1, 3600] { writeDated(user: user, before: .seconds(before)) }
             for provider in [apple, other, password, unconfigured] where chance(300) {
@@ -70,7 +72,7 @@ extension Simulator {
             let delay = Duration.seconds(Int64.random(in: 0...600, using: &dice))
             let isDeletion = chance(800)
             let grace = Duration.seconds(Int64(pick([0, 0, 30, 3600])))
-            if chance(300) {
+            if chance(500), !isAtApple {
                 let unsealedFor = Duration.seconds(Int64(pick([0, 0, 5, 90_000])))
                 at(delay) { $0.spoolToken(user: user, provider: apple, unsealedFor: unsealedFor) }
             }

@@ -193,8 +193,20 @@ struct SimulatedStore {
 
     mutating func reclock(_ step: ClockStep, at time: WallTime) {
         clockError += step.by
-        clockEpoch = step.to + step.by
+        clockEpoch = step.epochAfter
         for id in requests.keys { requests[id]?.request.reclock(step, at: time) }
+        for id in exchanges.keys { exchanges[id]?.reclock(step) }
+        for id in identities.keys {
+            for index in identities[id]?.credentials.indices ?? 0..<0 {
+                let credential = identities[id]?.credentials[index]
+                identities[id]?.credentials[index].lastLiveAt = credential?.lastLiveAt.map {
+                    min($0, time)
+                }
+                identities[id]?.credentials[index].lastRefreshAt = credential?.lastRefreshAt.map {
+                    min($0, time)
+                }
+            }
+        }
     }
 
     mutating func commit(_ changes: [StateChange]) -> [ChangeNews?] {
@@ -211,7 +223,7 @@ struct SimulatedStore {
         case .saveExchange(let exchange, let time):
             exchanges[exchange.credential] = exchange.phase.isFinal ? nil : exchange
             guard exchange.phase.isFinal else { return nil }
-            setStep(of: exchange, .unusable)
+            setStep(of: exchange, exchange.phase == .unknown ? .lost : .unusable)
             noteNews(of: exchange.identity, at: time)
             return news(of: exchange.identity).map { .identity($0) }
         case .storeTokens(let exchange, let tokens, _, let time):

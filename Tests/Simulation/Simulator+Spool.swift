@@ -74,7 +74,7 @@ extension Simulator {
     /// I-14: nobody is erased while a credential of before the request was never looked at.
     mutating func checkSpool(_ row: SimulatedStore.Row) {
         guard let acceptedAt = acceptedAt[row.request.id],
-            spool.contains(where: { $0.user == row.user && $0.committedAt < acceptedAt })
+            spool.contains(where: { $0.user == row.user && $0.committedAt <= acceptedAt })
         else { return }
         world.violations.append("I-14: completed with a credential unread in the spool")
     }
@@ -88,7 +88,7 @@ extension Simulator {
         guard error != clockError else { return }
         let step = ClockStep(from: clockEpoch, to: clock, by: error - clockError)
         clockError = error
-        clockEpoch = clock
+        clockEpoch = step.epochAfter
         clockSetAt = now
         guard bug != .unheardStep else { return }
         turn([.clockStepped(step)])

@@ -42,6 +42,25 @@ import Testing
         )
     }
 
+    @Test("a clock that was ahead keeps its fence in the stores")
+    func fenceOfAhead() async throws {
+        let fixture = try StateFixture()
+        let ahead = StateFixture.start + .milliseconds(Self.year)
+        try await fixture.insertOpenRequest(acceptedAt: ahead, phase: "purging")
+        let step = ClockStep(
+            from: ahead - .seconds(60),
+            to: ahead + .seconds(60),
+            by: .milliseconds(-Self.year)
+        )
+        try await fixture.database.reclock(step, at: StateFixture.start + .seconds(60))
+        let (accepted, fence) = (
+            try await fixture.int("SELECT accepted_at FROM requests"),
+            try await fixture.int("SELECT restored_at FROM purges")
+        )
+        #expect(Int64(accepted) == StateFixture.start.unixMilliseconds)
+        #expect(Int64(fence) == ahead.unixMilliseconds)
+    }
+
     @Test("a request of before the wrong clock keeps its times")
     func untouched() async throws {
         let fixture = try StateFixture()

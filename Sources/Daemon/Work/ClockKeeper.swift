@@ -27,8 +27,6 @@ final class ClockKeeper: Sendable {
     static let alarmLifetime = Duration.seconds(86_400)
     /// Between two readings that are kept: slewing by 500 ppm stays below a step meanwhile.
     static let period = Duration.seconds(3600)
-    /// A clock that has not jumped for so long is believed: it may not go back behind this.
-    static let trustAge = Duration.seconds(86_400)
 
     private let state: StateDatabase
     private let clock: AnchoredClock
@@ -91,7 +89,7 @@ final class ClockKeeper: Sendable {
         if let known, bootID == known.bootID {
             missed = known.step(to: clock.reading)
             current.floor = known.floor
-            if missed == nil { current.epoch = min(known.epoch, current.epoch) }
+            current.epoch = min(missed?.epochAfter ?? known.epoch, current.epoch)
         }
         clock.begin(epoch: current.epoch)
         try await state.reclock(missed, at: now)
@@ -204,9 +202,9 @@ extension ClockKeeper.Record {
 
     /// A clock that has not jumped for long is believed.
     fileprivate func trusted(at now: WallTime) -> ClockKeeper.Record {
-        guard now.since(epoch) >= ClockKeeper.trustAge else { return self }
+        guard now.since(epoch) >= Limits.clockTrustAge else { return self }
         var trusted = self
-        trusted.floor = max(floor, now - ClockKeeper.trustAge)
+        trusted.floor = max(floor, now - Limits.clockTrustAge)
         return trusted
     }
 }

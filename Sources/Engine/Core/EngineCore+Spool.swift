@@ -100,6 +100,7 @@ extension EngineCore {
         spoolGate.restart(at: now)
         for name in laneOrder { lanes[name]?.reclock(by: step.by) }
         massDeletionGuard.reclock(by: step.by)
+        for id in exchanges.keys { exchanges[id]?.exchange.reclock(step) }
         for id in exchangeRetries.keys { exchangeRetries[id] = now }
         renewals.lookAt = renewals.lookAt.map { _ in now }
         renewals.tendAt = renewals.tendAt.map { _ in now }

@@ -183,7 +183,7 @@ extension AnchoredClock.State {
         steps.append(step)
         if steps.count > stepsMax { steps.removeFirst() }
         stepCount += 1
-        (anchor, epoch, last) = (reading, reading.wall, reading.wall)
+        (anchor, epoch, last) = (reading, step.epochAfter, reading.wall)
         return (last, step)
     }
 }

@@ -22,15 +22,23 @@ struct ClockWriter {
                 from,
                 to
             )
+        } else {
+            try database.run(
+                """
+                UPDATE purges SET restored_at = max(ifnull(restored_at, 0), r.fence)
+                FROM (SELECT id, min(created_at, accepted_at) AS fence FROM requests
+                  WHERE ended_at IS NULL AND accepted_at BETWEEN ?1 AND ?2) AS r
+                WHERE purges.request_id = r.id
+                """,
+                from,
+                to
+            )
         }
-        let fence =
-            step.by > .zero
-            ? ", accepted_at = accepted_at + ?3, created_at = min(created_at, accepted_at) + ?3"
-            : ""
         try database.run(
             """
             UPDATE requests SET not_before = not_before + ?3, deadline_at = deadline_at + ?3,
-              due_at = iif(park_reason IS NULL AND due_at IS NOT NULL, ?4, due_at)\(fence)
+              accepted_at = accepted_at + ?3, created_at = min(created_at, accepted_at) + ?3,
+              due_at = iif(park_reason IS NULL AND due_at IS NOT NULL, ?4, due_at)
             WHERE ended_at IS NULL AND accepted_at BETWEEN ?1 AND ?2
             """,
             from,
@@ -70,7 +78,7 @@ struct ClockWriter {
         let text = try database.first("SELECT value FROM meta WHERE key = ?", key) { $0.text(0) }
         var parts = text?.split(separator: " ").map(String.init) ?? []
         guard parts.count == 6, let wall = Int64(parts[4]) else { return }
-        parts[1] = "\((step.to + step.by).unixMilliseconds)"
+        parts[1] = "\(step.epochAfter.unixMilliseconds)"
         parts[4] = "\((WallTime(unixMilliseconds: wall) + step.by).unixMilliseconds)"
         try database.run(
             "UPDATE meta SET value = ? WHERE key = ?",
