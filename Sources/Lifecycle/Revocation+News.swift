@@ -29,7 +29,11 @@ extension Revocation {
             if credential.isInDoubt, !credentials[index].step.isFinal {
                 credentials[index].isInDoubt = true
             }
-            if credentials[index].step == .codePending { credentials[index].step = credential.step }
+            guard credentials[index].step == .codePending else { continue }
+            credentials[index].step = credential.step
+            // What it may have brought is younger than what was revoked.
+            let isYounger = credentials.contains(where: \.hasRevokeIntent)
+            if credential.step == .lost, isYounger { credentials[index].isInDoubt = true }
         }
         if isNews {
             verdict = nil

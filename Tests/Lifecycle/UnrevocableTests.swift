@@ -126,6 +126,40 @@ struct UnrevocableTests {
         #expect(machine.request.revocations[0].credentials[0].step == .accepted)
     }
 
+    @Test func `a revocation that ends the whole grant waits for the code beside the token`()
+        throws
+    {
+        let code = Sample.credential(
+            .codePending,
+            id: Sample.secondToken,
+            kind: .authorizationCode
+        )
+        var machine = Machine(identities: [Sample.snapshot([Sample.credential(), code])])
+        try machine.send(.due)
+        #expect(try machine.answer(check: .live) == [])
+        #expect(machine.request.phase == .open(.revoking))
+        let lost = Sample.credential(.lost, id: Sample.secondToken, kind: .authorizationCode)
+        #expect(try machine.learn([Sample.credential(), lost]).count == 1)
+        #expect(machine.request.revocations[0].credentials[0].step == .revoking)
+        #expect(machine.request.revocations[0].credentials[1].isInDoubt == false)
+    }
+
+    @Test func `a code that is lost after the revocation leaves it unconfirmed`() throws {
+        let other = IdentityID(TimeOrderedID(high: 1, low: 2))
+        let waiting = Sample.snapshot(
+            [Sample.credential(.codePending, id: Sample.secondToken, kind: .authorizationCode)],
+            identity: other
+        )
+        var machine = Machine(identities: [Sample.snapshot(), waiting])
+        try machine.revokeEverything()
+        #expect(machine.verdict == .accepted)
+        let kind = CredentialKind.authorizationCode
+        try machine.learn([Sample.credential(.codePending, id: Sample.freshToken, kind: kind)])
+        #expect(machine.verdict == nil)
+        try machine.learn([Sample.credential(.lost, id: Sample.freshToken, kind: kind)])
+        #expect(machine.verdict == .unconfirmed)
+    }
+
     @Test func `a code that is exchanged brings its token into the request`() throws {
         let code = Sample.credential(.codePending, kind: .authorizationCode)
         var machine = Machine(identities: [Sample.snapshot([code])])
