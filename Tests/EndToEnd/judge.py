@@ -133,3 +133,37 @@ class Judge:
                 continue
             hits += [(f"bytes in {path.rsplit('/', 1)[-1]}", user) for user, form in forms.items() if form in data]
         return hits
+
+
+class Silent:
+    """Keeps what was found instead of printing it."""
+
+    def __init__(self):
+        self.found = []
+
+    def check(self, text, holds, detail=""):
+        if not holds:
+            self.found += str(detail).splitlines()
+        return bool(holds)
+
+
+def judge_finds_planted(checks, make_stage):
+    """A token that works, a row and bytes of a user whose deletion is completed: else no verdict here is worth anything."""
+    stage = make_stage(Silent())
+    try:
+        assert stage.starts()
+        [user] = stage.new_users(1)
+        token, other = stage.new_tokens(2)
+        stage.store(user, token)
+        stage.judge.handed.append((user, "apple", other["refresh_token"], 0))
+        request = stage.delete(user)[1]["id"]
+        assert comes_true(lambda: stage.http("GET", f"/v1/requests/{request}")[1]["state"] == "completed", 20)
+        with sqlite3.connect(stage.app, timeout=10) as app:
+            app.execute("INSERT INTO posts (author_id) VALUES (?)", (user,))
+        with open(stage.path("state/left"), "w") as file:
+            file.write(f"so many words {user} and more")
+    finally:
+        stage.close()
+    found = [line.partition(":")[0] for line in stage.checks.found]
+    checks.equal("the judge finds a token that works, a row and bytes that are planted", sorted(found), [
+        "a row of posts", "a token works at apple that is called ['accepted']", "bytes in left"])

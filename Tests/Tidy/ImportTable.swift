@@ -82,7 +82,7 @@ enum ImportTable {
             "EndToEnd": [
                 "Lifecycle", "Sandbox", "Control", "ControlClient", "GRDB", "Subprocess",
             ],
-            "Fuzz": ["Crypto", "GRDB", "NIOCore", "NIOHTTP1"],
+            "Fuzz": ["Crypto", "Dispatch", "GRDB", "NIOCore", "NIOHTTP1"],
             "Tidy": [],
         ]
         return table.merging(additions) { $0.union($1) }
