@@ -93,7 +93,14 @@ def write_ahead_log(checks, stage):
     """Its index is a file that whoever may write the spool can cut short under a reader: it is never read."""
     before = said(stage, "spool quarantined", "in_wal")
     database = sqlite3.connect(stage.spool, timeout=10)
-    database.execute("PRAGMA journal_mode = WAL")
+
+    def keeps_it():
+        # The service switches it back at once, unless the connection has read something since.
+        database.execute("PRAGMA journal_mode = WAL").fetchone()
+        database.execute("SELECT count(*) FROM requests").fetchone()
+        return database.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+
+    assert comes_true(keeps_it, 20)
     user = stage.new_users(1)[0]
     stage.spool_delete(user)
     checks.check("a spool in WAL mode that an application keeps open: an alarm says that it is quarantined",
