@@ -240,20 +240,13 @@ def receipt_verifies(checks, stage, request):
                  unnoticed(verifier, receipt["ledger"]["key"], receipt), [])
     checks.equal("a member that is there twice is refused", says(verifier, receipt["ledger"]["key"], json.dumps(receipt).replace(
         '"not_erased":', '"not_erased": [], "not_erased":', 1)), None)
-    old = of_an_earlier_version(verifier, receipt)
-    told = says(verifier, old["ledger"]["key"], json.dumps(old)) or ""
-    checks.check("without a digest in the ledger the verifier claims less", {
-        "identities", "targets", "not_erased"} <= disclaimed(told), told)
-    checks.equal("and no more than it compares", unnoticed(verifier, old["ledger"]["key"], old), [])
-    for change in ("verdict", "rows", "fenced_rows"):
-        other = json.loads(json.dumps(old))
-        part = other["identities"][0] if change == "verdict" else other["targets"][0]["tables"][0]
-        part[change] = "manual" if change == "verdict" else part[change] + 1
-        checks.equal(f"but another {change} is refused", says(verifier, old["ledger"]["key"], json.dumps(other)), None)
+    bare = without_digest(verifier, receipt)
+    checks.equal("a receipt of which the ledger has no digest is refused",
+                 says(verifier, bare["ledger"]["key"], json.dumps(bare)), None)
     return receipt
 
 
-def of_an_earlier_version(verifier, receipt):
+def without_digest(verifier, receipt):
     """The receipt with a ledger that has no digest of it; the verifier takes its checkpoint for signed."""
     texts = [json.dumps({name: value for name, value in json.loads(item["entry"]).items() if name != "receipt"})
              for item in receipt["ledger"]["entries"]]
