@@ -6,7 +6,7 @@ package enum NoticeEffect: String, Sendable, CaseIterable {
     case deletionOpen = "deletion_open"
     /// The identity is known to be cut off; open requests take that as evidence.
     case linkUpdated = "link_updated"
-    /// It says that the link is cut, but not when: no evidence, so the tokens are tried all the same.
+    /// It says that the link is cut, but not when: no evidence, so the tokens are tried.
     case hinted
     /// It tells of what we did ourselves; a verdict may have risen to `proven`.
     case echo

@@ -321,6 +321,25 @@ struct OAuth2GoldenTests {
         }
     }
 
+    @Test(
+        "the self-check takes any refusal of a code that cannot exist, and nothing else",
+        arguments: [
+            (RawServer.Reaction.http(403), nil), (.json(403, #"{"message":"Forbidden"}"#), nil),
+            (.http(400), nil), (Golden.error("invalid_grant"), nil),
+            (Golden.error("invalid_request"), nil),
+            (Golden.error("invalid_client"), Trouble.misconfigured),
+            (.http(401), .misconfigured), (Golden.html(403), .unusable), (.http(500), .unusable),
+            (Golden.text(Golden.tokens), .unusable),
+        ]
+    )
+    func selfCheck(reaction: RawServer.Reaction, trouble: Trouble?) async throws {
+        try await RawServer.with(answering: reaction) { server in
+            try await OAuth2Harness.with(OAuth2Harness.at(server, .standard)) { provider in
+                #expect(await provider.diagnose() == trouble)
+            }
+        }
+    }
+
     @Test("a token that is stored under another client id is asked about and revoked with its own")
     func wrongClientID() async throws {
         let isLive = Mutex(true)

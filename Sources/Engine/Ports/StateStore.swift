@@ -298,8 +298,8 @@ package protocol StateStore: Sendable {
 
     /// Commits a batch.
     ///
-    /// - Returns: For each change, what it made known, if anything: `tell`, `storeTokens`, `rotate` and a
-    ///   final `saveExchange` answer with the identity's news, a full page of `wake` with where it
-    ///   ended.
+    /// - Returns: For each change, what it made known, if anything: `tell`, `storeTokens`, `rotate`
+    ///   and a final `saveExchange` answer with the identity's news, a full page of `wake` with
+    ///   where it ended.
     func commit(_ changes: [StateChange]) async throws -> [ChangeNews?]
 }

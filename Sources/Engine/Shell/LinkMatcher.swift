@@ -2,8 +2,8 @@ import Lifecycle
 
 /// Finds which of the vault's identities a directory's links are.
 ///
-/// A directory may name a user otherwise than the provider does: Firebase leaves the tenant out of a
-/// Microsoft name. So the provider compares the names themselves, before only their hashes are left.
+/// A directory may name a user otherwise than the provider does: Firebase leaves the tenant out of
+/// a Microsoft name. So the provider compares the names themselves, before only hashes are left.
 struct LinkMatcher: Sendable {
     let opener: CredentialOpener
     let providers: [ProviderName: any IdentityProvider]

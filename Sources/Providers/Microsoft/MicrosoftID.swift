@@ -34,8 +34,8 @@ struct MicrosoftID: Hashable, Sendable {
 
     /// Whether Firebase's `rawId` is this user: the object id.
     ///
-    /// That of a personal account has 16 digits at most, so Firebase leaves out dashes and the zeros
-    /// before them.
+    /// That of a personal account has 16 digits at most, so Firebase leaves out dashes and the
+    /// zeros before them.
     func isNamed(_ name: Secret) -> Bool {
         let name = name.exposeText().lowercased()
         guard isPersonal else { return name == object }

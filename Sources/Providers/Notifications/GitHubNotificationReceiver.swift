@@ -5,7 +5,7 @@ package import Lifecycle
 /// (docs.github.com, "Webhook events and payloads"); every GitHub App gets it, an OAuth app never.
 ///
 /// `X-Hub-Signature-256` is the HMAC-SHA-256 of the body under the webhook's secret. Neither a time
-/// nor the delivery's id is signed, so a copy of an old delivery looks like a new one: it is a hint.
+/// nor the delivery's id is signed, so a copy of an old delivery looks new: it is a hint.
 package struct GitHubNotificationReceiver: NotificationReceiver {
     private let provider: ProviderName
     private let webhookSecret: Secret

@@ -172,8 +172,8 @@ package final class OAuth2Provider: ConnectedProvider {
                 form.add("code", "expunged-self-check")
             }
             switch reading.meaning {
-            // Servers may look at the request before they look at the client, and refuse a wrong code
-            // in their own way: 403, or 400 without a body.
+            // Servers may look at the request before they look at the client, and refuse a wrong
+            // code in their own way: 403, or 400 without a body.
             case .refused, .unclear, .trouble(.rejected): continue
             case .honoured: return .unusable
             case .trouble(let trouble): return trouble
