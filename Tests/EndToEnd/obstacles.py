@@ -3,13 +3,15 @@
 Judged by the rows and files that are left, never by what the daemon believes.
 """
 
+import json
 import os
 import sqlite3
 import subprocess
+import sys
 
 from canaries import canary
 from checks import comes_true
-from stage import GONE, Stage
+from stage import GONE, ROOT, Stage
 
 TARGETS = """
 [[target.table]]
@@ -61,6 +63,7 @@ END;
 """
 FORGED = "erased:0123456789abcdef0123456789abcdef"
 PATIENCE_S = 30
+VERIFIER = os.path.join(ROOT, "docs/verify-ledger.py")
 
 
 def obstacles(checks, seed):
@@ -222,4 +225,12 @@ def overcome(checks, stage, town, users):
     checks.check("the receipt does not call that store verified",
                  crm["verified"] is False and "not_looked_for" in crm and "NOT looked for in 'crm'" in receipt["summary"],
                  receipt)
+    comes_true(lambda: "ledger" in stage.http("GET", f"/v1/requests/{town.requests[user]}/receipt")[1], PATIENCE_S)
+    receipt = stage.http("GET", f"/v1/requests/{town.requests[user]}/receipt")[1]
+    path = stage.path("receipt.json")
+    with open(path, "w") as file:
+        json.dump(receipt, file, ensure_ascii=False)
+    done = subprocess.run([sys.executable, VERIFIER, receipt["ledger"]["key"], "--receipt", path],
+                          capture_output=True, text=True)
+    checks.check("the ledger says the same, for a program of our own", done.returncode == 0, done.stderr)
     checks.check("and says who decided", receipt.get("abandoned", {}).get("reason") == "no customer record", receipt)

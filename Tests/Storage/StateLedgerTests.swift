@@ -48,6 +48,18 @@ struct StateLedgerTests {
         #expect(try await fixture.database.ledgerSize(covering: opened.id) == 5)
     }
 
+    @Test func `a store into which no key led is not called verified`() async throws {
+        let fixture = try StateFixture()
+        let opened = try await fixture.open("alice").request
+        var ended = opened.completed()
+        ended.purges[0].counts.entries = [
+            .init(name: "app-db.customer", action: PurgeCounts.notLookedForAction, rowCount: 0)
+        ]
+        try await fixture.save(ended, was: opened)
+        let events = try await leaves(fixture).filter { $0.contains(#""target":"app-db""#) }
+        #expect(events.count == 1 && events[0].hasPrefix(#"{"event":"not_looked_for","#))
+    }
+
     @Test func `a pause, a hold on a user and their ends say who wanted them, once`() async throws {
         let fixture = try StateFixture()
         let (state, start) = (fixture.database, StateFixture.start)

@@ -47,7 +47,8 @@ struct RequestLeaves {
             text += write(
                 time,
                 [
-                    (.event, .word("verified")), (.request, .id(now.id.value)),
+                    (.event, .word(purge.counts.isNotLookedFor ? "not_looked_for" : "verified")),
+                    (.request, .id(now.id.value)),
                     (.target, .word(LedgerEntry.plain(purge.target.rawValue))),
                     (.rows, .number(entries.reduce(0) { $0 + Int64($1.rowCount) })),
                     (.fenced, .number(entries.reduce(0) { $0 + Int64($1.fencedCount) })),
