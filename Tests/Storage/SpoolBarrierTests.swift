@@ -22,6 +22,42 @@ struct SpoolBarrierTests {
         }
     }
 
+    @Test("credentials that are submitted faster than they are taken are not waited for")
+    func bounded() async throws {
+        let spool = try SpoolFixture()
+        let count = Mutex(0)
+        @Sendable func flood(_ rows: Int) throws {
+            try spool.execute(
+                """
+                WITH RECURSIVE c (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < \(rows))
+                INSERT INTO credentials (user_id, provider, kind, secret)
+                SELECT 'flood', 'apple', 'refresh_token', 's' || i FROM c
+                """
+            )
+        }
+        let taker = SpoolTaker(judge: { credential in
+            let number = count.withLock { count in
+                count += 1
+                return count
+            }
+            guard number % 50 == 1, number < 20_000 else { return .sealed }
+            do {
+                try flood(60)
+            } catch {
+                Issue.record("the flood ended")
+            }
+            return .sealed
+        })
+        try flood(200)
+        try spool.store("last", secret: "before the question")
+        let service = spool.service(taker, SpoolMirrorBox(), SpoolHealthLog())
+        try await running(service) {
+            #expect(await service.readToEnd() == .read)
+            #expect(taker.secrets.contains("before the question"))
+            #expect(count.withLock { $0 } < 5000, "the flood goes on")
+        }
+    }
+
     @Test("a lock is waited out, whoever holds it")
     func waitsForLock() async throws {
         let spool = try SpoolFixture()

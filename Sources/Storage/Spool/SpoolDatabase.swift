@@ -27,6 +27,8 @@ final class SpoolDatabase: Sendable {
         var isAtEnd = true
         /// No credential is left; requests may be.
         var areCredentialsAtEnd = true
+        /// The first credential that was not looked at; `nil` when no id can follow.
+        var nextCredential: Int64?
         var unreadableCount = 0
         var look: SpoolLook?
         /// The content changed to an older or another one.
@@ -222,6 +224,7 @@ extension SpoolDatabase {
             )
             let checks = SpoolChecks(database: database, spoolID: look.spoolID, hasher: hasher)
             try Self.fill(&reading, &scan, checks, limit)
+            reading.nextCredential = scan.cursor[.credentials]
             return (reading, scan.cursor)
         }
         switch answer {

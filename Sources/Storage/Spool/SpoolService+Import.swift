@@ -38,8 +38,7 @@ extension SpoolService {
             lock = SpoolPause.lock
             await note(reading)
             guard await handOver(reading) else { return .again }
-            // Behind the last credential there are only requests.
-            if reading.areCredentialsAtEnd { barrier.pass(mark) }
+            answer(mark, reading)
             guard reading.isAtEnd else { return .again }
             return isRescan ? await rescanStep(&lock) : .stop
         case .busy:
@@ -59,6 +58,29 @@ extension SpoolService {
             monitor.quarantine(trouble)
             return .stop
         }
+    }
+
+    /// Answers whoever waits once the credentials that were there at the first read have been taken:
+    /// behind the last one there are only requests.
+    ///
+    /// The end of all credentials may never come, while somebody submits them faster than they are
+    /// sealed.
+    private func answer(_ mark: SpoolBarrier.Mark, _ reading: SpoolDatabase.Reading) {
+        let passed = work.withLock { work -> SpoolBarrier.Mark? in
+            if reading.areCredentialsAtEnd {
+                work.goal = nil
+                return mark
+            }
+            if let goal = work.goal {
+                guard (reading.nextCredential ?? .max) > goal.last else { return nil }
+                work.goal = nil
+                return goal.mark
+            }
+            guard barrier.hasWaiters, let look = reading.look else { return nil }
+            work.goal = (mark, Int64(look.sequences[.credentials] ?? 0))
+            return nil
+        }
+        if let passed { barrier.pass(passed) }
     }
 
     /// One piece of reading everything again; new rows are looked for between the pieces.

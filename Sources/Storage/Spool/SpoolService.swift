@@ -59,6 +59,8 @@ package final class SpoolService: Sendable {
         var isMade = false
         /// Since when the file is in trouble, but for a lock.
         var unreadableSince: Duration?
+        /// Whom a read answers once it has passed that credential.
+        var goal: (mark: SpoolBarrier.Mark, last: Int64)?
         /// Before postponed rows are offered again.
         var postponedPause = SpoolPause.postponed
     }
