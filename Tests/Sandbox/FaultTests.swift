@@ -46,6 +46,25 @@ struct FaultTests {
         }
     }
 
+    @Test("a token that cannot be served is answered 400, and others are served")
+    func unserviceable() async throws {
+        try await SandboxFixture.with { fixture in
+            let tokens = try fixture.sandbox.issueRefreshTokens(count: 2)
+            var plan = FaultPlan(rate: 0, endpoints: [.revoke])
+            plan.unserviceable = [tokens[0].refreshToken]
+            fixture.sandbox.inject(plan)
+            for _ in 1...3 {
+                let refused = try await fixture.revoke(tokens[0].refreshToken)
+                #expect(refused.status == 400)
+            }
+            #expect(fixture.sandbox.grantState(user: tokens[0].user) == .live)
+            #expect(try await fixture.revoke(tokens[1].refreshToken).status == 200)
+            #expect(fixture.sandbox.grantState(user: tokens[1].user) == .revoked)
+            let calls = fixture.sandbox.log().filter { $0.endpoint == .revoke }
+            #expect(calls.map(\.status) == [400, 400, 400, 200])
+        }
+    }
+
     @Test(
         "a fault before acting answers what it should and leaves the grant alone",
         arguments: [
