@@ -21,8 +21,7 @@ enum AnswerLimit {
         var informationalCount = 0
 
         var isExceeded: Bool {
-            informationalCount > informationalMax
-                || wireByteCount > besidesBodyMax + wirePerBodyMax * bodyByteCount
+            wireByteCount > besidesBodyMax + wirePerBodyMax * bodyByteCount
         }
 
         func reset() { (wireByteCount, bodyByteCount, informationalCount) = (0, 0, 0) }
@@ -61,6 +60,7 @@ enum AnswerLimit {
         typealias OutboundIn = HTTPClientRequestPart
 
         private let count: Count
+        private var isOver = false
 
         init(_ count: Count) { self.count = count }
 
@@ -77,10 +77,16 @@ enum AnswerLimit {
             switch unwrapInboundIn(data) {
             case .head(let head):
                 if head.status.code < 200 { count.informationalCount += 1 }
+                guard count.informationalCount <= informationalMax else {
+                    // Once: what the decoder still has is dropped.
+                    if !isOver { context.fireErrorCaught(RemoteCall.TooLarge()) }
+                    isOver = true
+                    return
+                }
             case .body(let bytes): count.bodyByteCount += bytes.readableBytes
             case .end: break
             }
-            context.fireChannelRead(data)
+            if !isOver { context.fireChannelRead(data) }
         }
     }
 }
