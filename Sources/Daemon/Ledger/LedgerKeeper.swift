@@ -94,7 +94,11 @@ actor LedgerKeeper {
         }
         fileEnd = start
         var unknown: [(note: String, end: Int)] = []
+        var isTorn = false
         let rest = try await file.read(from: start) { bytes, end in
+            // No note has a zero byte: a power cut kept the length, and sectors before the end not.
+            isTorn = isTorn || bytes.contains(0)
+            guard !isTorn else { return }
             guard let text = String(validating: bytes, as: UTF8.self),
                 let note = SignedNote(text), key.isSigner(of: note)
             else {
@@ -118,15 +122,14 @@ actor LedgerKeeper {
         // An end that was torn by a crash, or tombstones without their checkpoint: they are written
         // again.
         if found == .sound { try file.cut(to: fileEnd) }
-        if found == .sound, !rest.isEmpty {
+        if found == .sound, isTorn || !rest.isEmpty {
             logger.warning("the checkpoint file ended within a note, cutting that off")
         }
         return found
     }
 
-    /// Compares the newest rows of the state with the file, and adds the one that a crash left out.
-    ///
-    /// - Parameter unknown: Checkpoints of the file behind the last row.
+    // Compares the newest rows of the state with the file, and adds the one that a crash left out.
+    // Unknown are the checkpoints of the file behind the last row.
     private func checkRows(
         _ unknown: [(note: String, end: Int)]
     ) async throws -> LedgerHealth {
@@ -148,7 +151,8 @@ actor LedgerKeeper {
         }
         // Each row is stored before the next note is written.
         guard let last = unknown.first else { return .sound }
-        guard unknown.count == 1, state.wasUncleanStop, let checkpoint = self.last?.checkpoint else {
+        guard unknown.count == 1, state.wasUncleanStop, let checkpoint = self.last?.checkpoint
+        else {
             return .damaged(.badCheckpointRow)
         }
         if let root = try await state.ledgerRoot(at: checkpoint.size), root == checkpoint.root {
