@@ -87,7 +87,7 @@ import Vault
         #expect(receipts.credentials == [.postponed, .sealed])
         let admitted = ear.usersAtAdmission
         #expect(admitted.map { $0.users.contains($0.loaded.userHash) } == [true, false])
-        #expect(admitted.allSatisfy(\.loaded.isSpoolRead))
+        #expect(admitted.allSatisfy { $0.loaded.isSpoolRead })
     }
 
     @Test("a row that is sealed later, or is gone at the end of a rescan, holds up nobody")
