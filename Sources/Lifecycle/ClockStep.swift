@@ -18,6 +18,13 @@ package struct ClockStep: Hashable, Sendable {
         self.by = by
     }
 
+    /// What a clock that was set back a little must pass before anything is destroyed.
+    ///
+    /// It may be wrong now; `nil` for any other jump.
+    package var waitsUntil: WallTime? {
+        by < .zero && .zero - by <= Limits.clockWaitMax ? to : nil
+    }
+
     /// Since when times may be wrong by the next jump: soon after a start, jumps follow each other
     /// until the clock is right.
     package var epochAfter: WallTime {
@@ -58,7 +65,7 @@ extension Request {
             }
             if phase.parkReason == nil { dueAt = dueAt.map { _ in now } }
         }
-        clampTimes(at: now)
+        clampTimes(at: now, latest: step.by < .zero ? now : now + Limits.backoffMax)
     }
 
     /// Takes over that the true time of the request is not before this one.
@@ -72,8 +79,8 @@ extension Request {
     /// Brings what lies implausibly far ahead to now; a clock that was ahead has set it.
     ///
     /// No retry is further away than ``Limits/backoffMax``.
-    package mutating func clampTimes(at now: WallTime) {
-        let latest = now + Limits.backoffMax
+    package mutating func clampTimes(at now: WallTime, latest: WallTime? = nil) {
+        let latest = latest ?? now + Limits.backoffMax
         func clamp(_ time: inout WallTime?) { if let set = time, set > latest { time = now } }
         lookup.map { work in
             var work = work

@@ -285,9 +285,9 @@ extension JournalEvent {
         case .spoolBack: "5b9efd6bc73c4732a19ef07b319a248c"
         case .spoolReplaced: "fa88d1e8922f4fc5b1bd53fefb0f129e"
         case .spoolInWAL: "0e67c2c3a69548fea661647ad7d5f936"
-        case .spoolNotRead: "69567bcc428868ded1e415aaa051d303"
-        case .clockStepped: "c6e289de0967a5ca5fea63ed7da0ab95"
-        case .clockBehind: "0481ada20f4db4bbec58a006f3de7ee7"
+        case .spoolNotRead: "41caf9fd6bcb4fc4bd85f829c53a7b75"
+        case .clockStepped: "af97de27439b497ea719658db6c9c3de"
+        case .clockBehind: "c8dda9bf20184da6bc9e8c1e3f2eaf80"
         }
     }
 }

@@ -16,6 +16,8 @@ package enum Limits {
     /// Jumps that follow each other within this time correct each other: NTP steps in its first
     /// minutes.
     package static let clockSettling = Duration.seconds(3600)
+    /// A clock that is set back by no more is waited for: until it shows again what it has shown.
+    package static let clockWaitMax = Duration.seconds(60)
     /// First step of the retry delay: long enough for a restart of the other side's process.
     package static let backoffBase = Duration.milliseconds(500)
     /// Longest retry delay: a provider that is back is noticed within a day, for years.

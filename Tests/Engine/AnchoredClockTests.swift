@@ -40,9 +40,12 @@ struct AnchoredClockTests {
         #expect(clock.stepCount == 0)
     }
 
-    @Test("a step is followed and reported with the time of the wrong clock", arguments: [
-        Duration.seconds(365 * 86_400), .seconds(-365 * 86_400), .seconds(3), .seconds(-3),
-    ])
+    @Test(
+        "a step is followed and reported with the time of the wrong clock",
+        arguments: [
+            Duration.seconds(365 * 86_400), .seconds(-365 * 86_400), .seconds(3), .seconds(-3),
+        ]
+    )
     func step(_ jump: Duration) {
         let machine = Machine()
         let clock = AnchoredClock(clocks: machine.clocks)

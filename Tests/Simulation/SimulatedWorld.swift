@@ -134,7 +134,8 @@ struct SimulatedWorld {
 
     func liveTokenCount(user: Int, provider: ProviderName? = nil) -> Int {
         tokens.count { name, token in
-            token.user == user && token.isLive && !unread.contains(name) && (provider.map { $0 == token.provider } ?? true)
+            token.user == user && token.isLive && !unread.contains(name)
+                && (provider.map { $0 == token.provider } ?? true)
         }
     }
 }

@@ -123,7 +123,8 @@ final class ClockKeeper: Sendable {
                 while true {
                     try await self.clock.sleep(until: self.clock.now() + Self.period)
                     guard let current = self.record.withLock({ $0 }) else { continue }
-                    try await self.keep(current.trusted(at: self.clock.now()))
+                    let now = self.clock.now()
+                    try await self.keep(current.trusted(at: now, since: self.clock.epoch))
                 }
             }
             try await group.next()
@@ -152,11 +153,8 @@ final class ClockKeeper: Sendable {
         lastStepAt.withLock { $0 = now }
         let sign = step.by < .zero ? "" : "+"
         logger.note(.clockStepped, ["detail": "\(sign)\(step.by.milliseconds / 1000) s"])
-        if newest > now {
-            current.forgiven = max(current.forgiven, newest)
-        } else {
-            current.floor = max(current.floor, newest)
-        }
+        if newest > now { current.forgiven = max(current.forgiven, newest) }
+        if let floor = step.waitsUntil { current.floor = max(current.floor, floor) }
     }
 
     private func keep(_ current: Record) async throws {
@@ -201,7 +199,7 @@ extension ClockKeeper.Record {
     }
 
     /// A clock that has not jumped for long is believed.
-    fileprivate func trusted(at now: WallTime) -> ClockKeeper.Record {
+    fileprivate func trusted(at now: WallTime, since epoch: WallTime) -> ClockKeeper.Record {
         guard now.since(epoch) >= Limits.clockTrustAge else { return self }
         var trusted = self
         trusted.floor = max(floor, now - Limits.clockTrustAge)

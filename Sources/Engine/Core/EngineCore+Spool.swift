@@ -86,6 +86,10 @@ extension EngineCore {
 
     /// The clock jumped: whatever was dated by the wrong one is corrected, here and in the store.
     mutating func reclock(_ step: ClockStep, at now: WallTime) {
+        if let floor = step.waitsUntil {
+            clockFloor = max(clockFloor, floor)
+            around.clockFloor = clockFloor
+        }
         looseChanges.append(.reclock(step, at: now))
         nextBatch.hasWake = true
         nextBatch.reclockCount += 1

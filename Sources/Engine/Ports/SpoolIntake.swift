@@ -110,6 +110,9 @@ package protocol SpoolIntake: Sendable {
 }
 
 extension SpoolIntake {
+    /// Does nothing.
     package func rescanBegan() {}
+
+    /// Does nothing.
     package func rescanEnded() {}
 }

@@ -88,7 +88,9 @@ package final class AnchoredClock: EngineClock {
             let wall = clocks.wall()
             let after = clocks.uptime()
             tries += 1
-            if after - before < readingMax || tries == 8 { return Anchor(wall: wall, uptime: after) }
+            guard after - before >= readingMax, tries < 8 else {
+                return Anchor(wall: wall, uptime: after)
+            }
         }
     }
 

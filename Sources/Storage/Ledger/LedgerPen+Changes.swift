@@ -18,8 +18,8 @@ extension LedgerPen {
             write(hold, "target_held", by: hold.uid, at: hold.since)
         case .liftHold(let hold, let uid, let time):
             write(hold, "target_released", by: uid, at: time)
-        case .save, .openCase, .saveExchange, .storeTokens, .tell, .rotate, .wake, .useGuardOverride,
-            .tendRenewals, .beginRenewal, .endRenewal, .reclock:
+        case .save, .openCase, .saveExchange, .storeTokens, .tell, .rotate, .wake,
+            .useGuardOverride, .tendRenewals, .beginRenewal, .endRenewal, .reclock:
             break
         }
     }

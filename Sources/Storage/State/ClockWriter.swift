@@ -66,8 +66,19 @@ struct ClockWriter {
             .time(now)
         )
         try moveRecord(step)
-        if step.by < .zero { try moveRenewals(behind: from, by, .time(now)) }
-        try clamp(at: now)
+        if step.by < .zero {
+            try moveRenewals(behind: from, by, .time(now))
+            for table in ["revocations", "purges"] {
+                try database.run(
+                    """
+                    UPDATE \(table) SET retry_at = ?1 WHERE retry_at > ?1 AND request_id IN
+                      (SELECT id FROM requests WHERE ended_at IS NULL)
+                    """,
+                    .time(now)
+                )
+            }
+        }
+        try clamp(at: now, latest: step.by < .zero ? now : now + Limits.backoffMax)
     }
 
     /// Makes the kept reading one of the right clock, so that no start finds the same jump again.
@@ -104,8 +115,8 @@ struct ClockWriter {
     /// Brings times to now that lie further ahead than any that the service sets.
     ///
     /// - Throws: `DatabaseError`.
-    func clamp(at now: WallTime) throws {
-        let latest = SQLValue.time(now + Limits.backoffMax)
+    func clamp(at now: WallTime, latest: WallTime? = nil) throws {
+        let latest = SQLValue.time(latest ?? now + Limits.backoffMax)
         try database.run(
             """
             UPDATE requests SET due_at = ?1 WHERE ended_at IS NULL AND due_at > ?2

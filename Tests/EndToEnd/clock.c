@@ -1,0 +1,41 @@
+// Moves CLOCK_REALTIME of a process: loaded with LD_PRELOAD, it adds the seconds that the file named by
+// CLOCK_OFFSET holds. Other clocks are as they are, as when somebody sets the machine's clock.
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <time.h>
+#include <unistd.h>
+
+static long offset(void) {
+    const char *path = getenv("CLOCK_OFFSET");
+    char text[32] = "";
+    int file = path == NULL ? -1 : open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0) return 0;
+    ssize_t count = read(file, text, sizeof text - 1);
+    close(file);
+    return count > 0 ? strtol(text, NULL, 10) : 0;
+}
+
+int clock_gettime(clockid_t clock, struct timespec *time) {
+    int answer = (int)syscall(SYS_clock_gettime, clock, time);
+    if (answer == 0 && clock == CLOCK_REALTIME) time->tv_sec += offset();
+    return answer;
+}
+
+int gettimeofday(struct timeval *restrict time, void *restrict zone) {
+    (void)zone;
+    struct timespec now;
+    if (clock_gettime(CLOCK_REALTIME, &now) != 0) return -1;
+    time->tv_sec = now.tv_sec;
+    time->tv_usec = now.tv_nsec / 1000;
+    return 0;
+}
+
+time_t time(time_t *result) {
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    if (result != NULL) *result = now.tv_sec;
+    return now.tv_sec;
+}
