@@ -11,17 +11,17 @@ struct ScratchPages {
         CREATE TABLE scratch (id INTEGER PRIMARY KEY, zeros BLOB NOT NULL) STRICT
         """
 
-    /// One row that takes a page; then many small ones with holes between them, and one that fits
-    /// no hole.
+    /// One row that fills a page of 4096 bytes as far as a row can; then seven that fill one to the
+    /// last byte, holes between them, and one that fits no hole.
     private static let steps = [
-        "INSERT INTO scratch VALUES (1, zeroblob(4000))",
+        "INSERT INTO scratch VALUES (1, zeroblob(4057))",
         "DELETE FROM scratch",
         """
-        WITH RECURSIVE n (id) AS (VALUES (1) UNION ALL SELECT id + 1 FROM n WHERE id < 30)
-        INSERT INTO scratch SELECT id, zeroblob(100) FROM n
+        WITH RECURSIVE n (id) AS (VALUES (1) UNION ALL SELECT id + 1 FROM n WHERE id < 7)
+        INSERT INTO scratch SELECT id, zeroblob(575) FROM n
         """,
         "DELETE FROM scratch WHERE id % 2 = 0",
-        "INSERT INTO scratch VALUES (31, zeroblob(1000))",
+        "INSERT INTO scratch VALUES (8, zeroblob(1000))",
         "DELETE FROM scratch",
     ]
 
