@@ -1,5 +1,5 @@
-// Moves CLOCK_REALTIME of a process: loaded with LD_PRELOAD, it adds the seconds that the file named by
-// CLOCK_OFFSET holds. Other clocks are as they are, as when somebody sets the machine's clock.
+// Moves CLOCK_REALTIME of a process: loaded with LD_PRELOAD, it adds the seconds that the file
+// named by CLOCK_OFFSET holds. Other clocks stay, as when somebody sets the machine's clock.
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdlib.h>
@@ -8,8 +8,12 @@
 #include <time.h>
 #include <unistd.h>
 
+// Read once: getenv(3) beside setenv(3) of another thread reads freed memory.
+static const char *path;
+
+__attribute__((constructor)) static void begin(void) { path = getenv("CLOCK_OFFSET"); }
+
 static long offset(void) {
-    const char *path = getenv("CLOCK_OFFSET");
     char text[32] = "";
     int file = path == NULL ? -1 : open(path, O_RDONLY | O_CLOEXEC);
     if (file < 0) return 0;

@@ -132,7 +132,7 @@ def many(checks, stage, clock):
         clock.set(stage.dice.choice((-YEAR, -3600, -30, 30, 3600, YEAR)) if number % 2 else 0)
         user = dated(stage, 1)
         if not comes_true(stage.is_up, 10):
-            checks.check("the service runs", False, stage.log()[-3000:])
+            checks.check("the service runs", False, (stage.daemon.poll(), stage.log()[-3000:]))
             return
         stage.delete(user[0])
         users += user
