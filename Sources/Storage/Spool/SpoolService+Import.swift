@@ -60,8 +60,8 @@ extension SpoolService {
         }
     }
 
-    /// Answers whoever waits once the credentials that were there at the first read have been taken:
-    /// behind the last one there are only requests.
+    /// Answers whoever waits once the credentials that were there at the first read have been
+    /// taken: behind the last one there are only requests.
     ///
     /// The end of all credentials may never come, while somebody submits them faster than they are
     /// sealed.

@@ -25,6 +25,7 @@ extension Addendum {
     ///   - notice: The provider's notification.
     ///   - requests: A condition on `revocations`, and its values.
     ///   - leaves: Writes the entries of the ledger.
+    ///   - database: Within the commit that weighs the notification.
     /// - Returns: How many verdicts it confirms.
     /// - Throws: `DatabaseError`, or ``StorageError`` of kind `malformed`.
     static func record(

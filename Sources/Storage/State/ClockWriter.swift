@@ -12,28 +12,7 @@ struct ClockWriter {
     func reclock(_ step: ClockStep, at now: WallTime) throws {
         let by = SQLValue.int(step.by.milliseconds)
         let (from, to) = (SQLValue.time(step.from), SQLValue.time(step.to))
-        if step.by > .zero {
-            try database.run(
-                """
-                UPDATE purges SET step = 'waiting', ended_at = NULL, retry_at = NULL
-                WHERE step <> 'waiting' AND request_id IN (SELECT id FROM requests
-                  WHERE ended_at IS NULL AND accepted_at BETWEEN ?1 AND ?2)
-                """,
-                from,
-                to
-            )
-        } else {
-            try database.run(
-                """
-                UPDATE purges SET restored_at = max(ifnull(restored_at, 0), r.fence)
-                FROM (SELECT id, min(created_at, accepted_at) AS fence FROM requests
-                  WHERE ended_at IS NULL AND accepted_at BETWEEN ?1 AND ?2) AS r
-                WHERE purges.request_id = r.id
-                """,
-                from,
-                to
-            )
-        }
+        try movePurges(isForward: step.by > .zero, from, to)
         try database.run(
             """
             UPDATE requests SET not_before = not_before + ?3, deadline_at = deadline_at + ?3,
@@ -79,6 +58,32 @@ struct ClockWriter {
             }
         }
         try clamp(at: now, latest: step.by < .zero ? now : now + Limits.backoffMax)
+    }
+
+    /// Purges again what a clock that was behind spared, or keeps the cutoff of one that was ahead.
+    private func movePurges(isForward: Bool, _ from: SQLValue, _ to: SQLValue) throws {
+        guard isForward else {
+            try database.run(
+                """
+                UPDATE purges SET restored_at = max(ifnull(restored_at, 0), r.fence)
+                FROM (SELECT id, min(created_at, accepted_at) AS fence FROM requests
+                  WHERE ended_at IS NULL AND accepted_at BETWEEN ?1 AND ?2) AS r
+                WHERE purges.request_id = r.id
+                """,
+                from,
+                to
+            )
+            return
+        }
+        try database.run(
+            """
+            UPDATE purges SET step = 'waiting', ended_at = NULL, retry_at = NULL
+            WHERE step <> 'waiting' AND request_id IN (SELECT id FROM requests
+              WHERE ended_at IS NULL AND accepted_at BETWEEN ?1 AND ?2)
+            """,
+            from,
+            to
+        )
     }
 
     /// Makes the kept reading one of the right clock, so that no start finds the same jump again.
