@@ -62,6 +62,8 @@ WITHOUT_END = {"meta", "br"}
 def receipts(checks, seed):
     stage = Stage(checks, seed)
     stage.judge.excuse("a row of bills", "bills are kept, and every receipt names them with the reason")
+    stage.judge.excuse("a row of profiles", "profiles are anonymized but for the id, and every receipt names them")
+    stage.judge.excuse("a row of notes", "notes of after the request stay, and every receipt counts them")
     try:
         play(checks, stage)
         stage.scan()

@@ -105,9 +105,12 @@ def play(checks, stage, tpm):
     with open(stage.path("credentials/apple-key.p8"), "w") as file:
         file.write(f"handle:{HANDLE}\n")
     stage.start()
-    checks.check("without the provider in openssl.cnf the daemon does not start",
-                 comes_true(lambda: stage.daemon.poll() not in (None, 0), 20)
-                 and "apple-key.p8" in stage.log().splitlines()[-1], stage.log()[-1500:])
+    if checks.check("without the provider in openssl.cnf the daemon starts", stage.comes_up(), stage.log()[-1500:]):
+        _, body = stage.http("GET", "/v1/providers")
+        checks.check("     the provider is paused, and the journal names the key",
+                     [item["state"] for item in body["items"]] == ["paused"] and "apple-key.p8" in stage.log(),
+                     (body, stage.log()[-1500:]))
+    stage.stop()
     stage.start(**tpm.environment)
     if not checks.check("with a key in the TPM the daemon starts", stage.comes_up(), stage.log()[-1500:]):
         return
