@@ -1,6 +1,10 @@
+#define _GNU_SOURCE
 #include "CAllocator.h"
 
+#include <dlfcn.h>
 #include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -17,7 +21,12 @@ const char *malloc_conf = "narenas:2,dirty_decay_ms:1000,muzzy_decay_ms:0";
 // buffers of HTTP, TLS, JSON and SQLite, which do not wipe what they free. The linker lets the
 // program's `free` and `realloc` stand in for those of every library (dlopen(3), "symbol scope").
 // jemalloc's `junk:free` would forget the old block of a `realloc` that moves.
-#if !defined(__SANITIZE_ADDRESS__) && !(defined(__has_feature) && __has_feature(address_sanitizer))
+#ifdef __has_feature
+#define IS_SANITIZED (__has_feature(address_sanitizer) || __has_feature(thread_sanitizer))
+#else
+#define IS_SANITIZED 0
+#endif
+#if !IS_SANITIZED
 
 // jemalloc(3), "NON-STANDARD API". Its header would declare the functions below once more.
 extern void *malloc(size_t size);
@@ -77,6 +86,48 @@ __attribute__((visibility("default"))) void *realloc(void *pointer, size_t size)
     if (wanted == old || xallocx(pointer, size, 0, 0) == wanted) return pointer;
     void *moved = move(pointer, size, size);
     return moved == NULL ? pointer : moved;
+}
+
+// MARK: Threads
+
+// jemalloc's first call on a thread puts the thread's data, which lies beside its stack, on a list,
+// and a destructor (pthread_key_create(3)) takes it off. Only jemalloc's own `free` makes an
+// exception, because the C library frees at the very end of a thread, after all destructors: its
+// buffers, and what belonged to stacks that it gives back. `sallocx` makes none. A thread that had
+// never allocated would be put on the list there, and stay when its stack is another thread's. So
+// every thread calls jemalloc when it begins.
+
+typedef int (*create)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+
+struct start {
+    void *(*body)(void *argument);
+    void *argument;
+};
+
+static void *begin(void *argument) {
+    const struct start start = *(struct start *)argument;
+    // The thread's first call of jemalloc: from here on its destructor is due.
+    free(argument);
+    return start.body(start.argument);
+}
+
+// Stands in for the C library's function in every library, as `free` does.
+__attribute__((visibility("default"))) int pthread_create(
+    pthread_t *restrict thread, const pthread_attr_t *restrict attributes,
+    void *(*body)(void *), void *restrict argument) {
+    static _Atomic(create) original;
+    create make = atomic_load(&original);
+    if (make == NULL) {
+        make = (create)dlsym(RTLD_NEXT, "pthread_create");
+        if (make == NULL) return EAGAIN;
+        atomic_store(&original, make);
+    }
+    struct start *start = malloc(sizeof *start);
+    if (start == NULL) return EAGAIN;
+    *start = (struct start){body, argument};
+    const int failure = make(thread, attributes, begin, start);
+    if (failure != 0) free(start);
+    return failure;
 }
 
 // C++ hands its memory to jemalloc by these names (operator delete, Itanium C++ ABI §5.1.5).
