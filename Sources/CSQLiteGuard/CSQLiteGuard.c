@@ -11,7 +11,12 @@ void csqliteguard_configure_process(void) {
     // SQLITE_MISUSE once SQLite is in use: then all is as before, and as right.
     sqlite3_config(SQLITE_CONFIG_MULTITHREAD);
     sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
+    // Each page of a cache is a block of its own, which the allocator wipes when it is freed. Pages
+    // of the array that SQLite makes for a new cache would be kept as they are (pcache1.c).
+    sqlite3_config(SQLITE_CONFIG_PAGECACHE, NULL, 0, 0);
 }
+
+void csqliteguard_forget_pages(sqlite3 *db) { sqlite3_db_release_memory(db); }
 
 int csqliteguard_harden(sqlite3 *db, int allow_triggers, int allow_views) {
     const struct {

@@ -1,3 +1,4 @@
+#define _DEFAULT_SOURCE
 #include "WALGather.h"
 
 #include <stdlib.h>
@@ -22,13 +23,17 @@ static int is_next(const wal_gather *self, sqlite3_int64 offset) {
 }
 
 int wal_gather_flush(wal_gather *self, sqlite3_file *inner) {
-    size_t count = self->count;
+    int code = SQLITE_OK;
+    if (self->count != 0) {
+        code = inner->pMethods->xWrite(inner, self->bytes, (int)self->count, self->offset);
+    }
     wal_gather_drop(self);
-    if (count == 0) return SQLITE_OK;
-    return inner->pMethods->xWrite(inner, self->bytes, (int)count, self->offset);
+    return code;
 }
 
 void wal_gather_drop(wal_gather *self) {
+    // Pages hold user ids, and a shorter transaction would not overwrite them.
+    if (self->count != 0) explicit_bzero(self->bytes, self->count);
     self->count = 0;
     self->expects_page = 0;
     self->ends_transaction = 0;

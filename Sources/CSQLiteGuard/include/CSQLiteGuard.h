@@ -99,6 +99,10 @@ int csqliteguard_harden(sqlite3 *db, int allow_triggers, int allow_views);
 // Shared-Memory"). Returns SQLITE_OK or a SQLite result code.
 int csqliteguard_never_share(sqlite3 *db);
 
+// Frees the pages that this connection keeps and does not use right now
+// (sqlite3_db_release_memory()). The process-wide setup has each page be a block of its own.
+void csqliteguard_forget_pages(sqlite3 *db);
+
 // Never checkpoints when this connection closes (SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE): before 3.51.3 a
 // checkpoint beside other writing processes can corrupt a WAL database (the WAL-reset bug).
 int csqliteguard_no_checkpoint_on_close(sqlite3 *db);

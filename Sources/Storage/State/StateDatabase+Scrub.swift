@@ -65,6 +65,7 @@ extension StateDatabase {
             )
             try ScratchPages(database: database).overwrite()
         }
+        try await forgetReadPages()
         return ended
     }
 
@@ -76,7 +77,10 @@ extension StateDatabase {
         else { return }
         defer { writer.copies.end() }
         do {
+            // A connection keeps the last page that it copied, so this one does not stay.
+            let copier = try DatabaseQueue(path: path, configuration: Self.configuration)
             _ = try await copier.writeWithoutTransaction { try $0.checkpoint(.passive) }
+            try copier.close()
         } catch {
             // Nothing is lost, and what is wrong with the file the writer meets next.
         }

@@ -22,8 +22,6 @@ package final class StateDatabase: Sendable {
     let pen: LedgerPen
 
     private let queue: DatabaseQueue
-    /// Copies the WAL into the database beside the writer, and does nothing else.
-    let copier: DatabaseQueue
     private let readers: StateReaders
     private let lock: DirectoryLock
     let now: @Sendable () -> WallTime
@@ -79,7 +77,6 @@ package final class StateDatabase: Sendable {
                 try markStop(database, isClean: false)
             }
             let pen = LedgerPen(first: try queue.read { try ledgerSize($0) })
-            let copier = try DatabaseQueue(path: path, configuration: configuration)
             let readers = try StateReaders(
                 path: path,
                 configuration: configuration,
@@ -93,7 +90,6 @@ package final class StateDatabase: Sendable {
                 writer: StateWriter(queue: queue, pen: pen, willCommit: willCommit),
                 pen: pen,
                 queue: queue,
-                copier: copier,
                 readers: readers
             )
         } catch {
@@ -109,7 +105,6 @@ package final class StateDatabase: Sendable {
         writer: StateWriter,
         pen: LedgerPen,
         queue: DatabaseQueue,
-        copier: DatabaseQueue,
         readers: StateReaders
     ) {
         self.path = path
@@ -119,7 +114,6 @@ package final class StateDatabase: Sendable {
         self.writer = writer
         self.pen = pen
         self.queue = queue
-        self.copier = copier
         self.readers = readers
         (scrubSignals, scrubSignal) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
         // What ended before a crash may not have been scrubbed.
@@ -141,7 +135,6 @@ package final class StateDatabase: Sendable {
             // The last connection to close checkpoints and removes the WAL and its index
             // (sqlite.org/wal.html, §2), unless it may only read: so the readers go first.
             try readers.close()
-            try copier.close()
             try queue.close()
         } catch {
             throw StorageError(error, "close the state", at: path)
@@ -161,12 +154,23 @@ package final class StateDatabase: Sendable {
             throw StorageError(error, "read the state", at: path)
         }
     }
+
+    /// Frees the pages that readers keep: they hold user ids of requests that have ended.
+    ///
+    /// - Throws: ``StorageError``, or `CancellationError` in a cancelled task.
+    func forgetReadPages() async throws {
+        do {
+            try await readers.forgetPages()
+        } catch let error as DatabaseError {
+            throw StorageError(error, "free the pages of the state", at: path)
+        }
+    }
 }
 
 // MARK: - Opening
 
 extension StateDatabase {
-    private static var configuration: Configuration {
+    static var configuration: Configuration {
         var configuration = Configuration()
         configuration.label = "state"
         configuration.busyMode = .timeout(0.25)

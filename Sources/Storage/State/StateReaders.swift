@@ -1,3 +1,4 @@
+import CSQLiteGuard
 import GRDB
 import Synchronization
 
@@ -31,6 +32,17 @@ final class StateReaders: Sendable {
         }
         defer { loads.withLock { $0[index] -= 1 } }
         return try await queues[index].read(body)
+    }
+
+    /// Frees the pages that the connections keep: they hold rows of before.
+    ///
+    /// - Throws: `DatabaseError`, or `CancellationError` in a cancelled task.
+    func forgetPages() async throws {
+        for queue in queues {
+            try await queue.read { database in
+                unsafe csqliteguard_forget_pages(database.sqliteConnection)
+            }
+        }
     }
 
     /// - Throws: `DatabaseError` when a connection is in use.
