@@ -80,21 +80,24 @@ int fault_guard_is_lost(database *owner) {
 
 static int put_empty_page(uintptr_t address) {
     int count = atomic_load(&used_count);
+    int is_ours = 0;
+    // Two paths may lead to one file, and so to one mapping: each owner must know.
     for (int index = 0; index < count; index++) {
         database *owner = atomic_load(&pieces[index].owner);
         if (owner == NULL || address - pieces[index].start >= pieces[index].size) continue;
         atomic_store(&owner->index_state, LOST);
-        void *page = (void *)(address & ~(page_size - 1));
-        return mmap(
-                   page,
-                   page_size,
-                   PROT_READ | PROT_WRITE,
-                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED,
-                   -1,
-                   0)
-            != MAP_FAILED;
+        is_ours = 1;
     }
-    return 0;
+    if (!is_ours) return 0;
+    void *page = (void *)(address & ~(page_size - 1));
+    return mmap(
+               page,
+               page_size,
+               PROT_READ | PROT_WRITE,
+               MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED,
+               -1,
+               0)
+        != MAP_FAILED;
 }
 
 static void on_bus_error(int number, siginfo_t *info, void *context) {

@@ -63,6 +63,11 @@ extension Request {
                     purges[index].restoredAt = max(purges[index].restoredAt ?? before, before)
                 }
             }
+            for index in revocations.indices where step.by > .zero {
+                revocations[index].waitingSince = revocations[index].waitingSince.map(
+                    step.corrected
+                )
+            }
             if phase.parkReason == nil { dueAt = dueAt.map { _ in now } }
         }
         clampTimes(at: now, latest: step.by < .zero ? now : now + Limits.backoffMax)

@@ -38,7 +38,7 @@ package enum Limits {
     package static let credentialsPerIdentityMax = 1024
     /// Where one revocation ends the whole grant, older tokens are dropped beyond this number.
     package static let credentialsPerGrantMax = 16
-    /// The newest tokens that are kept then, of those that were seen live and of the others each.
+    /// The newest tokens that are kept then, of those that were seen live.
     package static let credentialsPerGrantKept = 8
     /// Requests that the engine holds in memory at once.
     ///

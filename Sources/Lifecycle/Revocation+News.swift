@@ -33,7 +33,8 @@ extension Revocation {
             credentials[index].step = credential.step
             // What it may have brought is younger than what was revoked.
             let isYounger = credentials.contains(where: \.hasRevokeIntent)
-            if credential.step == .lost, isYounger { credentials[index].isInDoubt = true }
+            guard credential.step == .lost else { continue }
+            credentials[index].isInDoubt = isYounger || credential.isInDoubt
         }
         if isNews {
             verdict = nil

@@ -24,8 +24,22 @@ extension Revocation {
 
     /// Whether tokens that the service does not hold are untouched by what it revoked.
     private func mayMissTokens(_ traits: ProviderTraits) -> Bool {
-        let isYounger = credentials.contains { $0.step == .lost && $0.isInDoubt }
-        return hasUnheldTokens && (isYounger || !traits.revokesWholeGrant) && proof != .grantGone
+        // What was refused may be of another account of the user's: another grant.
+        guard refusedCount == 0 else { return true }
+        return hasUnheldTokens && (hasYoungerLostCode || !traits.revokesWholeGrant)
+            && proof != .grantGone
+    }
+
+    /// Whether a code was lost after each token was last seen live, or after one was revoked.
+    var hasYoungerLostCode: Bool {
+        credentials.contains { $0.step == .lost && $0.isInDoubt }
+    }
+
+    /// Notes that a token is live now: it is of the grant that the lost codes are of, too.
+    mutating func forgiveLostCodes() {
+        for index in credentials.indices where credentials[index].step == .lost {
+            credentials[index].isInDoubt = false
+        }
     }
 
     private func verdictOfTokens(_ traits: ProviderTraits) -> Verdict? {

@@ -149,7 +149,9 @@ extension Revocation {
         case .codePending:
             return nil
         case .stored:
-            let isLive = credential.isKnownLive(at: now, traits: traits)
+            // What is known of before the lost code may be of an earlier grant.
+            let isLive =
+                credential.isKnownLive(at: now, traits: traits) && !hasYoungerLostCode
             if !isLive, let askableAt = credential.askableAt(traits: traits) {
                 if askableAt <= now {
                     return refresh(.check(identity, credential.id), index, now, traits)
@@ -316,6 +318,7 @@ extension Revocation {
             credentials[index].lastLiveAt = moment.now
             credentials[index].lastRefreshAt = moment.now
             credentials[index].isSeenLive = credentials[index].isRefreshing
+            forgiveLostCodes()
             credentials[index].endRefresh(nil)
             succeed()
         case .dead:

@@ -30,7 +30,7 @@ final class ClientSearch: Sendable {
         let answer = await ask(credential)
         switch answer {
         case .live: note(credential)
-        case .dead, .unknown:
+        case .dead, .unknown, .trouble(.rejected):
             return await askOthers(about: credential, after: answer, ask)
         case .trouble: break
         }
@@ -82,7 +82,10 @@ final class ClientSearch: Sendable {
             }
         }
         let answer = await send(credential)
-        guard answer == .alreadyInvalid || answer == .success else { return answer }
+        switch answer {
+        case .alreadyInvalid, .success, .trouble(.rejected): break
+        case .grantGone, .unfit, .userOnly, .trouble: return answer
+        }
         return await sendForOthers(credential, after: answer, send)
     }
 

@@ -7,6 +7,7 @@ import collections
 import http.server
 import json
 import os
+import sqlite3
 import ssl
 import subprocess
 import threading
@@ -71,6 +72,8 @@ def verdicts(checks, seed):
         many_sign_ins(checks, stage)
         many_sign_ins_at_apple(checks, stage)
         made_up_token(checks, stage)
+        cut_then_lost(checks, stage)
+        refused_while_purging(checks, stage)
         late_effect(checks, stage, slow)
         late_notification(checks, stage)
         stage.scan()
@@ -232,6 +235,47 @@ def made_up_token(checks, stage):
                      (link.get("verdict"), link.get("revoked"), "user_action" in link), ("unconfirmed", False, True))
         checks.check("     and the summary says so", f"NOT revoked: {provider}" in receipt.get("summary", "")
                      and "Every known link" not in receipt.get("summary", ""), receipt.get("summary"))
+
+
+def cut_then_lost(checks, stage):
+    """A sign-in after a reported cut opens a new grant, also when the answer to its code is lost."""
+    user, = stage.new_users(1)
+    put(stage, user, "apple", "authorization_code", stage.sandbox.sign_in(user)["code"])
+    settled(stage, user, 1)
+    notification = stage.sandbox.ask("withdraw-consent", "--user", user)
+    stage.http("POST", "/v1/notifications/apple", {"payload": notification["payload"]})
+    stage.sandbox.ask("fault", "--fault-rate", "1", "--fault-kinds", "response_lost", "--fault-endpoints", "token",
+                      "--fault-providers", "apple", "--fault-limit", "1")
+    put(stage, user, "apple", "authorization_code", stage.sandbox.sign_in(user)["code"])
+    settled(stage, user, 2)
+    stage.sandbox.fault(0)
+    link = link_of(receipt_of(stage, user), "apple")
+    grants = stage.sandbox.ask("grants", "--user", user)["grants"]
+    checks.equal("a code that is lost after a reported cut leaves a live grant, which nothing calls revoked",
+                 ([grant["state"] for grant in grants], link.get("revoked"), link.get("not_held", {}).get("lost_codes")),
+                 (["live"], False, 1))
+
+
+def refused_while_purging(checks, stage):
+    """A store keeps the deletion in `purging`; what is submitted then is refused, and the receipt says so."""
+    user, = stage.new_users(1)
+    with sqlite3.connect(stage.app, timeout=10) as app:
+        app.execute("CREATE TRIGGER stop BEFORE DELETE ON posts WHEN old.author_id = '%s'"
+                    " BEGIN SELECT RAISE(ABORT, 'no'); END" % user)
+    request = stage.delete(user)[1]["id"]
+    comes_true(lambda: stage.http("GET", f"/v1/requests/{request}")[1]["state"] == "purging", 20)
+    status = put(stage, user, "plain", "refresh_token", canary(stage.dice))
+    with sqlite3.connect(stage.app, timeout=10) as app:
+        app.execute("DROP TRIGGER stop")
+    stage.http("POST", f"/v1/requests/{request}/retry", {})
+    receipt = receipt_of(stage, user)
+    checks.equal("a credential that comes while the stores are purged is refused", status, 409)
+    checks.equal("     and is an addendum of the receipt",
+                 [(item["provider"], item["event"], item["verdict"]) for item in receipt.get("addenda", [])],
+                 [("plain", "credential_refused", "unconfirmed")])
+    checks.check("     which the summary mentions, and the ledger proves",
+                 "NOT revoked: plain (a credential was refused)" in receipt.get("summary", "")
+                 and verify(stage, receipt["ledger"]["key"], receipt)[0] == 0, receipt)
 
 
 def late_effect(checks, stage, slow):

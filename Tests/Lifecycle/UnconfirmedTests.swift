@@ -67,6 +67,31 @@ struct UnconfirmedTests {
         #expect(machine.request.phase == .open(.purging))
     }
 
+    @Test func `a token is asked about again after a code was lost, and then it is of one grant`()
+        throws
+    {
+        var lost = Self.lostCode
+        lost.isInDoubt = true
+        let token = Sample.credential(lastLiveAt: Sample.start - .seconds(60))
+        var machine = machine([lost, token], Sample.traits(refreshInterval: .zero))
+        // It was live a minute ago, but perhaps under a grant that is gone since.
+        #expect(try machine.send(.due) == [.check])
+        try machine.answer(check: .live)
+        try machine.answer(revoke: .success)
+        try machine.answer(confirm: .dead)
+        #expect(machine.verdict == .proven)
+    }
+
+    @Test func `a dead token beside a younger lost code proves nothing`() throws {
+        var lost = Self.lostCode
+        lost.isInDoubt = true
+        let token = Sample.credential(lastLiveAt: Sample.start - .seconds(60))
+        var machine = machine([lost, token], Sample.traits(refreshInterval: .zero))
+        #expect(try machine.send(.due) == [.check])
+        try machine.answer(check: .dead)
+        #expect(machine.verdict == .tokenDead)
+    }
+
     @Test func `a refused credential rules out proven, also when it comes after the verdict`()
         throws
     {

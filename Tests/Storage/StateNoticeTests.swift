@@ -161,6 +161,30 @@ struct StateNoticeTests {
         #expect(user.news.isEmpty)
     }
 
+    @Test func `a code that was lost after the cut keeps the link open`() async throws {
+        let fixture = try StateFixture()
+        try await keep(fixture)
+        try await fixture.execute("UPDATE credentials SET last_live_at = 1")
+        let code = StateFixture.credential("u", "code", kind: .authorizationCode)
+        let stored = try await fixture.keep(code)
+        var exchange = try #require(stored.exchange).exchange
+        var dice = SeededGenerator(seed: 1)
+        _ = exchange.handle(.begin, now: Self.start, dice: &dice)
+        _ = exchange.handle(.trouble(.lost), now: Self.start, dice: &dice)
+        _ = try await fixture.database.commit([.saveExchange(exchange, at: Self.start)])
+        try await fixture.execute(
+            "UPDATE credentials SET created_at = 2 WHERE code_phase IS NULL"
+        )
+        let before = Self.start - .seconds(1)
+        #expect(try await weigh(fixture, Self.notice(at: before)) == .stale)
+        let open = try await fixture.open("u")
+        #expect(open.request.revocations.map(\.isCut) == [false])
+        let works = open.request.revocations[0].credentials
+        // The token was live before the cut only, and the code may have opened another grant.
+        #expect(works.filter { $0.step == .stored }.map(\.lastLiveAt) == [nil])
+        #expect(works.filter { $0.step == .lost }.map(\.isInDoubt) == [true])
+    }
+
     @Test func `a new sign-in mends the link`() async throws {
         let fixture = try StateFixture()
         try await keep(fixture)

@@ -73,8 +73,9 @@ extension DaemonBackend {
             guard hold.since == nil else {
                 throw ControlProblem(.wrongState, "the user is on hold; lift that hold first")
             }
-        case .abandon(_, nil) where request.revocations.isEmpty:
-            // Only the state machine knows whether it waits for an identity.
+        case .abandon(_, nil)
+        where request.revocations.isEmpty || request.phase.parkReason == .withoutKeys:
+            // Only the state machine knows whether it waits for an identity, or for keys.
             return
         case .abandon(_, let provider):
             let open = request.revocations.filter { $0.verdict == nil }

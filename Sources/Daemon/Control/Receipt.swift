@@ -51,13 +51,17 @@ struct Receipt: Sendable {
                 Member("verdict", .string(addendum.verdict.rawValue)),
                 Member("event", .string(LedgerEntry.plain(addendum.event))),
                 Member("occurred_at", .string(addendum.occurredAt.rfc3339)),
-                Member(
-                    "evidence",
-                    .string("The provider sent a notification that the link was cut.")
-                ),
+                Member("evidence", .string(Self.evidence(of: addendum))),
             ])
         }
         return [Member("addenda", .array(items))]
+    }
+
+    private static func evidence(of addendum: Addendum) -> String {
+        addendum.event == Addendum.refusedCredential
+            ? "The application submitted a credential after the revocation. The service refused"
+                + " it, and the provider may honor it."
+            : "The provider sent a notification that the link was cut."
     }
 
     /// The looks at the stores after the end, and when the next one is.
@@ -146,13 +150,15 @@ struct Receipt: Sendable {
                 sentences.append("NOT erased from \(late.joined(separator: ", ")), new since then.")
             }
         }
-        let confirmed = Set(record.addenda.map(\.identity))
+        let confirmed = Set(record.addenda.filter { $0.verdict == .proven }.map(\.identity))
         let open = request.revocations.filter {
             ($0.verdict?.mayLeaveLink ?? true) && !confirmed.contains($0.identity)
         }
         let names =
             open.map { "\($0.provider) (\($0.verdict?.rawValue ?? "open"))" }
             + forgotten.map { "\($0.provider) (forgotten by an operator)" }
+            + record.addenda.filter { $0.event == Addendum.refusedCredential }
+            .map { "\($0.provider) (a credential was refused)" }
         if !names.isEmpty {
             sentences.append(
                 "NOT revoked: \(names.joined(separator: ", ")); the user can cut these by hand."

@@ -26,15 +26,8 @@ struct RequestView: Sendable {
     }
 
     init(_ record: RequestRecord, _ providers: [ProviderName: any IdentityProvider]) {
-        var request = record.request
-        for addendum in record.addenda {
-            for index in request.revocations.indices
-            where request.revocations[index].identity == addendum.identity {
-                request.revocations[index].verdict = addendum.verdict
-            }
-        }
         self.init(
-            request: request,
+            request: record.request,
             user: record.user,
             updatedAt: record.updatedAt,
             providers: providers

@@ -55,6 +55,10 @@ extension OAuth2Provider {
         _ call: RevocationCall
     ) async -> RevokeAnswer {
         let (answer, isVague) = await send(credential, call)
+        // What is said of one token must not pause the provider for all.
+        if answer == .trouble(.misconfigured), await diagnose() != .misconfigured {
+            return .trouble(.rejected)
+        }
         guard answer == .alreadyInvalid || isVague, let ask = question(about: credential.kind)
         else { return answer }
         switch await ask(credential) {

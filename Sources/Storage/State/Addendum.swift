@@ -17,6 +17,27 @@ package struct Addendum: Hashable, Sendable {
 }
 
 extension Addendum {
+    /// ``event`` of a credential that was submitted after the verdict, and refused.
+    package static let refusedCredential = "credential_refused"
+
+    /// Adds it once: a second one of the same identity and event says nothing new.
+    ///
+    /// - Throws: `DatabaseError`.
+    func add(to request: RequestID, _ leaves: RequestLeaves, _ database: Database) throws {
+        let isKnown = try database.first(
+            """
+            SELECT 1 FROM addenda
+            WHERE request_id = ? AND provider = ? AND client_id = ? AND event = ?
+            """,
+            .id(request.value),
+            .text(provider.rawValue),
+            .text(clientID),
+            .text(event)
+        ) { _ in true }
+        guard isKnown == nil else { return }
+        try insert(for: request, leaves.addendum(self, of: request), database)
+    }
+
     /// Records that the provider reported the link as cut, for each verdict that this confirms.
     ///
     /// One addendum for an identity of a request: a second notification says nothing new.
@@ -40,7 +61,7 @@ extension Addendum {
             WHERE (verdict = 'accepted' OR verdict = 'unconfirmed') AND started_at <= ?
               AND \(requests.condition) AND NOT EXISTS (SELECT 1 FROM addenda a
                 WHERE a.request_id = revocations.request_id
-                  AND a.identity_id = revocations.identity_id)
+                  AND a.identity_id = revocations.identity_id AND a.verdict = 'proven')
             """,
             values: [.time(notice.occurredAt)] + requests.values
         ) { row in
@@ -91,7 +112,7 @@ extension Addendum {
         try database.all(
             """
             SELECT identity_id, provider, client_id, verdict, event, occurred_at, recorded_at
-            FROM addenda WHERE request_id = ? ORDER BY recorded_at, identity_id
+            FROM addenda WHERE request_id = ? ORDER BY recorded_at, identity_id, event
             """,
             .id(request.value)
         ) { row in

@@ -13,6 +13,7 @@ struct ClockWriter {
         let by = SQLValue.int(step.by.milliseconds)
         let (from, to) = (SQLValue.time(step.from), SQLValue.time(step.to))
         try movePurges(isForward: step.by > .zero, from, to)
+        if step.by > .zero { try moveWaits(from, to, by) }
         try database.run(
             """
             UPDATE requests SET not_before = not_before + ?3, deadline_at = deadline_at + ?3,
@@ -58,6 +59,20 @@ struct ClockWriter {
             }
         }
         try clamp(at: now, latest: step.by < .zero ? now : now + Limits.backoffMax)
+    }
+
+    /// A wait for a sign-in that began by a clock that was behind lasts as long all the same.
+    private func moveWaits(_ from: SQLValue, _ to: SQLValue, _ by: SQLValue) throws {
+        try database.run(
+            """
+            UPDATE revocations SET waiting_since = waiting_since + ?3
+            WHERE waiting_since BETWEEN ?1 AND ?2
+              AND request_id IN (SELECT id FROM requests WHERE ended_at IS NULL)
+            """,
+            from,
+            to,
+            by
+        )
     }
 
     /// Purges again what a clock that was behind spared, or keeps the cutoff of one that was ahead.

@@ -66,20 +66,20 @@ struct CredentialRoom {
         )
     }
 
-    /// A token that was never seen live must not displace one that was.
+    /// Drops the older ones of the tokens that were seen live under the identity's subject.
+    ///
+    /// A token that the application stored may be of another account: another grant.
     private func dropSuperseded() throws {
-        for condition in ["last_live_at IS NOT NULL", "last_live_at IS NULL"] {
-            try database.run(
-                """
-                DELETE FROM credentials WHERE id IN (
-                  SELECT id FROM credentials WHERE identity_id = ?1 AND \(condition)
-                    AND (kind = 'refresh_token' OR kind = 'access_token')
-                  ORDER BY max(created_at, ifnull(last_live_at, 0)) DESC, id DESC
-                  LIMIT -1 OFFSET ?2)
-                """,
-                .id(identity.value),
-                .int(Limits.credentialsPerGrantKept)
-            )
-        }
+        try database.run(
+            """
+            DELETE FROM credentials WHERE id IN (
+              SELECT c.id FROM credentials c JOIN identities i ON i.id = c.identity_id
+              WHERE i.id = ?1 AND i.subject_hash IS NOT NULL AND c.last_live_at IS NOT NULL
+                AND (c.kind = 'refresh_token' OR c.kind = 'access_token')
+              ORDER BY c.last_live_at DESC, c.id DESC LIMIT -1 OFFSET ?2)
+            """,
+            .id(identity.value),
+            .int(Limits.credentialsPerGrantKept)
+        )
     }
 }

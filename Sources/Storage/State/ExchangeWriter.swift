@@ -33,7 +33,8 @@ struct ExchangeWriter {
     ///
     /// Tokens of another subject than the pinned one are somebody else's grant: they are dropped
     /// unstored and nothing is ever revoked with them. The mismatch is noted, and the code counts
-    /// as refused, so that the identity waits for a sign-in of the right subject.
+    /// as refused, so that the identity waits for a sign-in of the right subject. The identity
+    /// remembers that the provider honors tokens that were not stored.
     ///
     /// - Returns: What is known about the identity now; `nil` when it is gone, with nothing stored.
     /// - Throws: `DatabaseError`, or ``StorageError`` of kind `malformed`.
@@ -99,7 +100,11 @@ struct ExchangeWriter {
 
     private func noteMismatch(of identity: IdentityID, at time: WallTime) throws {
         try database.run(
-            "UPDATE identities SET subject_mismatch_at = ?1, updated_at = ?1 WHERE id = ?2",
+            """
+            UPDATE identities SET subject_mismatch_at = ?1, updated_at = ?1,
+              refused_credentials = refused_credentials + 1
+            WHERE id = ?2
+            """,
             .time(time),
             .id(identity.value)
         )

@@ -71,19 +71,14 @@ struct NoticeWriter {
         let newer = notice.meaning.endsAccount ? links.filter { isNewer($0, than: notice) } : []
         guard newer.count < links.count || newer.isEmpty else { return .stale }
         let cut = notice.meaning.cutsLink ? links.filter { isCut($0, by: notice) } : []
+        // Also where something is newer: what was live before the cut is not live any more.
+        if notice.meaning.cutsLink, mayUpdateLink { try noteCut(links, notice) }
         guard notice.meaning.endsAccount || notice.meaning.isHint || !cut.isEmpty else {
             return .stale
         }
         var news: [IdentityNews] = []
         var raised = 0
         for link in cut where mayUpdateLink {
-            try database.run(
-                """
-                UPDATE identities SET link_cut_at = max(ifnull(link_cut_at, ?1), ?1) WHERE id = ?2
-                """,
-                .time(notice.occurredAt),
-                .id(link.identity.value)
-            )
             raised += try addToReceipts(of: link.identity, link.userHash, notice)
             let told = try IdentityNews.tell(
                 link.identity,
@@ -105,12 +100,25 @@ struct NoticeWriter {
         )
     }
 
+    private func noteCut(_ links: [Link], _ notice: NoticeRecord) throws {
+        for link in links {
+            try database.run(
+                """
+                UPDATE identities SET link_cut_at = max(ifnull(link_cut_at, ?1), ?1) WHERE id = ?2
+                """,
+                .time(notice.occurredAt),
+                .id(link.identity.value)
+            )
+        }
+    }
+
     private func links(of subject: [UInt8], _ notice: NoticeRecord) throws -> [Link] {
         let all = try database.all(
             """
             SELECT i.id, u.user_hash, i.created_at,
               (SELECT max(max(c.created_at, ifnull(c.last_live_at, 0))) FROM credentials c
-                WHERE c.identity_id = i.id AND c.sealed_secret IS NOT NULL),
+                WHERE c.identity_id = i.id
+                  AND (c.sealed_secret IS NOT NULL OR c.code_phase = 'unknown')),
               u.wrapped_key, u.key_id, u.id_nonce, u.sealed_id, i.client_id
             FROM identities i INDEXED BY identities_subject JOIN users u ON u.id = i.owner
             WHERE i.provider = ? AND i.subject_hash = ? AND i.subject_hash IS NOT NULL

@@ -25,12 +25,14 @@ extension StateDatabase: CredentialIntake {
         newID: @escaping @Sendable () -> IdentityID
     ) async throws -> [CredentialOutcome] {
         let wholeGrants = wholeGrants.withLock { $0 }
+        let pen = pen
         return try await writer.perform { database in
             let writer = CredentialWriter(
                 database: database,
                 now: now,
                 wholeGrants: wholeGrants,
-                newID: newID
+                newID: newID,
+                pen: pen
             )
             return try credentials.map { try writer.take($0) }
         }
@@ -44,6 +46,7 @@ private struct CredentialWriter {
     /// The providers where one revocation ends the whole grant.
     let wholeGrants: Set<ProviderName>
     let newID: @Sendable () -> IdentityID
+    let pen: LedgerPen
 
     private struct Identity {
         let id: IdentityID
@@ -97,13 +100,18 @@ private struct CredentialWriter {
     }
 
     private func store(_ new: NewCredential) throws -> CredentialOutcome {
-        if try isDeletionPastRevoking(new.userHash) { return .rejected(.deletionInProgress) }
+        if let request = try deletionPastRevoking(new.userHash) {
+            try addToReceipt(of: request, new)
+            return .rejected(.deletionInProgress)
+        }
         let key = try Self.userKey(new.userHash, database)
         if let key, key != new.userKey { return .otherKey(key) }
         if key == nil, new.isUserKeyStored { return .keyGone }
         let known = try find(new)
-        if let pinned = known?.subjectHash, let subject = new.subject, subject.hash != pinned {
-            return .rejected(.subjectMismatch)
+        if let known, let pinned = known.subjectHash, let subject = new.subject,
+            subject.hash != pinned
+        {
+            return try refuse(.subjectMismatch, new, known.id)
         }
         if known != nil { try keepUserID(new) }
         if let known, let duplicate = try credential(of: known.id, new.fingerprint) {
@@ -120,14 +128,30 @@ private struct CredentialWriter {
     }
 
     /// From purging on nothing joins any more: the secret would outlive the account.
-    private func isDeletionPastRevoking(_ userHash: [UInt8]) throws -> Bool {
+    private func deletionPastRevoking(_ userHash: [UInt8]) throws -> RequestID? {
         try database.first(
             """
-            SELECT 1 FROM requests INDEXED BY requests_user WHERE user_hash = ? AND slot = x''
+            SELECT id FROM requests INDEXED BY requests_user WHERE user_hash = ? AND slot = x''
               AND phase IN ('purging', 'verifying')
             """,
             .blob(userHash)
-        ) { _ in true } ?? false
+        ) { try $0.requestID(0) }
+    }
+
+    /// The verdicts are final by then; the provider may honor what is refused now.
+    private func addToReceipt(of request: RequestID, _ new: NewCredential) throws {
+        // A reauthorization is refused before it comes here, and would be rolled back.
+        guard new.signIn == nil else { return }
+        let addendum = Addendum(
+            identity: try find(new)?.id ?? newID(),
+            provider: new.provider,
+            clientID: new.clientID,
+            verdict: .unconfirmed,
+            event: Addendum.refusedCredential,
+            occurredAt: now,
+            recordedAt: now
+        )
+        try addendum.add(to: request, RequestLeaves(pen: pen), database)
     }
 
     private func find(_ new: NewCredential) throws -> Identity? {

@@ -100,7 +100,7 @@ enum StateSchema {
           event       TEXT NOT NULL,
           occurred_at INTEGER NOT NULL,
           recorded_at INTEGER NOT NULL,
-          PRIMARY KEY (request_id, identity_id)
+          PRIMARY KEY (request_id, identity_id, event)
         ) STRICT, WITHOUT ROWID;
         """
 

@@ -63,7 +63,7 @@ struct VaultIdentity {
             let isShared = try rows[0].subjectHash.map {
                 try Self.isShared(rows[0].provider, subjectHash: $0, userHash: userHash, database)
             }
-            let works = rows.compactMap(\.work).sorted { $0.id < $1.id }
+            let works = works(rows)
             let sealed = rows.compactMap(\.sealed).map { ($0.id, $0) }
             var snapshot = IdentitySnapshot(
                 identity: identity,
@@ -79,9 +79,23 @@ struct VaultIdentity {
         }
     }
 
+    /// A code that was lost after every token was last seen live may have opened another grant.
+    private static func works(_ rows: [Row]) -> [CredentialWork] {
+        let liveAt = rows.compactMap(\.work?.lastLiveAt).max() ?? .distantPast
+        return rows.compactMap { row in
+            guard var work = row.work else { return nil }
+            if work.step == .lost, let madeAt = row.freshAt, madeAt > liveAt {
+                work.isInDoubt = true
+            }
+            return work
+        }.sorted { $0.id < $1.id }
+    }
+
     /// Whether the provider told that the link is cut, and no credential is newer than that.
+    ///
+    /// A refused credential may be newer, and so may the token of a code whose exchange was lost.
     private static func isCut(_ rows: [Row]) -> Bool {
-        guard let cutAt = rows[0].linkCutAt else { return false }
+        guard let cutAt = rows[0].linkCutAt, rows[0].refusedCount == 0 else { return false }
         return rows.allSatisfy { row in row.freshAt.map { $0 <= cutAt } ?? true }
     }
 
@@ -116,7 +130,7 @@ extension VaultIdentity {
         let sealed: SealedCredential?
         let linkCutAt: WallTime?
         let refusedCount: Int
-        /// When the credential was stored or last seen alive; `nil` without one that can be used.
+        /// When the credential was stored or last seen alive; `nil` for one that brought nothing.
         let freshAt: WallTime?
 
         init(_ row: SQLRow, userHash: [UInt8]) throws {
@@ -126,8 +140,10 @@ extension VaultIdentity {
             subjectHash = row.blobOrNil(3)
             linkCutAt = row.timeOrNil(18)
             refusedCount = row.int(21)
+            let isLost = row.textOrNil(15) == CodeExchange.Phase.unknown.rawValue
             freshAt =
-                row.isNull(9) ? nil : max(row.time(19), row.timeOrNil(13) ?? .distantPast)
+                row.isNull(9) && !isLost
+                ? nil : max(row.time(19), row.timeOrNil(13) ?? .distantPast)
             guard !row.isNull(6) else {
                 work = nil
                 sealed = nil
@@ -141,7 +157,10 @@ extension VaultIdentity {
                 kind: kind,
                 step: Self.step(kind, code),
                 isInDoubt: row.bool(20),
-                lastLiveAt: row.timeOrNil(13),
+                // A token that was live before the cut says nothing about what came after it.
+                lastLiveAt: row.timeOrNil(13).flatMap { [linkCutAt] liveAt in
+                    liveAt <= linkCutAt ?? .distantPast ? nil : liveAt
+                },
                 lastRefreshAt: row.timeOrNil(14)
             )
             guard let secret = row.blobOrNil(9) else {
