@@ -52,6 +52,10 @@ int csqliteguard_never_share(sqlite3 *db) {
     return sqlite3_file_control(db, "main", GUARD_FCNTL_NEVER_SHARE, NULL);
 }
 
+int csqliteguard_wipe_unused(sqlite3 *db) {
+    return sqlite3_file_control(db, "main", GUARD_FCNTL_WIPE_UNUSED, NULL);
+}
+
 int csqliteguard_no_checkpoint_on_close(sqlite3 *db) {
     int now = -1;
     return sqlite3_db_config(db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, &now);

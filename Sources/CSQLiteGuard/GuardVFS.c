@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "CSQLiteGuard.h"
 #include "FaultGuard.h"
+#include "PageGap.h"
 #include "PathRegistry.h"
 #include "WALGather.h"
 
@@ -35,10 +36,13 @@ typedef struct guard_file {
     int kind;
     // csqliteguard_never_share()
     int never_shares;
+    // csqliteguard_wipe_unused()
+    int wipes_unused;
     // It counts among the owner's index_users.
     int maps_index;
     sqlite3_file *inner;
     wal_gather gather;
+    page_gap gap;
 } guard_file;
 
 // ---- open(2) below the wrapped VFS ----
@@ -126,6 +130,7 @@ static int file_close(sqlite3_file *file) {
         if (self->owner->gathering == self) self->owner->gathering = NULL;
         wal_gather_end(&self->gather);
     }
+    page_gap_end(&self->gap);
     int code = self->inner->pMethods->xClose(self->inner);
     if (self->kind == SQLITE_OPEN_MAIN_DB) registry_release(self->owner);
     return code;
@@ -142,6 +147,7 @@ static int file_read(sqlite3_file *file, void *buffer, int count, sqlite3_int64 
 static int file_write(sqlite3_file *file, const void *bytes, int count, sqlite3_int64 offset) {
     guard_file *self = (guard_file *)file;
     if (is_lost(file)) return CSQLITEGUARD_IOERR_INDEX;
+    if (self->wipes_unused) return page_gap_write(&self->gap, self->inner, bytes, count, offset);
     if (self->kind != SQLITE_OPEN_WAL || atomic_load(&self->owner->writer) == NULL) {
         return self->inner->pMethods->xWrite(self->inner, bytes, count, offset);
     }
@@ -187,6 +193,10 @@ static int file_check_reserved_lock(sqlite3_file *file, int *result) {
 static int file_control(sqlite3_file *file, int operation, void *argument) {
     if (operation == GUARD_FCNTL_NEVER_SHARE) {
         ((guard_file *)file)->never_shares = 1;
+        return SQLITE_OK;
+    }
+    if (operation == GUARD_FCNTL_WIPE_UNUSED) {
+        ((guard_file *)file)->wipes_unused = 1;
         return SQLITE_OK;
     }
     return inner_of(file)->pMethods->xFileControl(inner_of(file), operation, argument);

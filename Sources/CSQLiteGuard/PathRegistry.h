@@ -5,8 +5,9 @@
 
 struct guard_file;
 
-// The opcode of xFileControl for csqliteguard_never_share(); SQLite's own are below 100.
-enum { GUARD_FCNTL_NEVER_SHARE = 0x45585031 };
+// The opcodes of xFileControl for csqliteguard_never_share() and csqliteguard_wipe_unused().
+// SQLite's own are below 100.
+enum { GUARD_FCNTL_NEVER_SHARE = 0x45585031, GUARD_FCNTL_WIPE_UNUSED = 0x45585032 };
 
 // One database path. Never freed, so pointers stay valid and counts outlive the connection; a
 // process opens a handful of paths in its life.

@@ -99,6 +99,12 @@ int csqliteguard_harden(sqlite3 *db, int allow_triggers, int allow_views);
 // Shared-Memory"). Returns SQLITE_OK or a SQLite result code.
 int csqliteguard_never_share(sqlite3 *db);
 
+// From now on this connection writes zeros where a page of the database has unused space. SQLite
+// leaves copies of rows there when it moves them, in spite of `secure_delete`. Pages in the WAL
+// keep them until a checkpoint, and pages in the cache until csqliteguard_forget_pages(). Returns
+// SQLITE_OK or a SQLite result code.
+int csqliteguard_wipe_unused(sqlite3 *db);
+
 // Frees the pages that this connection keeps and does not use right now
 // (sqlite3_db_release_memory()). The process-wide setup has each page be a block of its own.
 void csqliteguard_forget_pages(sqlite3 *db);

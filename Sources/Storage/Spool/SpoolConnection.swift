@@ -70,6 +70,7 @@ enum SpoolConnection {
             guard code == SQLITE_OK else {
                 throw DatabaseError(resultCode: ResultCode(rawValue: code))
             }
+            try database.wipeUnused()
             if isAlone { try database.execute(sql: "PRAGMA locking_mode = EXCLUSIVE") }
             try makeJSONTypeInnocuous(database)
             unsafe sqlite3_limit(connection, SQLITE_LIMIT_LENGTH, SpoolLimits.valueByteCountMax)

@@ -12,3 +12,13 @@ enum GuardedVFS {
         guard code == SQLITE_OK else { throw DatabaseError(resultCode: ResultCode(rawValue: code)) }
     }
 }
+
+extension Database {
+    /// Has this connection write zeros where a page has unused space.
+    ///
+    /// - Throws: `DatabaseError`.
+    func wipeUnused() throws {
+        let code = unsafe csqliteguard_wipe_unused(sqliteConnection)
+        guard code == SQLITE_OK else { throw DatabaseError(resultCode: ResultCode(rawValue: code)) }
+    }
+}

@@ -1,3 +1,4 @@
+import CSQLiteGuard
 import GRDB
 import Lifecycle
 
@@ -7,6 +8,10 @@ import Lifecycle
 /// until a checkpoint and in the WAL until it is truncated. So after an ending the WAL is
 /// checkpointed with TRUNCATE, for all endings of some time at once, and the receipt says when
 /// that was.
+///
+/// Where SQLite moves rows within the file, copies stay in unused space of the pages. The guard
+/// overwrites it in each page that is copied into the database. The writer drops the pages that it
+/// keeps, or a later change would bring a copy back to the WAL.
 extension StateDatabase {
     /// From an ending to its scrub.
     ///
@@ -46,6 +51,7 @@ extension StateDatabase {
                 throw StorageError(error, "scrub the state", at: place)
             }
             copies.noteEmptied()
+            unsafe csqliteguard_forget_pages(database.sqliteConnection)
             return ended ?? 0
         }
         let at = now()

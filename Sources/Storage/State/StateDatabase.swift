@@ -184,6 +184,7 @@ extension StateDatabase {
             // Deleted content is overwritten; with TRUNCATE nothing is left (reference 1.2 of the
             // tests).
             try database.execute(sql: "PRAGMA secure_delete = ON")
+            try database.wipeUnused()
             // Checkpoints are made by hand; with this limit the WAL's size says how much is in it.
             try database.execute(sql: "PRAGMA wal_autocheckpoint = 0")
             try database.execute(sql: "PRAGMA journal_size_limit = 0")
