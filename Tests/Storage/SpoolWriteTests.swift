@@ -252,13 +252,27 @@ import Testing
         #expect(pace.restOfQuiet(nudgeCount: 1, isIdle: true, at: end + quiet * 9) == .zero)
     }
 
-    @Test("a lock is tried for again every millisecond for a commit's time, then ever more rarely")
+    @Test("the end of a lock is noticed within an eighth of the time for which it was held")
     func pauses() {
+        for held in 1...400 {
+            var pause = SpoolPause.lock
+            while pause.total < .milliseconds(held) { _ = pause.take() }
+            let late = pause.total - .milliseconds(held)
+            let allowed = SpoolLimits.busyPauseMin + .milliseconds(held) / 8
+            #expect(late <= allowed, "held for \(held) ms, noticed \(late) later")
+        }
+    }
+
+    @Test("a lock that is held for long is tried for ever more rarely")
+    func pausesGrow() {
         var pause = SpoolPause.lock
-        let first = (0..<SpoolLimits.busyPauseShortCount).map { _ in pause.take() }
-        #expect(first.allSatisfy { $0 == SpoolLimits.busyPauseMin })
-        #expect(pause.take() == SpoolLimits.busyPauseMin * 2)
-        for _ in 0..<20 { _ = pause.take() }
+        var tries = 0
+        #expect(pause.take() == SpoolLimits.busyPauseMin)
+        while pause.total < SpoolLimits.lockedAfter {
+            tries += 1
+            #expect(pause.take() <= SpoolLimits.busyPauseMax)
+        }
         #expect(pause.take() == SpoolLimits.busyPauseMax)
+        #expect(tries < 150, "of a lock held for five seconds")
     }
 }

@@ -19,9 +19,9 @@ package enum SpoolLimits {
     static let commitWait = Duration.milliseconds(20)
     /// First pause after BUSY: an unlock follows the journal's unlink by less than this.
     static let busyPauseMin = Duration.milliseconds(1)
-    /// Pauses of that length before they grow: the syncs of an application's commit, which begin
-    /// with the first event and end with the unlock, take this many milliseconds.
-    static let busyPauseShortCount = 6
+    /// A pause is this part of the time waited so far: an application's commit locks us out from
+    /// its first event on, for three syncs, and a slow disk may not make us late by as much again.
+    static let busyPauseShare = 8
     /// Longest pause after BUSY: an application keeps the lock for long.
     static let busyPauseMax = Duration.milliseconds(50)
     /// A lock held longer than this is told to the operator; longer than any sane transaction.

@@ -1,23 +1,24 @@
-/// Growing pauses between tries: a few of the least, then each twice as long up to a most.
+/// Growing pauses between tries: each is the least one and a share of all before it, up to a most.
+///
+/// What is waited for is noticed late by no more than that.
 struct SpoolPause: Sendable {
+    private let least: Duration
     private let most: Duration
-    private var next: Duration
-    /// Pauses that are still as short as the first one.
-    private var shortCount: Int
+    /// The divisor of the total.
+    private let share: Int
     /// The sum of all pauses so far.
     private(set) var total = Duration.zero
 
-    init(from least: Duration, to most: Duration, shortCount: Int = 1) {
-        self.most = most
-        self.shortCount = shortCount
-        next = least
+    /// With a share of 1 each pause is twice as long as the one before.
+    init(from least: Duration, to most: Duration, share: Int = 1) {
+        (self.least, self.most, self.share) = (least, most, share)
     }
 
     /// For the lock of another program.
     static let lock = SpoolPause(
         from: SpoolLimits.busyPauseMin,
         to: SpoolLimits.busyPauseMax,
-        shortCount: SpoolLimits.busyPauseShortCount
+        share: SpoolLimits.busyPauseShare
     )
 
     /// For rows that could not be taken.
@@ -28,10 +29,7 @@ struct SpoolPause: Sendable {
 
     /// How long to wait now.
     mutating func take() -> Duration {
-        defer {
-            shortCount -= 1
-            if shortCount <= 0 { next = min(next * 2, most) }
-        }
+        let next = min(least + total / share, most)
         total += next
         return next
     }
