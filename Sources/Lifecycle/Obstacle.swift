@@ -13,6 +13,8 @@ package struct Obstacle: Hashable, Sendable {
         case permission = "blocked_by_permission"
         /// A column stores the user id otherwise than the request writes it.
         case spelling = "other_spelling"
+        /// Rows or objects are dated later than now: the clock is behind, or the time is wrong.
+        case future = "dated_in_future"
     }
 
     package let kind: Kind
@@ -35,10 +37,14 @@ package struct Obstacle: Hashable, Sendable {
             case .trigger: "trigger"
             case .constraint: "constraint"
             case .permission: "permission"
-            case .spelling: "column"
+            case .spelling, .future: "column"
             }
         let named = name.map { "\(what) '\($0)'" } ?? what
         let located = place.map { "\(named) of '\($0)'" } ?? named
-        return kind == .spelling ? "\(located) spells the id otherwise" : located
+        return switch kind {
+        case .spelling: "\(located) spells the id otherwise"
+        case .future: "\(located) has a time in the future: correct the clock or the time"
+        case .foreignKey, .trigger, .constraint, .permission: located
+        }
     }
 }

@@ -1,12 +1,15 @@
 """The clock is wrong when the service starts, and is set later: nothing older than a deletion is left."""
 
 import os
+import shutil
 import sqlite3
 import subprocess
 import time
 
 from checks import comes_true
-from stage import Stage
+from clock_campaign import campaign
+from sandbox import Sandbox
+from stage import BINARIES, Stage
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 YEAR = 365 * 86_400
@@ -16,14 +19,25 @@ ALTER TABLE posts ADD COLUMN created_at INTEGER NOT NULL DEFAULT 0;
 FENCE = 'created_at_column = "created_at"\ncreated_at_unit = "unix_s"\n'
 
 
-def clock_steps(checks, seed):
-    stage = Stage(checks, seed)
+def clock_steps(checks, seed, count):
+    steps(checks, seed)
+    new_installations(checks, seed)
+    campaign(checks, *prepared(checks, seed, "--refresh-limit", "off"), count)
+
+
+def prepared(checks, seed, *flags):
+    stage = Stage(checks, seed, Sandbox(BINARIES, *flags))
+    stage.owns_sandbox = True
     shim = stage.path("clock.so")
     subprocess.run(["cc", "-shared", "-fPIC", "-O1", "-o", shim, os.path.join(HERE, "clock.c")], check=True)
     with sqlite3.connect(stage.app) as app:
         app.executescript(DATED)
     fence(stage)
-    clock = Clock(stage, shim)
+    return stage, Clock(stage, shim)
+
+
+def steps(checks, seed):
+    stage, clock = prepared(checks, seed)
     # An installation that has run before: the ledger has a checkpoint.
     clock.set(0)
     started(checks, stage, clock, "with the right clock")
@@ -36,16 +50,69 @@ def clock_steps(checks, seed):
     stage.close()
 
 
+def new_installations(checks, seed):
+    """No checkpoint says what time it is: the program's age does, and the rows themselves do."""
+    stage, clock = prepared(checks, seed)
+    clock.set(-YEAR)
+    started(checks, stage, clock, "new, and older than its program")
+    held_until_set(checks, stage, clock, dated(stage, 5), "older than its program", lambda ids: stage.http(
+        "GET", "/v1/status")[1]["parked"].get("clock_behind") == len(ids))
+    stage.stop()
+    stage.close()
+    for what, offset in (("a year behind", -YEAR), ("set back by an hour", -3600)):
+        stage, clock = prepared(checks, seed)
+        program = stage.path("expunged")
+        shutil.copy(os.path.join(BINARIES, "expunged"), program)
+        os.utime(program, (1e9, 1e9))
+        arguments = stage.arguments()
+        stage.arguments = lambda: [program, *arguments[1:]]
+        clock.set(0 if offset == -3600 else offset)
+        started(checks, stage, clock, f"new, {what}")
+        clock.set(offset)
+        held_until_set(checks, stage, clock, dated(stage, 5), what, lambda ids: all(
+            "has a time in the future" in str(stage.http("GET", f"/v1/requests/{id}")[1]) for id in ids))
+        # An odd row holds nobody but its user, and the request goes on when it is corrected.
+        odd, other = dated(stage, 2)
+        with sqlite3.connect(stage.app, timeout=10) as app:
+            app.execute("UPDATE posts SET created_at = 9999999999 WHERE id = (SELECT max(id) FROM posts"
+                        " WHERE author_id = ?)", (odd,))
+        stage.delete(odd)
+        deleted(checks, stage, [other], f"{what}, beside a row of the far future", left=1)
+        checks.equal("     whose user's request stays open", stage.open_count(), 1)
+        with sqlite3.connect(stage.app, timeout=10) as app:
+            app.execute("UPDATE posts SET created_at = 1 WHERE author_id = ?", (odd,))
+        done(checks, stage, [odd], f"{what}, with that row corrected", 90)
+        stage.stop()
+        stage.scan()
+        stage.close()
+
+
+def held_until_set(checks, stage, clock, users, what, is_held):
+    ids = [stage.delete(user)[1]["id"] for user in users]
+    checks.check(f"{what}: every deletion stays open, and says why",
+                 comes_true(lambda: is_held(ids), 20), stage.http("GET", "/v1/status"))
+    time.sleep(3)
+    checks.equal("     and none is completed", stage.open_count(), len(users))
+    clock.set(0)
+    done(checks, stage, users, f"{what}, and corrected", 90)
+
+
 class Clock:
     """What the service takes for the machine's clock."""
 
     def __init__(self, stage, shim):
         self.file, self.shim, self.boot = stage.path("offset"), shim, 1
+        # Seconds that it is ahead of the right one.
+        self.offset = 0
 
     def set(self, offset):
         with open(self.file + ".new", "w") as file:
-            file.write(str(offset))
+            file.write(str(round(offset * 1000)))
         os.replace(self.file + ".new", self.file)
+        self.offset = offset
+
+    def now(self):
+        return time.time() + self.offset
 
     def environment(self):
         return {"LD_PRELOAD": self.shim, "CLOCK_OFFSET": self.file, "EXPUNGED_BOOT_ID": f"boot{self.boot}"}
@@ -74,14 +141,14 @@ def dated(stage, count, at=None):
     return users
 
 
-def deleted(checks, stage, users, what, seconds=60):
+def deleted(checks, stage, users, what, seconds=60, left=0):
     for user in users:
         stage.delete(user)
-    done(checks, stage, users, what, seconds)
+    done(checks, stage, users, what, seconds, left)
 
 
-def done(checks, stage, users, what, seconds=60):
-    ended = comes_true(lambda: stage.open_count() == 0, seconds)
+def done(checks, stage, users, what, seconds=60, left=0):
+    ended = comes_true(lambda: stage.open_count() == left, seconds)
     left = stage.rows_left()
     checks.check(f"{what}: every deletion ends", ended, stage.http("GET", "/v1/status"))
     checks.equal(f"{what}: rows of the users that are left",

@@ -86,6 +86,33 @@ import Testing
         )
     }
 
+    @Test(
+        "a row dated later than now keeps its own user's request open, and nobody else's",
+        arguments: CreationColumn.Unit.allCases.filter { $0 != .timestamp }
+    )
+    func future(unit: CreationColumn.Unit) async throws {
+        let app = try AppDatabase("CREATE TABLE p(u TEXT, made, note TEXT)")
+        let creation = CreationColumn(column: "made", unit: unit)
+        let mask = ColumnMask(column: "note", strategy: .null)
+        let target = app.target(
+            TableRule(table: "p", column: "u", action: .anonymize([mask]), creation: creation)
+        )
+        let (now, later) =
+            switch unit {
+            case .unixSeconds: ("1767225600", "1767225601")
+            case .unixMilliseconds: ("1767225600000", "1767225600001")
+            case .iso8601: ("'2026-01-01'", "'2026-01-01T00:00:00.002Z'")
+            case .timestamp: ("", "")
+            }
+        try app.execute("INSERT INTO p VALUES ('a', \(now), 'x'), ('b', \(later), 'x')")
+        try app.execute("INSERT INTO p VALUES ('c', \(later), NULL)")
+        let orders = ["a", "b", "c"].map { order($0, fence: fence) }
+        _ = await target.purge(orders)
+        let future = VerifyAnswer.trouble(.blocked(Obstacle(.future, at: "p", name: "made")))
+        // Nothing of the third one's row wants to be masked.
+        #expect(await target.verify(orders) == [.clean, future, .clean])
+    }
+
     @Test("rows of the future or of unreadable time stay; only rows without a time count as old")
     func undated() async throws {
         let app = try AppDatabase(
@@ -109,7 +136,13 @@ import Testing
             await target.purge([order("a", fence: fence)]).map(\.text)
                 == ["p delete 1+6; p delete, undated rows 1"]
         )
+        let future = Obstacle(.future, at: "p", name: "made")
+        #expect(
+            await target.verify([order("a", fence: fence)]) == [.trouble(.blocked(future))]
+        )
+        try app.execute("UPDATE p SET made = '2025-12-01' WHERE made = '9000-01-01T00:00:00Z'")
         #expect(await target.verify([order("a", fence: fence)]) == [.clean])
+        try app.execute("UPDATE p SET made = '9000-01-01T00:00:00Z' WHERE made = '2025-12-01'")
         #expect(
             try app.texts("SELECT made FROM p ORDER BY rowid") == [
                 "\"now\"", "\"soon\"", "\"2460000.5\"", "\"2460000.5\"",
@@ -145,7 +178,10 @@ import Testing
         )
         #expect(await target.verify([order("a", fence: fence)]) == [.remaining(1)])
         #expect(await target.purge([order("a", fence: fence)]).map(\.text) == ["p delete 1+1"])
-        #expect(await target.verify([order("a", fence: fence)]) == [.clean])
+        let future = Obstacle(.future, at: "p", name: "made")
+        #expect(
+            await target.verify([order("a", fence: fence)]) == [.trouble(.blocked(future))]
+        )
         #expect(try app.texts("SELECT note FROM p") == ["\"later\""])
     }
 

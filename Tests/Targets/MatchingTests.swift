@@ -75,7 +75,8 @@ import Testing
 
     @Test("an untyped column is judged by what it stores")
     func untyped() async throws {
-        let app = try AppDatabase("CREATE TABLE posts(author); INSERT INTO posts VALUES (42)")
+        let app = try AppDatabase("CREATE TABLE posts(author)")
+        try app.execute(repeated("INSERT INTO posts VALUES (42)"))
         let text = TableRule(table: "posts", column: "author", action: .delete)
         let integer = TableRule(table: "posts", column: "author", idType: .integer, action: .delete)
         #expect(
@@ -88,22 +89,62 @@ import Testing
         #expect(await app.target(integer).diagnose() == [])
         #expect(
             await app.target(integer).purge([order("42")]).map(\.text)
-                == ["posts delete, fence: none 1"]
+                == ["posts delete, fence: none 10"]
         )
-        try app.execute("INSERT INTO posts VALUES ('x'), (x'00')")
+        try app.execute(repeated("INSERT INTO posts VALUES ('x'), (x'00')"))
         #expect(await app.target(integer).diagnose().count == 2)
     }
 
-    @Test("a check that finds values of another type stops a target that has worked so far")
+    @Test("a check that finds nothing but values of another type stops a target that has worked")
     func drift() async throws {
-        let app = try AppDatabase("CREATE TABLE p(u); INSERT INTO p VALUES ('a'), ('b')")
+        let app = try AppDatabase("CREATE TABLE p(u); INSERT INTO p VALUES ('a')")
         let target = app.target(TableRule(table: "p", column: "u", action: .delete))
         #expect(await target.purge([order("a")]).map(\.text) == ["p delete, fence: none 1"])
-        try app.execute("INSERT INTO p VALUES (7)")
+        try app.execute(repeated("INSERT INTO p VALUES (7)"))
         #expect(await target.diagnose().count == 1)
         #expect(await target.purge([order("b")]) == [.trouble(.misconfigured)])
-        try app.execute("DELETE FROM p WHERE u = 7")
+        try app.execute("DELETE FROM p WHERE u = 7; INSERT INTO p VALUES ('b')")
         #expect(await target.purge([order("b")]).map(\.text) == ["p delete, fence: none 1"])
+    }
+
+    @Test(
+        "values of another type that are there before the start stop nobody but whom they may mean",
+        arguments: [
+            (IDType.integer, "INTEGER", "'abc', x'3432'", "1", ["abc", "42"]),
+            (.integer, "", "'abc', '9.0'", "1", ["abc", "9"]),
+            (.text, "TEXT", "x'3432'", "'u'", ["42"]),
+            (.text, "", "42, 7.5", "'u'", ["42", "7.5"]),
+            (.blob, "BLOB", "'abc', '0xff', 9", "x'01'", ["abc", "ff", "9"]),
+        ]
+    )
+    func odd(idType: IDType, type: String, odd: String, good: String, held: [String]) async throws {
+        let app = try AppDatabase("CREATE TABLE p(u \(type))")
+        try app.execute("INSERT INTO p VALUES \(values(odd))")
+        for isAlone in [true, false] {
+            if !isAlone { try app.execute("INSERT INTO p VALUES (\(good))") }
+            let rule = TableRule(table: "p", column: "u", idType: idType, action: .delete)
+            let target = app.target(rule)
+            let found = await target.inspect()
+            #expect(found.problems == [])
+            #expect(found.advice.contains { $0.contains("never matches") }, "\(found.advice)")
+            for user in held {
+                _ = await target.purge([order(user)])
+                let named = Trouble.blocked(Obstacle(.spelling, at: "p", name: "u"))
+                #expect(await target.verify([order(user)]) == [.trouble(named)], "\(user)")
+            }
+            let healthy = idType == .text ? "u" : idType == .integer ? "1" : "01"
+            _ = await target.purge([order(healthy), order("77")])
+            #expect(await target.verify([order(healthy), order("77")]) == [.clean, .clean])
+        }
+    }
+
+    /// As many rows as make a column out of it.
+    private func repeated(_ insert: String) -> String {
+        Array(repeating: insert, count: TargetLimits.strangeRows).joined(separator: "; ")
+    }
+
+    private func values(_ list: String) -> String {
+        list.split(separator: ", ").map { "(\($0))" }.joined(separator: ", ")
     }
 
     @Test("blob ids are hexadecimal or a UUID, of lower or upper case as Swift writes it")

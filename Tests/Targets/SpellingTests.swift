@@ -59,10 +59,23 @@ struct SpellingTry: Sendable, CustomStringConvertible {
         + all(["TEXT"], .text, rows: ["x'3432'", "42"], requests: ["42"])
         + all(["BLOB"], .blob, rows: ["x'\(digits)'"], requests: uuids)
         + all(["BLOB"], .blob, rows: uuids.map { "'\($0)'" }, requests: [uuid])
+        // Ids that no column of the type should hold.
+        + all(
+            ["INTEGER", "NUMERIC", ""],
+            .integer,
+            rows: ["'abc'", "x'616263'"],
+            requests: ["abc"]
+        )
+        + all(["INTEGER COLLATE NOCASE"], .integer, rows: ["'ABC'"], requests: ["abc"])
+        + all(["BLOB", ""], .blob, rows: ["'abc'", "x'616263'"], requests: ["abc"])
+        + all(["BLOB"], .blob, rows: ["'abcd'", "x'61626364'"], requests: ["abcd"])
+        + all(["BLOB"], .blob, rows: ["8"], requests: ["8"])
 
     static let postgreSQL =
         all(["uuid"], .uuid, rows: ["'\(uuid)'"], requests: uuids)
         + all(["bytea"], .blob, rows: ["'\\x\(digits)'"], requests: uuids + ["\\x\(digits)"])
+        + all(["bytea"], .blob, rows: ["'abc'"], requests: ["abc"])
+        + all(["bytea"], .blob, rows: ["'abcd'"], requests: ["abcd"])
         + all(["smallint", "bigint"], .integer, rows: ["42"], requests: numbers)
         + all(
             ["public.citext", "text COLLATE anycase"],
@@ -143,9 +156,12 @@ struct SpellingTry: Sendable, CustomStringConvertible {
             let steps = try app.queue.read { db in
                 db.add(function: DatabaseFunction(TablePlan.readingFunction) { _ in false })
                 var maker = PlanMaker(rules: WorkRules(tables: [rule]), schema: try LiveSchema(db))
-                let sql = try #require(maker.make()?.tables.first?.misspelledSQL)
-                return try Row.fetchAll(db, sql: "EXPLAIN QUERY PLAN " + sql, arguments: ["x"])
-                    .map { $0["detail"] as String }
+                let plan = try #require(maker.make()?.tables.first)
+                #expect(plan.misspelledSQL != nil)
+                return try [plan.misspelledSQL, plan.literalSQL].compactMap(\.self).flatMap { sql in
+                    try Row.fetchAll(db, sql: "EXPLAIN QUERY PLAN " + sql, arguments: ["x"])
+                        .map { $0["detail"] as String }
+                }
             }
             #expect(!steps.contains { $0.hasPrefix("SCAN t") }, "\(column) \(idType) \(steps)")
         }

@@ -1,5 +1,6 @@
 import Engine
 import FoundationEssentials
+import Glibc
 import Ledger
 import Lifecycle
 import Logging
@@ -32,6 +33,8 @@ final class ClockKeeper: Sendable {
     private let clock: AnchoredClock
     private let ledger: LedgerKeeper
     private let bootID: String?
+    /// When the program was built; a right clock is not behind of it.
+    private let builtAt: WallTime
     private let logger: Logger
     private let steps: AsyncStream<ClockStep>
     private let step: AsyncStream<ClockStep>.Continuation
@@ -44,17 +47,20 @@ final class ClockKeeper: Sendable {
     ///   - ledger: Whose checkpoints the clock is compared with.
     ///   - environment: Of the process; `EXPUNGED_BOOT_ID` names the boot, where `/proc/sys` is
     ///     hidden.
+    ///   - builtAt: When the program was built, for an installation without any checkpoint.
     ///   - logger: Hears of each jump.
     init(
         state: StateDatabase,
         clock: AnchoredClock,
         ledger: LedgerKeeper,
         environment: [String: String],
+        builtAt: WallTime = ClockKeeper.programTime,
         logger: Logger
     ) {
         self.state = state
         self.clock = clock
         self.ledger = ledger
+        self.builtAt = builtAt
         self.logger = logger
         bootID = environment["EXPUNGED_BOOT_ID"] ?? Self.readBootID()
         (steps, step) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(16))
@@ -70,6 +76,14 @@ final class ClockKeeper: Sendable {
         }
     }
 
+    /// When the running program's file was last changed, as packages set it; the distant past when
+    /// nobody knows.
+    static var programTime: WallTime {
+        var facts = stat()
+        guard unsafe stat("/proc/self/exe", &facts) == 0 else { return .distantPast }
+        return WallTime(unixMilliseconds: Int64(facts.st_mtim.tv_sec) * 1000)
+    }
+
     /// Takes over a jump that happened while the service was down; before the engine starts.
     ///
     /// - Returns: What the clock must not be behind of.
@@ -78,10 +92,12 @@ final class ClockKeeper: Sendable {
         let known = try await state.note(StateDatabase.clockNote).flatMap { Record($0) }
         let now = clock.now()
         let newest = await ledger.last?.checkpoint.time ?? .distantPast
+        let evidence = max(newest, builtAt)
         var current = Record(
             bootID: bootID ?? "",
             epoch: clock.epoch,
-            floor: newest <= known?.forgiven ?? .distantPast ? known?.floor ?? newest : newest,
+            floor: evidence <= known?.forgiven ?? .distantPast
+                ? known?.floor ?? evidence : evidence,
             forgiven: known?.forgiven ?? .distantPast,
             reading: clock.reading
         )
@@ -142,7 +158,7 @@ final class ClockKeeper: Sendable {
     /// - Throws: The store's error.
     func forgive() async throws {
         guard var current = record.withLock({ $0 }) else { return }
-        current.forgiven = await ledger.last?.checkpoint.time ?? .distantPast
+        current.forgiven = max(await ledger.last?.checkpoint.time ?? .distantPast, builtAt)
         current.floor = .distantPast
         try await keep(current)
     }

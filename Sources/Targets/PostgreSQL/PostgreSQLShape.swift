@@ -83,6 +83,22 @@ struct PostgreSQLDialect: SQLDialect {
         }
     }
 
+    /// True for a time that begins later than the one in the fence's place, never null.
+    static func isLater(_ creation: CreationColumn, in table: PostgreSQLTable) -> String {
+        let column = "\(table.reference).\(quote(creation.column))"
+        let time = "('epoch'::timestamptz + $2::bigint * interval '1 millisecond')"
+        let isLater =
+            switch (creation.unit, table.column(creation.column)?.type) {
+            case (.unixSeconds, _): "\(column) > $2::bigint / 1000.0"
+            case (.unixMilliseconds, _): "\(column) > $2::bigint"
+            case (.iso8601, _): "false"
+            case (.timestamp, "timestamptz"): "\(column) > \(time)"
+            case (.timestamp, "date"): "\(column) > (\(time) AT TIME ZONE 'UTC')::date"
+            case (.timestamp, _): "\(column) > \(time) AT TIME ZONE 'UTC'"
+            }
+        return "coalesce(\(isLater), false)"
+    }
+
     /// Compares as values of the column's type; texts that may have other equals without regard to
     /// case, since holding too much does less harm.
     func isHeld(_ filter: RowFilter, of table: String, as reference: String) -> String {

@@ -26,6 +26,11 @@ struct PostgreSQLTablePlan: Sendable {
     let remainingSQL: String?
     /// Rows whose id the column takes for equal though its bytes differ; `nil` where none can be.
     let misspelledSQL: String?
+    /// Rows that hold the bytes of the id as it was submitted; `nil` where none can.
+    let literalSQL: String?
+    /// Rows dated later than the time in the fence's place; `nil` where nothing is dated or all are
+    /// kept.
+    let futureSQL: String?
     /// Rows that want work and stay under a hold; `nil` without one.
     let heldSQL: String?
     /// Goes through the users of the table.
@@ -94,12 +99,23 @@ struct PostgreSQLTablePlan: Sendable {
             SELECT count(*) FROM (SELECT 1 FROM \(name) WHERE \(Self.check(rule, shape))\
             \(todo)\(open) LIMIT \(PostgreSQLLimits.remainingRows)) AS q
             """
-        misspelledSQL = Self.misspelled(rule, shape).map {
+        let some = { (condition: String) in
             """
-            SELECT count(*) FROM (SELECT 1 FROM \(name) WHERE \($0)\(todo)\(open) \
+            SELECT count(*) FROM (SELECT 1 FROM \(name) WHERE \(condition) \
             LIMIT \(PostgreSQLLimits.remainingRows)) AS q
             """
         }
+        misspelledSQL = Self.misspelled(rule, shape).map { some("\($0)\(todo)\(open)") }
+        let column = "\(name).\(PostgreSQLDialect.quote(rule.column))"
+        literalSQL =
+            rule.action == .keep || rule.idType != .blob
+            ? nil : some("\(column) = convert_to($1, 'UTF8')\(todo)\(open)")
+        futureSQL =
+            rule.action == .keep
+            ? nil
+            : rule.creation.map {
+                some("\(match)\(todo) AND \(PostgreSQLDialect.isLater($0, in: shape))")
+            }
     }
 
     /// Partitions and inheriting tables number their rows each for itself, so the table belongs to
@@ -150,7 +166,7 @@ struct PostgreSQLTablePlan: Sendable {
             samples.append((sql: selectSQL, parameterCount: 3))
         }
         if let heldSQL { samples.append((sql: heldSQL, parameterCount: 2)) }
-        for sql in [remainingSQL, misspelledSQL].compactMap(\.self) {
+        for sql in [remainingSQL, misspelledSQL, literalSQL, futureSQL].compactMap(\.self) {
             samples.append((sql: sql, parameterCount: 2))
         }
         return samples

@@ -125,21 +125,38 @@ package actor PostgreSQLTarget: PurgeTarget {
         _ session: PostgreSQLSession
     ) throws(PostgreSQLError) -> VerifyAnswer {
         var remaining = 0
-        var misspelled: Obstacle?
+        var obstacle: Obstacle?
         for table in plan.tables {
-            guard let key = table.rule.idType.key(for: order.user)?.parameter else { continue }
-            let values = [key, fence(order)]
-            if let sql = table.remainingSQL {
-                remaining += try ask(sql, values, session).integer(0)
-            }
-            if misspelled == nil, let sql = table.misspelledSQL,
-                try ask(sql, values, session).integer(0) > 0
+            if let sql = table.remainingSQL,
+                let key = table.rule.idType.key(for: order.user)?.parameter
             {
-                misspelled = table.rule.misspelled
+                remaining += try ask(sql, [key, fence(order)], session).integer(0)
             }
+            guard obstacle == nil else { continue }
+            obstacle = try self.obstacle(order, table, session)
         }
         guard remaining == 0 else { return .remaining(remaining) }
-        return misspelled.map { .trouble(.blocked($0)) } ?? .clean
+        return obstacle.map { .trouble(.blocked($0)) } ?? .clean
+    }
+
+    /// What forbids to call the user's rows erased though none is left that the purge would take.
+    private func obstacle(
+        _ order: PurgeOrder,
+        _ table: PostgreSQLTablePlan,
+        _ session: PostgreSQLSession
+    ) throws(PostgreSQLError) -> Obstacle? {
+        let key = table.rule.idType.key(for: order.user)?.parameter
+        let now = "\(clock.wall().unixMilliseconds)"
+        let questions = [
+            (table.misspelledSQL, key, fence(order), table.rule.misspelled),
+            (table.literalSQL, order.user.exposeText(), fence(order), table.rule.misspelled),
+            (table.futureSQL, key, now, table.rule.future),
+        ]
+        for (sql, user, time, obstacle) in questions {
+            guard let sql, let user else { continue }
+            if try ask(sql, [user, time], session).integer(0) > 0 { return obstacle }
+        }
+        return nil
     }
 
     /// Counts the user's rows table by table, each in one statement: a reader holds up no writer.

@@ -47,4 +47,7 @@ struct Misspelling {
 extension TableRule {
     /// Rows of the table may be the user's, in another spelling.
     var misspelled: Obstacle { Obstacle(.spelling, at: table, name: column) }
+
+    /// Rows of the user have times that the clock has not shown yet.
+    var future: Obstacle { Obstacle(.future, at: table, name: creation?.column) }
 }

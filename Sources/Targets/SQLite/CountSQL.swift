@@ -21,6 +21,8 @@ struct CountSQL: Sendable {
     /// - Parameters:
     ///   - table: Quoted.
     ///   - wanted: The condition of a row that is counted.
+    ///   - candidates: The condition of a row that is looked at, going through the user's; `nil` for
+    ///     those that are counted. Without it a walk past many that are not would be cut off.
     ///   - times: The condition that protects a row, or `nil` when nothing does, and the one of a
     ///     row without a time.
     ///   - key: What names a row: never NULL, and with an index of its own.
@@ -28,6 +30,7 @@ struct CountSQL: Sendable {
     init(
         _ table: String,
         wanted: String,
+        candidates: String? = nil,
         times: (fence: String?, undated: String),
         key: [String],
         constantCount: Int
@@ -44,7 +47,8 @@ struct CountSQL: Sendable {
         let kind =
             times.fence.map { "CASE WHEN \($0) THEN 2 WHEN \(times.undated) THEN 3 ELSE 1 END" }
             ?? "1"
-        let user = "SELECT \(kind), \(names) FROM \(table) WHERE \(wanted)"
+        let one = candidates.map { _ in "CASE WHEN \(wanted) THEN \(kind) ELSE 0 END" } ?? kind
+        let user = "SELECT \(one), \(names) FROM \(table) WHERE \(candidates ?? wanted)"
         byUser = Walk(
             first: "\(user) ORDER BY \(names)",
             next: "\(user) AND \(isBehind) ORDER BY \(names)"

@@ -78,10 +78,12 @@ enum Diagnosis {
     private static func prepare(_ table: TablePlan, _ db: Database, _ findings: inout Findings) {
         let statements = [
             table.countSQL, table.workSQL, table.chunkSQL, table.cursorSQL, table.fencedSQL,
-            table.remainingSQL, table.misspelledSQL, table.heldSQL,
+            table.remainingSQL, table.misspelledSQL, table.literalSQL, table.futureSQL,
+            table.heldSQL,
         ]
         prepare(
             statements.compactMap(\.self) + table.counting.statements
+                + (table.checking?.statements ?? [])
                 + table.blockers.map(\.sql),
             of: table.table,
             db,
@@ -111,7 +113,9 @@ enum Diagnosis {
         }
     }
 
-    /// Values of another type than the rule's would be passed over silently.
+    /// Values of another type than the rule's are passed over, and keep a user open who may be meant.
+    ///
+    /// A few odd rows must not stop everybody; where many are odd and none fits, the rule is wrong.
     ///
     /// The storage classes sort as NULL, numbers, text, blobs (sqlite.org/datatype3.html, 4.1), so
     /// an index answers at once.
@@ -133,13 +137,28 @@ enum Diagnosis {
             case .blob:
                 [("a number", "\(column) < ''"), ("text", "\(column) >= '' AND \(column) < x''")]
             }
-        for (kind, condition) in strangers {
-            let sql = "SELECT 1 FROM \(table) WHERE \(condition) LIMIT 1"
-            guard try Int.fetchOne(db, sql: sql) != nil else { continue }
-            findings.problems.append(
+        let fitting =
+            switch rule.idType {
+            case .text: "\(column) >= '' AND \(column) < x''"
+            case .integer: "\(column) < ''"
+            case .uuid: "0"
+            case .blob: "\(column) >= x''"
+            }
+        let has = { (count: Int, condition: String) in
+            let skipped = "LIMIT 1 OFFSET \(count - 1)"
+            let sql = "SELECT 1 FROM \(table) WHERE \(condition) \(skipped)"
+            return try Int.fetchOne(db, sql: sql) != nil
+        }
+        for (kind, condition) in strangers where try has(1, condition) {
+            let isWrongRule = try has(TargetLimits.strangeRows, condition) && !has(1, fitting)
+            let fact =
                 "column '\(rule.column)' of table '\(shape.name)' holds \(kind), which \(setting)"
-                    + " \"\(rule.idType.rawValue)\" never matches"
-            )
+                + " \"\(rule.idType.rawValue)\" never matches"
+            if isWrongRule {
+                findings.problems.append(fact)
+            } else {
+                findings.advice.append("\(fact); a request that may mean such a row stays open")
+            }
         }
     }
 

@@ -34,6 +34,13 @@ enum FenceSQL {
             + " AND ifnull(\(notBeyond(column, creation.unit)), 0))"
     }
 
+    /// 1 for a readable time behind the horizon's parameter, else 0, never `NULL`.
+    static func isBeyond(_ creation: CreationColumn, of reference: String) -> String {
+        let column = "\(reference).\(quoted(creation.column))"
+        return "(\(isTime(column, creation.unit))"
+            + " AND ifnull(NOT (\(notBeyond(column, creation.unit))), 0))"
+    }
+
     /// An identifier in SQL (sqlite.org/lang_keywords.html).
     static func quoted(_ identifier: String) -> String {
         "\""

@@ -4,7 +4,8 @@ internal import GRDB
 internal import GRDBSQLite
 internal import Lifecycle
 
-/// Counts what a purge would do to one user's rows of one table, in a read transaction.
+/// Counts one user's rows of one table, in a read transaction: for a plan, or for a verification that
+/// takes too long in one piece.
 struct PlanTransaction {
     let db: Database
     let plan: PurgePlan
@@ -13,10 +14,19 @@ struct PlanTransaction {
 
     /// Counts the next piece.
     ///
+    /// - Parameters:
+    ///   - before: How far it was.
+    ///   - table: The table.
+    ///   - counting: Its statements, of the plan or of the verification.
+    ///   - order: Whose rows.
     /// - Returns: How far it is now.
     /// - Throws: ``TargetError`` when the database cannot be read or its schema has changed.
-    func advance(_ before: RowCount, of table: TablePlan, for order: PurgeOrder) throws -> RowCount
-    {
+    func advance(
+        _ before: RowCount,
+        of table: TablePlan,
+        _ counting: CountSQL,
+        for order: PurgeOrder
+    ) throws -> RowCount {
         unsafe csqliteguard_deadline_begin(db.sqliteConnection, before.deadline.milliseconds)
         defer { unsafe csqliteguard_deadline_end(db.sqliteConnection) }
         try ConnectionChecks.execute("BEGIN", db, target)
@@ -24,7 +34,7 @@ struct PlanTransaction {
         try ConnectionChecks.requireSamePlan(plan, db, target)
         guard let key = table.rule.idType.key(for: order.user) else { return .none }
         let query = try PreparedQuery(
-            before.sql(table.counting),
+            before.sql(counting),
             constants: table.constants,
             on: db,
             target: target
@@ -32,7 +42,7 @@ struct PlanTransaction {
         defer { query.forgetAll() }
         try query.bind(key, fence: order.fence)
         for (offset, value) in before.position.enumerated() {
-            try query.bind(value, at: table.counting.firstPlace + Int32(offset))
+            try query.bind(value, at: counting.firstPlace + Int32(offset))
         }
         var after = before
         try after.advance(query, clock)

@@ -19,7 +19,8 @@ enum BoundValue: Hashable, Sendable {
     enum Place {
         static let user: Int32 = 1
         static let fence: Int32 = 2
-        // 3 is the horizon of plausible times, which only the diagnosis asks for.
+        /// The horizon of plausible times.
+        static let horizon: Int32 = 3
         static let cursor: Int32 = 4
         /// An id of another store; no statement has it beside a cursor.
         static let key: Int32 = 4

@@ -22,7 +22,7 @@ struct RowCount: Sendable {
     private(set) var position: [BoundValue] = []
     private(set) var isAtEnd = false
     /// Rows that want work or are kept, fenced ones included.
-    private var found = 0
+    private(set) var found = 0
     private var fenced = 0
     private var undated = 0
 

@@ -20,8 +20,14 @@ struct TablePlan: Sendable {
     /// Rows in which the id is spelled otherwise, as the column's collation or a lenient program
     /// reads it; `nil` where there can be none.
     let misspelledSQL: String?
+    /// Rows that a comparison with the id as it was submitted finds; `nil` where ``match`` finds all.
+    let literalSQL: String?
+    /// Rows dated later than the horizon; `nil` where nothing is dated or all are kept.
+    let futureSQL: String?
     /// Counts for a plan.
     let counting: CountSQL
+    /// Counts what is left, for a verification in pieces; `nil` for kept rows.
+    let checking: CountSQL?
     /// Rows that want work and stay under a hold; `nil` without one.
     let heldSQL: String?
     let constants: [BoundValue]
@@ -90,10 +96,22 @@ struct TablePlan: Sendable {
             key: Self.rowKeys(shape),
             constantCount: constants.count
         )
+        let check = Self.check(rule, shape)
+        checking =
+            rule.action == .keep
+            ? nil
+            : CountSQL(
+                table,
+                wanted: check + todo + open,
+                candidates: check,
+                times: (fence: nil, undated: "0"),
+                key: Self.rowKeys(shape),
+                constantCount: constants.count
+            )
         heldSQL = hold.map { Self.count(in: table, where: "\(match)\(wanted)\(open) AND \($0)") }
         remainingSQL =
             rule.action == .keep
-            ? nil : Self.count(in: table, where: Self.check(rule, shape) + todo + open)
+            ? nil : Self.count(in: table, where: check + todo + open)
         blockers = referring.map { key in
             ObstacleFinder.Blocker(
                 table: key.table,
@@ -104,6 +122,16 @@ struct TablePlan: Sendable {
         misspelledSQL = Self.misspelled(rule, shape).map {
             Self.count(in: table, where: "(\($0))\(todo)\(open)")
         }
+        literalSQL = Self.literal(rule, shape).map {
+            Self.count(in: table, where: "(\($0))\(todo)\(open)", limit: 1)
+        }
+        futureSQL =
+            rule.action == .keep
+            ? nil
+            : rule.creation.map {
+                let isBeyond = FenceSQL.isBeyond($0, of: table)
+                return Self.count(in: table, where: "\(match) AND \(isBeyond)\(todo)", limit: 1)
+            }
     }
 
     private static func count(
@@ -155,6 +183,21 @@ struct TablePlan: Sendable {
         case .integer, .blob, .uuid: break
         }
         return terms.isEmpty ? nil : terms.joined(separator: " OR ")
+    }
+
+    /// Finds what a program finds that compares with the id as it was submitted, also one that no
+    /// column of this type should hold: `abc` in an INTEGER column.
+    private static func literal(_ rule: TableRule, _ shape: TableShape) -> String? {
+        guard rule.action != .keep, let found = shape.column(rule.column),
+            !shape.isStrict || found.declaredType.uppercased() == "ANY"
+        else { return nil }
+        let column = "\(FenceSQL.quoted(shape.name)).\(FenceSQL.quoted(rule.column))"
+        let text = "CAST(\(column) AS TEXT) = ?1"
+        return switch rule.idType {
+        case .integer: "\(column) >= '' AND (\(column) = ?1 OR \(text))"
+        case .blob: "\(column) IN (?1, CAST(?1 AS BLOB)) OR (\(column) < x'' AND \(text))"
+        case .text, .uuid: nil
+        }
     }
 
     /// Finds them again: candidates through a subquery, then by their bytes.

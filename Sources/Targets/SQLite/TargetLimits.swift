@@ -62,6 +62,10 @@ package enum TargetLimits {
     /// since the fence keeps such rows for ever.
     package static let clockSkew = Duration.seconds(86_400)
 
+    /// Rows with ids of another type, and none of the right one, that make the rule wrong; fewer are
+    /// odd rows, which must not stop everybody.
+    package static let strangeRows = 10
+
     /// Times the plan is rebuilt in one call because the application changed its schema meanwhile.
     package static let schemaRetries = 3
 

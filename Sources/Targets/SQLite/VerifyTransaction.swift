@@ -11,7 +11,7 @@ struct VerifyTransaction {
     let target: TargetName
     let clock: TargetClock
 
-    /// Answers the orders from `first` on, as many as fit the time (at least one).
+    /// Answers the first orders, as many as fit the time (at least one).
     ///
     /// - Throws: ``TargetError`` when the database cannot be read.
     func run(_ orders: ArraySlice<PurgeOrder>) throws -> [VerifyAnswer] {
@@ -23,49 +23,107 @@ struct VerifyTransaction {
         try ConnectionChecks.execute("BEGIN", db, target)
         defer { _ = unsafe sqlite3_exec(db.sqliteConnection, "ROLLBACK", nil, nil, nil) }
         try ConnectionChecks.requireSamePlan(plan, db, target)
-        let queries = try plan.tables.compactMap(queries)
-        defer {
-            for (_, remaining, misspelled) in queries {
-                remaining.forgetUser()
-                misspelled?.forgetUser()
-            }
+        let queries = try plan.tables.compactMap { plan in
+            try VerifyQueries(plan, on: db, target: target)
         }
+        defer { for table in queries { table.forgetUser() } }
         let start = clock.uptime()
         var answers: [VerifyAnswer] = []
         for order in orders {
-            answers.append(try count(order, queries))
+            do throws(TargetError) {
+                answers.append(try count(order, queries))
+            } catch {
+                // Its own call begins with it, and is told that it alone takes so long.
+                guard error.kind == .interrupted, !answers.isEmpty else { throw error }
+                break
+            }
             if clock.uptime() - start >= TargetLimits.transactionSoft { break }
         }
         try ConnectionChecks.requireSameFile(db, target)
         return answers
     }
 
-    /// What is asked about a table; `nil` when its rows are kept.
-    private func queries(
-        _ table: TablePlan
-    ) throws -> (table: TablePlan, remaining: PreparedQuery, misspelled: PreparedQuery?)? {
-        guard let sql = table.remainingSQL else { return nil }
-        let query = { (sql: String) in
-            try PreparedQuery(sql, constants: table.constants, on: db, target: target)
+    /// Looks for what the counting in pieces does not: rows that the purge would not take.
+    ///
+    /// - Throws: ``TargetError`` when the database cannot be read.
+    func obstacle(_ order: PurgeOrder) throws -> Obstacle? {
+        unsafe csqliteguard_deadline_begin(
+            db.sqliteConnection,
+            TargetLimits.statementDeadline.milliseconds
+        )
+        defer { unsafe csqliteguard_deadline_end(db.sqliteConnection) }
+        try ConnectionChecks.execute("BEGIN", db, target)
+        defer { _ = unsafe sqlite3_exec(db.sqliteConnection, "ROLLBACK", nil, nil, nil) }
+        try ConnectionChecks.requireSamePlan(plan, db, target)
+        for table in plan.tables {
+            guard let queries = try VerifyQueries(table, on: db, target: target) else { continue }
+            defer { queries.forgetUser() }
+            if let obstacle = try queries.obstacle(order, at: clock.wall()) { return obstacle }
         }
-        return (table, try query(sql), try table.misspelledSQL.map(query))
+        return nil
     }
 
     private func count(
         _ order: PurgeOrder,
-        _ queries: [(table: TablePlan, remaining: PreparedQuery, misspelled: PreparedQuery?)]
+        _ queries: [VerifyQueries]
     ) throws(TargetError) -> VerifyAnswer {
         var remaining = 0
-        var misspelled: Obstacle?
-        for (table, query, other) in queries {
-            guard let key = table.rule.idType.key(for: order.user) else { continue }
-            try query.bind(key, fence: order.fence)
-            remaining += Int(try query.integers()?.0 ?? 0)
-            guard misspelled == nil, let other else { continue }
-            try other.bind(key, fence: order.fence)
-            if try other.integers()?.0 ?? 0 > 0 { misspelled = table.rule.misspelled }
+        var obstacle: Obstacle?
+        for table in queries {
+            if let key = table.plan.rule.idType.key(for: order.user) {
+                try table.remaining.bind(key, fence: order.fence)
+                remaining += Int(try table.remaining.integers()?.0 ?? 0)
+            }
+            guard obstacle == nil else { continue }
+            obstacle = try table.obstacle(order, at: clock.wall())
         }
         guard remaining == 0 else { return .remaining(remaining) }
-        return misspelled.map { .trouble(.blocked($0)) } ?? .clean
+        return obstacle.map { .trouble(.blocked($0)) } ?? .clean
+    }
+}
+
+/// What is asked about one table, taken from the cache once per transaction.
+private struct VerifyQueries {
+    let plan: TablePlan
+    let remaining: PreparedQuery
+    private let misspelled: PreparedQuery?
+    private let literal: PreparedQuery?
+    private let future: PreparedQuery?
+
+    /// - Returns: `nil` for a table whose rows are kept.
+    init?(_ plan: TablePlan, on db: Database, target: TargetName) throws {
+        guard let sql = plan.remainingSQL else { return nil }
+        let query = { (sql: String) in
+            try PreparedQuery(sql, constants: plan.constants, on: db, target: target)
+        }
+        self.plan = plan
+        remaining = try query(sql)
+        misspelled = try plan.misspelledSQL.map(query)
+        literal = try plan.literalSQL.map(query)
+        future = try plan.futureSQL.map(query)
+    }
+
+    /// What forbids to call the user's rows erased though none is left that the purge would take.
+    func obstacle(_ order: PurgeOrder, at now: WallTime) throws(TargetError) -> Obstacle? {
+        let key = plan.rule.idType.key(for: order.user)
+        let text = BoundValue.text(Array(order.user.exposeText().utf8))
+        if try isFound(misspelled, key, order.fence) { return plan.rule.misspelled }
+        if try isFound(literal, text, order.fence) { return plan.rule.misspelled }
+        try future?.bind(.integer(now.unixMilliseconds), at: PreparedQuery.Place.horizon)
+        return try isFound(future, key, order.fence) ? plan.rule.future : nil
+    }
+
+    private func isFound(
+        _ query: PreparedQuery?,
+        _ user: BoundValue?,
+        _ fence: WallTime
+    ) throws(TargetError) -> Bool {
+        guard let query, let user else { return false }
+        try query.bind(user, fence: fence)
+        return try query.integers()?.0 ?? 0 > 0
+    }
+
+    func forgetUser() {
+        for query in [remaining, misspelled, literal, future] { query?.forgetUser() }
     }
 }
