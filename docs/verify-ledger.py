@@ -164,6 +164,8 @@ def check_receipt(key, text):
 
 
 if __name__ == "__main__":
+    if len(sys.argv) < 4 or sys.argv[2] not in ("--receipt", "--ledger", "--earlier"):
+        sys.exit(__doc__.split("\n\n")[0])
     try:
         k, what, *data = *sys.argv[1:3], *(open(file, "rb").read() for file in sys.argv[3:5])
         more = check_rows(data[1], sys.argv[5]) if len(sys.argv) > 5 else ""

@@ -37,6 +37,8 @@ package struct Approval: Hashable, Sendable {
     package var retryAt: WallTime?
     /// ``Trouble/code`` of the last try to make a plan.
     package var lastTrouble: String?
+    /// The target that could not be asked then.
+    package var troubledTarget: TargetName?
     /// A plan is being made by this process.
     ///
     /// Not stored.
@@ -117,6 +119,7 @@ package struct Approval: Hashable, Sendable {
     mutating func adopt(_ made: PurgePlan, at now: WallTime) -> Bool {
         failures = 0
         lastTrouble = nil
+        troubledTarget = nil
         guard made.hash != plan?.hash else {
             plan = made
             confirmation = isGiven ? Confirmation(targets: asked, at: now) : nil
@@ -128,8 +131,9 @@ package struct Approval: Hashable, Sendable {
         return hadApproval
     }
 
-    mutating func fail(_ trouble: Trouble, _ moment: inout Moment) {
+    mutating func fail(_ trouble: Trouble, at target: TargetName, _ moment: inout Moment) {
         lastTrouble = trouble.code
+        troubledTarget = target
         guard trouble != .misconfigured else { return }
         failures += 1
         var hint: Duration?

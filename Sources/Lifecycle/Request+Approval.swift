@@ -127,7 +127,7 @@ extension Request {
             guard plan.links == links else { return [] }
             return approval?.adopt(plan, at: moment.now) ?? false ? [.announce(.planChanged)] : []
         case .trouble(let target, let trouble):
-            approval?.fail(trouble, &moment)
+            approval?.fail(trouble, at: target, &moment)
             return trouble == .misconfigured ? [.pauseTarget(target)] : []
         }
     }

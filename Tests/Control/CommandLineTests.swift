@@ -1,503 +1,11 @@
 import Control
-import ControlServer
-import FoundationEssentials
-import Glibc
 import Lifecycle
-import Subprocess
 import Testing
 
 extension ControlSuite {
-    /// Runs the built program against a server in this process.
+    /// How the program refuses, and what its help says.
     @Suite struct CommandLineTests {
-        /// What one run left behind.
-        struct Outcome: Equatable {
-            var code: Int32
-            var out: String
-            var err: String
-        }
-
-        private static func run(
-            _ arguments: [String],
-            socket: String = "/nowhere/control.sock",
-            input: String = ""
-        ) async throws -> Outcome {
-            let result = try await Subprocess.run(
-                .name("expungectl"),
-                arguments: .init(arguments),
-                environment: .custom([
-                    "EXPUNGED_SOCKET": socket, "PATH": "\(Repository.root)/.build/debug",
-                ]),
-                input: .string(input),
-                output: .string(limit: 1 << 20),
-                error: .string(limit: 1 << 20)
-            )
-            guard case .exited(let code) = result.terminationStatus else {
-                throw TestFailure("killed")
-            }
-            return Outcome(
-                code: code,
-                out: result.standardOutput,
-                err: result.standardError
-            )
-        }
-
-        /// One scripted session: arguments, input, what the backend is asked, what is said.
-        struct Session: Sendable, CustomTestStringConvertible {
-            var line: String
-            var input = ""
-            var operation: Operation
-            var facts = ""
-            var out: String
-            var code: Int32 = 0
-
-            var testDescription: String { line }
-        }
-
         private static let id = Samples.requestID.description
-        private static let identity = Samples.identityID.description
-        private static let requestTable = """
-            ID                                    KIND            USER   STATE     UPDATED
-            \(id)  delete_account  alice  accepted  2026-11-21T08:00:00.000Z
-
-            """
-        private static let holdTable = """
-            NAME    TARGET  ROWS                                       SINCE                     \
-            BY UID  REASON
-            case-7  app-db  orders where status=disputed, status=open  2026-11-21T08:00:00\
-            .000Z  1000    case 7
-
-            """
-
-        private static let guardLine = """
-            closed, 1000 of 1000 in the last hour, 3 waiting, override for 10 until \
-            2026-11-21T08:00:00.000Z
-            """
-
-        private static let replayReport = """
-            state       incomplete
-            since       2026-11-21T08:00:00.000Z
-            tombstones  7
-            reopened    2
-            TARGET  FOUND  ERASED  ROWS  LEFT  TROUBLE
-            app-db  3      2       40    1     remaining_rows: why
-
-            """
-        private static let ledgerReport = """
-            state       sound
-            key         expunged-01234567+89abcdef+AQ==
-            entries     12
-            covered     10
-            checkpoint  2026-11-21T08:00:00.000Z
-
-            """
-        private static let vaultReport = """
-            vault     open
-            wraps     400 of 16777216
-            rotation  running, 400 wrapped anew, 1 unreadable, vault_key_exhausted
-            KEY               STATE    USERS
-            0123456789abcdef  active   400
-            fedcba9876543210  retired  0 (unused)
-
-            """
-
-        private static func planReport(_ facts: [String]) -> String {
-            facts.joined(separator: "\n") + """
-
-
-                REVOKE AT  CLIENT           IDENTITY
-                apple      com.example.app  \(identity)
-
-                TARGET  ITEM   ACTION  COUNT       NEWER  UNDATED        KEPT BECAUSE
-                app-db  posts  delete  12 or more  0      2              -
-                app-db  bills  keep    3           1      0              tax
-                app-db  likes  delete  4           0      all, no fence  -
-                cache   -      -       unknown     -      -              -
-
-                TARGET  RULE                     SETTINGS
-                app-db  table posts (author_id)  action = "delete"
-
-                """
-        }
-
-        static let sessions: [Session] = [
-            Session(
-                line: "delete-account alice --idempotency-key k --option grace_s=60",
-                operation: .submitRequest,
-                facts: "delete_account alice k",
-                out: id + "\n"
-            ),
-            Session(
-                line: "revoke-tokens bob --provider apple --idempotency-key k",
-                operation: .submitRequest,
-                facts: "revoke_tokens bob k",
-                out: id + "\n"
-            ),
-            Session(
-                line: "delete-account - --idempotency-key k",
-                input: "carol\n",
-                operation: .submitRequest,
-                facts: "delete_account carol k",
-                out: id + "\n"
-            ),
-            Session(
-                line: "hold --user -",
-                input: "alice",
-                operation: .holdUser,
-                facts: "alice",
-                out: "held, 1 open requests stopped\n"
-            ),
-            Session(
-                line: "list --state parked --user alice --limit 7",
-                operation: .listRequests,
-                facts: "limit=7&state=parked&user_id=alice",
-                out: requestTable
-            ),
-            Session(line: "cancel \(id)", operation: .cancelRequest, out: requestTable),
-            Session(
-                line: "approve \(id) --plan 0123456789abcdef",
-                operation: .approveRequest,
-                facts: "0123456789abcdef",
-                out: requestTable
-            ),
-            Session(
-                line: "plan alice",
-                operation: .makePlan,
-                facts: "alice",
-                out: planReport(["plan      0123456789abcdef", "approval  not_required"])
-            ),
-            Session(
-                line: "plan --request \(id)",
-                operation: .showPlan,
-                facts: id,
-                out: planReport([
-                    "plan      0123456789abcdef", "request   \(id)",
-                    "approval  approved by login uid 1001 at 2026-11-21T08:00:00.000Z"
-                        + ", first by login uid 1002",
-                ]) + """
-
-                    CHANGE   WHERE   ITEM                     ACTION  WAS              NOW
-                    changed  app-db  table posts (author_id)  -       action = "keep"  \
-                    action = "delete"
-                    changed  app-db  posts                    delete  11               12
-
-                    """
-            ),
-            Session(line: "retry \(id)", operation: .retryRequest, out: requestTable),
-            Session(
-                line: "hold \(id) --reason case-7",
-                operation: .holdRequest,
-                facts: "case-7",
-                out: requestTable
-            ),
-            Session(
-                line: "hold --user alice",
-                operation: .holdUser,
-                facts: "alice",
-                out: "held, 1 open requests stopped\n"
-            ),
-            Session(line: "release \(id)", operation: .releaseRequest, out: requestTable),
-            Session(
-                line: "release --user alice",
-                operation: .releaseUser,
-                facts: "alice",
-                out: "released\n"
-            ),
-            Session(
-                line: "abandon \(id) --reason case-7 --provider apple",
-                operation: .abandonRequest,
-                facts: "case-7 apple",
-                out: requestTable
-            ),
-            Session(
-                line: "reauthorize \(id) --provider apple",
-                input: "token\n",
-                operation: .reauthorizeRequest,
-                facts: "apple 5 0",
-                out: requestTable.replacing("accepted", with: "revoking")
-            ),
-            Session(
-                line: "receipt \(id)",
-                operation: .showReceipt,
-                out: "{\n  \"request_id\": \"\(id)\",\n  \"rows\": 16\n}\n"
-            ),
-            Session(
-                line: "store-credential alice apple --kind refresh_token",
-                input: "secret\n",
-                operation: .putCredential,
-                facts: "alice apple refresh_token 6",
-                out: "\(identity)  pending\n"
-            ),
-            Session(
-                line: "notification github --header X-GitHub-Event:ping --header x-y:z",
-                input: "{\"a\":1}\n",
-                operation: .takeNotification,
-                facts: "github {\"a\":1}\n x-github-event=ping",
-                out: """
-                    answer  400
-                    type    application/json
-                    body    {}
-                    effect  refused (bad_signature)
-                    request \(id)
-
-                    """,
-                code: 1
-            ),
-            Session(
-                line: "notification-status meta c0de",
-                operation: .notificationStatus,
-                facts: "meta c0de",
-                out: "completed\nYour account and its data were deleted.\n"
-            ),
-            Session(
-                line: "forget alice \(identity)",
-                operation: .forgetIdentity,
-                facts: "alice",
-                out: "forgotten\n"
-            ),
-            Session(line: "intake pause", operation: .pauseIntake, out: "intake paused\n"),
-            Session(line: "intake resume", operation: .resumeIntake, out: "intake open\n"),
-            Session(line: "guard override", operation: .overrideGuard, out: guardLine + "\n"),
-            Session(
-                line: "guard override --count 7",
-                operation: .overrideGuard,
-                facts: "7",
-                out: guardLine + "\n"
-            ),
-            Session(
-                line: "hold --target app-db --reason case-7",
-                operation: .holdTarget,
-                facts: "app-db {\"target\":\"app-db\",\"reason\":\"case-7\"}",
-                out: holdTable
-            ),
-            Session(
-                line: "hold --target app-db --table orders --where status=disputed"
-                    + " --where status=open --name case-7",
-                operation: .holdTarget,
-                facts: "case-7 {\"target\":\"app-db\",\"table\":\"orders\","
-                    + "\"where\":[\"status=disputed\",\"status=open\"]}",
-                out: holdTable
-            ),
-            Session(line: "holds", operation: .listHolds, out: holdTable),
-            Session(
-                line: "release --hold case-7",
-                operation: .liftHold,
-                facts: "case-7",
-                out: "released\n"
-            ),
-            Session(
-                line: "replay --since 2026-11-21T08:00:00Z --target app-db --drill",
-                operation: .startReplay,
-                facts: "2026-11-21T08:00:00.000Z app-db true",
-                out: replayReport,
-                code: 1
-            ),
-            Session(line: "replay status", operation: .showReplay, out: replayReport),
-            Session(line: "ledger", operation: .showLedger, out: ledgerReport),
-            Session(
-                line: "ledger verify",
-                operation: .verifyLedger,
-                out: """
-                    state        damaged
-                    key          expunged-01234567+89abcdef+AQ==
-                    entries      9
-                    covered      0
-                    checkpoints  2
-                    findings     1
-                    FINDING         AT
-                    missing_leaves  10
-
-                    """,
-                code: 13
-            ),
-            Session(
-                line: "ledger accept-rollback",
-                operation: .acceptRollback,
-                out: ledgerReport
-            ),
-            Session(line: "vault", operation: .showVault, out: vaultReport),
-            Session(line: "vault rotate", operation: .rotateVault, out: vaultReport),
-            Session(
-                line: "reload",
-                operation: .reloadConfiguration,
-                out: """
-                    reloaded at 2026-11-21T08:00:00.000Z
-                    changed: requests.deadline
-                    needs a restart: vault
-
-                    """
-            ),
-            Session(
-                line: "metrics",
-                operation: .metrics,
-                out: "# TYPE expunged_requests gauge\nexpunged_requests 1\n# EOF\n"
-            ),
-            Session(
-                line: "identities alice",
-                operation: .listIdentities,
-                facts: "alice",
-                out: """
-                    IDENTITY                              PROVIDER  CLIENT           STATE  VERDICT
-                    \(identity)  apple     com.example.app  live   proven
-
-                    """
-            ),
-            Session(
-                line: "status",
-                operation: .status,
-                out: """
-                    version      0.1.0
-                    state        running
-                    started      2026-11-21T08:00:00.000Z
-                    intake       open
-                    vault        open
-                    guard        \(guardLine)
-                    requests     3 parked, 12 revoking
-                    parked       3 on_hold
-                    oldest open  2026-11-21T08:00:00.000Z
-                    alarms       spool_quarantined
-
-                    """
-            ),
-        ]
-
-        @Test(arguments: sessions)
-        func `a command asks the daemon once and prints the answer`(
-            _ session: Session
-        )
-            async throws
-        {
-            let backend = FakeBackend(expecting: [session.operation])
-            try await TestServer.run(backend) { server in
-                let words = session.line.split(separator: " ").map(String.init)
-                let outcome = try await Self.run(
-                    words,
-                    socket: server.controlPath,
-                    input: session.input
-                )
-                let more =
-                    session.operation == .listRequests ? "more: expungectl list --cursor c2\n" : ""
-                #expect(outcome == Outcome(code: session.code, out: session.out, err: more))
-                #expect(backend.calls.map(\.operation) == [session.operation])
-                #expect(backend.calls.map(\.facts) == [session.facts])
-            }
-        }
-
-        @Test(arguments: ["providers", "targets"])
-        func `providers and targets are shown and acted on`(_ plural: String) async throws {
-            let backend = FakeBackend(expecting: Set(Operation.allCases))
-            try await TestServer.run(backend) { server in
-                for words in [[plural], [plural, "pause", "x"], [plural, "check", "x"]] {
-                    let outcome = try await Self.run(words, socket: server.controlPath)
-                    #expect(outcome.code == 0 && outcome.err.isEmpty)
-                    #expect(outcome.out.contains("broken (breaker)  1/64       9        2026-"))
-                }
-            }
-            #expect(backend.calls.count == 3)
-        }
-
-        @Test func `a check of all targets names what no rule deals with`() async throws {
-            let backend = FakeBackend(expecting: [.checkTarget, .listTargets])
-            try await TestServer.run(backend) { server in
-                let one = try await Self.run(
-                    ["targets", "check", "app-db"],
-                    socket: server.controlPath
-                )
-                #expect(one.code == 14)
-                #expect(
-                    one.out.contains(
-                        "\nuncovered: posts.editor: refers to 'users'\n"
-                            + "sampled: posts/*: 20 of 30 were looked into\n"
-                    )
-                )
-                let all = try await Self.run(["targets", "check"], socket: server.controlPath)
-                #expect(all.out.contains("NAME") && !all.out.contains("finding"))
-            }
-            #expect(backend.calls.map(\.operation).prefix(2) == [.checkTarget, .listTargets])
-        }
-
-        @Test func `what a check advises is printed, and changes no exit code`() async throws {
-            let backend = FakeBackend(expecting: [.checkTarget])
-            let advice = "column 'editor' of table 'posts' has no index"
-            try await TestServer.run(backend) { server in
-                let check = ["targets", "check", "cache"]
-                let told = try await Self.run(check, socket: server.controlPath)
-                #expect(told.code == 0 && told.err.isEmpty)
-                #expect(told.out.hasSuffix("\nadvice: \(advice)\n"))
-                let json = try await Self.run(check + ["--json"], socket: server.controlPath)
-                let health = try JSONDecoder().decode(WireHealth.self, from: Data(json.out.utf8))
-                #expect(json.code == 0 && health.advice == [advice])
-            }
-        }
-
-        @Test func `show prints identities, steps and what the user can do`() async throws {
-            try await TestServer.run(FakeBackend(expecting: [.showRequest])) { server in
-                let outcome = try await Self.run(["show", Self.id], socket: server.controlPath)
-                #expect(outcome.code == 0)
-                for text in [
-                    "state     parked (needs_reauthentication)", "deadline  2026-12-21",
-                    "apple: unlink \"it\" https://example.com/unlink",
-                    "revoke apple  done   2         proven   2026-11-21T08:00:00.000Z  1000 ms",
-                ] { #expect(outcome.out.contains(text), "\(text) in \(outcome.out)") }
-                let json = try await Self.run(
-                    ["show", Self.id, "--json"],
-                    socket: server.controlPath
-                )
-                let request = try JSONDecoder().decode(
-                    WireRequest.self,
-                    from: Data(json.out.utf8)
-                )
-                #expect(request == Samples.fullRequest)
-            }
-        }
-
-        @Test(arguments: [
-            (WireState.completed, Int32(0)), (.parked, 10), (.rejected, 11), (.cancelled, 12),
-        ])
-        func `waiting ends with the code of the last state`(
-            state: WireState,
-            code: Int32
-        )
-            async throws
-        {
-            let (subscribed, signal) = AsyncStream.makeStream(of: Void.self)
-            let backend = FakeBackend(
-                expecting: [.submitRequest, .watchRequest, .showRequest],
-                shown: [Samples.request(.revoking), Samples.request(state, detail: "on_hold")],
-                onSubscribe: { signal.yield() }
-            )
-            try await TestServer.run(backend) { server in
-                async let outcome = Self.run(
-                    ["delete-account", "alice", "--wait"],
-                    socket: server.controlPath
-                )
-                for await _ in subscribed { break }
-                backend.send(Samples.event(1, state: state))
-                let ended = try await outcome
-                #expect(ended.code == code && ended.err.isEmpty)
-                #expect(ended.out.contains("state    \(state.rawValue) (on_hold)"))
-            }
-        }
-
-        @Test func `a waiting client does not show the user id in its command line`() async throws {
-            let (subscribed, signal) = AsyncStream.makeStream(of: Void.self)
-            let backend = FakeBackend(
-                expecting: [.submitRequest, .watchRequest, .showRequest],
-                shown: [Samples.request(.revoking), Samples.request(.completed)],
-                onSubscribe: { signal.yield() }
-            )
-            try await TestServer.run(backend) { server in
-                async let outcome = Self.run(
-                    ["delete-account", "opaque-user-7", "--wait"],
-                    socket: server.controlPath
-                )
-                for await _ in subscribed { break }
-                let lines = try ProcessTable.commandLines(ofChildrenOf: getpid())
-                #expect(lines.contains { $0.contains("expungectl ") })
-                #expect(!lines.contains { $0.contains("opaque-user-7") })
-                backend.send(Samples.event(1, state: .completed))
-                #expect(try await outcome.code == 0)
-            }
-        }
 
         @Test(arguments: [
             (ControlProblem.Code.requestNotFound, Int32(3), "find requests with: expungectl list"),
@@ -512,14 +20,17 @@ extension ControlSuite {
         ) async throws {
             let backend = FakeBackend(expecting: [.cancelRequest], problem: .init(problem))
             try await TestServer.run(backend) { server in
-                let outcome = try await Self.run(["cancel", Self.id], socket: server.controlPath)
+                let outcome = try await ProgramRun.run(
+                    ["cancel", Self.id],
+                    socket: server.controlPath
+                )
                 let text = "error: \(problem.title) (\(problem.rawValue))\nhint: \(hint)\n"
-                #expect(outcome == Outcome(code: code, out: "", err: text))
+                #expect(outcome == ProgramRun.Outcome(code: code, out: "", err: text))
             }
         }
 
         @Test func `no daemon is its own code`() async throws {
-            let outcome = try await Self.run(["status"])
+            let outcome = try await ProgramRun.run(["status"])
             #expect(outcome.code == 5 && outcome.out.isEmpty)
             #expect(
                 outcome.err == """
@@ -538,20 +49,20 @@ extension ControlSuite {
             ["delete-account", "a\nb"], ["providers", "pause", "../x"],
         ])
         func `wrong usage is told without asking the daemon`(_ arguments: [String]) async throws {
-            let outcome = try await Self.run(arguments)
+            let outcome = try await ProgramRun.run(arguments)
             #expect(outcome.code == 2 && outcome.out.isEmpty)
             #expect(outcome.err.hasPrefix("error: "), "\(outcome.err)")
         }
 
         @Test func `an empty secret is refused before anything is sent`() async throws {
             let words = ["store-credential", "alice", "apple", "--kind", "refresh_token"]
-            let outcome = try await Self.run(words)
+            let outcome = try await ProgramRun.run(words)
             #expect(outcome.code == 1)
             #expect(outcome.err == "error: cannot read input at '-' (empty)\n")
         }
 
         @Test func `expungectl(1) lists the commands and exit codes of --help`() async throws {
-            let help = try await Self.run(["--help"])
+            let help = try await ProgramRun.run(["--help"])
             #expect(help.code == 0)
             let page = try Repository.read("docs/man/expungectl.1")
                 .replacing("\\-", with: "-").split(separator: "\n")
@@ -583,7 +94,7 @@ extension ControlSuite {
             shell: String,
             file: String
         ) async throws {
-            let outcome = try await Self.run(["--generate-completion-script", shell])
+            let outcome = try await ProgramRun.run(["--generate-completion-script", shell])
             #expect(outcome.code == 0)
             try Repository.expect("completions/\(file)", is: outcome.out)
         }

@@ -76,6 +76,9 @@ extension ControlSuite {
             try expectDocumented(Samples.fullRequest)
             try expectDocumented(Samples.identity)
             try expectDocumented(Samples.identity.userAction ?? WireUserAction(url: "", text: ""))
+            try expectDocumented(WireUnheld(lostCodes: 0, refusedCredentials: 0))
+            for item in Samples.fullRequest.forgotten ?? [] { try expectDocumented(item) }
+            for item in Samples.fullRequest.addenda ?? [] { try expectDocumented(item) }
             try expectDocumented(Samples.step)
             try expectDocumented(Samples.fullEvent)
             try expectDocumented(Samples.guardState)

@@ -21,6 +21,7 @@ enum Samples {
             url: "https://example.com/unlink",
             text: "unlink \"it\""
         )
+        identity.unheld = WireUnheld(lostCodes: 1, refusedCredentials: 2)
         identity.updatedAt = time
         return identity
     }
@@ -88,7 +89,20 @@ enum Samples {
         request.acceptedAt = time
         request.deadlineAt = time + .seconds(2_592_000)
         request.identities = [identity]
+        request.nextAt = time + .seconds(60)
         request.steps = [step]
+        request.forgotten = [WireForgotten(provider: "google", at: time, uid: 1000)]
+        request.addenda = [
+            WireAddendum(
+                at: time,
+                identityID: identityID,
+                provider: "apple",
+                verdict: .proven,
+                event: "consent-revoked",
+                occurredAt: time,
+                evidence: "The provider sent a notification that the link was cut."
+            )
+        ]
         return request
     }
 

@@ -41,6 +41,7 @@ def approval(checks, seed):
     approved(checks, seed)
     spooled(checks, seed)
     waited(checks, seed)
+    uncounted(checks, seed)
 
 
 def required(checks, seed, more=""):
@@ -70,7 +71,8 @@ def approved(checks, seed):
     checks.check("another root shell of the same login is refused",
                  same.returncode == 4 and "same_operator" in same.stderr, same.stderr)
     wrong = as_login(stage, SECOND, "approve", request, "--plan", "0" * 32)
-    checks.check("another plan is refused", wrong.returncode == 4 and "plan_changed" in wrong.stderr)
+    checks.check("another plan is refused, and the present one is named", wrong.returncode == 4
+                 and "plan_changed" in wrong.stderr and shown["hash"] in wrong.stderr, wrong.stderr)
     stage.kill()
     stage.starts()
     checks.equal("a restart changes nothing", plan(stage, request)["hash"], shown["hash"])
@@ -83,6 +85,7 @@ def approved(checks, seed):
     checks.check("a plan that is out of date is refused with its own exit code",
                  stale.returncode == 4 and "plan_changed" in stale.stderr, (stale.returncode, stale.stderr))
     checks.check("     it is made again", comes_true(lambda: plan(stage, request)["hash"] != shown["hash"], 10))
+    checks.check("     and it is the one that the refusal named", plan(stage, request)["hash"] in stale.stderr, stale.stderr)
     with sqlite3.connect(stage.app, timeout=10) as app:
         app.execute("DELETE FROM posts WHERE author_id = ? AND body = 'unread'", (user,))
     stale = as_login(stage, SECOND, "approve", request, "--plan", plan(stage, request)["hash"])
@@ -116,6 +119,31 @@ def approved(checks, seed):
                  (receipt["approval"]["plan"], receipt["approval"]["uid"]),
                  (changed["hash"], SECOND))
     stage.scan()
+    stage.close()
+
+
+def uncounted(checks, seed):
+    """A store that cannot be counted holds up the plan, and an operator reads which one it is."""
+    stage = required(checks, seed, TARGET)
+    people = stage.path("app/people.db")
+    with sqlite3.connect(people) as database:
+        database.executescript(PEOPLE)
+    stage.starts()
+    os.rename(people, people + ".away")
+    user = stage.new_users(1)[0]
+    request = as_login(stage, FIRST, "delete-account", user).stdout.strip()
+
+    def why():
+        steps = [step for step in show(stage, request)["steps"] if step["kind"] == "plan"]
+        return [(step.get("target"), "last_error" in step) for step in steps]
+    checks.check("the plan names the store that cannot be counted",
+                 comes_true(lambda: why() == [("people-db", True)], 20), show(stage, request))
+    shown = stage.run("expungectl", "show", request).stdout
+    checks.check("     and how its cause is found", "people-db" in shown and "expungectl targets" in shown, shown)
+    os.rename(people + ".away", people)
+    as_login(stage, FIRST, "targets", "resume", "people-db")
+    as_login(stage, FIRST, "retry", request)
+    checks.check("     it is counted once the store is back", waits(stage, request), show(stage, request))
     stage.close()
 
 

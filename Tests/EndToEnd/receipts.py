@@ -13,6 +13,7 @@ from afterlife import VERIFIER, receipt_verifies
 from checks import comes_true
 from stage import ROWS_EACH, Stage
 
+SCHEMAS = json.load(open(os.path.join(os.path.dirname(VERIFIER), "openapi.json")))["components"]["schemas"]
 HOSTILE = """tax <script>alert(1)</script> & "10 years' onload=x"""
 SCHEMA = """
 CREATE TABLE bills (buyer TEXT NOT NULL, cents INTEGER);
@@ -59,6 +60,27 @@ ATTRIBUTES = {"lang", "charset", "http-equiv", "content", "class"}
 WITHOUT_END = {"meta", "br"}
 
 
+def undocumented(value, name, path=""):
+    """Members that docs/openapi.json does not know, or that it calls required and that are not there."""
+    schema = SCHEMAS[name]
+    found = [f"{path}.{member} is missing" for member in schema.get("required", []) if member not in value]
+    for member, part in value.items():
+        place = f"{path}.{member}"
+        if member not in schema["properties"]:
+            found.append(f"{place} is unknown")
+            continue
+        shape = schema["properties"][member]
+        parts = [(shape, part)] if shape.get("type") != "array" else [(shape["items"], item) for item in part]
+        for form, item in parts:
+            kinds = {"string": str, "integer": int, "boolean": bool}
+            if "$ref" in form:
+                found += undocumented(item, form["$ref"].rsplit("/", 1)[-1], place)
+            elif not isinstance(item, kinds[form["type"]]):
+                found.append(f"{place} is no {form['type']}")
+    return found
+
+
+
 def receipts(checks, seed):
     stage = Stage(checks, seed)
     stage.judge.excuse("a row of bills", "bills are kept, and every receipt names them with the reason")
@@ -78,6 +100,7 @@ def play(checks, stage):
     proven, abandoned = complete(checks, stage, root), abandon(checks, stage, root)
     before = {request: documents(stage, request) for request in (proven, abandoned)}
     receipt = stage.http("GET", f"/v1/requests/{proven}/receipt")[1]
+    checks.equal("every member of the receipt is documented", undocumented(receipt, "Receipt"), [])
     page_tells(checks, before[proven][1], receipt)
     page_tells_of_abandoned(checks, before[abandoned][1])
 
@@ -114,6 +137,7 @@ def forget_identity(checks, stage, root):
     request = stage.delete(user)[1]["id"]
     comes_true(lambda: stage.http("GET", f"/v1/requests/{request}")[1]["state"] == "completed", 30)
     receipt = stage.http("GET", f"/v1/requests/{request}/receipt")[1]
+    checks.equal("every member of the receipt is documented", undocumented(receipt, "Receipt"), [])
     checks.check("     the summary of the receipt says what was not revoked, and why",
                  "NOT revoked: apple (forgotten by an operator)" in receipt["summary"], receipt["summary"])
     checks.equal("     it names who had it forgotten",
@@ -222,6 +246,7 @@ def forget_scope(checks, stage, request):
     state.close()
     stage.starts()
     receipt = stage.http("GET", f"/v1/requests/{request}/receipt")[1]
+    checks.equal("every member of the receipt is documented", undocumented(receipt, "Receipt"), [])
     checks.equal("a receipt that recorded nothing says that it tells what is configured now",
                  (receipt["configuration"], days(receipt), [item["table"] for item in receipt["not_erased"]]),
                  ("in_force", 90, ["profiles", "notes"]))

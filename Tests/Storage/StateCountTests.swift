@@ -33,6 +33,25 @@ struct StateCountTests {
         #expect(counts.oldestAcceptedAt == StateFixture.start)
     }
 
+    @Test func `open requests that a store blocks are counted by store, ended ones are not`()
+        async throws
+    {
+        let fixture = try StateFixture()
+        for (user, obstacle) in [("a", "trigger 'keep' of 'posts'"), ("b", nil)] {
+            let id = try await fixture.open(user).request.id
+            let loaded = try #require(try await fixture.database.openRequests([id]).first)
+            var request = loaded.request
+            request.purges = request.purges.map { work in
+                var blocked = work
+                blocked.obstacle = obstacle
+                return blocked
+            }
+            try await fixture.save(request, was: loaded.request)
+        }
+        let blocked = try await fixture.database.requestCounts().blocked
+        #expect(!blocked.isEmpty && blocked.values.allSatisfy { $0 == 1 })
+    }
+
     @Test func `counting open requests takes no memory for each of them`() async throws {
         let fixture = try StateFixture()
         for batch in 0..<8 {

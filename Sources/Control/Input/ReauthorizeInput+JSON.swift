@@ -4,7 +4,7 @@ extension ReauthorizeInput: WireObject {
     package static let fields: [WireField] = [
         .required("provider", .text, "Where the user signed in."),
         .optional("client_id", .text, "Required when the provider has several."),
-        .optional("id_token", .secret, "Proves who signed in."),
+        .optional("id_token", .secret, "Proves who signed in; needed where it is issued."),
         .optional("raw_nonce", .secret, "The nonce before it was hashed."),
         .optional("code", .secret, "The authorization code; it becomes a credential."),
         .optional("redirect_uri", .text, "As it was sent when the code was asked for."),

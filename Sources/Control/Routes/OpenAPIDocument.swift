@@ -117,10 +117,8 @@ package enum OpenAPIDocument {
         switch route.answer {
         case .object(let type):
             success.append(("content", content("application/json", reference(type.schemaName))))
-        case .document:
-            success.append(
-                ("content", content("application/json", object([("type", .string("object"))])))
-            )
+        case .document(let type):
+            success.append(("content", content("application/json", reference(type.schemaName))))
         case .events(let type):
             success.append(("content", content("text/event-stream", reference(type.schemaName))))
         case .metrics:
@@ -157,7 +155,9 @@ package enum OpenAPIDocument {
 
 extension OpenAPIDocument {
     /// Every documented object, sorted by name.
-    package static let types: [any WireObject.Type] = [
+    package static let types: [any WireObject.Type] = wireTypes + ReceiptFields.types
+
+    private static let wireTypes: [any WireObject.Type] = [
         ApproveInput.self, ControlProblem.Detail.self, CredentialInput.self, HoldInput.self,
         OverrideInput.self, PlanInput.self, ReasonInput.self, ReauthorizeInput.self,
         RequestOptions.self, SignInInput.self,
@@ -169,7 +169,8 @@ extension OpenAPIDocument {
         WirePlanItem.self, WirePlanRule.self, WirePlanTarget.self, WireProblem.self,
         WireReload.self, WireReplay.self, WireReplayTarget.self, ReplayInput.self, WireRequest.self,
         WireStatus.self, WireStep.self, WireStoredCredential.self, WireUserAction.self,
-        WireUserHold.self, WireVault.self, WireVaultKey.self,
+        WireAddendum.self, WireForgotten.self, WireUnheld.self, WireUserHold.self,
+        WireVault.self, WireVaultKey.self,
     ]
 
     private static var schemas: JSONValue {

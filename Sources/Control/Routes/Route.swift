@@ -12,8 +12,8 @@ package struct Route: Sendable {
     package enum Answer: Sendable {
         /// One JSON object.
         case object(any WireObject.Type)
-        /// Any JSON document.
-        case document
+        /// A JSON document with these members; it may be large.
+        case document(any WireObject.Type)
         /// Server-sent events, each with one JSON object.
         case events(any WireObject.Type)
         /// OpenMetrics text.

@@ -336,7 +336,7 @@ package enum RouteTable {
             fences, backups and links are: at_completion, or in_force (now) where an earlier \
             version ended it.
             """,
-            .document,
+            .document(ReceiptFields.self),
             problems: [.requestNotFound, .wrongState]
         ),
         action(.releaseRequest, "release", .operator, "Lift a hold.", EmptyInput.self, []),

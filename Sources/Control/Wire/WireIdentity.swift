@@ -35,6 +35,7 @@ package struct WireIdentity: WireObject, Codable, Hashable {
     package var credentialCount: Int?
     package var isSubjectFirstSeen: Bool?
     package var userAction: WireUserAction?
+    package var unheld: WireUnheld?
     package var updatedAt: WallTime?
 
     package init(identityID: IdentityID, provider: String, state: CredentialState) {
@@ -50,6 +51,7 @@ package struct WireIdentity: WireObject, Codable, Hashable {
         case credentialCount = "credential_count"
         case isSubjectFirstSeen = "subject_first_seen"
         case userAction = "user_action"
+        case unheld = "not_held"
         case updatedAt = "updated_at"
     }
 
@@ -70,6 +72,7 @@ package struct WireIdentity: WireObject, Codable, Hashable {
         .optional("credential_count", .integer, "How many credentials are stored."),
         .optional("subject_first_seen", .boolean, "Whether a later sign-in pinned the subject."),
         .optional("user_action", .object("UserAction"), "What the user can do by hand."),
+        .optional("not_held", .object("Unheld"), "What the provider may honor and is not held."),
         .optional("updated_at", .time, "When it last changed."),
     ]
 }

@@ -16,10 +16,19 @@ extension WireRequest {
             writer.member("updated_at", updatedAt.rfc3339)
             writer.member("accepted_at", acceptedAt?.rfc3339)
             writer.member("deadline_at", deadlineAt?.rfc3339)
+            writer.member("next_at", nextAt?.rfc3339)
             writer.name("identities")
             writer.array(identities) { writer, identity in identity.write(to: &writer) }
             writer.name("steps")
             writer.array(steps) { writer, step in step.write(to: &writer) }
+            if let forgotten {
+                writer.name("forgotten")
+                writer.array(forgotten) { writer, item in item.write(to: &writer) }
+            }
+            if let addenda {
+                writer.name("addenda")
+                writer.array(addenda) { writer, item in item.write(to: &writer) }
+            }
         }
     }
 }
@@ -44,7 +53,38 @@ extension WireIdentity {
                     writer.member("text", userAction.text)
                 }
             }
+            if let unheld {
+                writer.name("not_held")
+                writer.object { writer in
+                    writer.member("lost_codes", Int64(unheld.lostCodes))
+                    writer.member("refused_credentials", Int64(unheld.refusedCredentials))
+                }
+            }
             writer.member("updated_at", updatedAt?.rfc3339)
+        }
+    }
+}
+
+extension WireForgotten {
+    func write(to writer: inout JSONWriter) {
+        writer.object { writer in
+            writer.member("provider", provider)
+            writer.member("at", at.rfc3339)
+            writer.member("uid", Int64(uid))
+        }
+    }
+}
+
+extension WireAddendum {
+    func write(to writer: inout JSONWriter) {
+        writer.object { writer in
+            writer.member("at", at.rfc3339)
+            writer.member("identity_id", identityID.description)
+            writer.member("provider", provider)
+            writer.member("verdict", verdict.description)
+            writer.member("event", event)
+            writer.member("occurred_at", occurredAt.rfc3339)
+            writer.member("evidence", evidence)
         }
     }
 }

@@ -12,8 +12,11 @@ package struct WireRequest: WireObject, Codable, Hashable {
     package var updatedAt: WallTime
     package var acceptedAt: WallTime?
     package var deadlineAt: WallTime?
+    package var nextAt: WallTime?
     package var identities: [WireIdentity]
     package var steps: [WireStep]
+    package var forgotten: [WireForgotten]?
+    package var addenda: [WireAddendum]?
 
     package init(
         id: RequestID,
@@ -33,12 +36,13 @@ package struct WireRequest: WireObject, Codable, Hashable {
     }
 
     enum CodingKeys: String, CodingKey {
-        case id, kind, state, detail, identities, steps
+        case id, kind, state, detail, identities, steps, forgotten, addenda
         case userID = "user_id"
         case createdAt = "created_at"
         case updatedAt = "updated_at"
         case acceptedAt = "accepted_at"
         case deadlineAt = "deadline_at"
+        case nextAt = "next_at"
     }
 
     package static let fields: [WireField] = [
@@ -51,8 +55,23 @@ package struct WireRequest: WireObject, Codable, Hashable {
         .required("updated_at", .time, "When it last changed."),
         .optional("accepted_at", .time, "When it was taken, durably."),
         .optional("deadline_at", .time, "When the statutory clock runs out."),
+        .optional(
+            "next_at",
+            .time,
+            "When the service goes on with it; absent where only an event lets it go on."
+        ),
         .required("identities", .list(.object("Identity")), "The user's identities."),
         .required("steps", .list(.object("Step")), "The steps; empty in lists."),
+        .optional(
+            "forgotten",
+            .list(.object("Forgotten")),
+            "Identities that an operator had the service forget; not in lists."
+        ),
+        .optional(
+            "addenda",
+            .list(.object("Addendum")),
+            "What became known of verdicts after the end; not in lists."
+        ),
     ]
 }
 

@@ -2,6 +2,10 @@ package import Lifecycle
 
 /// What a step does.
 package enum StepKind: String, Sendable, CaseIterable {
+    /// Asking the directory where the user is linked.
+    case lookup
+    /// Counting what the purge would do, for an approval.
+    case plan
     /// An authorization code for a refresh token.
     case exchange
     /// Whether a credential is live, before or after its revocation.

@@ -110,7 +110,7 @@ extension DaemonBackend {
         case .holdExists: ControlProblem(.wrongState, "another hold has that name")
         case .deletionInProgress: ControlProblem(.deletionInProgress)
         case .noPlan: ControlProblem(.wrongState, "no plan of it waits for an approval")
-        case .planChanged: ControlProblem(.planChanged)
+        case .planChanged: planChanged(to: request.approval?.plan)
         case .sameOperator: ControlProblem(.sameOperator)
         }
     }

@@ -73,7 +73,16 @@ extension DaemonBackend {
         let made = await parts.shelf.current.forEngine.planner(parts.hasher).make(order)
         guard case .made(let plan) = made, plan.hash != hash else { return }
         _ = await parts.engine.operate(request.id, .retry)
-        throw ControlProblem(.planChanged, "what is stored of the user has changed since")
+        throw Self.planChanged(to: plan)
+    }
+
+    /// Names the plan that would be carried out now, so that it can be read and approved.
+    static func planChanged(to plan: PurgePlan?) -> ControlProblem {
+        guard let plan else { return ControlProblem(.planChanged) }
+        return ControlProblem(
+            .planChanged,
+            "what would be done has changed since; the hash of the plan is now \(plan.hash)"
+        )
     }
 
     /// Who approves, or the reason why nobody can be told.

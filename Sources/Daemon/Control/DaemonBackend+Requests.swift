@@ -35,6 +35,13 @@ extension DaemonBackend {
             RequestView(record, parts.shelf.current.providers),
             hasSteps: true
         )
+        let forgotten = try await attempt("show") {
+            try await parts.state.forgotten(
+                of: record.userHash,
+                until: record.request.endedAt ?? parts.now()
+            )
+        }
+        if !forgotten.isEmpty { wire.forgotten = forgotten.map(WireForgotten.init) }
         guard !record.request.phase.isEnded, !wire.identities.isEmpty else { return wire }
         let known = try await attempt("show") {
             try await parts.state.identities(record.userHash)

@@ -80,6 +80,7 @@ extension DaemonBackend {
         if try await !expiringTokens().isEmpty { status.alarms.append("tokens_expiring") }
         let returned = try await returnedCases()
         if returned > 0 || parts.rechecks.isSampleFound { status.alarms.append("data_returned") }
+        if !counts.blocked.isEmpty { status.alarms.append("purge_blocked") }
         if !parts.rechecks.overdue.isEmpty { status.alarms.append("recheck_overdue") }
         return status
     }

@@ -202,6 +202,9 @@ struct Metrics: Sendable {
             + gauge("target_requests_waiting", "Requests that wait for the next call.") {
                 samples(\.waitingCount)
             }
+            + gauge("target_requests_blocked", "Requests that an obstacle in the target blocks.") {
+                sorted.map { ([("target", $0.key.rawValue)], Int64(counts.blocked[$0.key] ?? 0)) }
+            }
     }
 
     private var recheckFamilies: [String] {

@@ -57,7 +57,8 @@ struct Receipt: Sendable {
         return [Member("addenda", .array(items))]
     }
 
-    private static func evidence(of addendum: Addendum) -> String {
+    /// What happened, and who said so.
+    static func evidence(of addendum: Addendum) -> String {
         addendum.event == Addendum.refusedCredential
             ? "The application submitted a credential after the revocation. The service refused"
                 + " it, and the provider may honor it."

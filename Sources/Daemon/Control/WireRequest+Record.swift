@@ -12,6 +12,7 @@ struct RequestView: Sendable {
     let providers: [ProviderName: any IdentityProvider]
     var rechecks: [Recheck] = []
     var openCase: CaseOutlook?
+    var addenda: [Addendum] = []
 
     init(
         request: Request,
@@ -34,6 +35,7 @@ struct RequestView: Sendable {
         )
         rechecks = record.rechecks
         openCase = record.openCase
+        addenda = record.addenda
     }
 }
 
@@ -52,6 +54,7 @@ extension WireRequest {
         updatedAt = view.updatedAt
         acceptedAt = request.acceptedAt
         deadlineAt = request.deadlineAt
+        nextAt = request.phase.isEnded ? view.openCase?.dueAt : request.dueAt
         identities = request.revocations.map { revocation in
             WireIdentity(
                 revocation,
@@ -60,10 +63,12 @@ extension WireRequest {
             )
         }
         guard hasSteps else { return }
-        steps = request.revocations.map { WireStep($0, in: view) }
+        steps = [WireStep(lookupOf: request), WireStep(planOf: request)].compactMap(\.self)
+        steps += request.revocations.map { WireStep($0, in: view) }
         for purge in request.purges { steps += WireStep.steps(of: purge, in: request) }
         steps += view.rechecks.flatMap(WireStep.steps)
         if let openCase = view.openCase { steps.append(WireStep(openCase)) }
+        if !view.addenda.isEmpty { addenda = view.addenda.map(WireAddendum.init) }
     }
 
     /// The same words as in the spool: the user id goes with the end.
@@ -89,6 +94,12 @@ extension WireIdentity {
         if needsUser, let traits {
             userAction = WireUserAction(url: traits.userActionURL, text: traits.userActionText)
         }
+        if revocation.hasUnheldTokens {
+            unheld = WireUnheld(
+                lostCodes: revocation.credentials.count { $0.step == .lost },
+                refusedCredentials: revocation.refusedCount
+            )
+        }
     }
 
     init(_ record: IdentityRecord) {
@@ -105,6 +116,20 @@ extension WireIdentity {
         credentialCount = record.credentialCount
         isSubjectFirstSeen = record.subjectFirstSeenAt != nil
         updatedAt = record.updatedAt
+    }
+}
+
+extension WireAddendum {
+    init(_ addendum: Addendum) {
+        self.init(
+            at: addendum.recordedAt,
+            identityID: addendum.identity,
+            provider: addendum.provider.rawValue,
+            verdict: addendum.verdict,
+            event: addendum.event,
+            occurredAt: addendum.occurredAt,
+            evidence: Receipt.evidence(of: addendum)
+        )
     }
 }
 

@@ -18,6 +18,10 @@ final class PauseWatch: Sendable {
     /// Longest pause between two looks at a component that is resumed and paused again.
     static let pauseMax = Duration.seconds(960)
 
+    /// How long after a jump of the clock a provider is resumed that the service has paused: it may
+    /// have refused what the wrong clock signed. Longer than any call that began before the jump.
+    static let afterStep = Duration.seconds(120)
+
     /// What is paused.
     enum Component: Hashable, Sendable {
         case provider(ProviderName)
@@ -39,20 +43,24 @@ final class PauseWatch: Sendable {
     private let state: StateDatabase
     private let shelf: AdapterShelf
     private let clock: any EngineClock
+    private let steppedAt: @Sendable () -> WallTime?
     private let logger: Logger
     private let post: @Sendable (EngineInput) -> Void
+    private let lastStepAt = Mutex<WallTime?>(nil)
     private let entries = Mutex<[Component: Entry]>([:])
 
     init(
         state: StateDatabase,
         shelf: AdapterShelf,
         clock: any EngineClock,
+        steppedAt: @escaping @Sendable () -> WallTime? = { nil },
         logger: Logger,
         post: @escaping @Sendable (EngineInput) -> Void
     ) {
         self.state = state
         self.shelf = shelf
         self.clock = clock
+        self.steppedAt = steppedAt
         self.logger = logger
         self.post = post
     }
@@ -90,12 +98,22 @@ final class PauseWatch: Sendable {
         entries.withLock { $0[component]?.problems ?? [] }
     }
 
+    /// Looks at one component because an operator wants it to go on.
+    ///
+    /// - Returns: Why it cannot; one sentence per problem.
+    func examine(_ component: Component) async -> [String] {
+        let problems = await problemsNow(of: component)
+        note(problems, of: component)
+        return problems
+    }
+
     // MARK: One look
 
     /// Takes the components whose time has come.
     private func due() async throws -> [Component] {
         let adapters = shelf.current
-        let paused = Self.own(try await state.pauses()).filter { adapters.has($0) }
+        noteStep()
+        let paused = own(try await state.pauses()).filter { adapters.has($0) }
         let now = clock.now()
         return entries.withLock { entries in
             for (component, entry) in entries where entry.wasListed && !paused.contains(component) {
@@ -143,7 +161,7 @@ final class PauseWatch: Sendable {
     /// Whether nobody has decided otherwise meanwhile.
     private func isStillPaused(_ component: Component) async -> Bool {
         do {
-            return Self.own(try await state.pauses()).contains(component)
+            return own(try await state.pauses()).contains(component)
         } catch {
             // The state is in trouble and says so itself; the next look comes soon.
             return false
@@ -151,9 +169,31 @@ final class PauseWatch: Sendable {
     }
 
     /// The pauses that no operator asked for and that a look can end.
-    private static func own(_ pauses: StoredPauses) -> [Component] {
-        pauses.targets.filter { $0.value != operatorReason }.keys.map { .target($0) }
-            + pauses.providers.filter { $0.value == setUpReason }.keys.map { .provider($0) }
+    private func own(_ pauses: StoredPauses) -> [Component] {
+        let now = clock.now()
+        let isAfterStep = lastStepAt.withLock { $0 }.map { now.since($0) < Self.afterStep } ?? false
+        let providers = pauses.providers.filter { _, reason in
+            reason == Self.setUpReason || isAfterStep && reason != Self.operatorReason
+        }
+        return pauses.targets.filter { $0.value != Self.operatorReason }.keys.map { .target($0) }
+            + providers.keys.map { .provider($0) }
+    }
+
+    /// After a jump of the clock what was learned about providers counts no more.
+    private func noteStep() {
+        let at = steppedAt()
+        let isNew = lastStepAt.withLock { last in
+            defer { last = at }
+            return last != at
+        }
+        guard isNew else { return }
+        entries.withLock { entries in
+            for case .provider(let name) in entries.keys {
+                entries[.provider(name)]?.pause = Self.period
+                entries[.provider(name)]?.dueAt = .distantPast
+                entries[.provider(name)]?.resumedAt = nil
+            }
+        }
     }
 
     private func problemsNow(of component: Component) async -> [String] {

@@ -54,7 +54,8 @@ extension SettingsTable {
             """
             What happens when no usable credential is left: "park" waits for a fresh sign-in for \
             as long as it takes, "proceed" waits until revocation_deadline and then erases all the \
-            same; the receipt says NOT revoked.
+            same; the receipt says NOT revoked. The verdict "token_dead" never waits: the provider \
+            refused every stored token.
             """
         ),
         Setting(

@@ -12,7 +12,8 @@ enum ApprovalText {
             first: approval.first.map(StoredGiven.init),
             failures: approval.failures == 0 ? nil : approval.failures,
             retryAt: approval.retryAt?.unixMilliseconds,
-            trouble: approval.lastTrouble
+            trouble: approval.lastTrouble,
+            target: approval.troubledTarget?.rawValue
         )
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -32,6 +33,7 @@ enum ApprovalText {
             approval.failures = stored.failures ?? 0
             approval.retryAt = stored.retryAt.map { WallTime(unixMilliseconds: $0) }
             approval.lastTrouble = stored.trouble
+            approval.troubledTarget = stored.target.map { TargetName($0) }
             return approval
         } catch {
             throw SQLRow.malformed("approval")
@@ -46,6 +48,7 @@ enum ApprovalText {
         var failures: Int?
         var retryAt: Int64?
         var trouble: String?
+        var target: String?
     }
 
     private struct StoredGiven: Codable {

@@ -73,6 +73,8 @@ package struct RequestCounts: Hashable, Sendable {
     /// Open and ended requests by what applications see.
     package var byState: [WireState: Int] = [:]
     package var byParkReason: [ParkReason: Int] = [:]
+    /// Open requests that an obstacle in a store keeps from being erased there.
+    package var blocked: [TargetName: Int] = [:]
     /// When the oldest open request was accepted.
     package var oldestAcceptedAt: WallTime?
 

@@ -93,9 +93,19 @@ extension StateDatabase {
                     $0.time(0)
                 }
             }
+            try database.each(Self.blockedSQL) { row in
+                counts.blocked[TargetName(row.text(0)), default: 0] += 1
+            }
             return counts
         }
     }
+
+    /// Few have an obstacle; those of ended requests say nothing any more.
+    private static let blockedSQL = """
+        SELECT p.target FROM purges p INDEXED BY purges_blocked
+        JOIN requests r ON r.id = p.request_id
+        WHERE p.obstacle IS NOT NULL AND r.ended_at IS NULL
+        """
 
     private static func record(_ id: RequestID, _ database: Database) throws -> RequestRecord? {
         let found = try database.first(

@@ -84,6 +84,10 @@ enum StateSchema {
         ("22 evidence", evidence),
         ("23 obstacles", "ALTER TABLE purges ADD COLUMN obstacle TEXT"),
         ("24 due work of each uid", DueLanes.schema), ("25 scratch", ScratchPages.schema),
+        (
+            "26 blocked targets",
+            "CREATE INDEX purges_blocked ON purges (target) WHERE obstacle IS NOT NULL"
+        ),
     ]
 
     /// What verdicts rest on, what was refused, and what became known after a verdict.

@@ -75,6 +75,6 @@ struct ComponentVerb<Kind: Component, Verb: ComponentVerbKind>: AsyncParsableCom
             try await Kind.control(Verb.action, name.name, client)
         }
         try global.print(health, HealthReport.one(health))
-        if Verb.action == .check, !health.findings.isEmpty { throw EndCode.failure }
+        if Verb.action != .pause, !health.findings.isEmpty { throw EndCode.failure }
     }
 }

@@ -18,7 +18,10 @@ enum RequestReport {
         facts.add("updated", request.updatedAt.rfc3339)
         if let time = request.acceptedAt { facts.add("accepted", time.rfc3339) }
         if let time = request.deadlineAt { facts.add("deadline", time.rfc3339) }
+        if let time = request.nextAt { facts.add("next", time.rfc3339) }
         var parts = [facts.text]
+        let advice = RequestAdvice(request).lines
+        if !advice.isEmpty { parts.append(advice.map(Table.harmless).joined(separator: "\n")) }
         if !request.identities.isEmpty { parts.append(identities(request.identities)) }
         for identity in request.identities {
             guard let action = identity.userAction else { continue }
@@ -26,6 +29,8 @@ enum RequestReport {
                 Table.harmless("\(identity.provider): \(action.text) \(action.url)")
             )
         }
+        let later = RequestAdvice(request).knownLater
+        if !later.isEmpty { parts.append(later.map(Table.harmless).joined(separator: "\n")) }
         if !request.steps.isEmpty { parts.append(steps(request.steps)) }
         return parts.joined(separator: "\n\n")
     }
@@ -61,7 +66,16 @@ enum RequestReport {
     }
 
     private static func steps(_ steps: [WireStep]) -> String {
-        var table = Table("STEP", "STATE", "ATTEMPTS", "VERDICT", "STARTED", "TOOK", "LAST ERROR")
+        var table = Table(
+            "STEP",
+            "STATE",
+            "ATTEMPTS",
+            "VERDICT",
+            "STARTED",
+            "TOOK",
+            "NEXT TRY",
+            "LAST ERROR"
+        )
         for step in steps {
             table.add(
                 step.name,
@@ -70,6 +84,7 @@ enum RequestReport {
                 step.verdict,
                 step.startedAt?.rfc3339,
                 step.durationMilliseconds.map { "\($0) ms" },
+                step.retryAt?.rfc3339,
                 step.lastError.map { code in step.obstacle.map { "\(code): \($0)" } ?? code }
             )
         }

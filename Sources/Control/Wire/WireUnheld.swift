@@ -1,0 +1,24 @@
+/// What a provider may honor of one identity although the service does not hold it.
+package struct WireUnheld: WireObject, Codable, Hashable {
+    package var lostCodes: Int
+    package var refusedCredentials: Int
+
+    package init(lostCodes: Int, refusedCredentials: Int) {
+        self.lostCodes = lostCodes
+        self.refusedCredentials = refusedCredentials
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case lostCodes = "lost_codes"
+        case refusedCredentials = "refused_credentials"
+    }
+
+    package static let fields: [WireField] = [
+        .required(
+            "lost_codes",
+            .integer,
+            "Authorization codes whose exchange brought no answer."
+        ),
+        .required("refused_credentials", .integer, "How often a credential was refused."),
+    ]
+}

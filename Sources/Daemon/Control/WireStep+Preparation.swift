@@ -1,0 +1,68 @@
+import Control
+import Lifecycle
+import Storage
+
+/// What comes before the first revocation: asking the directory, and counting for an approval.
+extension WireStep {
+    /// The question to the directory; `nil` without one.
+    init?(lookupOf request: Request) {
+        guard let lookup = request.lookup else { return nil }
+        self.init(
+            name: "lookup \(lookup.directory)",
+            kind: .lookup,
+            state: Self.state(
+                isDone: lookup.isDone,
+                isBusy: lookup.isBusy,
+                retryAt: lookup.retryAt,
+                in: request
+            ),
+            attempts: lookup.attempts
+        )
+        provider = lookup.directory.rawValue
+        lastError = lookup.lastTrouble
+        retryAt = lookup.retryAt
+    }
+
+    /// The plan that operators approve; `nil` while none was ever needed.
+    ///
+    /// It names the store that could not be counted, since nothing happens before that.
+    init?(planOf request: Request) {
+        guard let approval = request.approval else { return nil }
+        self.init(
+            name: "plan",
+            kind: .plan,
+            state: Self.state(
+                isDone: approval.plan != nil && approval.lastTrouble == nil,
+                isBusy: approval.isBusy,
+                retryAt: approval.retryAt,
+                in: request
+            ),
+            attempts: approval.failures + (approval.plan == nil ? 0 : 1)
+        )
+        if approval.plan != nil {
+            verdict = approval.isGiven ? "approved" : ParkReason.awaitingApproval.rawValue
+        }
+        target = approval.lastTrouble == nil ? nil : approval.troubledTarget?.rawValue
+        lastError = approval.lastTrouble
+        retryAt = approval.retryAt
+    }
+
+    private static func state(
+        isDone: Bool,
+        isBusy: Bool,
+        retryAt: WallTime?,
+        in request: Request
+    ) -> StepState {
+        if isBusy { return .running }
+        if isDone { return .done }
+        if request.phase.isEnded { return .skipped }
+        if retryAt != nil { return .retrying }
+        return request.phase.parkReason == nil ? .pending : .parked
+    }
+}
+
+extension WireForgotten {
+    init(_ identity: ForgottenIdentity) {
+        self.init(provider: identity.provider.rawValue, at: identity.at, uid: Int(identity.uid))
+    }
+}

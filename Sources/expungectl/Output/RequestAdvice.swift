@@ -1,0 +1,91 @@
+import Control
+import Lifecycle
+
+/// Why a request is where it is, what lets it go on, and what became known of it.
+struct RequestAdvice {
+    private let request: WireRequest
+
+    init(_ request: WireRequest) { self.request = request }
+
+    /// What the request waits for, and what an operator can do.
+    var lines: [String] { [parked].compactMap(\.self) + failing }
+
+    /// Tokens that the service does not hold, identities that it forgot, and later knowledge.
+    var knownLater: [String] { notHeld + forgotten + addenda }
+
+    private var parked: String? {
+        guard request.state == .known(.parked), let detail = request.detail else { return nil }
+        return ParkReason(rawValue: detail).map { "waits for: \(Self.text($0, request.id))" }
+    }
+
+    private static func text(_ reason: ParkReason, _ id: RequestID) -> String {
+        switch reason {
+        case .needsReauthentication:
+            "a fresh sign-in of the user; or: expungectl abandon \(id) --reason TEXT"
+        case .providerPaused: "a provider that is paused; see: expungectl providers"
+        case .targetPaused: "a store that is paused; see: expungectl targets"
+        case .vaultSealed: "the vault key; see: expungectl vault"
+        case .onHold: "the end of a hold; see: expungectl holds, expungectl release \(id)"
+        case .awaitingApproval: "an approval; see: expungectl plan --request \(id)"
+        case .massDeletionGuard: "the mass-deletion guard; see: expungectl status"
+        case .sharedIdentity:
+            "a decision, since another user has the same account at the provider; see"
+                + " expungectl identities USER"
+        case .quarantined: "a decision, since it crashed the service; expungectl retry \(id)"
+        case .awaitingSpool: "a read of the spool; see: expungectl status"
+        case .awaitingCredentials: "a credential in the spool that cannot be sealed"
+        case .clockBehind: "the clock, which is behind the ledger"
+        case .withoutKeys:
+            "a key into a store; then: expungectl retry \(id); without that store: expungectl"
+                + " abandon \(id) --reason TEXT"
+        }
+    }
+
+    /// Where to look for the cause of what is tried again and names none.
+    private var failing: [String] {
+        var lines: [String] = []
+        for step in request.steps where step.obstacle == nil && step.retryAt != nil {
+            guard let error = step.lastError else { continue }
+            let place =
+                step.target.map { ($0, "targets") } ?? step.provider.map { ($0, "providers") }
+            guard let (name, noun) = place else { continue }
+            let line = "\(name): \(error); see the cause with: expungectl \(noun) check \(name)"
+            if !lines.contains(line) { lines.append(line) }
+        }
+        return lines
+    }
+
+    private var notHeld: [String] {
+        request.identities.flatMap { identity -> [String] in
+            guard let unheld = identity.unheld else { return [] }
+            var lines: [String] = []
+            if unheld.lostCodes > 0 {
+                lines.append(
+                    "not held: \(identity.provider) may have issued tokens for"
+                        + " \(unheld.lostCodes) code(s) whose exchange brought no answer"
+                )
+            }
+            if unheld.refusedCredentials > 0 {
+                lines.append(
+                    "not held: \(identity.provider) may honor credentials that the service"
+                        + " refused \(unheld.refusedCredentials) time(s)"
+                )
+            }
+            return lines
+        }
+    }
+
+    private var forgotten: [String] {
+        (request.forgotten ?? []).map { identity in
+            "forgotten: \(identity.provider), by uid \(identity.uid) at \(identity.at.rfc3339);"
+                + " not revoked"
+        }
+    }
+
+    private var addenda: [String] {
+        (request.addenda ?? []).map { addendum in
+            "known since \(addendum.at.rfc3339): \(addendum.provider) \(addendum.verdict)"
+                + " (\(addendum.event)): \(addendum.evidence)"
+        }
+    }
+}
