@@ -1,4 +1,4 @@
-# make bench        builds and measures against the peer; 25 minutes, exit 1 when a bar is missed
+# make bench        builds and measures against the peer; 45 minutes, exit 1 when a bar is missed
 # make bench-quick  the same with small numbers: does the benchmark itself work?
 # Needs nginx-light, openssl, python3-venv (Debian packages) and, the first time, PyPI for the peer.
 BENCH_PYTHON ?= python3

@@ -20,7 +20,7 @@ import time
 import data
 import provider as providers
 from contenders import Daemon, Failure, SpoolWatch
-from measures import SETTLE_S, Bench, queued_count
+from measures import SETTLE_S, Bench, percentile, queued_count
 
 # Of the neighbour: short, so that its breaker opens, probes and opens again while it is measured.
 NEIGHBOUR = """
@@ -44,11 +44,6 @@ WARM_UP = 20
 TOKEN_LENGTH = 700
 CODE_LENGTH = 5000
 ANSWER_S = 30
-
-
-def percentile(values: list[float], share: float) -> float:
-    ordered = sorted(values)
-    return ordered[min(len(ordered) - 1, int(len(ordered) * share))]
 
 
 @dataclasses.dataclass

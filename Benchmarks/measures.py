@@ -6,6 +6,7 @@ import pathlib
 import random
 import resource
 import shutil
+import sqlite3
 import statistics
 import time
 
@@ -14,6 +15,8 @@ from contenders import Daemon, Failure, Peer, SpoolWatch
 from provider import Provider
 
 SETTLE_S = 1.5
+# Between two inserts at an idle daemon.
+PAUSES_S = (0.2, 2.0)
 
 
 @dataclasses.dataclass
@@ -213,8 +216,6 @@ def memory(bench: Bench, request_count: int) -> Memory:
 
 def queued_count(daemon: Daemon) -> int:
     """Requests that expunged has taken over; its own state, since the spool's shows up later."""
-    import sqlite3
-
     state = sqlite3.connect(f"file:{daemon.state}/state.db?mode=ro", uri=True, timeout=10)
     try:
         return state.execute("SELECT count(*) FROM requests WHERE ended_at IS NULL").fetchone()[0]
@@ -226,9 +227,13 @@ def queued_count(daemon: Daemon) -> int:
 class Quiet:
     """Of an idle daemon: milliseconds to the provider, and how often it wakes."""
 
+    # To the first call, and to the revocation.
     latencies_ms: list[float]
+    revocations_ms: list[float]
     # Of which the application's own commit, syncs included.
     inserts_ms: list[float]
+    # The same commit to a spool that no service reads: what the disk and the machine cost.
+    controls_ms: list[float]
     wakes_per_s: float
     wakes_by_thread: dict[str, int]
     resident_kib: int
@@ -237,14 +242,18 @@ class Quiet:
     def median_ms(self) -> float:
         return statistics.median(self.latencies_ms)
 
-    @property
-    def p99_ms(self) -> float:
-        ordered = sorted(self.latencies_ms)
-        return ordered[min(len(ordered) - 1, int(len(ordered) * 0.99))]
+
+def percentile(values: list[float], share: float) -> float:
+    ordered = sorted(values)
+    return ordered[min(len(ordered) - 1, int(len(ordered) * share))]
 
 
 def quiet(bench: Bench, insert_count: int, idle_s: float, settle_s: float) -> Quiet:
-    """Single requests with pauses, then nothing at all."""
+    """Single requests with pauses, then nothing at all.
+
+    The pauses are random, so that what follows a deletion (the mirror, the scrub, the ledger's
+    checkpoint) and what the clock starts are under way at some of the INSERTs.
+    """
     template = bench.directory / "app-quiet.db"
     data.make_app(template, 1000)
     bench.provider.stop()
@@ -254,24 +263,22 @@ def quiet(bench: Bench, insert_count: int, idle_s: float, settle_s: float) -> Qu
     try:
         daemon.prepare(insert_count + 5)
         time.sleep(SETTLE_S)
-        spool = data.open_spool(daemon.spool)
-        latencies, inserts = [], []
+        spool, control = data.open_spool(daemon.spool), data.open_spool(unread_spool(bench))
+        latencies, revocations, inserts, controls = [], [], [], []
         for number in range(insert_count + 5):
-            # Long enough for the mirror and the scrubbing of the one before to be over.
-            time.sleep(0.7 + 0.1 * jitter.random())
+            time.sleep(jitter.uniform(*PAUSES_S) / 2)
+            controls.append(timed_insert(control, number)[1])
+            time.sleep(jitter.uniform(*PAUSES_S) / 2)
             mark = bench.provider.log_size()
-            start = time.time()
-            spool.execute(
-                "INSERT INTO requests (kind, user_id) VALUES ('delete_account', ?)",
-                (data.user_id(2 * number),),
-            )
-            is_inserted = time.time()
-            arrival = first_arrival(bench, mark)
+            start, insert_ms = timed_insert(spool, number)
+            first, revocation = arrivals(bench, mark)
             # The first ones open the connection and load the code.
             if number >= 5:
-                latencies.append(max(0.0, (arrival - start) * 1000))
-                inserts.append((is_inserted - start) * 1000)
+                latencies.append(max(0.0, (first - start) * 1000))
+                revocations.append(max(0.0, (revocation - start) * 1000))
+                inserts.append(insert_ms)
         spool.close()
+        control.close()
         time.sleep(settle_s)
         pid = daemon.process.pid
         before = voluntary_switches(pid)
@@ -279,7 +286,7 @@ def quiet(bench: Bench, insert_count: int, idle_s: float, settle_s: float) -> Qu
         after = voluntary_switches(pid)
         wakes = {name: count - before.get(name, 0) for name, count in after.items()}
         return Quiet(
-            latencies, inserts, sum(wakes.values()) / idle_s,
+            latencies, revocations, inserts, controls[5:], sum(wakes.values()) / idle_s,
             {name: count for name, count in wakes.items() if count}, status_kib(pid, "VmRSS"),
         )
     finally:
@@ -287,11 +294,29 @@ def quiet(bench: Bench, insert_count: int, idle_s: float, settle_s: float) -> Qu
         bench.drop(daemon)
 
 
-def first_arrival(bench: Bench, mark: int) -> float:
+def timed_insert(spool: sqlite3.Connection, number: int) -> tuple[float, float]:
+    """When a deletion was submitted, and ms until it was committed."""
+    start = time.time()
+    spool.execute(
+        "INSERT INTO requests (kind, user_id) VALUES ('delete_account', ?)",
+        (data.user_id(2 * number),),
+    )
+    return start, (time.time() - start) * 1000
+
+
+def unread_spool(bench: Bench) -> pathlib.Path:
+    path = bench.fresh("unread").with_suffix(".db")
+    data.make_spool(path)
+    return path
+
+
+def arrivals(bench: Bench, mark: int) -> tuple[float, float]:
+    """When the first call after an insert and its revocation arrived."""
     deadline = time.monotonic() + 10
     while time.monotonic() < deadline:
-        arrivals = bench.provider.arrivals("/auth/token", since=mark)
-        if arrivals:
-            return arrivals[0]
-        time.sleep(0.02)
-    raise Failure("no call at the provider within 10 s of an insert")
+        time.sleep(0.05)
+        firsts = bench.provider.arrivals("/auth/token", since=mark)
+        revocations = bench.provider.arrivals("/auth/revoke", since=mark)
+        if firsts and revocations:
+            return firsts[0], revocations[0]
+    raise Failure("no revocation at the provider within 10 s of an insert")
