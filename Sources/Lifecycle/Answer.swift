@@ -13,6 +13,12 @@ package enum Trouble: Hashable, Sendable {
     /// The provider's own refusal of this one call (4xx, not from a proxy) that says nothing about
     /// where the token stands: it concerns the user or the token, not the provider.
     case rejected
+    /// The provider refused to act on this one token, and answered properly about another one at
+    /// the same time.
+    case refused(Refusal)
+    /// The endpoint answers a token that cannot exist in the same way, and as no endpoint of a
+    /// provider does: the URL is wrong, or something else answers there.
+    case wrongEndpoint(Refusal)
     /// Our own set-up is refused (`invalid_client`, a missing table): pauses the provider or
     /// target.
     case misconfigured
@@ -33,6 +39,8 @@ package enum Trouble: Hashable, Sendable {
         case .lost: "lost"
         case .unusable: "unusable_answer"
         case .rejected: "rejected"
+        case .refused: "refused"
+        case .wrongEndpoint: "wrong_endpoint"
         case .misconfigured: "misconfigured"
         case .sealBroken: "seal_broken"
         case .vaultSealed: "vault_sealed"
@@ -43,6 +51,16 @@ package enum Trouble: Hashable, Sendable {
 }
 
 extension Trouble {
+    /// The code and, where an answer is known, that answer.
+    package var reason: String {
+        switch self {
+        case .refused(let refusal), .wrongEndpoint(let refusal): "\(code): \(refusal.text)"
+        case .unreachable, .throttled, .lost, .unusable, .rejected, .misconfigured, .sealBroken,
+            .vaultSealed, .keys, .blocked:
+            code
+        }
+    }
+
     /// What the store names as being in the way.
     package var obstacle: Obstacle? {
         if case .blocked(let obstacle) = self { obstacle } else { nil }

@@ -101,7 +101,8 @@ package struct CodeExchange: Hashable, Sendable {
 
     private mutating func handle(_ trouble: Trouble, dice: inout SeededGenerator) -> [Effect] {
         switch trouble {
-        case .unreachable:
+        // What answered there has never seen the code.
+        case .unreachable, .wrongEndpoint:
             return retry(after: nil, dice: &dice)
         case .throttled(let retryAfter):
             return retry(after: retryAfter, dice: &dice)
@@ -111,7 +112,7 @@ package struct CodeExchange: Hashable, Sendable {
         case .misconfigured:
             phase = .pending
             return [.pauseProvider]
-        case .lost, .unusable, .rejected, .sealBroken, .keys, .blocked:
+        case .lost, .unusable, .rejected, .refused, .sealBroken, .keys, .blocked:
             return settle(.unknown)
         }
     }

@@ -18,6 +18,8 @@ package enum CredentialStep: String, Sendable, CaseIterable {
     case dead
     /// Not usable for revocation: a spent code, an id token, a token behind a broken seal.
     case unusable
+    /// The provider refused several times to revoke it, and it alone: it may live on.
+    case refused
     /// A code whose exchange brought no answer: the provider may have issued tokens that the
     /// service never received.
     case lost
@@ -26,7 +28,7 @@ package enum CredentialStep: String, Sendable, CaseIterable {
     package var isFinal: Bool {
         switch self {
         case .codePending, .stored, .revoking, .revoked: false
-        case .proven, .accepted, .unconfirmed, .gone, .dead, .unusable, .lost: true
+        case .proven, .accepted, .unconfirmed, .gone, .dead, .unusable, .refused, .lost: true
         }
     }
 }
@@ -55,6 +57,8 @@ package struct CredentialWork: Hashable, Sendable {
     package var lastLiveAt: WallTime?
     /// Last refresh grant that the provider answered, or may have; spends its budget.
     package var lastRefreshAt: WallTime?
+    /// Refusals of calls about this token alone.
+    package var refusals: RefusalCount?
 
     package init(
         id: CredentialID,
@@ -66,7 +70,8 @@ package struct CredentialWork: Hashable, Sendable {
         isRefreshing: Bool = false,
         isInDoubt: Bool = false,
         lastLiveAt: WallTime? = nil,
-        lastRefreshAt: WallTime? = nil
+        lastRefreshAt: WallTime? = nil,
+        refusals: RefusalCount? = nil
     ) {
         self.id = id
         self.kind = kind
@@ -78,12 +83,14 @@ package struct CredentialWork: Hashable, Sendable {
         self.isInDoubt = isInDoubt
         self.lastLiveAt = lastLiveAt
         self.lastRefreshAt = lastRefreshAt
+        self.refusals = refusals
     }
 
-    /// Whether it is a token that could not be read, and so may live on unrevoked.
-    var isUnreadableToken: Bool {
+    /// Whether it is a token that could not be read, or that the provider refused to revoke, and so
+    /// may live on.
+    var mayLiveOn: Bool {
         switch kind {
-        case .refreshToken, .accessToken: step == .unusable
+        case .refreshToken, .accessToken: step == .unusable || step == .refused
         case .authorizationCode, .idToken: false
         }
     }
@@ -129,7 +136,8 @@ package struct CredentialWork: Hashable, Sendable {
         case nil: isInDoubt = false
         case .lost?, .unusable?: isInDoubt = isInDoubt || isRefreshing
         // A refusal leaves the token as it was.
-        case .rejected?, .misconfigured?, .sealBroken?, .vaultSealed?, .throttled?, .unreachable?,
+        case .rejected?, .refused?, .wrongEndpoint?, .misconfigured?, .sealBroken?, .vaultSealed?,
+            .throttled?, .unreachable?,
             .keys?, .blocked?:
             break
         }

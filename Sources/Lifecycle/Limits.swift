@@ -32,10 +32,18 @@ package enum Limits {
     package static let codeAgeMax = Duration.seconds(900)
     /// After this many failed confirmations a successful revoke counts as `accepted`.
     package static let confirmationsMax = 5
+    /// After this many refusals of one token, and of that token alone, nothing is tried any more:
+    /// with the usual pauses the last one comes a quarter of an hour after the first.
+    package static let refusalsMax = 5
+    /// Refusals closer to each other than this count as one.
+    package static let refusalSpacing = Duration.seconds(60)
     /// A request that was being worked on in this many crashes of our own is quarantined.
     package static let crashesMax = 3
     /// Tokens of one identity where each must be revoked: nearly three years of daily sign-ins.
     package static let credentialsPerIdentityMax = 1024
+    /// Identities of one user that hold nothing but the memory of refused credentials: more client
+    /// ids than any application has.
+    package static let refusedIdentitiesMax = 32
     /// Where one revocation ends the whole grant, older tokens are dropped beyond this number.
     package static let credentialsPerGrantMax = 16
     /// The newest tokens that are kept then, of those that were seen live.

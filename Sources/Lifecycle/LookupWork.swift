@@ -49,7 +49,8 @@ extension LookupWork {
             return [.pauseProvider(directory)]
         case .throttled(let retryAfter):
             retry(after: retryAfter, &moment)
-        case .unreachable, .lost, .unusable, .rejected, .sealBroken, .vaultSealed, .keys, .blocked:
+        case .unreachable, .lost, .unusable, .rejected, .refused, .wrongEndpoint, .sealBroken,
+            .vaultSealed, .keys, .blocked:
             retry(after: nil, &moment)
         }
         return []

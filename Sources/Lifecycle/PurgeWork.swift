@@ -121,7 +121,8 @@ extension PurgeWork {
             return [.pauseTarget(target)]
         case .throttled(let retryAfter):
             return retry(after: retryAfter, &moment)
-        case .unreachable, .lost, .unusable, .rejected, .sealBroken, .vaultSealed, .keys:
+        case .unreachable, .lost, .unusable, .rejected, .refused, .wrongEndpoint, .sealBroken,
+            .vaultSealed, .keys:
             return retry(after: nil, &moment)
         case .blocked(let found):
             // Each try meets it again: it is announced once.

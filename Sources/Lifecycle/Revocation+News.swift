@@ -72,6 +72,7 @@ extension Revocation {
         isKeyMissing = false
         retryAt = nil
         failures = 0
+        forgetRefusals()
     }
 
     /// Ends the revocation by an operator's word.

@@ -8,11 +8,11 @@ extension Revocation {
     /// The verdict that the credentials have earned together; `nil` while one is open or none says
     /// anything.
     ///
-    /// A token that cannot be read may live on: without a revoke that ends the whole grant nothing
+    /// A token that cannot be read or revoked may live on: without a revoke that ends the whole grant nothing
     /// can be said about the identity then.
     func earnedVerdict(_ traits: ProviderTraits) -> Verdict? {
         guard credentials.allSatisfy(\.step.isFinal),
-            traits.revokesWholeGrant || !credentials.contains(where: \.isUnreadableToken)
+            traits.revokesWholeGrant || !credentials.contains(where: \.mayLiveOn)
         else { return nil }
         switch verdictOfTokens(traits) {
         case .proven? where mayMissTokens(traits), .accepted? where mayMissTokens(traits):
@@ -53,7 +53,7 @@ extension Revocation {
         // A fresh sign-in brings a token that is known to be real.
         if steps.contains(.unconfirmed) { return nil }
         // A token that was rotated away unheard lives on while everything stored is refused.
-        guard !credentials.contains(where: \.isUnreadableToken) else { return nil }
+        guard !credentials.contains(where: \.mayLiveOn) else { return nil }
         return steps.contains(.dead) ? .tokenDead : nil
     }
 }

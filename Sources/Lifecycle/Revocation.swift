@@ -95,6 +95,8 @@ extension Revocation {
             return finish(verdictOfCut, at: now)
         }
         guard let policy = around.providers[provider] else {
+            // Nothing is stored that such a provider could ever be asked about.
+            if credentials.isEmpty, refusedCount > 0 { return finish(.unrevoked, at: now) }
             return .parked(.providerPaused, until: nil)
         }
         if policy.traits.hasNoRevocationAPI { return finish(.manual, at: now) }
@@ -178,7 +180,7 @@ extension Revocation {
             }
             guard proofAt <= now else { return .waiting(until: proofAt) }
             return refresh(.confirm(identity, credential.id), index, now, traits)
-        case .proven, .accepted, .unconfirmed, .gone, .dead, .unusable, .lost:
+        case .proven, .accepted, .unconfirmed, .gone, .dead, .unusable, .refused, .lost:
             return nil
         }
     }
@@ -252,7 +254,7 @@ extension Revocation {
         let wasRevoked = credentials.contains { credential in
             switch credential.step {
             case .revoked, .accepted, .unconfirmed, .proven: true
-            case .codePending, .stored, .revoking, .gone, .dead, .unusable, .lost: false
+            case .codePending, .stored, .revoking, .gone, .dead, .unusable, .refused, .lost: false
             }
         }
         return wasRevoked ? .proven : .alreadyGone
@@ -435,6 +437,7 @@ extension Revocation {
         _ moment: inout Moment
     ) -> [RequestEffect] {
         lastTrouble = trouble.code
+        let mayRotate = credentials[index].isRefreshing
         credentials[index].endRefresh(trouble)
         switch trouble {
         case .misconfigured:
@@ -449,12 +452,16 @@ extension Revocation {
             return [.announce(.vaultKeyMissing(provider))]
         case .throttled(let retryAfter):
             return retry(after: retryAfter, &moment)
-        case .unreachable, .lost, .unusable, .rejected, .keys, .blocked:
+        case .refused(let refusal):
+            return note(refusal, at: index, mayRotate: mayRotate, &moment)
+        case .rejected where credentials[index].step == .stored && !mayRotate:
+            return note(Refusal(status: nil), at: index, mayRotate: false, &moment)
+        case .unreachable, .lost, .unusable, .rejected, .wrongEndpoint, .keys, .blocked:
             return retry(after: nil, &moment)
         }
     }
 
-    private mutating func retry(after hint: Duration?, _ moment: inout Moment) -> [RequestEffect] {
+    mutating func retry(after hint: Duration?, _ moment: inout Moment) -> [RequestEffect] {
         failures += 1
         let delay = Backoff.delay(failures: failures, retryAfter: hint, dice: &moment.dice)
         retryAt = moment.now + delay

@@ -30,7 +30,7 @@ final class ClientSearch: Sendable {
         let answer = await ask(credential)
         switch answer {
         case .live: note(credential)
-        case .dead, .unknown, .trouble(.rejected):
+        case .dead, .unknown, .trouble(.rejected), .trouble(.refused):
             return await askOthers(about: credential, after: answer, ask)
         case .trouble: break
         }
@@ -49,7 +49,7 @@ final class ClientSearch: Sendable {
             case .live:
                 note(other)
                 return .live
-            case .dead, .trouble(.rejected): continue
+            case .dead, .trouble(.rejected), .trouble(.refused): continue
             // The token may be this client's, which cannot be asked as it is set up.
             case .unknown, .trouble(.misconfigured): answer = .unknown
             case .trouble(let trouble): return .trouble(trouble)
@@ -83,7 +83,7 @@ final class ClientSearch: Sendable {
         }
         let answer = await send(credential)
         switch answer {
-        case .alreadyInvalid, .success, .trouble(.rejected): break
+        case .alreadyInvalid, .success, .trouble(.rejected), .trouble(.refused): break
         case .grantGone, .unfit, .userOnly, .trouble: return answer
         }
         return await sendForOthers(credential, after: answer, send)
@@ -101,7 +101,8 @@ final class ClientSearch: Sendable {
             case .success: answer = .success
             case .grantGone: answer = .grantGone
             // Another client's token is refused in any way (RFC 7009 §2.1).
-            case .alreadyInvalid, .unfit, .userOnly, .trouble(.rejected), .trouble(.misconfigured):
+            case .alreadyInvalid, .unfit, .userOnly, .trouble(.rejected), .trouble(.refused),
+                .trouble(.misconfigured):
                 continue
             case .trouble(let trouble): return .trouble(trouble)
             }

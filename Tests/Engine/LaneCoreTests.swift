@@ -102,7 +102,15 @@ struct LaneCoreTests {
         }
         // Those that were under way when the breaker opened, and none after.
         #expect(calls.count == 2 * concurrency - 1)
-        #expect(reports == [.breakerOpened(Sample.apple, pause: Limits.breakerPauseMin)])
+        #expect(
+            reports == [
+                .breakerOpened(
+                    Sample.apple,
+                    pause: Limits.breakerPauseMin,
+                    reason: "unreachable"
+                )
+            ]
+        )
         saves += driver.commit().commits.flatMap(\.saves)
         driver.settle()
         #expect(driver.core.window.keys.isEmpty)

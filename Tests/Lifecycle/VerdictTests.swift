@@ -44,10 +44,11 @@ struct VerdictTests {
         Pair(.dead, .dead, .tokenDead, .tokenDead),
         Pair(.dead, .unusable, .tokenDead, .tokenDead),
         Pair(.unusable, .unusable, nil, nil),
-        // A success for a token that was never seen live says nothing.
-        Pair(.proven, .unconfirmed, .proven, .accepted),
-        Pair(.accepted, .unconfirmed, .accepted, .accepted),
-        Pair(.gone, .unconfirmed, .alreadyGone, .alreadyGone),
+        // A success for a token that was never seen live says nothing, and where each token stands
+        // alone no other one speaks for it.
+        Pair(.proven, .unconfirmed, .proven, .unconfirmed),
+        Pair(.accepted, .unconfirmed, .accepted, .unconfirmed),
+        Pair(.gone, .unconfirmed, .alreadyGone, .unconfirmed),
         Pair(.dead, .unconfirmed, nil, nil),
         Pair(.unusable, .unconfirmed, nil, nil),
         Pair(.unconfirmed, .unconfirmed, nil, nil),
@@ -59,6 +60,15 @@ struct VerdictTests {
         Pair(.unusable, .lost, nil, nil),
         Pair(.unconfirmed, .lost, nil, nil),
         Pair(.lost, .lost, nil, nil),
+        // A token that the provider refused to revoke may live on.
+        Pair(.proven, .refused, .proven, nil),
+        Pair(.accepted, .refused, .accepted, nil),
+        Pair(.gone, .refused, .alreadyGone, nil),
+        Pair(.dead, .refused, nil, nil),
+        Pair(.unusable, .refused, nil, nil),
+        Pair(.unconfirmed, .refused, nil, nil),
+        Pair(.refused, .refused, nil, nil),
+        Pair(.refused, .lost, nil, nil),
     ]
 
     @Test("two ended credentials earn one verdict, in either order", arguments: pairs)
@@ -313,7 +323,8 @@ struct VerdictTests {
     private func kind(_ step: CredentialStep) -> CredentialKind {
         switch step {
         case .unusable, .codePending, .lost: .authorizationCode
-        case .stored, .revoking, .revoked, .proven, .accepted, .unconfirmed, .gone, .dead:
+        case .stored, .revoking, .revoked, .proven, .accepted, .unconfirmed, .gone, .dead,
+            .refused:
             .refreshToken
         }
     }

@@ -102,7 +102,9 @@ struct OAuth2GoldenTests {
             (.http(400), nil), (Golden.error("invalid_grant"), nil),
             (Golden.error("invalid_request"), nil),
             (Golden.error("invalid_client"), Trouble.misconfigured),
-            (.http(401), .misconfigured), (Golden.html(403), .unusable), (.http(500), .unusable),
+            (.http(401), .misconfigured), (.http(500), .unusable),
+            (Golden.html(403), .wrongEndpoint(Refusal(status: 403))),
+            (.http(404), .wrongEndpoint(Refusal(status: 404))),
             (Golden.text(Golden.tokens), .unusable),
         ]
     )
@@ -162,6 +164,17 @@ struct OAuth2GoldenTests {
         try await OAuth2Harness.with(OAuth2Harness.settings(spotify)) { provider in
             #expect(provider.traits.hasNoRevocationAPI)
             #expect(await provider.diagnose() == nil)
+        }
+    }
+
+    @Test("a user is always told where to go: at least to the host that revokes")
+    func userAction() async throws {
+        var settings = OAuth2Harness.settings()
+        settings.issuer = nil
+        settings.userActionURL = nil
+        settings.revocationURL = "https://sso.example.com:8443/oauth/revoke"
+        try await OAuth2Harness.with(settings) { provider in
+            #expect(provider.traits.userActionURL == "https://sso.example.com:8443/")
         }
     }
 

@@ -91,7 +91,7 @@ struct OAuth2IntrospectionTests {
             (RevokeGolden.noBody204, true, "unusable_answer"),
             (RevokeGolden.noBody204, false, "success"),
             (.json(201, #"{"status":"queued"}"#), false, "success"),
-            (Golden.html(202), false, "unusable_answer"), (.http(200), true, "success"),
+            (Golden.html(202), false, "wrong_endpoint"), (.http(200), true, "success"),
         ]
     )
     func settled(reaction: RawServer.Reaction, staysActive: Bool, outcome: String) async throws {

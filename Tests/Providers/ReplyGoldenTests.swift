@@ -29,6 +29,14 @@ struct Golden: Sendable, CustomTestStringConvertible {
         )
     }
 
+    /// Whether the answer may be about the token or about the endpoint.
+    var isCompared: Bool {
+        switch revoke {
+        case .trouble(.rejected), .trouble(.wrongEndpoint): true
+        default: false
+        }
+    }
+
     static func error(_ code: String, status: Int = 400) -> RawServer.Reaction {
         .json(status, #"{"error":"\#(code)","error_description":"no r.canary-token-3f8e21b7"}"#)
     }
@@ -180,7 +188,16 @@ extension Golden {
 
     /// The provider's own refusals of a call: they count against the user or the token alone.
     static let refusals =
-        [400, 403, 404, 409, 410, 422].map { trouble("\($0) empty", .http($0), .rejected) }
+        [400, 403, 409, 422].map { trouble("\($0) empty", .http($0), .rejected) }
+        + [404, 410].map { status in
+            Golden(
+                name: "\(status) empty",
+                reaction: .http(status),
+                exchange: "trouble rejected",
+                check: .trouble(.rejected),
+                revoke: .trouble(.wrongEndpoint(Refusal(status: status)))
+            )
+        }
         + [400, 403, 404, 422].map { trouble("html \($0)", html($0), .unusable) } + [
             trouble("422 of a spammed endpoint", .json(422, #"{"message":"x"}"#), .rejected),
             trouble("401 about a token", .json(401, #"{"error":"expired"}"#), .rejected),
@@ -240,7 +257,8 @@ struct ReplyGoldenTests {
                 #expect(exchange.summary == golden.exchange)
                 #expect(revoke == golden.revoke)
                 #expect(check == golden.check)
-                #expect(server.requests.count == 3)
+                // A refused token is compared with one that cannot exist.
+                #expect(server.requests.count == (golden.isCompared ? 4 : 3))
             }
         }
     }

@@ -37,12 +37,17 @@ struct RevokeGolden: Sendable, CustomTestStringConvertible {
 
     static let noBody204 = RawServer.Reaction.bytes(Array("HTTP/1.1 204 X\r\n\r\n".utf8))
 
+    /// What every token gets from a server that answers nothing else.
+    static func wrongEndpoint(_ status: Int) -> RevokeAnswer {
+        .trouble(.wrongEndpoint(Refusal(status: status)))
+    }
+
     /// RFC 7009 §2.2 and §2.2.1, RFC 6749 §5.2.
     static let standard: [RevokeGolden] = [
         RevokeGolden("standard", 200, "", .success),
         RevokeGolden("standard", 200, "{}", .success),
         RevokeGolden("standard", "OK as text", Golden.text("OK", type: "text/plain"), .success),
-        RevokeGolden("standard", "a page", Golden.html(200), .trouble(.unusable)),
+        RevokeGolden("standard", "a page", Golden.html(200), wrongEndpoint(200)),
         RevokeGolden("standard", 200, #"{"error":"invalid_token"}"#, .alreadyInvalid),
         RevokeGolden("standard", 200, #"{"error":"server_error"}"#, .trouble(.unusable)),
         RevokeGolden("standard", 400, #"{"error":"invalid_token"}"#, .alreadyInvalid),
@@ -52,7 +57,7 @@ struct RevokeGolden: Sendable, CustomTestStringConvertible {
         RevokeGolden("standard", 401, #"{"error":"invalid_client"}"#, .trouble(.misconfigured)),
         RevokeGolden("standard", 401, "", .trouble(.misconfigured)),
         RevokeGolden("standard", "401 page", Golden.html(401), .trouble(.unusable)),
-        RevokeGolden("standard", 404, "", .trouble(.rejected)),
+        RevokeGolden("standard", 404, "", wrongEndpoint(404)),
         RevokeGolden("standard", 500, #"{"error":"invalid_token"}"#, .trouble(.unusable)),
         RevokeGolden(
             "standard",
@@ -65,7 +70,7 @@ struct RevokeGolden: Sendable, CustomTestStringConvertible {
     static let google: [RevokeGolden] = [
         RevokeGolden("google", 200, "{}", .success),
         RevokeGolden("google", 200, "", .success),
-        RevokeGolden("google", "a page", Golden.html(200), .trouble(.unusable)),
+        RevokeGolden("google", "a page", Golden.html(200), wrongEndpoint(200)),
         RevokeGolden("google", 400, #"{"error":"invalid_token"}"#, .alreadyInvalid),
         RevokeGolden("google", 400, #"{"error":"invalid_request"}"#, .trouble(.rejected)),
         RevokeGolden("google", 403, #"{"error":"invalid_token"}"#, .trouble(.rejected)),

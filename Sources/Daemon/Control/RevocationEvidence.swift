@@ -9,7 +9,7 @@ struct RevocationEvidence {
     /// Sentences for a person; they are part of what the ledger signs.
     var text: String {
         var sentences = [verdictText]
-        if !verdict.isRevoked { sentences += unheldTexts }
+        if !verdict.isRevoked { sentences += refusalTexts + unheldTexts }
         return sentences.joined(separator: " ")
     }
 
@@ -34,6 +34,9 @@ struct RevocationEvidence {
                 + " unknown."
         case .nothingToRevoke: "Nothing to revoke: this way to sign in has no token."
         case .manual: "NOT revoked: the provider offers no way for a service to do it."
+        case .unrevoked where revocation.isRefused:
+            "NOT revoked: the provider refused, and no other usable credential was found before the"
+                + " deadline."
         case .unrevoked: "NOT revoked: no usable credential was found before the deadline."
         case .abandoned: "NOT revoked: an operator decided to stop."
         }
@@ -52,6 +55,17 @@ struct RevocationEvidence {
             "The provider accepted the revocation and sent a notification that the link was cut."
         case nil:
             "The provider showed that the link was cut."
+        }
+    }
+
+    /// One sentence for each answer, so that forty tokens with the same one make no list of forty.
+    private var refusalTexts: [String] {
+        let refused = revocation.credentials.filter { $0.step == .refused }
+        let answers = Set(refused.map { $0.refusals?.last.text ?? "no reason given" })
+        return answers.sorted().map { answer in
+            let tokens = refused.filter { ($0.refusals?.last.text ?? "no reason given") == answer }
+            return "The provider refused to revoke \(tokens.count) token(s), in"
+                + " \(tokens.reduce(0) { $0 + ($1.refusals?.count ?? 0) }) tries: \(answer)."
         }
     }
 
@@ -85,4 +99,9 @@ struct RevocationEvidence {
         ]
         return [.init("not_held", .object(counts))]
     }
+}
+
+extension Revocation {
+    /// Whether the provider refused to revoke one of its tokens.
+    fileprivate var isRefused: Bool { credentials.contains { $0.step == .refused } }
 }

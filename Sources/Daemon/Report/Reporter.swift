@@ -101,10 +101,13 @@ struct Reporter: EngineObserver {
             logger.note(.targetPaused, ["target": "\(name)", "error": "\(reason)"])
         case .targetResumed(let name):
             logger.note(.targetResumed, ["target": "\(name)"])
-        case .breakerOpened(let name, let pause):
+        case .breakerOpened(let name, let pause, let reason):
             logger.note(
                 .breakerOpened,
-                ["provider": "\(name)", "duration_ms": "\(pause.milliseconds)"]
+                [
+                    "provider": "\(name)", "duration_ms": "\(pause.milliseconds)",
+                    "error": "\(reason)",
+                ]
             )
         case .breakerClosed(let name):
             logger.note(.breakerClosed, ["provider": "\(name)"])

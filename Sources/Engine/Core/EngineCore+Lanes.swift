@@ -189,7 +189,9 @@ extension EngineCore {
         let wasBroken =
             lanes[provider].map { if case .closed = $0.breaker { false } else { true } } ?? false
         if let pause = lanes[provider]?.finished(caller, trouble: trouble, at: now) {
-            actions.append(.report(.breakerOpened(provider, pause: pause)))
+            actions.append(
+                .report(.breakerOpened(provider, pause: pause, reason: trouble?.reason ?? ""))
+            )
             sendHome(provider, at: now)
         } else if wasBroken, case .closed = lanes[provider]?.breaker {
             actions.append(.report(.breakerClosed(provider)))

@@ -209,7 +209,8 @@ extension EngineCore {
         case .trouble(.sealBroken): return .unreadable
         case .trouble(.lost), .trouble(.unusable): return failed(isInDoubt: true)
         case .trouble(.vaultSealed), .trouble(.misconfigured), .trouble(.throttled),
-            .trouble(.unreachable), .trouble(.rejected), .trouble(.keys), .trouble(.blocked):
+            .trouble(.unreachable), .trouble(.rejected), .trouble(.refused),
+            .trouble(.wrongEndpoint), .trouble(.keys), .trouble(.blocked):
             return failed(isInDoubt: false)
         }
     }

@@ -140,7 +140,7 @@ package enum EngineReport: Hashable, Sendable {
     case providerResumed(ProviderName)
     case targetPaused(TargetName, reason: String)
     case targetResumed(TargetName)
-    case breakerOpened(ProviderName, pause: Duration)
+    case breakerOpened(ProviderName, pause: Duration, reason: String)
     case breakerClosed(ProviderName)
     case guardTripped
     /// An exchange brought tokens of another subject than the identity has.

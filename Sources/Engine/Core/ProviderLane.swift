@@ -22,6 +22,8 @@ package struct LaneLimits: Hashable, Sendable {
 ///                                      └──────── pause × 2, ≤ 5 min ──────┘
 /// ```
 ///
+/// An endpoint that is known to answer everybody wrongly opens it at once.
+///
 /// One caller that fails again and again counts once: what a provider cannot do for one user must
 /// not close it for the others. For the same reason each probe is another caller's, and codes go
 /// first.
@@ -106,13 +108,13 @@ struct ProviderLane: Sendable {
         tokens = min(tokens, Self.burst(limits))
     }
 
-    /// The clock jumped; pauses last as long as they would have.
-    mutating func reclock(by step: Duration) {
+    /// The clock jumped; a provider may have failed by the wrong one alone, so it is asked at once.
+    mutating func reclock(by step: Duration, at now: WallTime) {
         if case .open(let until, let pause) = breaker {
-            breaker = .open(until: until + step, pause: pause)
+            breaker = .open(until: min(until + step, now), pause: pause)
         }
-        codesOpenAt = codesOpenAt + step
-        pausedUntil = pausedUntil + step
+        codesOpenAt = min(codesOpenAt + step, now)
+        pausedUntil = min(pausedUntil + step, now)
         refilledAt = refilledAt.map { $0 + step }
     }
 
@@ -194,7 +196,8 @@ struct ProviderLane: Sendable {
         }
         note(caller)
         switch breaker {
-        case .closed where failedCallers.count < Limits.breakerFailures:
+        case .closed
+        where failedCallers.count < Limits.breakerFailures && !trouble.concernsEverybody:
             breaker = .closed(failures: failedCallers.count)
             return nil
         case .closed:
@@ -305,16 +308,24 @@ extension Trouble {
     /// Whether it tells that the provider as a whole is unwell, rather than one token.
     var speaksAgainstProvider: Bool {
         switch self {
-        case .unreachable, .lost, .unusable: true
-        case .throttled, .rejected, .misconfigured, .sealBroken, .vaultSealed, .keys, .blocked:
+        case .unreachable, .lost, .unusable, .wrongEndpoint: true
+        case .throttled, .rejected, .refused, .misconfigured, .sealBroken, .vaultSealed, .keys,
+            .blocked:
             false
         }
+    }
+
+    /// Whether one such answer is enough to know that it concerns everybody.
+    fileprivate var concernsEverybody: Bool {
+        if case .wrongEndpoint = self { true } else { false }
     }
 
     /// Whether the provider was asked at all; else nothing was learned about it.
     var wasAsked: Bool {
         switch self {
-        case .unreachable, .throttled, .lost, .unusable, .rejected, .misconfigured: true
+        case .unreachable, .throttled, .lost, .unusable, .rejected, .refused, .wrongEndpoint,
+            .misconfigured:
+            true
         case .sealBroken, .vaultSealed, .keys, .blocked: false
         }
     }

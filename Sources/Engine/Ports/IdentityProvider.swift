@@ -191,6 +191,9 @@ package protocol IdentityProvider: Sendable {
     /// Asks for revocation. Idempotent.
     func revoke(_ credential: OpenCredential) async -> RevokeAnswer
 
+    /// Whether ``verify(_:)`` can prove who signed in, since the provider issues id tokens.
+    var issuesIDTokens: Bool { get }
+
     /// Verifies a fresh sign-in: signature by `kid`, issuer, audience, expiry and nonce.
     ///
     /// - Throws: ``SignInError`` for the first rule that the token breaks.
@@ -203,14 +206,65 @@ package protocol IdentityProvider: Sendable {
     ///
     /// - Returns: `nil` when all is well.
     func diagnose() async -> Trouble?
+
+    /// Does the same, and says what answered, what it answered, and what to change.
+    func problem() async -> ProviderProblem?
+}
+
+/// What a look at a provider's set-up found.
+package struct ProviderProblem: Hashable, Sendable {
+    package let trouble: Trouble
+    /// For an operator, without secrets; empty when there is nothing to add.
+    package let text: String
+
+    package init(_ trouble: Trouble, _ text: String) {
+        self.trouble = trouble
+        self.text = text
+    }
+
+    /// The code, and what to do.
+    package var finding: String {
+        text.isEmpty ? trouble.code : "\(trouble.code): \(text)"
+    }
 }
 
 extension IdentityProvider {
     /// Compares them: most directories use the provider's own name.
     package func isName(_ name: Secret, of subject: Secret) -> Bool { name.isEqual(to: subject) }
 
+    /// Most providers do.
+    package var issuesIDTokens: Bool { true }
+
+    /// Says what the kind of trouble lets an operator do.
+    package func problem() async -> ProviderProblem? {
+        await diagnose().map { ProviderProblem($0, $0.advice(on: name)) }
+    }
+
     /// Checks: for most families a check is a refresh.
     package func renew(_ credential: OpenCredential) async -> CheckAnswer {
         await check(credential)
+    }
+}
+
+extension Trouble {
+    /// What to look at when a provider's own diagnosis says no more.
+    package func advice(on provider: ProviderName) -> String {
+        switch self {
+        case .unreachable:
+            "no connection, or no certificate for the host; check the network, proxy, ca_file and"
+                + " the URLs of '\(provider)'"
+        case .throttled: "'\(provider)' asks to come back later"
+        case .lost: "'\(provider)' did not answer in time; check timeout_total and the network"
+        case .unusable:
+            "'\(provider)' answered what it does not document; check its URLs and what stands"
+                + " between"
+        case .rejected, .refused: "'\(provider)' refused the test call; check client_ids"
+        case .wrongEndpoint(let answer):
+            "'\(provider)' answered \(answer.text) and is no such endpoint; check its URLs"
+        case .misconfigured:
+            "'\(provider)' refuses the client; check client_ids, its secret or key, and this"
+                + " machine's clock"
+        case .sealBroken, .vaultSealed, .keys, .blocked: ""
+        }
     }
 }

@@ -38,6 +38,9 @@ package struct ReplyReading: Sendable {
     package var json: JSONValue?
     /// A success (2xx) that no row knows and that is no page: the other side may have acted.
     package var isVague = false
+    /// The answer, when it is none that is documented for the call and no outage either: the token
+    /// may be at fault, or the endpoint.
+    package var refusal: ReplyRefusal?
 
     package init(meaning: ReplyMeaning, grant: TokenGrant? = nil, json: JSONValue? = nil) {
         self.meaning = meaning
@@ -89,13 +92,19 @@ package struct ReplyTable: Sendable {
                     meaning: .trouble(Self.trouble(of: reply, body, now: now))
                 )
                 reading.isVague = (200...299).contains(reply.status) && body.has(.noPage)
+                reading.refusal = ReplyRefusal(reply, body)
                 return reading
             }
             if case .trouble(.throttled) = row.meaning {
                 let wait = reply.retryAfter.flatMap { RetryAfter.duration($0, now: now) }
                 return ReplyReading(meaning: .trouble(.throttled(retryAfter: wait)))
             }
-            return ReplyReading(meaning: row.meaning, grant: body.grant, json: body.json)
+            var reading = ReplyReading(meaning: row.meaning, grant: body.grant, json: body.json)
+            switch row.meaning {
+            case .unclear, .trouble: reading.refusal = ReplyRefusal(reply, body)
+            case .honoured, .refused: break
+            }
+            return reading
         }
     }
 
@@ -117,5 +126,5 @@ package struct ReplyTable: Sendable {
     }
 
     /// RFC 6749 §4.1.2.1; seen from token endpoints, too.
-    private static let providerErrors: Set<String> = ["server_error", "temporarily_unavailable"]
+    static let providerErrors: Set<String> = ["server_error", "temporarily_unavailable"]
 }

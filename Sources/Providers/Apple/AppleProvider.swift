@@ -22,6 +22,7 @@ package final class AppleProvider: ConnectedProvider {
     private let clientIDs: [String]
     private let clientSecret: AppleClientSecret
     private let now: @Sendable () -> WallTime
+    private let judge: RefusalJudge
     private let keys: SigningKeyCache
     /// Client ids whose refresh requests Apple understood since the start; see ``check(_:)``.
     private let understood = Mutex<Set<String>>([])
@@ -55,6 +56,7 @@ package final class AppleProvider: ConnectedProvider {
         let keysEndpoint = try RemoteEndpoint(base, path: "/auth/keys", method: .GET)
         self.keysEndpoint = keysEndpoint
         self.now = now
+        judge = RefusalJudge(now: now)
         // Last of what can fail: a client must be shut down once it exists.
         let http = try RemoteClient(
             settings.http,
@@ -153,15 +155,35 @@ package final class AppleProvider: ConnectedProvider {
     }
 
     private func send(_ credential: OpenCredential, hint: String) async -> RevokeAnswer {
-        guard var form = form(for: credential.clientID) else { return .trouble(.misconfigured) }
-        form.add("token", credential.secret)
-        form.add("token_type_hint", hint)
-        switch await ask(revokeEndpoint, AppleReplies.revoke, form).meaning {
-        case .honoured: return .success
+        let reading = await ask(toRevoke: credential.secret, of: credential.clientID, hint: hint)
+        switch reading.meaning {
+        case .honoured:
+            judge.noteHonored()
+            return .success
         // The table of this endpoint has no such rows.
         case .refused, .unclear: return .trouble(.unusable)
+        case .trouble(.rejected):
+            guard let refusal = reading.refusal else { return .trouble(.rejected) }
+            return .trouble(
+                await judge.judge(refusal, or: .rejected) {
+                    await ask(toRevoke: RefusalJudge.madeUp, of: credential.clientID, hint: hint)
+                }
+            )
         case .trouble(let trouble): return .trouble(trouble)
         }
+    }
+
+    private func ask(
+        toRevoke token: Secret,
+        of clientID: String,
+        hint: String
+    ) async -> ReplyReading {
+        guard var form = form(for: clientID) else {
+            return ReplyReading(meaning: .trouble(.misconfigured))
+        }
+        form.add("token", token)
+        form.add("token_type_hint", hint)
+        return await ask(revokeEndpoint, AppleReplies.revoke, form)
     }
 
     /// Verifies a fresh sign-in against the published keys.

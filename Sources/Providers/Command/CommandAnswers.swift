@@ -18,7 +18,7 @@ enum CommandAnswers {
             }
             return .exchanged(tokens)
         case "refused": return .refused
-        default: return .trouble(Trouble(ofObject: json))
+        default: return .trouble(trouble(json))
         }
     }
 
@@ -27,7 +27,7 @@ enum CommandAnswers {
         switch json["outcome"]?.string {
         case "live": (.live, secret(json["refresh_token"]))
         case "dead": (.dead, nil)
-        default: (.trouble(Trouble(ofObject: json)), nil)
+        default: (.trouble(trouble(json)), nil)
         }
     }
 
@@ -38,12 +38,24 @@ enum CommandAnswers {
         case "grant_gone": .grantGone
         case "unfit": .unfit
         case "user_only": .userOnly
-        default: .trouble(Trouble(ofObject: json))
+        default: .trouble(trouble(json))
         }
     }
 
     static func diagnose(_ json: JSONValue) -> Trouble? {
         json["outcome"]?.string == "ok" ? nil : Trouble(ofObject: json)
+    }
+
+    /// What every operation can answer; a refusal may carry the provider's own status and code.
+    private static func trouble(_ json: JSONValue) -> Trouble {
+        guard json["outcome"]?.string == "rejected" else { return Trouble(ofObject: json) }
+        let status = json["status"]?.number.flatMap { Int(exactly: $0) }
+        return .refused(
+            Refusal(
+                status: status.flatMap { (100...599).contains($0) ? $0 : nil },
+                error: json["error"]?.string
+            )
+        )
     }
 
     private static func secret(_ value: JSONValue?) -> Secret? {

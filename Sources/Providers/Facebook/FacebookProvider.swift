@@ -157,13 +157,21 @@ package final class FacebookProvider: ConnectedProvider {
             return .unfit
         }
         request.query = appQuery()
-        switch FacebookReplies.delete.read(await http.send(request), now: now()).meaning {
+        let reading = FacebookReplies.delete.read(await http.send(request), now: now())
+        switch reading.meaning {
         case .honoured: return .success
         case .refused: return await confirmGone(id, wasNotInstalled: true)
         case .unclear: return await confirmGone(id, wasNotInstalled: false)
         case .trouble(let trouble) where trouble == .rejected || trouble == .unusable:
             // A wrong secret and a strange user look alike here; our own token tells them apart.
-            return .trouble(await diagnose() == .misconfigured ? .misconfigured : trouble)
+            switch await diagnose() {
+            case .misconfigured?: return .trouble(.misconfigured)
+            case nil where trouble == .rejected:
+                // The same host honors our own token: this user is refused.
+                guard let refusal = reading.refusal, !refusal.isForeign else { fallthrough }
+                return .trouble(.refused(refusal.refusal))
+            case nil, .some: return .trouble(trouble)
+            }
         case .trouble(let trouble): return .trouble(trouble)
         }
     }

@@ -22,6 +22,7 @@ package final class GitHubProvider: ConnectedProvider {
     private let clientID: String
     private let clientSecret: Secret
     private let now: @Sendable () -> WallTime
+    private let judge: RefusalJudge
 
     /// Prepares the provider; no connection is made yet.
     ///
@@ -67,6 +68,7 @@ package final class GitHubProvider: ConnectedProvider {
         )
         userEndpoint = try RemoteEndpoint(api, path: "/user", method: .GET, headers: headers)
         self.now = now
+        judge = RefusalJudge(now: now)
         http = try RemoteClient(
             settings.http,
             eventLoopGroup: eventLoopGroup,
@@ -114,7 +116,7 @@ package final class GitHubProvider: ConnectedProvider {
             case .trouble(let trouble): return .trouble(trouble)
             }
         case .accessToken:
-            switch await ask(checkEndpoint, credential.secret, GitHubReplies.token) {
+            switch await ask(checkEndpoint, credential.secret, GitHubReplies.token).meaning {
             case .honoured: return .live
             case .unclear: return await probe().map { .trouble($0) } ?? .dead
             case .refused: return .trouble(.unusable)
@@ -141,6 +143,9 @@ package final class GitHubProvider: ConnectedProvider {
     }
 
     /// GitHub issues no id tokens.
+    package var issuesIDTokens: Bool { false }
+
+    /// GitHub issues no id tokens.
     package func verify(_ signIn: SignIn) async throws(SignInError) -> VerifiedSignIn {
         throw SignInError(kind: .unsupported, provider: name)
     }
@@ -149,15 +154,29 @@ package final class GitHubProvider: ConnectedProvider {
     package func diagnose() async -> Trouble? { await probe() }
 
     private func deleteGrant(_ accessToken: Secret, isFresh: Bool) async -> RevokeAnswer {
-        switch await ask(grantEndpoint, accessToken, GitHubReplies.grant) {
-        case .honoured: return .success
+        let reading = await ask(grantEndpoint, accessToken, GitHubReplies.grant)
+        switch reading.meaning {
+        case .honoured:
+            judge.noteHonored()
+            return .success
         case .unclear:
             // A token that was issued a moment ago is not gone.
             if isFresh { return .trouble(.rejected) }
             return await probe().map { .trouble($0) } ?? .alreadyInvalid
         case .refused: return .trouble(.unusable)
+        case .trouble(.rejected):
+            guard let refusal = reading.refusal else { return .trouble(.rejected) }
+            return .trouble(await judge.judge(refusal, or: .rejected) { await control() })
         case .trouble(let trouble): return .trouble(trouble)
         }
+    }
+
+    /// Asks about a token that cannot exist; "not found" is a proper answer once the client is known
+    /// to be right.
+    private func control() async -> ReplyReading {
+        let reading = await ask(grantEndpoint, RefusalJudge.madeUp, GitHubReplies.grant)
+        guard reading.meaning == .unclear else { return reading }
+        return ReplyReading(meaning: await probe().map { .trouble($0) } ?? .refused)
     }
 
     private enum Refreshed {
@@ -224,15 +243,15 @@ package final class GitHubProvider: ConnectedProvider {
         _ endpoint: RemoteEndpoint,
         _ accessToken: Secret,
         _ table: ReplyTable
-    ) async -> ReplyMeaning {
+    ) async -> ReplyReading {
         guard var request = RemoteRequest(endpoint, filling: [Secret(clientID)]) else {
-            return .trouble(.misconfigured)
+            return ReplyReading(meaning: .trouble(.misconfigured))
         }
         var body = JSONBody()
         body.add("access_token", accessToken)
         request.body = .json(body)
         request.authorization = .basic(clientID, clientSecret)
-        return table.read(await http.send(request), now: now()).meaning
+        return table.read(await http.send(request), now: now())
     }
 }
 

@@ -24,6 +24,9 @@ extension OAuth2Provider {
         _ call: RevocationCall
     ) async -> RevokeAnswer {
         let reading = await refresh(credential)
+        if let trouble = await judgeRefresh(reading, of: credential.clientID) {
+            return .trouble(trouble)
+        }
         switch reading.meaning {
         case .honoured:
             guard let grant = reading.grant else { return .trouble(.unusable) }
@@ -37,9 +40,12 @@ extension OAuth2Provider {
                 clientID: credential.clientID,
                 secret: grant.accessToken
             )
-            let (answer, _) = await send(fresh, call)
+            let sent = await send(fresh, call)
+            if let refusal = sent.refusal {
+                return .trouble(await judge(refusal, sent.answer, fresh, call))
+            }
             // A token of this second that is refused makes no sense.
-            return answer == .alreadyInvalid ? .trouble(.rejected) : answer
+            return sent.answer == .alreadyInvalid ? .trouble(.rejected) : sent.answer
         case .refused: return .alreadyInvalid
         case .unclear: return .trouble(.rejected)
         case .trouble(let trouble): return .trouble(trouble)
@@ -54,8 +60,11 @@ extension OAuth2Provider {
         _ credential: OpenCredential,
         _ call: RevocationCall
     ) async -> RevokeAnswer {
-        let (answer, isVague) = await send(credential, call)
-        // What is said of one token must not pause the provider for all.
+        let sent = await send(credential, call)
+        let (answer, isVague) = (sent.answer, sent.isVague)
+        if let refusal = sent.refusal {
+            return .trouble(await judge(refusal, answer, credential, call))
+        }
         if answer == .trouble(.misconfigured), await diagnose() != .misconfigured {
             return .trouble(.rejected)
         }
@@ -69,31 +78,84 @@ extension OAuth2Provider {
         }
     }
 
-    private func send(
+    /// Decides whether a refusal is about this token.
+    ///
+    /// What is said of one token must not pause the provider for all, and an endpoint that is none
+    /// must not make its users unrevocable.
+    private func judge(
+        _ refusal: ReplyRefusal,
+        _ answer: RevokeAnswer,
         _ credential: OpenCredential,
         _ call: RevocationCall
-    ) async -> (answer: RevokeAnswer, isVague: Bool) {
+    ) async -> Trouble {
+        guard case .trouble(let trouble) = answer else { return .unusable }
+        // Servers say `invalid_client` of a token that is another client's, but nobody's token is to
+        // blame for it.
+        guard trouble != .misconfigured else {
+            return await diagnose() == .misconfigured ? .misconfigured : .rejected
+        }
+        return await revocationJudge.judge(refusal, or: trouble) {
+            await control(credential.kind, credential.clientID, call)
+        }
+    }
+
+    /// Asks for the revocation of a token that cannot exist.
+    func control(
+        _ kind: CredentialKind,
+        _ clientID: String,
+        _ call: RevocationCall
+    ) async -> ReplyReading {
+        let madeUp = OpenCredential(kind: kind, clientID: clientID, secret: RefusalJudge.madeUp)
+        var reading = await read(madeUp, call)
+        // `unsupported_token_type` is documented, and so is 401 for a bearer who is nobody.
+        let isDocumented =
+            reading.meaning == .unclear
+            || reading.meaning == .trouble(.misconfigured) && call.bearer == .token
+        if isDocumented { reading = ReplyReading(meaning: .refused) }
+        return reading
+    }
+
+    /// What a revocation brought.
+    private struct Sent {
+        let answer: RevokeAnswer
+        let isVague: Bool
+        /// An answer that may be about the token or about the endpoint.
+        let refusal: ReplyRefusal?
+    }
+
+    private func send(_ credential: OpenCredential, _ call: RevocationCall) async -> Sent {
+        let reading = await read(credential, call)
+        switch reading.meaning {
+        case .honoured:
+            revocationJudge.noteHonored()
+            return Sent(answer: .success, isVague: false, refusal: nil)
+        case .refused: return Sent(answer: .alreadyInvalid, isVague: false, refusal: nil)
+        // The only such row of a revocation is `unsupported_token_type`.
+        case .unclear: return Sent(answer: .unfit, isVague: false, refusal: nil)
+        case .trouble(let trouble):
+            return Sent(
+                answer: .trouble(trouble),
+                isVague: reading.isVague,
+                refusal: reading.refusal
+            )
+        }
+    }
+
+    private func read(_ credential: OpenCredential, _ call: RevocationCall) async -> ReplyReading {
         guard let client = clients[credential.clientID] else {
-            return (.trouble(.misconfigured), false)
+            return ReplyReading(meaning: .trouble(.misconfigured))
         }
         let endpoint: RemoteEndpoint
         switch await endpoints.find(.revocation) {
         case .found(let found): endpoint = found
-        case .absent: return (.trouble(.misconfigured), false)
-        case .unavailable: return (.trouble(.unreachable), false)
+        case .absent: return ReplyReading(meaning: .trouble(.misconfigured))
+        case .unavailable: return ReplyReading(meaning: .trouble(.unreachable))
         }
         var request = RemoteRequest(endpoint)
         if let trouble = await fill(&request, credential, call, client) {
-            return (.trouble(trouble), false)
+            return ReplyReading(meaning: .trouble(trouble))
         }
-        let reading = call.replies.read(await http.send(request), now: now())
-        switch reading.meaning {
-        case .honoured: return (.success, false)
-        case .refused: return (.alreadyInvalid, false)
-        // The only such row of a revocation is `unsupported_token_type`.
-        case .unclear: return (.unfit, false)
-        case .trouble(let trouble): return (.trouble(trouble), reading.isVague)
-        }
+        return call.replies.read(await http.send(request), now: now())
     }
 
     /// Puts token and client where the vendor wants them.

@@ -25,6 +25,8 @@ package final class OAuth2Provider: ConnectedProvider {
     /// What introspection was seen to answer since the start.
     let introspected = Mutex(IntrospectionRecord())
     let search: ClientSearch
+    let revocationJudge: RefusalJudge
+    private let tokenJudge: RefusalJudge
 
     /// Prepares the provider; no connection is made yet.
     ///
@@ -54,6 +56,8 @@ package final class OAuth2Provider: ConnectedProvider {
         }
         self.nonce = nonce
         self.now = now
+        revocationJudge = RefusalJudge(now: now)
+        tokenJudge = RefusalJudge(now: now)
         // The same checks as below, before there is a client that must be shut down.
         _ = try EndpointBook.fixed(settings)
         if let issuer = settings.issuer {
@@ -87,6 +91,11 @@ package final class OAuth2Provider: ConnectedProvider {
             form.add("code", code.secret)
             if let redirectURI = code.redirectURI { form.add("redirect_uri", redirectURI) }
             if let verifier = code.codeVerifier { form.add("code_verifier", verifier) }
+        }
+        if let refusal = reading.refusal, refusal.isForeign {
+            return .trouble(
+                await tokenJudge.judge(refusal, or: .rejected) { await probe(code.clientID) }
+            )
         }
         switch reading.meaning {
         case .honoured:
@@ -135,6 +144,9 @@ package final class OAuth2Provider: ConnectedProvider {
         return await checkByRefresh(credential) { _ in .trouble(.lost) }
     }
 
+    /// Whether an issuer is configured, or the preset has one.
+    package var issuesIDTokens: Bool { !issuers.isEmpty }
+
     /// Verifies a fresh sign-in against the issuer's keys.
     package func verify(_ signIn: SignIn) async throws(SignInError) -> VerifiedSignIn {
         guard clients[signIn.clientID] != nil else {
@@ -154,33 +166,8 @@ package final class OAuth2Provider: ConnectedProvider {
         return try await rules.verify(signIn)
     }
 
-    /// Asks, per client, about a code that cannot exist.
-    ///
-    /// `invalid_client` shows a wrong client; `invalid_grant` shows that it is right. A provider
-    /// without a token endpoint has nothing harmless to be asked.
-    package func diagnose() async -> Trouble? {
-        if profile.hasNoRevocationAPI { return nil }
-        switch await endpoints.find(.revocation) {
-        case .found: break
-        case .absent: return .misconfigured
-        case .unavailable: return .unreachable
-        }
-        guard case .found = await endpoints.find(.token) else { return nil }
-        for clientID in clients.keys.sorted() {
-            let reading = await grant(clientID) { form in
-                form.add("grant_type", "authorization_code")
-                form.add("code", "expunged-self-check")
-            }
-            switch reading.meaning {
-            // Servers may look at the request before they look at the client, and refuse a wrong
-            // code in their own way: 403, or 400 without a body.
-            case .refused, .unclear, .trouble(.rejected): continue
-            case .honoured: return .unusable
-            case .trouble(let trouble): return trouble
-            }
-        }
-        return nil
-    }
+    /// Asks, per client, about a code and a token that cannot exist.
+    package func diagnose() async -> Trouble? { await problem()?.trouble }
 }
 
 // MARK: - Calls
@@ -249,8 +236,12 @@ extension OAuth2Provider {
         unkept: (Secret) async -> CheckAnswer
     ) async -> CheckAnswer {
         let reading = await refresh(credential)
+        if let trouble = await judgeRefresh(reading, of: credential.clientID) {
+            return .trouble(trouble)
+        }
         switch reading.meaning {
         case .honoured:
+            tokenJudge.noteHonored()
             guard let rotated = reading.grant?.refreshToken,
                 !rotated.isEqual(to: credential.secret)
             else { return .live }
@@ -266,6 +257,29 @@ extension OAuth2Provider {
     private func giveUp(_ token: Secret, of clientID: String) async -> CheckAnswer {
         _ = await revoke(OpenCredential(kind: .refreshToken, clientID: clientID, secret: token))
         return .trouble(.misconfigured)
+    }
+
+    /// What a refresh that is refused in no documented way says; `nil` for all others.
+    func judgeRefresh(_ reading: ReplyReading, of clientID: String) async -> Trouble? {
+        guard let refusal = reading.refusal, reading.meaning != .trouble(.misconfigured) else {
+            return nil
+        }
+        let trouble: Trouble =
+            if case .trouble(let answered) = reading.meaning { answered } else { .rejected }
+        return await tokenJudge.judge(refusal, or: trouble) {
+            await grant(clientID) { form in
+                form.add("grant_type", "refresh_token")
+                form.add("refresh_token", RefusalJudge.madeUp)
+            }
+        }
+    }
+
+    /// Asks about a code that cannot exist.
+    func probe(_ clientID: String) async -> ReplyReading {
+        await grant(clientID) { form in
+            form.add("grant_type", "authorization_code")
+            form.add("code", RefusalJudge.madeUp)
+        }
     }
 
     func refresh(_ credential: OpenCredential) async -> ReplyReading {
@@ -303,8 +317,7 @@ extension OAuth2Provider {
             rotatesRefreshTokens: settings.rotatesRefreshTokens
                 ?? settings.profile.rotatesRefreshTokens,
             tokenClock: settings.profile.tokenClock,
-            userActionURL: settings.userActionURL ?? settings.profile.userActionURL
-                ?? settings.issuer ?? "",
+            userActionURL: settings.userActionPage,
             userActionText: settings.profile.userActionText
         )
     }

@@ -71,5 +71,14 @@ package struct OAuth2ProviderSettings: Sendable {
     /// Whether the issuer's metadata is read for what is not given.
     var discovers: Bool { profile.hasMetadata && issuer != nil }
 
+    /// Where a user can cut the link: what is configured, what the preset knows, or the host that
+    /// revokes, so that nobody is told to go nowhere.
+    var userActionPage: String {
+        if let page = userActionURL ?? profile.userActionURL ?? issuer { return page }
+        let endpoint = urls[.revocation] ?? urls[.token] ?? ""
+        let parts = endpoint.split(separator: "/", maxSplits: 3, omittingEmptySubsequences: false)
+        return parts.prefix(3).joined(separator: "/") + "/"
+    }
+
     var effectiveCheck: OAuth2Check { check ?? profile.check }
 }

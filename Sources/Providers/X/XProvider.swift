@@ -22,6 +22,7 @@ package final class XProvider: ConnectedProvider {
     private let settings: XSettings
     private let makeNonce: @Sendable () -> String
     private let now: @Sendable () -> WallTime
+    private let judge: RefusalJudge
 
     /// Prepares the provider; no connection is made yet.
     ///
@@ -45,6 +46,7 @@ package final class XProvider: ConnectedProvider {
         self.settings = settings
         self.makeNonce = makeNonce
         self.now = now
+        judge = RefusalJudge(now: now)
         let base = try RemoteBaseURL(settings.baseURL, settings.http)
         tokenEndpoint = try RemoteEndpoint(base, path: "/2/oauth2/token", method: .POST)
         revokeEndpoint = try RemoteEndpoint(base, path: "/2/oauth2/revoke", method: .POST)
@@ -134,6 +136,9 @@ package final class XProvider: ConnectedProvider {
     }
 
     /// X issues no id tokens.
+    package var issuesIDTokens: Bool { false }
+
+    /// X issues no id tokens.
     package func verify(_ signIn: SignIn) async throws(SignInError) -> VerifiedSignIn {
         throw SignInError(kind: .unsupported, provider: name)
     }
@@ -162,14 +167,28 @@ package final class XProvider: ConnectedProvider {
     }
 
     private func revoke(_ token: Secret, hint: String) async -> RevokeAnswer {
+        let reading = await ask(toRevoke: token, hint: hint)
+        switch reading.meaning {
+        case .honoured:
+            judge.noteHonored()
+            return .success
+        case .refused, .unclear: return .trouble(.rejected)
+        case .trouble(.rejected):
+            guard let refusal = reading.refusal else { return .trouble(.rejected) }
+            return .trouble(
+                await judge.judge(refusal, or: .rejected) {
+                    await ask(toRevoke: RefusalJudge.madeUp, hint: hint)
+                }
+            )
+        case .trouble(let trouble): return .trouble(trouble)
+        }
+    }
+
+    private func ask(toRevoke token: Secret, hint: String) async -> ReplyReading {
         var form = FormBody()
         form.add("token", token)
         form.add("token_type_hint", hint)
-        switch await ask(revokeEndpoint, form, XReplies.revoke).meaning {
-        case .honoured: return .success
-        case .refused, .unclear: return .trouble(.rejected)
-        case .trouble(let trouble): return .trouble(trouble)
-        }
+        return await ask(revokeEndpoint, form, XReplies.revoke)
     }
 
     private func invalidate(_ pair: Secret, _ consumerSecret: Secret) async -> RevokeAnswer {

@@ -2,9 +2,10 @@ import Lifecycle
 
 /// The credentials of a revocation as one column: they are always read and written together.
 ///
-/// One credential is `id kind step flags live refresh`, credentials are separated by `;`. Flags are
+/// One credential is `id kind step flags live refresh refusals`, credentials are separated by `;`. Flags are
 /// `R` (has a revoke intent), `L` (was live), `P` (needs proof), `F` (is being refreshed) and `D`
-/// (is in doubt), a missing value is `-`: `12 refresh_token revoking RL 1789000000000 -`.
+/// (is in doubt), a missing value is `-`: `12 refresh_token revoking RL 1789000000000 - -`. Refusals are
+/// `count:time:status:error`, where status and error may be empty.
 enum CredentialWorkText {
     static func encode(_ credentials: [CredentialWork]) -> String {
         var text = ""
@@ -20,6 +21,7 @@ enum CredentialWorkText {
             appendFlags(of: credential, to: &text)
             append(credential.lastLiveAt, to: &text)
             append(credential.lastRefreshAt, to: &text)
+            append(credential.refusals, to: &text)
         }
         return text
     }
@@ -28,10 +30,10 @@ enum CredentialWorkText {
     static func decode(_ text: String) throws -> [CredentialWork] {
         try text.utf8.split(separator: UInt8(ascii: ";")).map { part in
             let fields = part.split(separator: UInt8(ascii: " ")).map { String(Substring($0)) }
-            guard fields.count == 6, let id = Int64(fields[0]),
+            guard fields.count == 7, let id = Int64(fields[0]),
                 let kind = CredentialKind(rawValue: fields[1]),
                 let step = CredentialStep(rawValue: fields[2]), let live = time(fields[4]),
-                let refresh = time(fields[5])
+                let refresh = time(fields[5]), let refusals = refusals(fields[6])
             else { throw SQLRow.malformed("credentials") }
             return CredentialWork(
                 id: CredentialID(rowID: id),
@@ -43,7 +45,8 @@ enum CredentialWorkText {
                 isRefreshing: fields[3].contains("F"),
                 isInDoubt: fields[3].contains("D"),
                 lastLiveAt: live,
-                lastRefreshAt: refresh
+                lastRefreshAt: refresh,
+                refusals: refusals
             )
         }
     }
@@ -61,6 +64,33 @@ enum CredentialWorkText {
     private static func append(_ time: WallTime?, to text: inout String) {
         text += " "
         text += time.map { String($0.unixMilliseconds) } ?? "-"
+    }
+
+    private static func append(_ refusals: RefusalCount?, to text: inout String) {
+        text += " "
+        guard let refusals else {
+            text += "-"
+            return
+        }
+        text += "\(refusals.count):\(refusals.lastAt.unixMilliseconds)"
+        text += ":" + (refusals.last.status.map { String($0) } ?? "")
+        text += ":" + (refusals.last.error ?? "")
+    }
+
+    /// - Returns: `nil` for what are neither refusals nor missing.
+    private static func refusals(_ text: String) -> RefusalCount?? {
+        guard text != "-" else { return .some(nil) }
+        let fields = text.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
+        guard fields.count == 4, let count = Int(fields[0]), let time = Int64(fields[1]) else {
+            return nil
+        }
+        return .some(
+            RefusalCount(
+                count: count,
+                lastAt: WallTime(unixMilliseconds: time),
+                last: Refusal(status: Int(fields[2]), error: fields[3])
+            )
+        )
     }
 
     /// - Returns: `nil` for what is neither a time nor missing.

@@ -164,7 +164,9 @@ extension ObjectReply {
     private static func halt(_ trouble: Trouble) -> Trouble? {
         switch trouble {
         case .unreachable, .throttled, .misconfigured: trouble
-        case .lost, .unusable, .rejected, .sealBroken, .vaultSealed, .keys, .blocked: nil
+        case .lost, .unusable, .rejected, .refused, .wrongEndpoint, .sealBroken, .vaultSealed,
+            .keys, .blocked:
+            nil
         }
     }
 }

@@ -86,7 +86,8 @@ package struct WebhookDelegate: PurgeDelegate {
         case .unreachable: "no connection, or no certificate for the host (url, ca_file)"
         case .throttled: "the service says that it is overloaded"
         case .lost: "the service did not answer in time (timeout)"
-        case .unusable, .rejected, .sealBroken, .vaultSealed, .keys, .blocked:
+        case .unusable, .rejected, .refused, .wrongEndpoint, .sealBroken, .vaultSealed, .keys,
+            .blocked:
             "the service's answer to 'diagnose' is no JSON object with a known outcome"
         }
     }

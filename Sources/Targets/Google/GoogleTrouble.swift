@@ -10,7 +10,7 @@ enum GoogleTrouble {
         case .unreachable: "cannot reach \(place): check the network and base_url"
         case .throttled: "\(place): the quota is used up; try again later"
         case .lost: "\(place): the connection broke before an answer came; try again"
-        case .unusable, .rejected:
+        case .unusable, .rejected, .refused, .wrongEndpoint:
             "\(place): the answer is not one that google documents; check base_url"
         case .sealBroken, .vaultSealed, .keys, .blocked: "\(place): the credential cannot be opened"
         }

@@ -57,6 +57,9 @@ struct FacebookTests {
         FamilyHarness.credential(kind, secret, client: appID, subject: subject)
     }
 
+    /// What a user gets whom Facebook refuses while it honors the app.
+    static let refused = RevokeAnswer.trouble(.refused(Refusal(status: 400)))
+
     static func error(_ code: Int, _ subcode: Int? = nil, status: Int = 400) -> RawServer.Reaction {
         let tail = subcode.map { #","error_subcode":\#($0)"# } ?? ""
         return .json(
@@ -152,8 +155,8 @@ struct FacebookTests {
             permissions: error(100, 33),
             answer: .trouble(.rejected)
         ),
-        Removal(name: "checkpoint", delete: error(190, 459), answer: .trouble(.rejected)),
-        Removal(name: "dead token", delete: error(190, 463), answer: .trouble(.rejected)),
+        Removal(name: "checkpoint", delete: error(190, 459), answer: refused),
+        Removal(name: "dead token", delete: error(190, 463), answer: refused),
         Removal(
             name: "wrong secret",
             delete: error(190),

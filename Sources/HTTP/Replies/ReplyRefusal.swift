@@ -1,0 +1,27 @@
+package import Lifecycle
+
+/// An answer that is none of those that are documented.
+package struct ReplyRefusal: Hashable, Sendable {
+    package let refusal: Refusal
+    /// No endpoint of a provider answers so: a page, or a status that says that there is no
+    /// endpoint, without JSON (RFC 9110 §15.5.5, §15.5.6 and §15.5.11).
+    package let isForeign: Bool
+    /// Markup: whatever stands between answered, so it says nothing of a token.
+    package let isPage: Bool
+
+    /// - Returns: `nil` for success, an outage, a pause, and whatever else says nothing about a
+    ///   token or an endpoint (401 without a word, 407, 408, 425).
+    init?(_ reply: RemoteReply, _ body: ReplyBody) {
+        isPage = !body.has(.noPage)
+        let isMissing = body.json == nil && [404, 405, 410].contains(reply.status)
+        isForeign = isPage && ![401, 407].contains(reply.status) || isMissing
+        let isAboutToken =
+            [400, 403, 404, 409, 410, 422].contains(reply.status)
+            || reply.status == 401 && body.json != nil
+        guard (200...499).contains(reply.status), ![408, 425, 429].contains(reply.status),
+            isForeign || isAboutToken, reply.retryAfter == nil,
+            !body.has(.error(ReplyTable.providerErrors))
+        else { return nil }
+        refusal = Refusal(status: reply.status, error: body.json?["error"]?.string)
+    }
+}

@@ -1,0 +1,56 @@
+/// The answer with which a provider refused one call, as far as a receipt may show it.
+package struct Refusal: Hashable, Sendable {
+    /// The HTTP status; `nil` for a provider that is no HTTP server.
+    package let status: Int?
+    /// The error code that came along (RFC 6749 §5.2).
+    package let error: String?
+
+    /// - Parameters:
+    ///   - status: The HTTP status.
+    ///   - error: Kept only if it looks like a code: anything else may quote what was sent.
+    package init(status: Int?, error: String? = nil) {
+        self.status = status
+        self.error = error.flatMap { Self.isCode($0) ? $0 : nil }
+    }
+
+    /// What a person reads, such as `400 invalid_request`.
+    package var text: String {
+        let parts = [status.map { String($0) }, error].compactMap(\.self)
+        return parts.isEmpty ? "no reason given" : parts.joined(separator: " ")
+    }
+
+    /// Codes are words (RFC 6749 §5.2 allows more); 40 bytes hold the longest registered one twice.
+    private static func isCode(_ text: String) -> Bool {
+        (1...40).contains(text.utf8.count)
+            && text.utf8.allSatisfy {
+                $0 == UInt8(ascii: "_") || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0)
+            }
+    }
+}
+
+/// How often a provider refused one token, and nothing but that token.
+package struct RefusalCount: Hashable, Sendable {
+    /// Refusals that counted.
+    package let count: Int
+    /// When the last one that counted came.
+    package let lastAt: WallTime
+    /// The last answer.
+    package let last: Refusal
+
+    package init(count: Int, lastAt: WallTime, last: Refusal) {
+        self.count = count
+        self.lastAt = lastAt
+        self.last = last
+    }
+
+    /// Adds a refusal; one that follows the last too closely changes nothing but the answer.
+    static func adding(_ refusal: Refusal, to before: RefusalCount?, at now: WallTime) -> Self {
+        guard let before else { return Self(count: 1, lastAt: now, last: refusal) }
+        // A clock that went back must not keep a refusal from counting for ever.
+        let pause = now.since(before.lastAt)
+        guard pause >= Limits.refusalSpacing || pause < .zero else {
+            return Self(count: before.count, lastAt: before.lastAt, last: refusal)
+        }
+        return Self(count: before.count + 1, lastAt: now, last: refusal)
+    }
+}

@@ -1,0 +1,91 @@
+package import Engine
+import HTTP
+import Lifecycle
+
+extension OAuth2Provider {
+    /// Asks, per client, about a code that cannot exist, and once about such a token.
+    ///
+    /// `invalid_client` shows a wrong client; `invalid_grant` shows that it is right. A provider
+    /// without a token endpoint has nothing harmless to be asked.
+    package func problem() async -> ProviderProblem? {
+        if profile.hasNoRevocationAPI { return nil }
+        switch await endpoints.find(.revocation) {
+        case .found: break
+        case .absent:
+            return ProviderProblem(
+                .misconfigured,
+                "no revocation endpoint is known: set revocation_url, or check that the metadata of"
+                    + " the issuer names one on a host that may be used (endpoint_hosts)"
+            )
+        case .unavailable:
+            return ProviderProblem(
+                .unreachable,
+                "the metadata of the issuer cannot be read: check issuer, or set revocation_url"
+            )
+        }
+        if let problem = await problemOfToken() { return problem }
+        return await problemOfRevocation()
+    }
+
+    private func problemOfToken() async -> ProviderProblem? {
+        guard case .found(let endpoint) = await endpoints.find(.token) else { return nil }
+        let place = "the token endpoint \(endpoint.url)"
+        for clientID in clients.keys.sorted() {
+            let reading = await probe(clientID)
+            if let refusal = reading.refusal, refusal.isForeign {
+                return .wrongEndpoint(refusal.refusal, place, "token_url")
+            }
+            switch reading.meaning {
+            // Servers may look at the request before they look at the client, and refuse a wrong
+            // code in their own way: 403, or 400 without a body.
+            case .refused, .unclear, .trouble(.rejected): continue
+            case .honoured:
+                return ProviderProblem(
+                    .unusable,
+                    "\(place) gave out tokens for a made-up code: check token_url"
+                )
+            case .trouble(.misconfigured):
+                let answer = reading.refusal.map { ": \($0.refusal.text)" } ?? ""
+                return ProviderProblem(
+                    .misconfigured,
+                    "\(place) refused the client id '\(clientID)'\(answer); check client_ids,"
+                        + " client_secret_credential and client_authentication"
+                )
+            case .trouble(let trouble): return ProviderProblem(trouble, place)
+            }
+        }
+        return nil
+    }
+
+    /// A revocation endpoint answers something about every token (RFC 7009 §2.2); only what no
+    /// endpoint answers counts here.
+    private func problemOfRevocation() async -> ProviderProblem? {
+        let call = profile.revocation
+        guard case .found(let endpoint) = await endpoints.find(.revocation),
+            let clientID = clients.keys.min(),
+            let kind = [CredentialKind.refreshToken, .accessToken].first(where: {
+                call.kinds.contains($0)
+            }),
+            let refusal = await control(kind, clientID, call).refusal, refusal.isForeign
+        else { return nil }
+        return .wrongEndpoint(
+            refusal.refusal,
+            "the revocation endpoint \(endpoint.url)",
+            "revocation_url"
+        )
+    }
+}
+
+extension ProviderProblem {
+    fileprivate static func wrongEndpoint(
+        _ answer: Refusal,
+        _ place: String,
+        _ setting: String
+    ) -> ProviderProblem {
+        ProviderProblem(
+            .wrongEndpoint(answer),
+            "\(place) answered \(answer.text) and is no such endpoint; check \(setting), base_url or"
+                + " issuer, and whatever stands between"
+        )
+    }
+}

@@ -1,0 +1,138 @@
+import Lifecycle
+import Testing
+
+/// A token that the provider refuses to revoke, again and again, while it serves others.
+struct RefusedTokenTests {
+    static let refusal = Refusal(status: 422, error: "validation_failed")
+    static let seen = Sample.credential(lastLiveAt: Sample.start)
+
+    /// Answers every revocation with the same trouble until nothing is tried any more.
+    ///
+    /// - Returns: How many calls were made.
+    @discardableResult
+    private func refuse(
+        _ machine: inout Machine,
+        with trouble: Trouble = .refused(refusal),
+        callsMax: Int = 100
+    ) throws -> Int {
+        for count in 0..<callsMax {
+            let isGivenUp = machine.request.revocations[0].credentials[0].step == .refused
+            guard try !isGivenUp && machine.sendDue().contains(.revoke) else { return count }
+            try machine.answer(revoke: .trouble(trouble))
+        }
+        return callsMax
+    }
+
+    @Test func `a token that is refused for ever is given up after minutes`() throws {
+        var machine = Machine(identities: [Sample.snapshot([Self.seen])])
+        let calls = try refuse(&machine)
+        #expect((Limits.refusalsMax...20).contains(calls))
+        let waited = machine.now.since(Sample.start)
+        #expect(waited >= Limits.refusalSpacing * (Limits.refusalsMax - 1))
+        #expect(waited < .seconds(3600))
+        let token = machine.request.revocations[0].credentials[0]
+        #expect(token.step == .refused)
+        #expect(token.refusals?.last == Self.refusal)
+        #expect(token.refusals?.count == Limits.refusalsMax)
+        // Its user may still sign in, until the deadline.
+        #expect(machine.request.phase.parkReason == .needsReauthentication)
+        try machine.sendDue()
+        #expect(machine.verdict == .unrevoked)
+        #expect(machine.request.phase == .open(.purging))
+    }
+
+    @Test(
+        "nothing but a refusal of this token counts",
+        arguments: [
+            Trouble.unreachable, .throttled(retryAfter: nil), .lost, .unusable, .rejected,
+            .wrongEndpoint(Refusal(status: 404)),
+        ]
+    )
+    func others(_ trouble: Trouble) throws {
+        var machine = Machine(identities: [Sample.snapshot([Self.seen])])
+        #expect(try refuse(&machine, with: trouble, callsMax: 60) == 60)
+        #expect(machine.verdict == nil)
+        #expect(machine.request.revocations[0].waitingSince == nil)
+        #expect(machine.request.revocations[0].credentials[0].step == .revoking)
+    }
+
+    @Test func `refusals in quick succession count as one`() throws {
+        var machine = Machine(identities: [Sample.snapshot([Self.seen])])
+        try machine.send(.due)
+        for _ in 0..<50 {
+            try machine.answer(revoke: .trouble(.refused(Self.refusal)))
+            machine.request.revocations[0].retryAt = nil
+            #expect(try machine.send(.due) == [.revoke])
+        }
+        #expect(machine.request.revocations[0].credentials[0].step == .revoking)
+    }
+
+    @Test func `under park an operator's retry takes the token up again`() throws {
+        var machine = Machine(
+            identities: [Sample.snapshot([Self.seen])],
+            around: Sample.surroundings(onUnrevocable: .park)
+        )
+        try refuse(&machine)
+        machine.pass(Sample.day * 400)
+        #expect(try machine.send(.due) == [])
+        #expect(machine.request.phase.parkReason == .needsReauthentication)
+        #expect(try machine.send(.retry).contains(.revoke))
+        try machine.answer(revoke: .success)
+        try machine.answer(confirm: .dead)
+        #expect(machine.verdict == .proven)
+    }
+
+    @Test func `under park a new sign-in ends the grant of the refused token`() throws {
+        var machine = Machine(
+            identities: [Sample.snapshot([Self.seen])],
+            around: Sample.surroundings(onUnrevocable: .park)
+        )
+        try refuse(&machine)
+        let fresh = CredentialID(rowID: 99)
+        let added = try machine.learn([
+            Self.seen, Sample.credential(id: fresh, lastLiveAt: machine.now),
+        ])
+        #expect(added.contains(.revoke(Sample.identity, fresh)))
+        try machine.answer(revoke: .success, fresh)
+        try machine.answer(confirm: .dead, fresh)
+        #expect(machine.verdict == .proven)
+    }
+
+    @Test func `where each token counts, another one's end says nothing of the refused one`() throws
+    {
+        let other = Sample.credential(.proven, id: CredentialID(rowID: 98))
+        var machine = Machine(
+            identities: [Sample.snapshot([Self.seen, other])],
+            around: Sample.surroundings(Sample.traits(revokesWholeGrant: false))
+        )
+        try refuse(&machine)
+        #expect(machine.verdict == nil)
+        try machine.sendDue()
+        #expect(machine.verdict == .unrevoked)
+    }
+
+    @Test func `a token that cannot be asked about is revoked without that`() throws {
+        var machine = Machine()
+        var checks = 0
+        while try machine.sendDue().contains(.check) {
+            try machine.answer(check: .trouble(.rejected))
+            checks += 1
+            try #require(checks < 100)
+        }
+        try machine.answer(revoke: .success)
+        #expect(machine.request.revocations[0].credentials[0].step == .unconfirmed)
+    }
+
+    @Test func `a credential of a provider that is unknown ends as unrevoked, visibly`() throws {
+        var snapshot = Sample.snapshot(
+            [],
+            provider: ProviderName("nowhere"),
+            hadCredentials: true
+        )
+        snapshot.refusedCount = 1
+        var machine = Machine(identities: [snapshot])
+        try machine.send(.due)
+        #expect(machine.verdict == .unrevoked)
+        #expect(machine.request.revocations[0].hasUnheldTokens)
+    }
+}

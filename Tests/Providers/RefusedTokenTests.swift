@@ -1,0 +1,132 @@
+import Engine
+import Lifecycle
+import Testing
+
+@testable import HTTP
+@testable import Providers
+
+@Suite("Whom a refused revocation concerns")
+struct RefusedTokenTests {
+    private static let odd = OAuth2Harness.credential(.accessToken, "odd")
+    private static let good = OAuth2Harness.credential(.accessToken, "good")
+
+    /// Runs a provider against a server that answers by the token.
+    private static func with(
+        odd: RawServer.Reaction,
+        good: RawServer.Reaction = .http(200),
+        madeUp: RawServer.Reaction,
+        _ body: (OAuth2Provider, RawServer) async throws -> Void
+    ) async throws {
+        let react: @Sendable (String) -> RawServer.Reaction = { request in
+            if request.hasPrefix("POST /token") { return Golden.error("invalid_grant") }
+            if request.contains("token=odd") { return odd }
+            return request.contains("token=good") ? good : madeUp
+        }
+        try await RawServer.with(react: react) { server in
+            try await OAuth2Harness.with(OAuth2Harness.at(server, .standard)) { provider in
+                try await body(provider, server)
+            }
+        }
+    }
+
+    @Test("a refusal is the token's when the same server answers properly about another one")
+    func token() async throws {
+        let odd = RawServer.Reaction.json(422, #"{"error":"validation_failed"}"#)
+        try await Self.with(odd: odd, madeUp: .http(200)) { provider, server in
+            let refused = Trouble.refused(Refusal(status: 422, error: "validation_failed"))
+            #expect(await provider.revoke(Self.odd) == .trouble(refused))
+            // What was seen a moment ago is not asked for again.
+            #expect(await provider.revoke(Self.odd) == .trouble(refused))
+            #expect(server.requests.count == 3)
+        }
+    }
+
+    @Test(
+        "nothing else that goes wrong is the token's",
+        arguments: [
+            (Golden.html(403), Trouble.unusable), (.http(500), .unusable),
+            (.http(429), .throttled(retryAfter: nil)), (.http(503), .throttled(retryAfter: nil)),
+            (Golden.error("invalid_client", status: 401), .rejected),
+            (Golden.error("temporarily_unavailable"), .unusable),
+        ]
+    )
+    func others(_ odd: RawServer.Reaction, _ trouble: Trouble) async throws {
+        try await Self.with(odd: odd, madeUp: .http(200)) { provider, _ in
+            #expect(await provider.revoke(Self.odd) == .trouble(trouble))
+        }
+    }
+
+    @Test(
+        "an endpoint that is none is the provider's trouble, however often it is asked",
+        arguments: [
+            RawServer.Reaction.http(404), .http(405), Golden.html(404), Golden.html(400),
+            Golden.html(200),
+        ]
+    )
+    func wrongEndpoint(_ reaction: RawServer.Reaction) async throws {
+        try await Self.with(odd: reaction, good: reaction, madeUp: reaction) { provider, _ in
+            for token in [Self.odd, Self.good, Self.odd] {
+                let answer = await provider.revoke(token)
+                guard case .trouble(.wrongEndpoint) = answer else {
+                    Issue.record("\(answer)")
+                    return
+                }
+            }
+            let problem = try #require(await provider.problem())
+            #expect(problem.text.contains("/revoke"))
+            #expect(problem.text.contains("revocation_url"))
+        }
+    }
+
+    @Test("where a made-up token gets the same answer, a token that was honored decides")
+    func sameAnswer() async throws {
+        let refusal = Golden.error("invalid_request")
+        try await Self.with(odd: refusal, madeUp: refusal) { provider, _ in
+            // It may be the token endpoint's URL.
+            #expect(await provider.revoke(Self.odd) == .trouble(.rejected))
+            #expect(await provider.revoke(Self.good) == .success)
+            let refused = Trouble.refused(Refusal(status: 400, error: "invalid_request"))
+            #expect(await provider.revoke(Self.odd) == .trouble(refused))
+        }
+    }
+
+    @Test("a refusal shows a code, and nothing that may quote a token")
+    func codes() {
+        #expect(Refusal(status: 400, error: "invalid_request").text == "400 invalid_request")
+        for text in ["r.1", "Bad token x", "", String(repeating: "a", count: 41), "1//0g"] {
+            #expect(Refusal(status: 422, error: text).text == "422")
+        }
+    }
+
+    @Test("a problem names the endpoint, the client and what to change")
+    func problem() async throws {
+        let react: @Sendable (String) -> RawServer.Reaction = { _ in
+            Golden.error("invalid_client", status: 401)
+        }
+        try await RawServer.with(react: react) { server in
+            try await OAuth2Harness.with(OAuth2Harness.at(server, .standard)) { provider in
+                let problem = try #require(await provider.problem())
+                #expect(problem.trouble == .misconfigured)
+                #expect(
+                    problem.finding
+                        == "misconfigured: the token endpoint http://127.0.0.1:\(server.port)/token"
+                        + " refused the client id 'app': 401 invalid_client; check client_ids,"
+                        + " client_secret_credential and client_authentication"
+                )
+            }
+        }
+    }
+
+    @Test("a program says that one token is refused, and why")
+    func program() throws {
+        let text = #"{"outcome":"rejected","status":422,"error":"frozen"}"#
+        let json = try #require(JSONValue(Array(text.utf8)))
+        let refused = Trouble.refused(Refusal(status: 422, error: "frozen"))
+        #expect(CommandAnswers.revoke(json) == .trouble(refused))
+        #expect(CommandAnswers.check(json).0 == .trouble(refused))
+        guard case .trouble(refused) = CommandAnswers.exchange(json) else {
+            Issue.record("the code was not refused")
+            return
+        }
+    }
+}
