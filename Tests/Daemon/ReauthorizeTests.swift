@@ -99,6 +99,28 @@ import Testing
             #expect(try await setup.reauthorize(id, token) == nil)
         }
     }
+
+    @Test("a code alone is enough where no id tokens are issued, and nowhere else")
+    func codes() async throws {
+        let cases: [(SignInFamily, String?)] = [(.plain, nil), (.google, "is missing")]
+        for (family, refusal) in cases {
+            try await SignInBench.with(family: family) { setup in
+                try await setup.signUp(knowsSubject: false)
+                let id = try await setup.submit()
+                var input = ReauthorizeInput(provider: SignInBench.name)
+                input.code = Secret("code-of-today")
+                let (backend, order) = (setup.backend, input)
+                let found = try await SignInBench.refusal {
+                    _ = try await backend.reauthorize(
+                        id,
+                        with: order,
+                        caller: SignInBench.application
+                    )
+                }
+                #expect(found == refusal, "\(family)")
+            }
+        }
+    }
 }
 
 extension LocalServer {

@@ -32,6 +32,21 @@ struct SignInFamily: Sendable, CustomTestStringConvertible {
         apple, google, microsoft, facebook, discovered, hashed, elliptic, line, kakao,
     ]
 
+    /// Issues none, so it is not one of ``all``.
+    static let plain = SignInFamily(
+        testDescription: "OAuth 2 without an issuer",
+        section: {
+            """
+            kind = "oauth2"
+            token_url = "\($0)/token"
+            revocation_url = "\($0)/revoke"
+            user_action_url = "https://idp.example.com/apps"
+            \(secret)
+            """
+        },
+        issuer: { $0 }
+    )
+
     static let apple = SignInFamily(
         testDescription: "Apple",
         section: {

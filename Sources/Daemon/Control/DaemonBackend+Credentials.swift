@@ -86,9 +86,11 @@ extension DaemonBackend {
         )
     }
 
-    /// An id token is required, although the API lets a code come alone: whose code it is shows
-    /// only when the provider has exchanged it, and a stranger's grant must not be revoked in the
-    /// user's name.
+    /// Takes a fresh sign-in; where the provider issues id tokens, one is required.
+    ///
+    /// Whose code it is shows only when the provider has exchanged it, and a stranger's grant must
+    /// not be revoked in the user's name. Elsewhere a code counts as one that the application
+    /// stores itself.
     func reauthorize(
         _ id: RequestID,
         with input: ReauthorizeInput,
@@ -106,37 +108,39 @@ extension DaemonBackend {
         let clientID = try clientID(input.clientID ?? onlyClientID, at: input.provider)
         guard parts.vault.isOpen else { throw ControlProblem(.vaultSealed) }
         let identity = waiting.first { $0.clientID == clientID }?.identity
-        let (idToken, verified) = try await proveSignIn(
-            input,
-            clientID,
-            identity
-        )
+        let proof = try await proveSignIn(input, clientID, identity)
         var offer = CredentialOffer(
             user: user,
             userHash: record.userHash,
             provider: input.provider,
             kind: input.code == nil ? .idToken : .authorizationCode,
-            secret: input.code ?? idToken,
+            secret: input.code ?? proof?.idToken ?? Secret(""),
             createdAt: parts.now()
         )
         offer.clientID = clientID
-        offer.subject = verified.subject
+        offer.subject = proof?.verified.subject
         offer.redirectURI = input.redirectURI
         offer.codeVerifier = input.codeVerifier
-        offer.signIn = parts.signIns.proven(verified, at: input.provider, of: record.userHash)
+        offer.signIn = proof.map {
+            parts.signIns.proven($0.verified, at: input.provider, of: record.userHash)
+        }
         _ = try await store(offer)
         audit("reauthorize", caller, ["request.id": "\(id)", "provider": "\(input.provider)"])
         return try await show(id, caller: caller)
     }
 
     /// Checks the id token, and that it is the same user's.
+    ///
+    /// - Returns: `nil` for a code of a provider that issues no id tokens.
     private func proveSignIn(
         _ input: ReauthorizeInput,
         _ clientID: String,
         _ identity: IdentityID?
-    ) async throws(ControlProblem) -> (Secret, VerifiedSignIn) {
+    ) async throws(ControlProblem) -> (idToken: Secret, verified: VerifiedSignIn)? {
         guard let idToken = input.idToken else {
-            throw Self.missing("id_token")
+            let adapter = parts.shelf.current.providers[input.provider]
+            if let adapter, !adapter.issuesIDTokens { return nil }
+            throw Self.missing("id_token", "; a code alone does not show who signed in")
         }
         guard let rawNonce = input.rawNonce else { throw Self.missing("raw_nonce") }
         let verified = try await verify(
@@ -152,10 +156,10 @@ extension DaemonBackend {
         return (idToken, verified)
     }
 
-    private static func missing(_ field: String) -> ControlProblem {
+    private static func missing(_ field: String, _ reason: String = "") -> ControlProblem {
         ControlProblem(
             .missingField,
-            "'\(field)' is missing",
+            "'\(field)' is missing\(reason)",
             errors: [.init(field: field, message: "is missing")]
         )
     }

@@ -82,6 +82,9 @@ package final class CommandProvider: ConnectedProvider {
     }
 
     /// The contract has no id tokens.
+    package var issuesIDTokens: Bool { false }
+
+    /// The contract has no id tokens.
     package func verify(_ signIn: SignIn) async throws(SignInError) -> VerifiedSignIn {
         throw SignInError(kind: .unsupported, provider: name)
     }

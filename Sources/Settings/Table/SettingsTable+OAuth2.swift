@@ -156,7 +156,10 @@ extension SettingsTable {
             "user_action_url",
             .text(.url),
             .optional(example: .text("https://sso.example.com/account/apps")),
-            "Where a user can cut the link by hand; shown on receipts."
+            """
+            Where a user can cut the link by hand; shown on receipts. Default: the preset's page, \
+            else the issuer, else the host of revocation_url.
+            """
         ).only("oauth2"),
     ]
 }

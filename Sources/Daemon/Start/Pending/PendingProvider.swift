@@ -10,8 +10,7 @@ import Synchronization
 final class PendingProvider: ConnectedProvider {
     let name: ProviderName
     let traits: ProviderTraits
-    private let make: @Sendable () throws -> any ConnectedProvider
-    private let made = Mutex<(any ConnectedProvider)?>(nil)
+    private let pending: Pending<any ConnectedProvider>
 
     /// - Parameters:
     ///   - name: The provider's name.
@@ -24,10 +23,10 @@ final class PendingProvider: ConnectedProvider {
     ) {
         self.name = name
         self.traits = traits
-        self.make = make
+        pending = Pending(discard: { await $0.shutdown() }, make: make)
     }
 
-    private var provider: (any ConnectedProvider)? { made.withLock { $0 } }
+    private var provider: (any ConnectedProvider)? { pending.value }
 
     /// Whether it could be set up by now.
     var isSetUp: Bool { provider != nil }
@@ -35,22 +34,7 @@ final class PendingProvider: ConnectedProvider {
     /// Sets the provider up, unless that was done before.
     ///
     /// - Returns: Why it cannot be set up; `nil` once it is.
-    func setUp() async -> String? {
-        guard provider == nil else { return nil }
-        let new: any ConnectedProvider
-        do {
-            new = try make()
-        } catch {
-            return "\(error)"
-        }
-        let isFirst = made.withLock { made in
-            guard made == nil else { return false }
-            made = new
-            return true
-        }
-        if !isFirst { await new.shutdown() }
-        return nil
-    }
+    func setUp() async -> String? { await pending.setUp() }
 
     func exchange(_ code: OpenCredential) async -> ExchangeAnswer {
         await provider?.exchange(code) ?? .trouble(.misconfigured)
@@ -68,6 +52,8 @@ final class PendingProvider: ConnectedProvider {
         await provider?.revoke(credential) ?? .trouble(.misconfigured)
     }
 
+    var issuesIDTokens: Bool { provider?.issuesIDTokens ?? true }
+
     func verify(_ signIn: SignIn) async throws(SignInError) -> VerifiedSignIn {
         guard let provider else { throw SignInError(kind: .keysUnavailable, provider: name) }
         return try await provider.verify(signIn)
@@ -78,7 +64,12 @@ final class PendingProvider: ConnectedProvider {
         return await provider?.diagnose()
     }
 
-    func shutdown() async { await provider?.shutdown() }
+    func problem() async -> ProviderProblem? {
+        if let problem = await setUp() { return ProviderProblem(.misconfigured, problem) }
+        return await provider?.problem()
+    }
+
+    func shutdown() async { await pending.shutdown() }
 }
 
 /// What verifies a provider's notifications, once its secret can be read.

@@ -1,7 +1,6 @@
 import Engine
 import HTTP
 import Lifecycle
-import Synchronization
 
 /// A target that cannot be set up yet: its credential or certificate file cannot be read.
 ///
@@ -16,48 +15,33 @@ final class PendingTarget: KeySource {
     }
 
     let name: TargetName
-    private let make: @Sendable () async throws -> Made
-    private let made = Mutex<Made?>(nil)
+    private let pending: Pending<Made>
 
     /// - Parameters:
     ///   - name: The target's name.
     ///   - make: Tries to set it up.
     init(_ name: TargetName, make: @escaping @Sendable () async throws -> Made) {
         self.name = name
-        self.make = make
+        pending = Pending(
+            discard: { made in
+                for client in made.clients { await client.shutdown() }
+                await made.target.shutdown()
+            },
+            make: make
+        )
     }
 
-    private var target: (any PurgeTarget)? { made.withLock { $0?.target } }
-
-    /// Sets the target up, unless that was done before.
-    ///
-    /// - Returns: Why it cannot be set up; `nil` once it is.
-    private func setUp() async -> String? {
-        guard target == nil else { return nil }
-        let new: Made
-        do {
-            new = try await make()
-        } catch {
-            return "\(error)"
-        }
-        let isFirst = made.withLock { made in
-            guard made == nil else { return false }
-            made = new
-            return true
-        }
-        if !isFirst { await Self.shutDown(new) }
-        return nil
-    }
+    private var target: (any PurgeTarget)? { pending.value?.target }
 
     func misfits() async -> [String] {
-        if let problem = await setUp() { return [problem] }
+        if let problem = await pending.setUp() { return [problem] }
         return await target?.misfits() ?? []
     }
 
     func diagnose() async -> [String] { await inspect().problems }
 
     func inspect() async -> TargetFindings {
-        if let problem = await setUp() { return TargetFindings(problems: [problem]) }
+        if let problem = await pending.setUp() { return TargetFindings(problems: [problem]) }
         return await target?.inspect() ?? TargetFindings(problems: [])
     }
 
@@ -103,12 +87,5 @@ final class PendingTarget: KeySource {
         return await source.named(ids, as: key, besides: orders)
     }
 
-    func shutdown() async {
-        if let made = made.withLock({ $0 }) { await Self.shutDown(made) }
-    }
-
-    private static func shutDown(_ made: Made) async {
-        for client in made.clients { await client.shutdown() }
-        await made.target.shutdown()
-    }
+    func shutdown() async { await pending.shutdown() }
 }
