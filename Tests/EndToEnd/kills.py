@@ -21,6 +21,10 @@ RATE = 0.2
 GOOD = ("proven", "accepted", "already_gone", "token_dead")
 # X says of every token that it is revoked, so one that an application stored stays unconfirmed.
 GOOD_AT = {"x": (*GOOD, "unconfirmed")}
+# Seconds after the last kill and the last failure that was made.
+STUCK_AFTER = 60
+# A call that failed so often waits longer than that for the next try; the program goes on failing.
+FAILURES_LEFT = 6
 
 
 class Load(threading.Thread):
@@ -153,10 +157,14 @@ def kills(checks, seed, count):
         done = stage.spool_rows("SELECT count(*) FROM requests WHERE state = 'completed'")[0][0]
         return done == len(load.rows) + len(mixed.rows) and stage.open_count() == 0
 
-    # Usually seconds; one that failed nine times in a row waits up to 128 s.
+    comes_true(all_ended, STUCK_AFTER)
+    left = stuck(stage) if not all_ended() else ([], 0)
+    checks.check(f"{len(left[0])} requests are stuck {STUCK_AFTER} s after the last kill;"
+                 f" {left[1]} wait for a call that failed {FAILURES_LEFT} times", not left[0], "\n".join(left[0]))
+    # One that failed nine times in a row waits up to 128 s.
     ended = comes_true(all_ended, 420)
     checks.check("I-13: after every kill it goes on by itself, every request comes to its end", ended,
-                 "\n".join(open_requests(stage)))
+                 "\n".join(map(str, open_requests(stage))))
     print(f"     {time.monotonic() - calmed:.0f} s after the last kill")
     lost = [user for user, row in load.rows.items() if not stage.spool_rows(
         "SELECT 1 FROM requests WHERE id = :row AND request_id IS NOT NULL", row=row)]
@@ -178,13 +186,28 @@ def kills(checks, seed, count):
     sandbox.close()
 
 
+def stuck(stage):
+    """Requests that have not ended though nothing stands in their way, and how many others there are."""
+    # What is completed has to be in the spool, too.
+    found = [f"row {row}: {state}" for row, state, request in stage.spool_rows(
+        "SELECT id, state, request_id FROM requests WHERE state <> 'completed'")
+        if request is None or stage.http("GET", f"/v1/requests/{request}")[1]["state"] == "completed"]
+    waiting = 0
+    for shown in open_requests(stage):
+        failed = [step for step in shown["steps"] if step["state"] == "retrying" and step["attempts"] >= FAILURES_LEFT]
+        waiting += bool(failed)
+        if not failed:
+            found.append(str(shown))
+    return found, waiting
+
+
 def open_requests(stage):
     """What those wait for that have not come to their end, without the users."""
     found = []
     for item in stage.http("GET", "/v1/requests?limit=1000")[1]["items"]:
         if item["state"] not in ("completed", "cancelled"):
             shown = stage.http("GET", f"/v1/requests/{item['id']}")[1]
-            found.append(str({key: value for key, value in shown.items() if key != "user_id"}))
+            found.append({key: value for key, value in shown.items() if key != "user_id"})
     return found
 
 
