@@ -7,19 +7,20 @@
 # make fuzz         feeds every parser of outside bytes 10^8 grown inputs (EXECUTIONS=100000000)
 # make kills        ends the daemon with kill -9 under load (KILLS=1000)
 # make power-cuts   restarts the daemon on what 10,000 power cuts leave of its disk (POINTS=10000)
+# make clock-steps  sets the clock 1,000 times while deletions go on (STEPS=1000)
 # make system-test  tries the release build on a real systemd (root)
 # make bench        compares with a peer in one run (Benchmarks/bench.mk)
 # make install, make uninstall                                 (systemd/install.mk)
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 
-.PHONY: help setup build demo test end-to-end fault-sweep fuzz kills power-cuts lint tidy system-test
+.PHONY: help setup build demo test end-to-end fault-sweep fuzz kills power-cuts clock-steps lint tidy system-test
 
 include systemd/install.mk
 include Benchmarks/bench.mk
 
 help:
-	@sed -n 's/^# //p' Makefile | head -n 12
+	@sed -n 's/^# //p' Makefile | head -n 13
 
 setup:
 	scripts/setup
@@ -56,6 +57,10 @@ kills:
 POINTS ?= 10000
 power-cuts:
 	Tests/EndToEnd/run --only power-cuts --points $(POINTS)
+
+STEPS ?= 1000
+clock-steps:
+	Tests/EndToEnd/run --only clock-steps --steps $(STEPS)
 
 lint:
 	swift format lint --strict --recursive Sources Tests Package.swift

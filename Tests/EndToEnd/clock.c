@@ -1,5 +1,5 @@
-// Moves CLOCK_REALTIME of a process: loaded with LD_PRELOAD, it adds the seconds that the file
-// named by CLOCK_OFFSET holds. Other clocks stay, as when somebody sets the machine's clock.
+// Moves CLOCK_REALTIME of a process: loaded with LD_PRELOAD, it adds the milliseconds that the
+// file named by CLOCK_OFFSET holds. Other clocks stay, as when somebody sets the machine's clock.
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdlib.h>
@@ -13,18 +13,21 @@ static const char *path;
 
 __attribute__((constructor)) static void begin(void) { path = getenv("CLOCK_OFFSET"); }
 
-static long offset(void) {
+static long long offset(void) {
     char text[32] = "";
     int file = path == NULL ? -1 : open(path, O_RDONLY | O_CLOEXEC);
     if (file < 0) return 0;
     ssize_t count = read(file, text, sizeof text - 1);
     close(file);
-    return count > 0 ? strtol(text, NULL, 10) : 0;
+    return count > 0 ? strtoll(text, NULL, 10) : 0;
 }
 
 int clock_gettime(clockid_t clock, struct timespec *time) {
     int answer = (int)syscall(SYS_clock_gettime, clock, time);
-    if (answer == 0 && clock == CLOCK_REALTIME) time->tv_sec += offset();
+    if (answer != 0 || clock != CLOCK_REALTIME) return answer;
+    long long sum = time->tv_sec * 1000LL + time->tv_nsec / 1000000 + offset();
+    time->tv_nsec = sum % 1000 * 1000000 + time->tv_nsec % 1000000;
+    time->tv_sec = sum / 1000;
     return answer;
 }
 
