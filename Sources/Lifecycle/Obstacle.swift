@@ -37,7 +37,8 @@ package struct Obstacle: Hashable, Sendable {
             case .trigger: "trigger"
             case .constraint: "constraint"
             case .permission: "permission"
-            case .spelling, .future: "column"
+            case .spelling: "column"
+            case .future: name == nil ? "an object" : "column"
             }
         let named = name.map { "\(what) '\($0)'" } ?? what
         let located = place.map { "\(named) of '\($0)'" } ?? named

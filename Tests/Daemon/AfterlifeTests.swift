@@ -122,6 +122,18 @@ struct AfterlifeTests {
         #expect(due.cases.first?.sealed.request == id)
     }
 
+    @Test func `a row of the far future is of a later life, and did not come back`() async throws {
+        let world = try await Afterworld(isDated: true)
+        let id = try await world.complete(Self.user)
+        try await world.insert(Self.user, 1)
+        try await world.date(Self.user, at: 9_999_999_999)
+        #expect(try await world.look(after: Self.day) == Bench.start + Self.day * 7)
+        #expect(try await world.record(id).openCase?.returnedAt == nil)
+        try await world.date(Self.user, at: 1)
+        try await world.look(after: Self.day * 7)
+        #expect(try await world.record(id).openCase?.returnedAt == Bench.start + Self.day * 7)
+    }
+
     @Test func `a store that is away is asked later, and told about after three days`()
         async throws
     {

@@ -26,12 +26,13 @@ final class Afterworld: Sendable {
     private let factory: AdapterFactory
     private let database: DatabaseQueue
 
-    init(_ settings: String = Afterworld.settings) async throws {
+    init(_ settings: String = Afterworld.settings, isDated: Bool = false) async throws {
         bench = try Bench()
         database = try DatabaseQueue(path: bench.directory + "/app.db")
         try await database.write { db in
             try db.execute(sql: "CREATE TABLE posts (id INTEGER PRIMARY KEY, author TEXT NOT NULL)")
             try db.execute(sql: "CREATE INDEX posts_author ON posts (author)")
+            try db.execute(sql: "ALTER TABLE posts ADD COLUMN made INTEGER NOT NULL DEFAULT 0")
         }
         factory = AdapterFactory(
             credentials: nil,
@@ -40,7 +41,9 @@ final class Afterworld: Sendable {
             now: { Bench.start },
             logger: bench.log.logger
         )
-        let text = Self.configuration(settings, bench.directory)
+        let text =
+            Self.configuration(settings, bench.directory)
+            + (isDated ? "\ncreated_at_column = \"made\"\ncreated_at_unit = \"unix_s\"" : "")
         shelf = AdapterShelf(
             try await factory.makeChecked(
                 try ConfigurationLoader.parse(Array(text.utf8), file: "t.toml")
@@ -77,6 +80,14 @@ final class Afterworld: Sendable {
             for _ in 0..<count {
                 try db.execute(sql: "INSERT INTO posts (author) VALUES (?)", arguments: [user])
             }
+        }
+    }
+
+    /// Dates all rows of a user.
+    func date(_ user: String, at seconds: Int64) async throws {
+        try await database.write { db in
+            let sql = "UPDATE posts SET made = ? WHERE author = ?"
+            try db.execute(sql: sql, arguments: [seconds, user])
         }
     }
 

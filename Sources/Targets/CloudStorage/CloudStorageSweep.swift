@@ -86,8 +86,12 @@ struct CloudStorageSweep {
     /// by prefix, and by one of what is there now; what a lock protects is not left but lingers.
     ///
     /// - Throws: ``GoogleFailure``.
-    func remaining(_ template: KeyTemplate, _ own: String) async throws(GoogleFailure) -> Int {
+    func remaining(
+        _ template: KeyTemplate,
+        _ own: String
+    ) async throws(GoogleFailure) -> Leftover {
         var left: Set<Version> = []
+        var isAhead = false
         for range in [CloudBucket.Range.generationsBetween(prefix: own), .live(prefix: own)] {
             var pageCount = 0
             var token: String?
@@ -95,6 +99,7 @@ struct CloudStorageSweep {
                 let page = try await bucket.page(range, from: token)
                 for version in page.versions where template.holds(version.name, of: own) {
                     if isDue(version) && version.lock == nil { left.insert(version) }
+                    isAhead = isAhead || version.createdAt > walk.clock.wall()
                 }
                 pageCount += 1
                 token = page.next
@@ -107,7 +112,7 @@ struct CloudStorageSweep {
                 return token != nil && isBehind != true && !isEnough
             }
         }
-        return left.count
+        return Leftover(count: left.count, isAhead: isAhead)
     }
 
     private func isDue(_ version: Version) -> Bool { version.createdAt <= fence }

@@ -54,6 +54,7 @@ package struct CloudStorageTarget: PurgeTarget {
                         fencedCount: tally.fencedCount
                     )
                 )
+                counts.entries += template.ambiguousEntry(tally.ambiguousCount).map { [$0] } ?? []
                 for lock in tally.locks { counts.note(lingering(lock)) }
             }
             if let copies = try await softDeleted(owned.map(\.own)) { counts.note(copies) }
@@ -74,11 +75,11 @@ package struct CloudStorageTarget: PurgeTarget {
     package func verify(_ orders: [PurgeOrder]) async -> [VerifyAnswer] {
         await GoogleOrders.map(orders) { order throws(GoogleFailure) in
             let sweep = sweep(order)
-            var left = 0
+            var left = Leftover()
             for (template, own) in try owned(order) {
-                left += try await sweep.remaining(template, own)
+                left.add(try await sweep.remaining(template, own), at: template.description)
             }
-            return left == 0 ? .clean : .remaining(left)
+            return left.answer
         } trouble: {
             .trouble($0)
         }

@@ -9,6 +9,8 @@ struct FirestoreSweep {
         var count = 0
         /// Newer than the fence.
         var fencedCount = 0
+        /// Something is dated later than now.
+        var isAhead = false
         /// Counting stopped at a bound.
         var isCut = false
     }
@@ -193,7 +195,7 @@ struct FirestoreSweep {
     /// documents, those that are not there included; the purge asked by a query.
     ///
     /// - Throws: ``GoogleFailure``.
-    func remaining(_ path: [String]) async throws(GoogleFailure) -> Int {
+    func remaining(_ path: [String]) async throws(GoogleFailure) -> Leftover {
         var tally = Tally()
         if let document = try await database.document(at: path) { note(document, &tally) }
         var places = [Place.document(path)]
@@ -216,13 +218,13 @@ struct FirestoreSweep {
             pageCount += 1
             return tally.count == 0 || pageCount < PageWalk.countedPages
         }
-        return tally.count
+        return Leftover(count: tally.count, isAhead: tally.isAhead)
     }
 
     /// Counts what a query still finds, by another operator and by the server's own count.
     ///
     /// - Throws: ``GoogleFailure``.
-    func remaining(_ query: FieldQuery, _ user: UserID) async throws(GoogleFailure) -> Int {
+    func remaining(_ query: FieldQuery, _ user: UserID) async throws(GoogleFailure) -> Leftover {
         let total = try await database.count(query, user)
         var tally = Tally()
         try await countPages(&tally, isBounded: true) { after throws(GoogleFailure) in
@@ -230,7 +232,7 @@ struct FirestoreSweep {
         }
         // Listed by the count and by no page: left. A listing that was cut says nothing of them.
         let unlisted = tally.isCut ? 0 : total - tally.count - tally.fencedCount
-        return tally.count + max(unlisted, 0)
+        return Leftover(count: tally.count + max(unlisted, 0), isAhead: tally.isAhead)
     }
 
     private func isDue(_ document: Document) -> Bool {
@@ -240,5 +242,6 @@ struct FirestoreSweep {
     private func note(_ document: Document, _ tally: inout Tally) {
         guard document.createdAt != nil else { return }
         if isDue(document) { tally.count += 1 } else { tally.fencedCount += 1 }
+        if let time = document.createdAt, time > walk.clock.wall() { tally.isAhead = true }
     }
 }

@@ -71,10 +71,14 @@ package struct FirestoreTarget: PurgeTarget {
     package func verify(_ orders: [PurgeOrder]) async -> [VerifyAnswer] {
         await GoogleOrders.map(orders) { order throws(GoogleFailure) in
             let sweep = sweep(order)
-            var left = 0
-            for (_, names) in try owned(order) { left += try await sweep.remaining(names) }
-            for query in plan.queries { left += try await sweep.remaining(query, order.user) }
-            return left == 0 ? .clean : .remaining(left)
+            var left = Leftover()
+            for (path, names) in try owned(order) {
+                left.add(try await sweep.remaining(names), at: "\(path)")
+            }
+            for query in plan.queries {
+                left.add(try await sweep.remaining(query, order.user), at: "\(query)")
+            }
+            return left.answer
         } trouble: {
             .trouble($0)
         }

@@ -86,25 +86,15 @@ struct PostgreSQLTablePlan: Sendable {
             FROM unnest($1::oid[], $2::tid[]\(arrays)) AS v(o, i\(aliases)) \
             WHERE \(name).tableoid = v.o AND \(name).ctid = v.i
             """
-        heldSQL = hold.map {
-            """
-            SELECT count(*) FROM (SELECT 1 FROM \(name) WHERE \(match)\(wanted)\(open) AND \($0) \
-            LIMIT \(PostgreSQLLimits.remainingRows)) AS q
-            """
-        }
-        remainingSQL =
-            rule.action == .keep
-            ? nil
-            : """
-            SELECT count(*) FROM (SELECT 1 FROM \(name) WHERE \(Self.check(rule, shape))\
-            \(todo)\(open) LIMIT \(PostgreSQLLimits.remainingRows)) AS q
-            """
         let some = { (condition: String) in
             """
             SELECT count(*) FROM (SELECT 1 FROM \(name) WHERE \(condition) \
             LIMIT \(PostgreSQLLimits.remainingRows)) AS q
             """
         }
+        heldSQL = hold.map { some("\(match)\(wanted)\(open) AND \($0)") }
+        remainingSQL =
+            rule.action == .keep ? nil : some("\(Self.check(rule, shape))\(todo)\(open)")
         misspelledSQL = Self.misspelled(rule, shape).map { some("\($0)\(todo)\(open)") }
         let column = "\(name).\(PostgreSQLDialect.quote(rule.column))"
         literalSQL =

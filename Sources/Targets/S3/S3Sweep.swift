@@ -96,13 +96,15 @@ struct S3Sweep {
     /// of uploads; what a lock protects is not left but lingers.
     ///
     /// - Throws: ``S3Error``.
-    func remaining(_ template: KeyTemplate, _ own: String) async throws(S3Error) -> Int {
+    func remaining(_ template: KeyTemplate, _ own: String) async throws(S3Error) -> Leftover {
         var left = 0
+        var isAhead = false
         var lockedKeys: Set<[UInt8]> = []
         var pageCount = 0
         let wider = String(own.dropLast())
         try await pages { place throws(S3Error) in
             let page = try await bucket.versions(wider, from: place)
+            isAhead = isAhead || hasFuture(page.entries, template, own)
             for version in split(page.entries, template, own).due {
                 if try await bucket.lock(of: version, at: clock.wall()) == nil {
                     left += 1
@@ -132,7 +134,16 @@ struct S3Sweep {
             left += page.entries.filter { isDue($0, template, own) }.count
             return left > 0 ? nil : page.next
         }
-        return left
+        return Leftover(count: left, isAhead: isAhead)
+    }
+
+    private func hasFuture(
+        _ versions: [S3Bucket.Version],
+        _ template: KeyTemplate,
+        _ own: String
+    ) -> Bool {
+        let now = clock.wall()
+        return versions.contains { $0.modifiedAt > now && template.holds($0.key, of: own) }
     }
 
     // MARK: Pages

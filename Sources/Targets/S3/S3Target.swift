@@ -64,9 +64,11 @@ package struct S3Target: PurgeTarget {
     /// Lists by other queries and counts what is there.
     package func verify(_ orders: [PurgeOrder]) async -> [VerifyAnswer] {
         await answers(orders) { _, sweep, owned throws(S3Error) in
-            var left = 0
-            for (template, own) in owned { left += try await sweep.remaining(template, own) }
-            return left == 0 ? .clean : .remaining(left)
+            var left = Leftover()
+            for (template, own) in owned {
+                left.add(try await sweep.remaining(template, own), at: template.description)
+            }
+            return left.answer
         } trouble: {
             .trouble($0)
         }

@@ -21,8 +21,8 @@ struct CountSQL: Sendable {
     /// - Parameters:
     ///   - table: Quoted.
     ///   - wanted: The condition of a row that is counted.
-    ///   - candidates: The condition of a row that is looked at, going through the user's; `nil` for
-    ///     those that are counted. Without it a walk past many that are not would be cut off.
+    ///   - candidates: The condition of a row that is looked at, going through the user's; `nil`
+    ///     for those that are counted. Without it a walk past many others would be cut off.
     ///   - times: The condition that protects a row, or `nil` when nothing does, and the one of a
     ///     row without a time.
     ///   - key: What names a row: never NULL, and with an index of its own.

@@ -113,7 +113,7 @@ enum Diagnosis {
         }
     }
 
-    /// Values of another type than the rule's are passed over, and keep a user open who may be meant.
+    /// Values of another type than the rule's are passed over, and keep whom they may mean open.
     ///
     /// A few odd rows must not stop everybody; where many are odd and none fits, the rule is wrong.
     ///

@@ -4,8 +4,8 @@ internal import GRDB
 internal import GRDBSQLite
 internal import Lifecycle
 
-/// Counts one user's rows of one table, in a read transaction: for a plan, or for a verification that
-/// takes too long in one piece.
+/// Counts one user's rows of one table, in a read transaction: for a plan, or for a verification
+/// that takes too long in one piece.
 struct PlanTransaction {
     let db: Database
     let plan: PurgePlan

@@ -20,7 +20,8 @@ struct TablePlan: Sendable {
     /// Rows in which the id is spelled otherwise, as the column's collation or a lenient program
     /// reads it; `nil` where there can be none.
     let misspelledSQL: String?
-    /// Rows that a comparison with the id as it was submitted finds; `nil` where ``match`` finds all.
+    /// Rows that a comparison with the id as it was submitted finds; `nil` where ``match`` finds
+    /// all.
     let literalSQL: String?
     /// Rows dated later than the horizon; `nil` where nothing is dated or all are kept.
     let futureSQL: String?
@@ -97,27 +98,14 @@ struct TablePlan: Sendable {
             constantCount: constants.count
         )
         let check = Self.check(rule, shape)
-        checking =
-            rule.action == .keep
-            ? nil
-            : CountSQL(
-                table,
-                wanted: check + todo + open,
-                candidates: check,
-                times: (fence: nil, undated: "0"),
-                key: Self.rowKeys(shape),
-                constantCount: constants.count
-            )
+        checking = Self.checking(rule, shape, check, todo + open, constants.count)
         heldSQL = hold.map { Self.count(in: table, where: "\(match)\(wanted)\(open) AND \($0)") }
         remainingSQL =
             rule.action == .keep
             ? nil : Self.count(in: table, where: check + todo + open)
         blockers = referring.map { key in
-            ObstacleFinder.Blocker(
-                table: key.table,
-                columns: key.columns,
-                sql: Self.count(in: table, where: "\(work) AND \(key.condition)", limit: 1)
-            )
+            let sql = Self.count(in: table, where: "\(work) AND \(key.condition)", limit: 1)
+            return ObstacleFinder.Blocker(table: key.table, columns: key.columns, sql: sql)
         }
         misspelledSQL = Self.misspelled(rule, shape).map {
             Self.count(in: table, where: "(\($0))\(todo)\(open)")
@@ -125,13 +113,32 @@ struct TablePlan: Sendable {
         literalSQL = Self.literal(rule, shape).map {
             Self.count(in: table, where: "(\($0))\(todo)\(open)", limit: 1)
         }
-        futureSQL =
-            rule.action == .keep
-            ? nil
-            : rule.creation.map {
-                let isBeyond = FenceSQL.isBeyond($0, of: table)
-                return Self.count(in: table, where: "\(match) AND \(isBeyond)\(todo)", limit: 1)
-            }
+        futureSQL = Self.future(rule, of: table).map {
+            Self.count(in: table, where: "\(match) AND \($0)\(todo)", limit: 1)
+        }
+    }
+
+    private static func checking(
+        _ rule: TableRule,
+        _ shape: TableShape,
+        _ check: String,
+        _ rest: String,
+        _ constantCount: Int
+    ) -> CountSQL? {
+        guard rule.action != .keep else { return nil }
+        return CountSQL(
+            FenceSQL.quoted(shape.name),
+            wanted: check + rest,
+            candidates: check,
+            times: (fence: nil, undated: "0"),
+            key: rowKeys(shape),
+            constantCount: constantCount
+        )
+    }
+
+    private static func future(_ rule: TableRule, of table: String) -> String? {
+        guard rule.action != .keep else { return nil }
+        return rule.creation.map { FenceSQL.isBeyond($0, of: table) }
     }
 
     private static func count(

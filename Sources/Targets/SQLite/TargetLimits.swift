@@ -62,8 +62,9 @@ package enum TargetLimits {
     /// since the fence keeps such rows for ever.
     package static let clockSkew = Duration.seconds(86_400)
 
-    /// Rows with ids of another type, and none of the right one, that make the rule wrong; fewer are
-    /// odd rows, which must not stop everybody.
+    /// Rows with ids of another type, and none of the right one, that make the rule wrong.
+    ///
+    /// Fewer are odd rows, which must not stop everybody.
     package static let strangeRows = 10
 
     /// Times the plan is rebuilt in one call because the application changed its schema meanwhile.

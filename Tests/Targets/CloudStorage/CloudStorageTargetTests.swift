@@ -96,7 +96,8 @@ struct CloudStorageTargetTests {
     @Test("what is newer than the request stays and is reported, page by page")
     func fence() async throws {
         try await GoogleBench.with { bench in
-            let later = GoogleBench.now.unixMilliseconds + 1
+            let fence = GoogleBench.now + .seconds(-1)
+            let later = fence.unixMilliseconds + 1
             for index in 0..<6 {
                 bench.sandbox.add(
                     CloudObject(
@@ -107,7 +108,7 @@ struct CloudStorageTargetTests {
             }
             for pageSize in [1, 2, 3, 1000] {
                 let target = try Self.target(bench, pageSize: pageSize)
-                let order = try GoogleBench.order("ann")
+                let order = try GoogleBench.order("ann", fence: fence)
                 guard case .done(let counts) = await target.purge([order])[0] else {
                     Issue.record("not done")
                     return
@@ -117,6 +118,13 @@ struct CloudStorageTargetTests {
                 #expect(bench.sandbox.objects.map(\.name) == ["u/ann/0", "u/ann/2", "u/ann/4"])
                 for index in [1, 3, 5] { bench.sandbox.add(CloudObject("u/ann/\(index)")) }
             }
+            let target = try Self.target(bench)
+            let order = try GoogleBench.order("ann", fence: fence)
+            _ = await target.purge([order])
+            let tomorrow = GoogleBench.now.unixMilliseconds + 86_400_000
+            bench.sandbox.add(CloudObject("u/ann/1", createdAtMilliseconds: tomorrow))
+            let ahead = Trouble.blocked(Obstacle(.future, at: "u/{user_id}/"))
+            #expect(await target.verify([order]) == [.trouble(ahead)])
         }
     }
 

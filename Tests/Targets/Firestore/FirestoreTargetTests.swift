@@ -125,7 +125,8 @@ struct FirestoreTargetTests {
     @Test("what is newer than the request stays, is reported, and hides nothing behind it")
     func fence() async throws {
         try await GoogleBench.with { bench in
-            let later = GoogleBench.now.unixMilliseconds + 1
+            let fence = GoogleBench.now + .seconds(-1)
+            let later = fence.unixMilliseconds + 1
             for index in 0..<6 {
                 bench.sandbox.add(
                     CloudDocument(
@@ -142,7 +143,7 @@ struct FirestoreTargetTests {
                 groups: ["a where author == {user_id}"],
                 pageSize: 1
             )
-            let order = try GoogleBench.order("ann")
+            let order = try GoogleBench.order("ann", fence: fence)
             guard case .done(let counts) = await target.purge([order])[0] else {
                 Issue.record("not done")
                 return
@@ -154,6 +155,10 @@ struct FirestoreTargetTests {
                 bench.sandbox.documents
                     == ["users/ann", "users/ann/a/0", "users/ann/a/2", "users/ann/a/4"]
             )
+            let tomorrow = GoogleBench.now.unixMilliseconds + 86_400_000
+            bench.sandbox.add(CloudDocument("users/ann/a/6", createdAtMilliseconds: tomorrow))
+            let ahead = Trouble.blocked(Obstacle(.future, at: "users/{user_id}"))
+            #expect(await target.verify([order]) == [.trouble(ahead)])
         }
     }
 

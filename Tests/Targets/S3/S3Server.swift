@@ -136,6 +136,7 @@ struct S3Fixture {
         isPathStyle: Bool = true,
         trusts: Bool = true,
         pageSize: Int = 1000,
+        behind: Duration = .zero,
         rest: @escaping @Sendable (Duration) async throws -> Void = { _ in }
     ) throws -> S3Target {
         var plan = S3TargetPlan(
@@ -161,7 +162,7 @@ struct S3Fixture {
             plan: plan,
             on: MultiThreadedEventLoopGroup.singleton,
             clock: TargetClock(
-                wall: { FilesFixture.now() },
+                wall: { FilesFixture.now() + (.zero - behind) },
                 uptime: { start.duration(to: clock.now) },
                 rest: rest,
                 entropy: { 0 }

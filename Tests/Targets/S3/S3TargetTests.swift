@@ -82,6 +82,11 @@ struct S3TargetTests {
         #expect(counts.entries[0].rowCount == 0 && counts.entries[0].fencedCount == 1)
         #expect(await target.verify([order]) == [.clean])
         #expect(try fixture.versions == ["u/ann/x"])
+        // A service whose clock is behind that of the store.
+        let late = try fixture.target(prefixes: ["u/{user_id}/"], behind: .seconds(60))
+        let ahead = Trouble.blocked(Obstacle(.future, at: "u/{user_id}/"))
+        #expect(await late.verify([order]) == [.trouble(ahead)])
+        await late.shutdown()
         await target.shutdown()
     }
 
