@@ -10,8 +10,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-// Pieces of 32 KiB, each for 4,096 pages of WAL: together 64 GiB of it.
-enum { PIECE_COUNT = 4096 };
+// Pieces of 32 KiB, each for 4,096 pages of WAL. One database has 8 GiB of WAL watched; beyond that
+// it is refused, so that a forged index does not use up what others need.
+enum { PIECE_COUNT = 16384, PIECES_PER_DATABASE_MAX = 512 };
 
 // The handler reads the table while others change it: a piece is valid while its owner is set, and
 // the other fields never change meanwhile.
@@ -33,6 +34,7 @@ int fault_guard_add(database *owner, void volatile *start, size_t size) {
     pthread_mutex_lock(&table_lock);
     piece *place = NULL;
     int answer = -1;
+    int own_count = 0;
     int count = atomic_load(&used_count);
     for (int index = 0; index < count; index++) {
         database *holder = atomic_load(&pieces[index].owner);
@@ -40,7 +42,12 @@ int fault_guard_add(database *owner, void volatile *start, size_t size) {
             answer = 0;
             break;
         }
+        own_count += holder == owner;
         if (holder == NULL && place == NULL) place = &pieces[index];
+    }
+    if (answer != 0 && own_count >= PIECES_PER_DATABASE_MAX) {
+        pthread_mutex_unlock(&table_lock);
+        return -1;
     }
     if (answer != 0 && place == NULL && count < PIECE_COUNT) {
         place = &pieces[count];

@@ -126,4 +126,28 @@ import Vault
         _ = try await intake.take(SpoolBatch(credentials: [row], requests: [], refused: []))
         #expect(ear.users?.contains(bench.hasher.hash("alice", domain: .user)) == true)
     }
+
+    @Test("the many rows of one user hold up that user alone")
+    func oneUserOfMany() throws {
+        let bench = try Bench()
+        let ear = Ear()
+        let unsealed = UnsealedRows { ear.hear(.unsealed($0)) }
+        let rows = try (1...Int64(Limits.unsealedUsersMax + 1)).map {
+            try bench.spooled("alice", "token", row: $0)
+        }
+        unsealed.rescanBegan()
+        unsealed.note(rows, rows.map { _ in .postponed })
+        let (alice, bob) = (rows[0].userHash, bench.hasher.hash("bob", domain: .user))
+        #expect(ear.users?.contains(alice) == true)
+        #expect(ear.users?.contains(bob) == false)
+        // Rows that are not remembered one by one still count, until a rescan has seen none.
+        unsealed.note(Array(rows.prefix(100)), rows.prefix(100).map { _ in .sealed })
+        #expect(ear.users?.contains(alice) == true)
+        unsealed.rescanEnded()
+        #expect(ear.users?.contains(alice) == true)
+        unsealed.rescanBegan()
+        unsealed.note(rows, rows.map { _ in .sealed })
+        unsealed.rescanEnded()
+        #expect(ear.users == UnsealedUsers())
+    }
 }

@@ -7,18 +7,26 @@ import Synchronization
 /// A restart finds them again: it reads the spool from its first row, and until then no request
 /// goes on.
 final class UnsealedRows: Sendable {
-    fileprivate struct Entry {
-        let userHash: [UInt8]
-        /// The rescan that saw it last.
-        var round: Int
+    /// What waits of one user.
+    fileprivate struct Waiting {
+        /// The rescan that saw each row last.
+        var rows: [SpoolRow: Int] = [:]
+        /// More rows than are remembered wait, since this rescan.
+        var fullSince: Int?
+
+        var isEmpty: Bool { rows.isEmpty && fullSince == nil }
     }
 
     fileprivate struct State {
-        var entries: [SpoolRow: Entry] = [:]
+        var waiting: [[UInt8]: Waiting] = [:]
+        /// Number of the rescan that is under way or was the last.
         var round = 0
-        /// More rows than are remembered wait, since this round.
+        /// More users than are remembered wait, since this rescan.
         var fullSince: Int?
     }
+
+    /// More rows of one user say nothing more.
+    fileprivate static let rowsPerUserMax = 8
 
     private let state = Mutex(State())
     private let tell: @Sendable (UnsealedUsers) -> Void
@@ -27,23 +35,19 @@ final class UnsealedRows: Sendable {
     init(tell: @escaping @Sendable (UnsealedUsers) -> Void) { self.tell = tell }
 
     /// Whether no row waits.
-    var isEmpty: Bool { state.withLock { $0.entries.isEmpty && $0.fullSince == nil } }
+    var isEmpty: Bool { state.withLock { $0.waiting.isEmpty && $0.fullSince == nil } }
 
     /// Notes what became of rows.
     func note(_ rows: [SpoolCredential], _ receipts: [SpoolCredentialReceipt]) {
-        let users = state.withLock { state -> UnsealedUsers? in
-            let isFull = state.fullSince != nil
-            var isChanged = false
+        change { state in
             for (row, receipt) in zip(rows, receipts) {
                 if case .postponed = receipt {
-                    isChanged = state.keep(row) || isChanged
+                    state.keep(row)
                 } else {
-                    isChanged = state.entries.removeValue(forKey: row.row) != nil || isChanged
+                    state.remove(row)
                 }
             }
-            return isChanged || isFull != (state.fullSince != nil) ? state.users : nil
         }
-        if let users { tell(users) }
     }
 
     /// All rows are offered again.
@@ -51,31 +55,52 @@ final class UnsealedRows: Sendable {
 
     /// What was not offered again is gone.
     func rescanEnded() {
+        change { $0.dropUnseen() }
+    }
+
+    private func change(_ body: (inout State) -> Void) {
         let users = state.withLock { state -> UnsealedUsers? in
-            let (count, isFull) = (state.entries.count, state.fullSince != nil)
-            state.entries = state.entries.filter { $0.value.round == state.round }
-            if let since = state.fullSince, since < state.round { state.fullSince = nil }
-            let isChanged =
-                state.entries.count != count || isFull != (state.fullSince != nil)
-            return isChanged ? state.users : nil
+            let before = state.users
+            body(&state)
+            return state.users == before ? nil : state.users
         }
         if let users { tell(users) }
     }
 }
 
 extension UnsealedRows.State {
-    /// - Returns: Whether the row was unknown.
-    fileprivate mutating func keep(_ row: SpoolCredential) -> Bool {
-        let isNew = entries[row.row] == nil
-        guard !isNew || entries.count < Limits.unsealedUsersMax else {
+    fileprivate mutating func keep(_ row: SpoolCredential) {
+        guard waiting[row.userHash] != nil || waiting.count < Limits.unsealedUsersMax else {
             fullSince = round
-            return false
+            return
         }
-        entries[row.row] = UnsealedRows.Entry(userHash: row.userHash, round: round)
-        return isNew
+        var rows = waiting[row.userHash, default: UnsealedRows.Waiting()]
+        if rows.rows[row.row] != nil || rows.rows.count < UnsealedRows.rowsPerUserMax {
+            rows.rows[row.row] = round
+        } else {
+            rows.fullSince = round
+        }
+        waiting[row.userHash] = rows
+    }
+
+    fileprivate mutating func remove(_ row: SpoolCredential) {
+        guard var rows = waiting[row.userHash] else { return }
+        rows.rows[row.row] = nil
+        waiting[row.userHash] = rows.isEmpty ? nil : rows
+    }
+
+    /// Forgets what the rescan that has ended did not see.
+    fileprivate mutating func dropUnseen() {
+        waiting = waiting.compactMapValues { rows in
+            var rows = rows
+            rows.rows = rows.rows.filter { $0.value == round }
+            if let since = rows.fullSince, since < round { rows.fullSince = nil }
+            return rows.isEmpty ? nil : rows
+        }
+        if let since = fullSince, since < round { fullSince = nil }
     }
 
     fileprivate var users: UnsealedUsers {
-        UnsealedUsers(Set(entries.values.map(\.userHash)), isEverybody: fullSince != nil)
+        UnsealedUsers(Set(waiting.keys), isEverybody: fullSince != nil)
     }
 }

@@ -139,6 +139,8 @@ package final class SpoolService: Sendable {
     ///
     /// - Throws: ``StorageError`` when the kernel has no descriptor or thread left for watching.
     package func run() async throws {
+        // Whoever waits for a read must not wait for one that never comes.
+        defer { barrier.stop() }
         let watcher = try SpoolWatcher(path: path, sweepInterval: sweepInterval)
         let (pokes, poke) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
         importSignal.withLock { $0 = poke }
