@@ -58,9 +58,44 @@ struct UnserviceableTests {
         }
     }
 
+    @Test("users whose tokens alone are refused for ever end as unrevoked, after the deadline")
+    func refusedForEver() {
+        let refused = Trouble.refused(Refusal(status: 422))
+        var sim = Self.time(refusing: 12, with: refused, seed: 4).sim
+        #expect(sim.openHealthyCount(upTo: Self.healthy) == 0)
+        // First the check is refused, then the revocation.
+        sim.run(for: .seconds(3 * 3600))
+        let waiting = sim.store.requests.values.filter { !$0.request.phase.isEnded }
+        #expect(waiting.count == 12)
+        #expect(waiting.allSatisfy { $0.request.phase.parkReason == .needsReauthentication })
+        sim.run(for: .seconds(40 * 86_400))
+        let verdicts = sim.store.requests.values.filter { $0.user > Self.healthy }
+            .flatMap { $0.request.revocations.map(\.verdict) }
+        #expect(verdicts == Array(repeating: .unrevoked, count: 12))
+        #expect(sim.world.violations.isEmpty)
+    }
+
+    @Test("an endpoint that is none makes nobody unrevocable, and all end once it is right")
+    func wrongEndpoint() {
+        var sim = Simulator(seed: 5, configuration: Scenario.configuration())
+        for user in 1...12 {
+            sim.storeToken(user: user, provider: apple)
+            sim.faults.userTroubles[user] = .wrongEndpoint(Refusal(status: 404))
+            sim.submit(.deleteAccount, user: user)
+        }
+        sim.run(for: .seconds(3 * 86_400))
+        #expect(sim.core.lanes[apple]?.isTrusted == false)
+        let states = sim.store.requests.values.flatMap { $0.request.revocations }
+        #expect(states.allSatisfy { $0.verdict == nil && $0.waitingSince == nil })
+        sim.faults.userTroubles = [:]
+        sim.run(for: .seconds(2 * 86_400))
+        #expect(sim.store.requests.values.allSatisfy { $0.request.phase.isEnded })
+        #expect(sim.world.violations.isEmpty)
+    }
+
     @Test(
         "codes are exchanged within a second",
-        arguments: [Trouble.rejected, .throttled(retryAfter: nil)]
+        arguments: [Trouble.rejected, .refused(Refusal(status: 422)), .throttled(retryAfter: nil)]
     )
     func codes(_ trouble: Trouble) {
         var sim = Self.time(refusing: 12, with: trouble, seed: 9).sim
