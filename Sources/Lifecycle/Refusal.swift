@@ -19,7 +19,7 @@ package struct Refusal: Hashable, Sendable {
         return parts.isEmpty ? "no reason given" : parts.joined(separator: " ")
     }
 
-    /// Codes are words (RFC 6749 §5.2 allows more); 40 bytes hold the longest registered one twice.
+    /// Codes are words (RFC 6749 §5.2 allows more); 40 bytes hold every registered one.
     private static func isCode(_ text: String) -> Bool {
         (1...40).contains(text.utf8.count)
             && text.utf8.allSatisfy {

@@ -60,7 +60,8 @@ struct RefusedTokenTests {
         "an endpoint that is none is the provider's trouble, however often it is asked",
         arguments: [
             RawServer.Reaction.http(404), .http(405), Golden.html(404), Golden.html(400),
-            Golden.html(200),
+            Golden.html(200), .json(404, #"{"detail":"Not Found"}"#),
+            .json(404, #"{"status":404,"error":"Not Found"}"#),
         ]
     )
     func wrongEndpoint(_ reaction: RawServer.Reaction) async throws {

@@ -4,7 +4,7 @@ package import Lifecycle
 package struct ReplyRefusal: Hashable, Sendable {
     package let refusal: Refusal
     /// No endpoint of a provider answers so: a page, or a status that says that there is no
-    /// endpoint, without JSON (RFC 9110 §15.5.5, §15.5.6 and §15.5.11).
+    /// endpoint, without an error code (RFC 9110 §15.5.5, §15.5.6 and §15.5.11).
     package let isForeign: Bool
     /// Markup: whatever stands between answered, so it says nothing of a token.
     package let isPage: Bool
@@ -13,7 +13,8 @@ package struct ReplyRefusal: Hashable, Sendable {
     ///   token or an endpoint (401 without a word, 407, 408, 425).
     init?(_ reply: RemoteReply, _ body: ReplyBody) {
         isPage = !body.has(.noPage)
-        let isMissing = body.json == nil && [404, 405, 410].contains(reply.status)
+        let refusal = Refusal(status: reply.status, error: body.json?["error"]?.string)
+        let isMissing = refusal.error == nil && [404, 405, 410].contains(reply.status)
         isForeign = isPage && ![401, 407].contains(reply.status) || isMissing
         let isAboutToken =
             [400, 403, 404, 409, 410, 422].contains(reply.status)
@@ -22,6 +23,6 @@ package struct ReplyRefusal: Hashable, Sendable {
             isForeign || isAboutToken, reply.retryAfter == nil,
             !body.has(.error(ReplyTable.providerErrors))
         else { return nil }
-        refusal = Refusal(status: reply.status, error: body.json?["error"]?.string)
+        self.refusal = refusal
     }
 }

@@ -151,7 +151,16 @@ package final class GitHubProvider: ConnectedProvider {
     }
 
     /// Asks about a code that cannot exist: only wrong client credentials are not told so.
-    package func diagnose() async -> Trouble? { await probe() }
+    ///
+    /// And about such a token, which no other server says that it did not find.
+    package func diagnose() async -> Trouble? {
+        if let trouble = await probe() { return trouble }
+        let reading = await ask(grantEndpoint, RefusalJudge.madeUp, GitHubReplies.grant)
+        guard reading.meaning != .unclear, let refusal = reading.refusal, refusal.isForeign else {
+            return nil
+        }
+        return .wrongEndpoint(refusal.refusal)
+    }
 
     private func deleteGrant(_ accessToken: Secret, isFresh: Bool) async -> RevokeAnswer {
         let reading = await ask(grantEndpoint, accessToken, GitHubReplies.grant)
@@ -171,8 +180,8 @@ package final class GitHubProvider: ConnectedProvider {
         }
     }
 
-    /// Asks about a token that cannot exist; "not found" is a proper answer once the client is known
-    /// to be right.
+    /// Asks about a token that cannot exist; "not found" is a proper answer once the client is
+    /// known to be right.
     private func control() async -> ReplyReading {
         let reading = await ask(grantEndpoint, RefusalJudge.madeUp, GitHubReplies.grant)
         guard reading.meaning == .unclear else { return reading }

@@ -28,10 +28,11 @@ enum GitHubReplies {
     ///
     /// 404 was seen for a token that is gone and for wrong client credentials alike, so it says
     /// nothing until the credentials are known to be right. 422 is "validation failed, or the
-    /// endpoint has been spammed": both at once, so neither.
+    /// endpoint has been spammed": both at once, so neither. A 404 without GitHub's JSON is another
+    /// server's.
     static let grant = ReplyTable([
         ReplyRow(204, .empty, .honoured),
-        ReplyRow(404, .anything, .unclear),
+        ReplyRow(404, .member("message", .isPresent), .unclear),
         badCredentials,
         limited,
     ])
@@ -39,7 +40,7 @@ enum GitHubReplies {
     /// `POST /applications/{client_id}/token`.
     static let token = ReplyTable([
         ReplyRow(200, .both(.object, .member("id", .isPresent)), .honoured),
-        ReplyRow(404, .anything, .unclear),
+        ReplyRow(404, .member("message", .isPresent), .unclear),
         badCredentials,
         limited,
     ])

@@ -84,8 +84,8 @@ extension ProviderProblem {
     ) -> ProviderProblem {
         ProviderProblem(
             .wrongEndpoint(answer),
-            "\(place) answered \(answer.text) and is no such endpoint; check \(setting), base_url or"
-                + " issuer, and whatever stands between"
+            "\(place) answered \(answer.text) and is no such endpoint; check \(setting), base_url"
+                + " or issuer, and whatever stands between"
         )
     }
 }

@@ -85,6 +85,11 @@ struct GitHubTests {
         Deletion(name: "204", grant: noContent, answer: .success),
         Deletion(name: "404, good credentials", grant: notFound, answer: .alreadyInvalid),
         Deletion(
+            name: "404 of another server",
+            grant: .http(404),
+            answer: .trouble(.wrongEndpoint(Refusal(status: 404)))
+        ),
+        Deletion(
             name: "404, wrong credentials",
             grant: notFound,
             code: error("incorrect_client_credentials"),
