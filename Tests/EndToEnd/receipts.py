@@ -176,21 +176,32 @@ def write_configuration(stage, backups, tables):
 
 
 def new_user(stage, root):
-    """One with rows in every table, of which a note is newer than any request, and a picture."""
+    """One with rows in every table, and a picture."""
     user = stage.new_users(1)[0]
     with sqlite3.connect(stage.app, timeout=10) as app:
         app.execute("INSERT INTO bills VALUES (?, 100), (?, 200)", (user, user))
         app.execute("INSERT INTO profiles VALUES (?, 'somebody')", (user,))
         now = time.time_ns() // 1_000_000
-        app.execute("INSERT INTO notes VALUES (?, ?), (?, ?)", (user, now - 3_600_000, user, now + 3_600_000))
+        app.execute("INSERT INTO notes VALUES (?, ?)", (user, now - 3_600_000))
     with open(os.path.join(root, f"{user}.png"), "w") as file:
         file.write("picture")
     stage.store(user, stage.new_tokens(1)[0])
     return user
 
 
+def delete(stage, user):
+    """A deletion after which the application writes a note of the user's later life."""
+    stage.http("POST", "/v1/targets/app-db/pause")
+    request = stage.delete(user)[1]["id"]
+    time.sleep(0.01)
+    with sqlite3.connect(stage.app, timeout=10) as app:
+        app.execute("INSERT INTO notes VALUES (?, ?)", (user, time.time_ns() // 1_000_000))
+    stage.http("POST", "/v1/targets/app-db/resume")
+    return request
+
+
 def complete(checks, stage, root):
-    request = stage.delete(new_user(stage, root))[1]["id"]
+    request = delete(stage, new_user(stage, root))
     completes(checks, stage, request)
     return request
 
@@ -199,7 +210,7 @@ def abandon(checks, stage, root):
     """Given up on while the provider is paused: the link stays, and the receipt has the user's way to cut it."""
     user = new_user(stage, root)
     stage.http("POST", "/v1/providers/apple/pause")
-    request = stage.delete(user)[1]["id"]
+    request = delete(stage, user)
     done = stage.run("expungectl", "abandon", request, "--reason", HOSTILE)
     checks.check("a request that waits for its provider is abandoned", done.returncode == 0, done.stderr)
     completes(checks, stage, request)
