@@ -48,6 +48,43 @@ import Vault
         }
     }
 
+    @Test("a row for an unknown provider or client leaves a trace on the user's deletion")
+    func unknownNames() async throws {
+        let bench = try Bench()
+        let vault = SealedVault(keyring: VaultKeyring(active: try Bench.key(1)))
+        let desk = try bench.desk(vault)
+        let row = { SpoolRow(spoolID: "s", rowID: $0, fingerprint: [UInt8($0)]) }
+        var lost = try bench.offer("alice", "token-1")
+        lost.clientID = "com.example.typo"
+        lost.spoolRow = row(1)
+        var nowhere = CredentialOffer(
+            user: lost.user,
+            userHash: lost.userHash,
+            provider: ProviderName("aple"),
+            kind: .refreshToken,
+            secret: Secret("token-2"),
+            createdAt: Bench.start
+        )
+        nowhere.spoolRow = row(2)
+        // Read twice, as after a crash before the row was answered.
+        for _ in 0..<2 {
+            for (offer, reason) in [
+                (lost, CredentialRejectReason.unknownClientID), (nowhere, .unknownProvider),
+            ] {
+                switch try await desk.store([offer]).first {
+                case .refused(reason, _)?, .rejected(reason)?: break
+                case let other: Issue.record("\(String(describing: other))")
+                }
+            }
+        }
+        let loaded = try await bench.submit("alice", targets: [], at: Bench.start)
+        let revocations = loaded.request.revocations.sorted { $0.clientID < $1.clientID }
+        #expect(revocations.map(\.provider.rawValue) == ["aple", "apple"])
+        #expect(revocations.map(\.clientID) == ["", "com.example.typo"])
+        #expect(revocations.map(\.refusedCount) == [1, 1])
+        #expect(revocations.allSatisfy { $0.credentials.isEmpty && $0.hasUnheldTokens })
+    }
+
     @Test("the reason is told once in a run and stays an alarm")
     func tellsOnce() async throws {
         let (bench, desk) = try await benchWithLostKey()

@@ -113,8 +113,15 @@ import Vault
         return (id, token)
     }
 
-    /// Lets a poller of a new process look once.
-    private static func look(_ setup: NotificationSetup, at server: LocalServer) async throws {
+    /// Lets a poller of a new process look once, after it could not be set up a few times.
+    @discardableResult
+    private static func look(
+        _ setup: NotificationSetup,
+        at server: LocalServer,
+        after failures: Int = 0
+    ) async throws -> [String] {
+        let left = Mutex(failures)
+        let reported = Mutex<[String]>([])
         var http = RemoteSettings(name: ProviderName("apple"), concurrency: 1)
         http.caFile = server.authorityFile
         let group = MultiThreadedEventLoopGroup.singleton
@@ -138,22 +145,47 @@ import Vault
                 NotificationPoller.Source(
                     provider: ProviderName("apple"),
                     interval: .seconds(60),
-                    poller: try SecurityEventPoller(
-                        url: server.url + "/poll",
-                        token: Secret("poll-token"),
-                        settings: http,
-                        receiver: receiver,
-                        eventLoopGroup: group,
-                        logger: logger
-                    )
+                    poller: PendingPoller { [http] in
+                        let isReadable = left.withLock { left in
+                            left -= 1
+                            return left < 0
+                        }
+                        guard isReadable else {
+                            throw SetupError(kind: .unreadableCAFile, provider: "apple")
+                        }
+                        return try SecurityEventPoller(
+                            url: server.url + "/poll",
+                            token: Secret("poll-token"),
+                            settings: http,
+                            receiver: receiver,
+                            eventLoopGroup: group,
+                            logger: logger
+                        )
+                    }
                 )
             ],
             desk: setup.desk,
-            clock: StoppedClock(),
-            logger: logger
+            clock: StoppedClock(after: failures),
+            logger: logger,
+            report: { name, problem in reported.withLock { $0.append("\(name): \(problem)") } }
         )
         await #expect(throws: CancellationError.self) { try await poller.run() }
+        #expect(poller.problem(of: ProviderName("apple")) == nil)
         await poller.shutdown()
+        return reported.withLock { $0 }
+    }
+
+    @Test("a source whose secret cannot be read at the start is tried again, and says why")
+    func pending() async throws {
+        let setup = try await NotificationSetup()
+        let issuer = try TestIssuer()
+        let transmitter = try Transmitter(issuer, [try Self.event(issuer, "late")], page: 3)
+        try await LocalServer.with(setup.bench.directory, react: transmitter.react) { server in
+            let reported = try await Self.look(setup, at: server, after: 3)
+            #expect(transmitter.acknowledged == ["late"])
+            #expect(reported.count == 1)
+            #expect(reported[0].hasPrefix("apple: cannot "))
+        }
     }
 
     @Test("every page is taken at one look, and acknowledged with the next poll")

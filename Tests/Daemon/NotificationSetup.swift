@@ -2,6 +2,7 @@ import Engine
 import Lifecycle
 import Providers
 import Storage
+import Synchronization
 import Testing
 import Vault
 
@@ -69,7 +70,19 @@ struct NotificationSetup {
 }
 
 /// A clock that only says one time; whoever sleeps ends.
-struct StoppedClock: EngineClock {
+final class StoppedClock: EngineClock {
+    private let left: Mutex<Int>
+
+    /// - Parameter sleeps: Sleeps that end at once before the first that is cancelled.
+    init(after sleeps: Int = 0) { left = Mutex(sleeps) }
+
     func now() -> WallTime { Bench.start + .seconds(10) }
-    func sleep(until time: WallTime) async throws { throw CancellationError() }
+
+    func sleep(until time: WallTime) async throws {
+        let isOver = left.withLock { left in
+            left -= 1
+            return left < 0
+        }
+        if isOver { throw CancellationError() }
+    }
 }

@@ -47,6 +47,20 @@ client_secret_credential = "plain-secret"
 user_action_url = "https://sso.example.com/apps"
 ca_file = "{slow_ca}"
 """
+# Only the path of the revocation endpoint is wrong.
+WRONG = """
+[[provider]]
+name = "wrong"
+kind = "oauth2"
+issuer = "{endpoint}/oauth2"
+revocation_url = "{endpoint}/oauth2/nowhere"
+token_url = "{endpoint}/oauth2/token"
+client_ids = ["app"]
+client_secret_credential = "plain-secret"
+on_unrevocable = "proceed"
+revocation_deadline = "0s"
+ca_file = "{ca}"
+"""
 LAG_S = 10
 # With pauses whose upper bounds double from half a second; every half a second it would be twenty.
 REVOCATIONS_MAX = 10
@@ -67,7 +81,7 @@ def verdicts(checks, seed):
         with open(stage.path("expunged.toml")) as file:
             text = file.read().replace('kind = "apple"', 'kind = "apple"\nrevocation_deadline = "0s"')
         with open(stage.path("expunged.toml"), "w") as file:
-            file.write(text + PROVIDERS.format(
+            file.write(text + (PROVIDERS + WRONG).format(
                 endpoint=sandbox.endpoint, ca=sandbox.path("ca.pem"), slow=slow.url, slow_ca=slow.certificate))
         assert stage.starts()
         lost_code(checks, stage)
@@ -76,6 +90,8 @@ def verdicts(checks, seed):
         made_up_token(checks, stage)
         cut_then_lost(checks, stage)
         refused_while_purging(checks, stage)
+        unknown_names(checks, stage)
+        wrong_url(checks, stage)
         late_effect(checks, stage, slow)
         late_notification(checks, stage)
         stage.scan()
@@ -237,6 +253,44 @@ def made_up_token(checks, stage):
                      (link.get("verdict"), link.get("revoked"), "user_action" in link), ("unconfirmed", False, True))
         checks.check("     and the summary says so", f"NOT revoked: {provider}" in receipt.get("summary", "")
                      and "Every known link" not in receipt.get("summary", ""), receipt.get("summary"))
+
+
+def unknown_names(checks, stage):
+    """The spool brings tokens for a provider and a client id that nobody knows."""
+    for provider, client, of in (("aple", None, "provider"), ("plain", "typo", "client id")):
+        user, = stage.new_users(1)
+        secret = canary(stage.dice)
+        stage.canaries.add(secret)
+        stage.spool_do(
+            "INSERT INTO credentials (user_id, provider, client_id, kind, secret)"
+            " VALUES (:user, :provider, :client, 'refresh_token', :secret)",
+            user=user, provider=provider, client=client, secret=secret)
+        comes_true(lambda: not stage.spool_rows("SELECT 1 FROM credentials WHERE state = 'submitted'"), 10)
+        receipt = receipt_of(stage, user)
+        link = link_of(receipt, provider)
+        checks.equal(f"a token in the spool for an unknown {of} is on the user's receipt as not revoked",
+                     (link.get("verdict"), link.get("revoked"), link.get("not_held", {}).get("refused_credentials")),
+                     ("unrevoked", False, 1))
+        checks.check("     and in the summary", f"NOT revoked: {provider}" in receipt.get("summary", ""),
+                     receipt.get("summary"))
+
+
+def wrong_url(checks, stage):
+    """A revocation endpoint that is none is the operator's trouble, and makes no user unrevocable."""
+    users = stage.new_users(2)
+    for user in users:
+        put(stage, user, "wrong", "refresh_token", canary(stage.dice))
+        stage.delete(user)
+
+    def health():
+        return next(item for item in stage.http("GET", "/v1/providers")[1]["items"] if item["name"] == "wrong")
+    checks.check("a wrong revocation URL opens the breaker although only two users need it",
+                 comes_true(lambda: health()["state"] in ("broken", "probing"), 20), health())
+    found = stage.http("POST", "/v1/providers/wrong/check")[1]
+    checks.check("     and the check names the endpoint, the answer and the setting",
+                 any("/oauth2/nowhere" in text and "404" in text and "revocation_url" in text
+                     for text in found.get("findings", [])), found)
+    checks.check("     and nobody is erased", set(users) <= set(stage.rows_left()))
 
 
 def cut_then_lost(checks, stage):

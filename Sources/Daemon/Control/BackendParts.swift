@@ -24,6 +24,10 @@ struct BackendParts: Sendable {
     var rechecks = RecheckTally()
     /// What is wrong with a component that the service has paused.
     var pauseProblems: @Sendable (PauseWatch.Component) -> [String] = { _ in [] }
+    /// Looks now for what is wrong with a component, and keeps it for ``pauseProblems``.
+    var examine: @Sendable (PauseWatch.Component) async -> [String] = { _ in [] }
+    /// Why no notifications are fetched from a provider.
+    var pollProblem: @Sendable (ProviderName) -> String? = { _ in nil }
     let mint: IdentifierMint
     let now: @Sendable () -> WallTime
     let startedAt: WallTime

@@ -26,7 +26,7 @@ extension DaemonBackend {
         let lane = Self.lanes(of: adapters.configuration).first { $0.name == name }
         guard let lane else { throw ControlProblem(.unknownProvider) }
         let uid = caller.operatorUID ?? caller.uid
-        var trouble: Trouble?
+        var problem: ProviderProblem?
         switch action {
         case .pause:
             // The engine writes the same when it turns; only this commit is waited for.
@@ -35,26 +35,24 @@ extension DaemonBackend {
             )
             parts.engine.post(.pause(name, reason: Self.operatorPause))
         case .resume:
-            try await commit(
-                .resumeProvider(name, by: uid, at: parts.now()),
-                .wake(parkedFor: .providerPaused, at: parts.now())
-            )
-            parts.engine.post(.resume(name))
+            try await resume(name, by: uid)
         case .check:
-            trouble =
+            problem =
                 if let directory = adapters.directory, directory.name == name {
-                    await directory.diagnose()
+                    await directory.diagnose().map {
+                        ProviderProblem($0, $0.advice(on: name))
+                    }
                 } else {
-                    await adapters.providers[name]?.diagnose()
+                    await adapters.providers[name]?.problem()
                 }
         }
         await parts.engine.probe()
         audit("\(action.rawValue)_provider", caller, ["provider": "\(name)"])
         let pauses = try await attempt("providers") { try await parts.state.pauses() }
         var health = health(of: lane, reason: pauses.providers[name])
-        if let trouble {
-            health.findings = [trouble.code]
-            health.lastError = trouble.code
+        if let problem {
+            health.findings.append(problem.finding)
+            health.lastError = problem.trouble.code
             health.lastFailureAt = parts.now()
         } else if action == .check {
             health.lastSuccessAt = parts.now()
@@ -91,11 +89,7 @@ extension DaemonBackend {
             )
             parts.engine.post(.pauseTarget(name, reason: Self.operatorPause))
         case .resume:
-            try await commit(
-                .resumeTarget(name, by: uid, at: parts.now()),
-                .wake(parkedFor: .targetPaused, at: parts.now())
-            )
-            parts.engine.post(.resumeTarget(name))
+            findings = try await resume(name, by: uid)
         case .check:
             let inspected = await adapter.inspect()
             findings = inspected.problems
@@ -115,12 +109,52 @@ extension DaemonBackend {
         audit("\(action.rawValue)_target", caller, ["target": "\(name)"])
         let pauses = try await attempt("targets") { try await parts.state.pauses() }
         var health = health(of: target, reason: pauses.targets[name])
-        if action == .check { health.findings = findings }
+        if action != .pause { health.findings = findings }
         health.uncovered = uncovered
         health.sampled = sampled
         health.advice = advice
         if action == .check, findings.isEmpty { health.lastSuccessAt = parts.now() }
         return health
+    }
+
+    /// Lifts a pause, unless the provider cannot be set up: then it stands still until it can.
+    private func resume(_ name: ProviderName, by uid: UInt32) async throws(ControlProblem) {
+        let pauses = try await attempt("resume") { try await parts.state.pauses() }
+        let isPaused = pauses.providers[name] != nil
+        guard isPaused, await !parts.examine(.provider(name)).isEmpty else {
+            try await commit(
+                .resumeProvider(name, by: uid, at: parts.now()),
+                .wake(parkedFor: .providerPaused, at: parts.now())
+            )
+            parts.engine.post(.resume(name))
+            return
+        }
+        try await commit(
+            .pauseProvider(name, reason: PauseWatch.setUpReason, by: uid, at: parts.now())
+        )
+    }
+
+    /// Lifts a pause, unless something is wrong with the target: then the pause is the service's
+    /// own, which ends it once the target is repaired.
+    ///
+    /// - Returns: What is wrong.
+    private func resume(
+        _ name: TargetName,
+        by uid: UInt32
+    ) async throws(ControlProblem) -> [String] {
+        let pauses = try await attempt("resume") { try await parts.state.pauses() }
+        let problems = await parts.examine(.target(name))
+        guard pauses.targets[name] != nil, !problems.isEmpty else {
+            try await commit(
+                .resumeTarget(name, by: uid, at: parts.now()),
+                .wake(parkedFor: .targetPaused, at: parts.now())
+            )
+            parts.engine.post(.resumeTarget(name))
+            return problems
+        }
+        let reason = Trouble.misconfigured.code
+        try await commit(.pauseTarget(name, reason: reason, by: uid, at: parts.now()))
+        return problems
     }
 
     /// A pause is lifted together with the wake of those who waited for that: a stop between this
@@ -146,6 +180,9 @@ extension DaemonBackend {
             kind: provider.kind,
             state: .ready
         )
+        if let problem = parts.pollProblem(provider.name) {
+            health.findings = ["no notifications are fetched (\(problem)); tried again"]
+        }
         guard let lane = parts.engine.inspect({ $0.laneHealth(provider.name) }) else {
             return health
         }
@@ -155,7 +192,7 @@ extension DaemonBackend {
         if lane.isPaused {
             health.state = .known(.paused)
             health.detail = reason
-            health.findings = parts.pauseProblems(.provider(provider.name))
+            health.findings += parts.pauseProblems(.provider(provider.name))
             return health
         }
         switch lane.breaker {

@@ -16,15 +16,15 @@ struct RevocationEvidence {
     private var verdictText: String {
         switch verdict {
         case .proven: proofText
+        case .accepted where revocation.wasRevokedSeen:
+            "The provider accepted the revocation of a token that was seen live. There is no"
+                + " further proof."
         case .accepted:
-            "The provider accepted the revocation of a token that was seen live. Nobody asked it"
-                + " for further proof, or it offers none."
-        case .unconfirmed where revocation.hasUnheldTokens:
-            "NOT confirmed: the provider accepted the revocation of every stored token, but it may"
-                + " honor tokens that the service does not hold."
+            "The provider accepted the revocation of a token, which it refuses for tokens that it"
+                + " does not know. The service never saw this token live."
         case .unconfirmed:
-            "NOT confirmed: the provider answered success, as it may for a token that it never"
-                + " issued. No stored token was ever seen live."
+            (["NOT confirmed: the provider may still honor a token."] + answerTexts)
+                .joined(separator: " ")
         case .alreadyGone:
             revocation.proof == .notification
                 ? "The provider sent a notification that the link was cut."
@@ -39,6 +39,24 @@ struct RevocationEvidence {
                 + " deadline."
         case .unrevoked: "NOT revoked: no usable credential was found before the deadline."
         case .abandoned: "NOT revoked: an operator decided to stop."
+        }
+    }
+
+    /// What the provider answered about how many tokens, where that came to no verdict for all.
+    private var answerTexts: [String] {
+        let answers: [(Set<CredentialStep>, String)] = [
+            ([.accepted, .proven], "It accepted the revocation of %d token(s)."),
+            (
+                [.unconfirmed],
+                "It answered success for %d token(s) that the service never saw live, as it may for"
+                    + " a token that it never issued."
+            ),
+            ([.gone], "It answered for %d token(s) that the grant was already gone."),
+            ([.dead], "It refuses %d token(s)."),
+        ]
+        return answers.compactMap { steps, text in
+            let count = revocation.credentials.count { steps.contains($0.step) }
+            return count == 0 ? nil : text.replacing("%d", with: String(count))
         }
     }
 
@@ -104,4 +122,9 @@ struct RevocationEvidence {
 extension Revocation {
     /// Whether the provider refused to revoke one of its tokens.
     fileprivate var isRefused: Bool { credentials.contains { $0.step == .refused } }
+
+    /// Whether a token whose revocation was accepted was seen live before.
+    fileprivate var wasRevokedSeen: Bool {
+        credentials.contains { $0.wasSeenLive && ($0.step == .accepted || $0.step == .proven) }
+    }
 }

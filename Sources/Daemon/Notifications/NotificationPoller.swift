@@ -12,18 +12,27 @@ struct NotificationPoller: Sendable {
     struct Source: Sendable {
         let provider: ProviderName
         let interval: Duration
-        let poller: SecurityEventPoller
+        let poller: PendingPoller
     }
 
     /// Pages that are fetched without a pause; a transmitter that never ends waits for its turn.
     private static let pagesMax = 100
     /// Longest pause after failures; a transmitter that is back is noticed within the hour.
     private static let pauseMax = Duration.seconds(3600)
+    /// Between two tries to set up what fetches; an operator who mends a file waits no longer.
+    static let setUpPause = Duration.seconds(15)
 
     let sources: [Source]
     let desk: NotificationDesk
     let clock: any EngineClock
     let logger: Logger
+    /// Hears why a source cannot be set up, whenever that changes.
+    var report: @Sendable (ProviderName, String) -> Void = { _, _ in }
+
+    /// Why nothing is fetched from the provider; `nil` when something is, or should not be.
+    func problem(of provider: ProviderName) -> String? {
+        sources.first { $0.provider == provider }?.poller.problem
+    }
 
     /// Runs until cancelled.
     ///
@@ -52,8 +61,9 @@ struct NotificationPoller: Sendable {
 
     private func poll(_ source: Source) async throws {
         var failures = 0
+        let poller = try await setUp(source)
         while true {
-            if try await drain(source) {
+            if try await drain(source, poller) {
                 failures = 0
             } else {
                 failures = min(failures + 1, 16)
@@ -66,15 +76,31 @@ struct NotificationPoller: Sendable {
         }
     }
 
+    /// Tries until the source can be used.
+    private func setUp(_ source: Source) async throws -> SecurityEventPoller {
+        var known = source.poller.problem
+        while true {
+            if let poller = source.poller.setUp() { return poller }
+            if let problem = source.poller.problem, problem != known {
+                report(source.provider, problem)
+                known = problem
+            }
+            try await clock.sleep(until: clock.now() + Self.setUpPause)
+        }
+    }
+
     /// Fetches until nothing is left; what is durable is acknowledged with the next call.
     ///
     /// - Returns: `false` when the transmitter did not answer, or could not be verified.
-    private func drain(_ source: Source) async throws -> Bool {
+    private func drain(
+        _ source: Source,
+        _ poller: SecurityEventPoller
+    ) async throws -> Bool {
         var acknowledged: [String] = []
         var refused: [String: NotificationRefusal.Kind] = [:]
         for _ in 0..<Self.pagesMax {
             let now = clock.now()
-            let page = await source.poller.fetch(
+            let page = await poller.fetch(
                 acknowledging: acknowledged,
                 refusing: refused,
                 at: now

@@ -164,10 +164,9 @@ extension AdapterFactory {
         throw DaemonError(kind, [prefix + "\(error)"])
     }
 
-    /// Makes what fetches notifications; read at start only.
+    /// Makes what fetches notifications; what is configured is read at start only.
     ///
-    /// - Returns: The sources, and why others cannot be set up; those are not fetched from before
-    ///   the next start.
+    /// - Returns: The sources, and why some cannot be set up yet; those are tried again.
     func makePollers(
         _ configuration: DaemonConfiguration
     ) -> (sources: [NotificationPoller.Source], problems: [ProviderName: String]) {
@@ -175,18 +174,17 @@ extension AdapterFactory {
         var problems: [ProviderName: String] = [:]
         for provider in configuration.providers {
             guard let poll = provider.notifications.poll else { continue }
-            do {
-                guard let poller = try providerFactory.makePoller(provider) else { continue }
-                sources.append(
-                    NotificationPoller.Source(
-                        provider: provider.name,
-                        interval: poll.interval,
-                        poller: poller
-                    )
-                )
-            } catch {
-                problems[provider.name] = "\(error)"
+            let poller = PendingPoller { [providerFactory] in
+                try providerFactory.makePoller(provider, poll)
             }
+            if poller.setUp() == nil { problems[provider.name] = poller.problem }
+            sources.append(
+                NotificationPoller.Source(
+                    provider: provider.name,
+                    interval: poll.interval,
+                    poller: poller
+                )
+            )
         }
         return (sources, problems)
     }

@@ -137,12 +137,10 @@ struct DaemonBuilder: Sendable {
         let engine = try await makeEngine(base, reporter, mint, isOwnCrash: isOwnCrash)
         let pauses = makePauseWatch(base, engine)
         let credentials = makeCredentials(base, mint, engine)
-        let intake = makeIntake(base, credentials)
+        let intake = makeIntake(base, credentials, engine)
         let notifications = makeNotifications(base, intake, engine)
         let poller = makePoller(base, notifications, pauses)
-        let spool = makeSpool(base, intake)
-        mirror.set { spool.nudge() }
-        base.spoolDoor.open(spool)
+        let spool = openSpool(base, intake, mirror)
         watchClock(base, engine)
         try await connect(intake, spool, notifications)
         let replay = makeReplay(base, engine)
@@ -164,6 +162,8 @@ struct DaemonBuilder: Sendable {
                 tokens: reporter.tokens,
                 rechecks: base.rechecks,
                 pauseProblems: { pauses.problems(of: $0) },
+                examine: { await pauses.examine($0) },
+                pollProblem: { poller.problem(of: $0) },
                 mint: mint,
                 now: now,
                 startedAt: now(),
@@ -218,6 +218,14 @@ struct DaemonBuilder: Sendable {
             if !isPaused { notifications.nudge() }
         }
         try await intake.restorePause()
+    }
+
+    /// Makes the spool and tells it what changes.
+    private func openSpool(_ base: Base, _ intake: IntakeDesk, _ mirror: Nudge) -> SpoolService {
+        let spool = makeSpool(base, intake)
+        mirror.set { spool.nudge() }
+        base.spoolDoor.open(spool)
+        return spool
     }
 
     private func makeReplay(_ base: Base, _ engine: DeletionEngine) -> ReplayDesk {
@@ -328,17 +336,26 @@ struct DaemonBuilder: Sendable {
             sources: sources,
             desk: notifications,
             clock: base.clock,
-            logger: logger
+            logger: logger,
+            report: { pauses.note(UnfitComponents(providers: [$0: $1])) }
         )
     }
 
-    private func makeIntake(_ base: Base, _ credentials: CredentialDesk) -> IntakeDesk {
+    private func makeIntake(
+        _ base: Base,
+        _ credentials: CredentialDesk,
+        _ engine: DeletionEngine
+    ) -> IntakeDesk {
         IntakeDesk(
             state: base.state,
             hasher: base.hasher,
             shelf: base.shelf,
             credentials: credentials,
-            clock: base.clock,
+            clock: IntakeClock(
+                clock: base.clock,
+                floor: { engine.inspect { $0.clockFloor } },
+                settleStore: { await engine.settleClock() }
+            ),
             logger: logger
         )
     }

@@ -42,11 +42,13 @@ extension ProviderFactory {
         }
     }
 
-    /// Makes what fetches security events; `nil` for a provider that pushes them, or has none.
+    /// Makes what fetches security events.
     ///
     /// - Throws: What keeps it from being set up, in one line.
-    func makePoller(_ provider: ProviderConfiguration) throws -> SecurityEventPoller? {
-        guard let poll = provider.notifications.poll else { return nil }
+    func makePoller(
+        _ provider: ProviderConfiguration,
+        _ poll: NotificationPollConfiguration
+    ) throws -> SecurityEventPoller {
         let token = try poll.tokenCredential.map { try clientSecret($0, of: provider) }
         return try SecurityEventPoller(
             url: poll.url,

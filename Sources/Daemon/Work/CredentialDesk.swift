@@ -114,9 +114,14 @@ struct CredentialDesk: Sendable {
         _ keys: inout [[UInt8]: UserKey]
     ) async throws -> Result<NewCredential, Rejection> {
         let clientID: String
+        var refusal: CredentialRejectReason?
         switch resolveClientID(offer) {
         case .success(let resolved): clientID = resolved
-        case .failure(let rejection): return .failure(rejection)
+        case .failure(let rejection):
+            // Nobody waits for the answer to a row of the spool: the user's receipt must say so.
+            guard offer.spoolRow != nil, offer.kind != .idToken else { return .failure(rejection) }
+            clientID = offer.clientID ?? ""
+            refusal = rejection.reason
         }
         guard vault.isOpen else { return .failure(Rejection(reason: .vaultSealed)) }
         let known: UserKey?
@@ -134,7 +139,12 @@ struct CredentialDesk: Sendable {
                 key = UserKey(key: made, isStored: false)
             }
             keys[offer.userHash] = key
-            return .success(try newCredential(offer, clientID: clientID, key: key))
+            var offer = offer
+            // It is of no provider that is known, and nobody else's.
+            if refusal != nil { offer.subject = nil }
+            var credential = try newCredential(offer, clientID: clientID, key: key)
+            credential.refusal = refusal
+            return .success(credential)
         } catch {
             // It concerns this user alone, or comes back with a restart: the others go on.
             troubles.note(error.kind)

@@ -25,6 +25,8 @@ package struct NewCredential: Sendable {
     package var expiresAt: WallTime?
     /// The row of the spool's `credentials` table that it came from.
     package var spoolRow: SpoolRow?
+    /// Why it is not stored; the identity remembers that there is such a credential.
+    package var refusal: CredentialRejectReason?
     /// The sign-in that it came with; used in the commit that stores it, or not at all.
     package var signIn: ProvenSignIn?
 

@@ -2,10 +2,11 @@ import Lifecycle
 
 /// The credentials of a revocation as one column: they are always read and written together.
 ///
-/// One credential is `id kind step flags live refresh refusals`, credentials are separated by `;`. Flags are
-/// `R` (has a revoke intent), `L` (was live), `P` (needs proof), `F` (is being refreshed) and `D`
-/// (is in doubt), a missing value is `-`: `12 refresh_token revoking RL 1789000000000 - -`. Refusals are
-/// `count:time:status:error`, where status and error may be empty.
+/// One credential is `id kind step flags live refresh refusals`, credentials are separated by `;`.
+/// Flags are `R` (has a revoke intent), `L` (was live), `P` (needs proof), `F` (is being refreshed),
+/// `D` (is in doubt) and `E` (is of an earlier grant). Refusals are `count:time:status:error`, where
+/// status and error may be empty. A missing value is `-`:
+/// `12 refresh_token revoking RL 1789000000000 - -`.
 enum CredentialWorkText {
     static func encode(_ credentials: [CredentialWork]) -> String {
         var text = ""
@@ -44,6 +45,7 @@ enum CredentialWorkText {
                 needsProof: fields[3].contains("P"),
                 isRefreshing: fields[3].contains("F"),
                 isInDoubt: fields[3].contains("D"),
+                isOfEarlierGrant: fields[3].contains("E"),
                 lastLiveAt: live,
                 lastRefreshAt: refresh,
                 refusals: refusals
@@ -58,6 +60,7 @@ enum CredentialWorkText {
         if credential.needsProof { text += "P" }
         if credential.isRefreshing { text += "F" }
         if credential.isInDoubt { text += "D" }
+        if credential.isOfEarlierGrant { text += "E" }
         if text.utf8.count == length { text += "-" }
     }
 

@@ -108,6 +108,10 @@ private struct CredentialWriter {
         if let key, key != new.userKey { return .otherKey(key) }
         if key == nil, new.isUserKeyStored { return .keyGone }
         let known = try find(new)
+        if let reason = new.refusal {
+            let identity = try known?.id ?? identityOfRefused(new)
+            return try refuse(reason, new, identity)
+        }
         if let known, let pinned = known.subjectHash, let subject = new.subject,
             subject.hash != pinned
         {
@@ -200,6 +204,24 @@ private struct CredentialWriter {
         return .refused(reason, news)
     }
 
+    /// Makes an identity for what is refused, within bounds: whoever writes the spool chooses the
+    /// names.
+    private func identityOfRefused(_ new: NewCredential) throws -> IdentityID {
+        let others = try database.all(
+            """
+            SELECT i.id FROM users u JOIN identities i ON i.owner = u.id
+            WHERE u.user_hash = ? AND i.refused_credentials > 0
+              AND NOT EXISTS (SELECT 1 FROM credentials c WHERE c.identity_id = i.id)
+            ORDER BY i.id
+            """,
+            .blob(new.userHash)
+        ) { try $0.identityID(0) }
+        guard others.count >= Limits.refusedIdentitiesMax, let last = others.last else {
+            return try insertIdentity(new).id
+        }
+        return last
+    }
+
     private func insertIdentity(_ new: NewCredential) throws -> Identity {
         let isNewUser = try database.run(
             """
@@ -287,8 +309,13 @@ private struct CredentialWriter {
             isCode ? .text("pending") : .null
         )
         let id = CredentialID(rowID: database.lastInsertedRowID)
+        // A cut that the clock has not reached was before what arrives now: the clock is behind.
         try database.run(
-            "UPDATE identities SET updated_at = ? WHERE id = ?",
+            """
+            UPDATE identities SET updated_at = ?1,
+              link_cut_at = iif(link_cut_at > ?1, NULL, link_cut_at)
+            WHERE id = ?2
+            """,
             .time(now),
             .id(identity.value)
         )
