@@ -60,4 +60,53 @@ import Vault
             "expunged_credential_not_sealed 0",
         ] { #expect(metrics.contains("\n\(line)\n"), "\(line)") }
     }
+
+    @Test("a store that cannot be used stays paused, and says why to whoever resumes it")
+    func resume() async throws {
+        let bench = try Bench()
+        let (name, operators) = (TargetName("app-db"), Caller(role: .operator, uid: 0))
+        let more = """
+            [[target]]
+            name = "app-db"
+            kind = "sqlite"
+            path = "/nowhere/app.db"
+            [[target.table]]
+            table = "posts"
+            column = "author_id"
+            action = "delete"
+            """
+        let target = OpaqueStore(answer: .unknown)
+        let ill = try bench.backend(
+            more: more,
+            targets: [name: target],
+            clock: StillClock(),
+            problems: [.target(name): ["cannot open '/nowhere/app.db'"]]
+        )
+        try await Self.running(ill) {
+            _ = try await ill.control(.pause, target: name, caller: operators)
+            #expect(try await bench.state.pauses().targets[name] == "operator")
+            let refused = try await ill.control(.resume, target: name, caller: operators)
+            #expect(refused.findings == ["cannot open '/nowhere/app.db'"])
+        }
+        // A pause of the service's own, which ends it once nothing is wrong.
+        #expect(try await bench.state.pauses().targets[name] == "misconfigured")
+        let well = try bench.backend(more: more, targets: [name: target], clock: StillClock())
+        try await Self.running(well) {
+            let resumed = try await well.control(.resume, target: name, caller: operators)
+            #expect(resumed.findings.isEmpty)
+        }
+        #expect(try await bench.state.pauses().targets[name] == nil)
+    }
+
+    /// Runs the engine beside the body.
+    private static func running(
+        _ backend: DaemonBackend,
+        _ body: () async throws -> Void
+    ) async throws {
+        try await withThrowingTaskGroup { group in
+            group.addTask { try await backend.parts.engine.run() }
+            defer { group.cancelAll() }
+            try await body()
+        }
+    }
 }

@@ -52,7 +52,8 @@ extension Bench {
         more: String = "",
         providers: [ProviderName: any ConnectedProvider] = [:],
         targets: [TargetName: any PurgeTarget] = [:],
-        clock: any EngineClock = AnchoredClock()
+        clock: any EngineClock = AnchoredClock(),
+        problems: [PauseWatch.Component: [String]] = [:]
     ) throws -> DaemonBackend {
         let vault = SealedVault(keyring: VaultKeyring(active: try Bench.key(1)))
         let late = LateEngine()
@@ -101,6 +102,7 @@ extension Bench {
                     post: { _ in }
                 ),
                 hub: hub,
+                examine: { problems[$0] ?? [] },
                 mint: desk.mint,
                 now: { Bench.start },
                 startedAt: Bench.start,

@@ -7,7 +7,7 @@ import Testing
 @testable import Daemon
 
 /// A store that works, and that answers as told when it is looked through.
-private struct OpaqueStore: PurgeTarget {
+struct OpaqueStore: PurgeTarget {
     let name = TargetName("app-db")
     let answer: CoverageAnswer
 

@@ -73,10 +73,14 @@ def obstacles(checks, seed):
         if not stage.starts():
             return
         users = town.settle()
+        # With a token, so that its verdict is decided when the store asks for a decision.
+        stage.store(users["nobody"], stage.new_tokens(1)[0])
         town.delete(*users.values())
         healthy(checks, stage, town, users["healthy"])
         named(checks, stage, town, users)
+        alarmed(checks, stage)
         overcome(checks, stage, town, users)
+        missing(checks, stage, town)
         stage.scan()
     finally:
         stage.close(keep=bool(checks.failed))
@@ -151,6 +155,10 @@ class Town:
         return [(step["target"], step["last_error"], step["obstacle"])
                 for step in self.show(user)["steps"] if step.get("obstacle")]
 
+    def next_try(self, user):
+        tries = [step.get("retry_at") for step in self.show(user)["steps"] if step.get("obstacle")]
+        return bool(tries) and all(tries)
+
     def left(self, user):
         """Rows and files that would have to go."""
         rows = sum(self.do(f"SELECT count(*) FROM {table} WHERE {column} = ?", user)[0][0] for table, column in
@@ -196,11 +204,45 @@ def named(checks, stage, town, users):
                      stage.log()[-2000:])
         shown = stage.run("expungectl", "show", town.requests[user]).stdout
         checks.check(f"{word}: and in what an operator is shown", what[2] in shown, shown)
+        # While a try is under way there is none.
+        checks.check(f"{word}: with the time of the next try", "NEXT TRY" in shown
+                     and comes_true(lambda: town.next_try(user), PATIENCE_S), shown)
     paused = stage.http("GET", "/v1/targets")[1]
     checks.check("no target is paused for it", "misconfigured" not in str(paused), paused)
     user = users["nobody"]
     parked = comes_true(lambda: (town.state(user), town.show(user).get("detail")) == ("parked", "without_keys"), PATIENCE_S)
     checks.check("a store into which no key led lets the request wait", parked, town.show(user))
+    checks.check("its token is revoked by then",
+                 [identity["verdict"] for identity in town.show(user)["identities"]] == ["accepted"], town.show(user))
+    shown = stage.run("expungectl", "show", town.requests[user]).stdout
+    checks.check("an operator reads how it goes on", "waits for: a key into a store" in shown, shown)
+
+
+def alarmed(checks, stage):
+    """Whom nothing but the surveillance tells."""
+    alarms = stage.http("GET", "/v1/status")[1]["alarms"]
+    checks.check("blocked users raise an alarm", "purge_blocked" in alarms, alarms)
+    metrics = stage.http("GET", "/metrics")[1].decode()
+    for target, count in (("app-db", 3), ("files", 1), ("crm", 0)):
+        line = f'expunged_target_requests_blocked{{target="{target}"}} {count}'
+        checks.check(f"{target}: and are counted", f"{line}\n" in metrics, metrics)
+
+
+def missing(checks, stage, town):
+    """The folder of a store is gone while an operator resumes it."""
+    alarms = stage.http("GET", "/v1/status")[1]["alarms"]
+    checks.check("the alarm ends with the last obstacle", "purge_blocked" not in alarms, alarms)
+    stage.run("expungectl", "targets", "pause", "crm")
+    os.rename(town.crm, town.crm + ".away")
+    done = stage.run("expungectl", "targets", "resume", "crm")
+    checks.check("resuming a store that is missing says where it is missing, and fails",
+                 done.returncode == 1 and town.crm in done.stdout and "paused" in done.stdout,
+                 (done.returncode, done.stdout, done.stderr))
+    shown = stage.run("expungectl", "targets").stdout
+    checks.check("so does the list", town.crm in shown, shown)
+    os.rename(town.crm + ".away", town.crm)
+    done = stage.run("expungectl", "targets", "resume", "crm")
+    checks.check("it is resumed once it is back", done.returncode == 0 and "ready" in done.stdout, done.stdout)
 
 
 def overcome(checks, stage, town, users):
@@ -233,4 +275,6 @@ def overcome(checks, stage, town, users):
     done = subprocess.run([sys.executable, VERIFIER, receipt["ledger"]["key"], "--receipt", path],
                           capture_output=True, text=True)
     checks.check("the ledger says the same, for a program of our own", done.returncode == 0, done.stderr)
+    checks.check("what was revoked stays revoked on it",
+                 [(link["verdict"], link["revoked"]) for link in receipt["identities"]] == [("accepted", True)], receipt)
     checks.check("and says who decided", receipt.get("abandoned", {}).get("reason") == "no customer record", receipt)
