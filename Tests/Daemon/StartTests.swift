@@ -11,6 +11,7 @@ import Systemd
 import Testing
 
 @testable import Daemon
+@testable import Sandbox
 
 /// What is broken when the service starts, and is mended later.
 struct StartTests {
@@ -46,6 +47,12 @@ struct StartTests {
             now: { Bench.start },
             logger: bench.log.logger
         )
+    }
+
+    private static func makeKey(_ bench: Bench) throws {
+        let path = bench.directory + "/apple-key.p8"
+        try Data(try CryptoKey.makeP256().privatePEM().utf8).write(to: URL(filePath: path))
+        #expect(unsafe chmod(path, 0o600) == 0)
     }
 
     private static func makeUploads(_ bench: Bench) throws {
@@ -171,6 +178,42 @@ struct StartTests {
         }
         #expect(posted == ["resume uploads"])
         #expect(bench.log.all.count { $0.hasPrefix("componentUnfit") } == 2, "each told once")
+        await adapters.shutDown()
+    }
+
+    @Test func `a provider that refused what a wrong clock signed is resumed when it is set`()
+        async throws
+    {
+        let bench = try Bench()
+        try Self.makeUploads(bench)
+        try Self.makeKey(bench)
+        let adapters = try await Self.factory(bench).make(try Self.configuration(bench))
+        let apple = ProviderName("apple")
+        _ = try await bench.state.commit([
+            .pauseProvider(apple, reason: "misconfigured", at: Bench.start)
+        ])
+        let clock = JumpingClock()
+        let steppedAt = Mutex<WallTime?>(nil)
+        let posted = try await Self.inputs { post in
+            let watch = PauseWatch(
+                state: bench.state,
+                shelf: AdapterShelf(adapters),
+                clock: clock,
+                steppedAt: { steppedAt.withLock { $0 } },
+                logger: bench.log.logger,
+                post: post
+            )
+            try await watch.lookOnce()
+            steppedAt.withLock { $0 = clock.now() }
+            try await watch.lookOnce()
+            // A call of before the jump has paused it again.
+            for _ in 0..<3 { try await watch.lookOnce() }
+            try await clock.sleep(until: clock.now() + .seconds(30))
+            try await watch.lookOnce()
+            try await clock.sleep(until: clock.now() + PauseWatch.afterStep)
+            try await watch.lookOnce()
+        }
+        #expect(posted == ["resume apple", "resume apple"])
         await adapters.shutDown()
     }
 

@@ -18,6 +18,7 @@ final class DrivenLane {
     func enqueue(_ call: ProviderLane.Call) { lane.enqueue(call) }
     func enqueue(code: CredentialID) { lane.enqueue(code: code) }
     func adopt(_ limits: LaneLimits) { lane.adopt(limits) }
+    func reclock(by step: Duration, at now: WallTime) { lane.reclock(by: step, at: now) }
     func nextCall(at now: WallTime) -> ProviderLane.Call? {
         let call = lane.nextCall(at: now)
         if let call { callers.append(.request(call.request)) }

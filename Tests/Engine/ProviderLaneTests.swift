@@ -78,6 +78,19 @@ struct ProviderLaneTests {
     }
 
     @Test(
+        "a provider that failed by a wrong clock is asked as soon as the clock is set",
+        arguments: [Duration.seconds(365 * 86_400), .seconds(-365 * 86_400), .seconds(90)]
+    )
+    func jump(_ step: Duration) {
+        let lane = lane(concurrency: Limits.breakerFailures, calls: 100)
+        #expect(lane.takeCalls(at: Self.start) == Limits.breakerFailures)
+        for _ in 1...Limits.breakerFailures { lane.finished(trouble: .lost, at: Self.start) }
+        #expect(lane.takeCalls(at: Self.start) == 0)
+        lane.reclock(by: step, at: Self.start + step)
+        #expect(lane.takeCalls(at: Self.start + step) == 1, "one shows whether it is back")
+    }
+
+    @Test(
         "failures of the provider open the breaker, one by one",
         arguments: [Trouble.unreachable, .lost, .unusable]
     )

@@ -113,6 +113,7 @@ extension DaemonBuilder {
             state: base.state,
             shelf: base.shelf,
             clock: base.clock,
+            steppedAt: { base.clockKeeper.steppedAt },
             logger: logger,
             post: { engine.post($0) }
         )

@@ -18,8 +18,9 @@ final class PauseWatch: Sendable {
     /// Longest pause between two looks at a component that is resumed and paused again.
     static let pauseMax = Duration.seconds(960)
 
-    /// How long after a jump of the clock a provider is resumed that the service has paused: it may
-    /// have refused what the wrong clock signed. Longer than any call that began before the jump.
+    /// How long after a jump of the clock a provider is resumed that the service has paused.
+    ///
+    /// It may have refused what the wrong clock signed. Longer than any call that began before.
     static let afterStep = Duration.seconds(120)
 
     /// What is paused.
