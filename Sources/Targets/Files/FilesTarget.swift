@@ -176,6 +176,13 @@ package actor FilesTarget: PurgeTarget {
                 )
                 entries.append(.init(name: path, action: action, rowCount: tally.hiddenCount))
             }
+            if tally.closedCount > 0 {
+                let action = PurgeCounts.passedOverAction(
+                    "hidden folders that the service may not search; remove them, or name them in a"
+                        + " path of their own"
+                )
+                entries.append(.init(name: path, action: action, rowCount: tally.closedCount))
+            }
             return entries
         }
     }
@@ -222,6 +229,11 @@ package actor FilesTarget: PurgeTarget {
                 do throws(OpenDirectory.Failure) {
                     try walk.walk(name)
                 } catch {
+                    if isHidden, error.isClosed {
+                        tally.hiddenCount += walk.tally.entryCount
+                        tally.closedCount += 1
+                        return
+                    }
                     // Nobody's entry can be removed there.
                     let isOfAll = pattern.steps.last?.isUser == true && !directory.isWritable
                     throw error.isRefusal && isOfAll ? error.onTheWay : error
@@ -270,14 +282,15 @@ package actor FilesTarget: PurgeTarget {
                     // refused.
                     let facts = try directory.facts(of: entry.name)
                     guard rest.isEmpty || facts?.isDirectory == true else { continue }
-                    try go(
-                        into: entry.name,
-                        rest,
-                        of: user,
-                        in: directory,
-                        isHidden: isHidden || isPassedOver,
-                        body
-                    )
+                    let name = entry.name
+                    let isHidden = isHidden || isPassedOver
+                    do throws(OpenDirectory.Failure) {
+                        try go(into: name, rest, of: user, in: directory, isHidden: isHidden, body)
+                    } catch {
+                        // No path of ours leads through it: that it is closed stops nobody.
+                        guard isPassedOver, error.isClosed else { throw error }
+                        try body(directory, name, isHidden)
+                    }
                 }
             }
         }

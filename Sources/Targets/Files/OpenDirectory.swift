@@ -194,5 +194,8 @@ extension OpenDirectory.Failure {
     /// The system does not permit it: by permissions, an attribute, or a security module.
     var isRefusal: Bool { errorNumber == EACCES || errorNumber == EPERM }
 
+    /// It may not be entered: by permissions, or because something is mounted there.
+    var isClosed: Bool { isRefusal || errorNumber == EXDEV }
+
     var onTheWay: Self { Self(errorNumber: errorNumber, isOnTheWay: true) }
 }

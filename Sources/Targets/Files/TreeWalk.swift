@@ -24,6 +24,8 @@ struct TreeWalk {
         var fencedCount = 0
         /// Entries in hidden folders, which a wildcard passes over.
         var hiddenCount = 0
+        /// Hidden folders that may not be entered.
+        var closedCount = 0
     }
 
     private struct Level {

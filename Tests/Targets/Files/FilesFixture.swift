@@ -43,11 +43,27 @@ final class FilesFixture {
 
     func unprotect(_ path: String) throws { try change(path, "-i", "0755") }
 
+    /// Keeps everybody who follows no mounts out of a folder; without root by its mode.
+    func close(_ path: String) throws {
+        guard geteuid() == 0 else { return try run("/bin/chmod", "0000", base + "/" + path) }
+        try run("/bin/mount", "-t", "tmpfs", "none", base + "/" + path)
+    }
+
+    func reopen(_ path: String) throws {
+        guard geteuid() == 0 else { return try run("/bin/chmod", "0755", base + "/" + path) }
+        try run("/bin/umount", base + "/" + path)
+    }
+
     private func change(_ path: String, _ attribute: String, _ mode: String) throws {
-        let tool = Process()
         let isRoot = geteuid() == 0
-        tool.executableURL = URL(fileURLWithPath: isRoot ? "/usr/bin/chattr" : "/bin/chmod")
-        tool.arguments = [isRoot ? attribute : mode, base + "/" + path]
+        let tool = isRoot ? "/usr/bin/chattr" : "/bin/chmod"
+        try run(tool, isRoot ? attribute : mode, base + "/" + path)
+    }
+
+    private func run(_ path: String, _ arguments: String...) throws {
+        let tool = Process()
+        tool.executableURL = URL(fileURLWithPath: path)
+        tool.arguments = arguments
         try tool.run()
         tool.waitUntilExit()
         guard tool.terminationStatus == 0 else { throw CocoaError(.fileWriteNoPermission) }

@@ -74,6 +74,19 @@ struct FilesTargetTests {
         #expect(fixture.exists("elsewhere/alice/x"))
     }
 
+    @Test("a hidden folder that may not be entered is named and stops nobody")
+    func closedFolder() async throws {
+        try fixture.make("data/uploads/2024/alice/x")
+        try fixture.make("data/uploads/.trash/x")
+        try fixture.close("data/uploads/.trash")
+        let target = try fixture.target("*/{user_id}")
+        let counts = try await purge(target, try FilesFixture.order("alice"))
+        try fixture.reopen("data/uploads/.trash")
+        #expect(counts.entries.map(\.rowCount) == [2, 1])
+        #expect(counts.entries[1].passedOverReason?.hasPrefix("hidden folders that") == true)
+        #expect(!fixture.exists("data/uploads/2024/alice/x"))
+    }
+
     @Test("a link is removed and never followed")
     func links() async throws {
         try fixture.make("victim/precious")
