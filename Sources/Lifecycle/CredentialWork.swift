@@ -33,6 +33,13 @@ package enum CredentialStep: String, Sendable, CaseIterable {
     }
 }
 
+/// What the last check of a token brought.
+package enum LastCheck: Sendable {
+    case live
+    /// The provider could not say.
+    case unknown
+}
+
 /// One credential of an identity, as seen by one request.
 package struct CredentialWork: Hashable, Sendable {
     package let id: CredentialID
@@ -49,10 +56,13 @@ package struct CredentialWork: Hashable, Sendable {
     /// A call that may have rotated the token brought no answer: a refusal of the stored token
     /// says nothing about the grant any more.
     package var isInDoubt: Bool
-    /// Seen live by this request with nothing in between, where tokens rotate.
+    /// A token came after the revocation of this one, or after its end: that may be of another
+    /// grant, of which this one says nothing.
+    package var isOfEarlierGrant: Bool
+    /// What this request heard of it with nothing in between, where tokens rotate.
     ///
     /// Not stored: any other call may rotate the token away.
-    package var isSeenLive = false
+    package var lastCheck: LastCheck?
     /// Last successful token answer, the exchange included.
     package var lastLiveAt: WallTime?
     /// Last refresh grant that the provider answered, or may have; spends its budget.
@@ -69,6 +79,7 @@ package struct CredentialWork: Hashable, Sendable {
         needsProof: Bool = false,
         isRefreshing: Bool = false,
         isInDoubt: Bool = false,
+        isOfEarlierGrant: Bool = false,
         lastLiveAt: WallTime? = nil,
         lastRefreshAt: WallTime? = nil,
         refusals: RefusalCount? = nil
@@ -81,6 +92,7 @@ package struct CredentialWork: Hashable, Sendable {
         self.needsProof = needsProof
         self.isRefreshing = isRefreshing
         self.isInDoubt = isInDoubt
+        self.isOfEarlierGrant = isOfEarlierGrant
         self.lastLiveAt = lastLiveAt
         self.lastRefreshAt = lastRefreshAt
         self.refusals = refusals
@@ -95,19 +107,25 @@ package struct CredentialWork: Hashable, Sendable {
         }
     }
 
+    /// Whether the provider gave it out, honored it or vouched for it before anyone's eyes.
+    package var wasSeenLive: Bool { wasLive || lastLiveAt != nil || kind == .idToken }
+
+    /// When its turn comes among the tokens of its identity.
+    var rank: Int { (isOfEarlierGrant ? 2 : 0) + (kind == .refreshToken ? 0 : 1) }
+
     /// Whether anything showed that the provider ever honored this token.
     ///
     /// Without that a successful revocation means nothing: RFC 7009 §2.2 has the server answer 200
     /// for a token that it never knew.
     func wasEverSeen(_ traits: ProviderTraits) -> Bool {
-        wasLive || lastLiveAt != nil || kind == .idToken || traits.refusesUnknownTokens
+        wasSeenLive || traits.refusesUnknownTokens
     }
 
     /// Whether a successful token answer is recent enough to count as "live".
     ///
     /// A token that rotates may have been another one then.
     func isKnownLive(at now: WallTime, traits: ProviderTraits) -> Bool {
-        guard !mayRotate(traits) else { return isSeenLive }
+        guard !mayRotate(traits) else { return lastCheck == .live }
         // A clock that went back must not make a provider without a memory of liveness have one.
         guard let lastLiveAt, traits.livenessLifetime > .zero else { return false }
         return now.since(lastLiveAt) < traits.livenessLifetime
@@ -121,7 +139,7 @@ package struct CredentialWork: Hashable, Sendable {
     /// Notes that a call which may rotate the token is about to be made.
     mutating func beginRefresh(traits: ProviderTraits) {
         guard mayRotate(traits) else { return }
-        isSeenLive = false
+        lastCheck = nil
         // The process ended before the answer of the last one.
         if isRefreshing { isInDoubt = true }
         isRefreshing = true

@@ -7,14 +7,17 @@ extension Revocation {
         isCut = snapshot.isCut
         hadCredentials = hadCredentials || snapshot.hadCredentials
         var isNews = false
+        beginGrant(snapshot)
         if snapshot.refusedCount > refusedCount {
             refusedCount = snapshot.refusedCount
             isNews = verdict?.isRevoked ?? false
         }
         for credential in snapshot.credentials {
             guard let index = credentials.firstIndex(where: { $0.id == credential.id }) else {
+                let isLostLater = credential.step == .lost && isRevocationBegun
                 credentials.append(credential)
-                isNews = isNews || !credential.step.isFinal
+                credentials[credentials.count - 1].isInDoubt = credential.isInDoubt || isLostLater
+                isNews = isNews || !credential.step.isFinal || isLostLater && verdict != nil
                 continue
             }
             credentials[index].lastLiveAt = maxTime(
@@ -32,9 +35,8 @@ extension Revocation {
             guard credentials[index].step == .codePending else { continue }
             credentials[index].step = credential.step
             // What it may have brought is younger than what was revoked.
-            let isYounger = credentials.contains(where: \.hasRevokeIntent)
             guard credential.step == .lost else { continue }
-            credentials[index].isInDoubt = isYounger || credential.isInDoubt
+            credentials[index].isInDoubt = isRevocationBegun || credential.isInDoubt
         }
         if isNews {
             verdict = nil
@@ -45,12 +47,27 @@ extension Revocation {
         return isNews
     }
 
+    private var isRevocationBegun: Bool { credentials.contains(where: \.hasRevokeIntent) }
+
+    /// Separates what was revoked or has ended from a token that comes after it.
+    private mutating func beginGrant(_ snapshot: IdentitySnapshot) {
+        let hasNewToken = snapshot.credentials.contains { credential in
+            credential.step == .stored && !credentials.contains { $0.id == credential.id }
+        }
+        guard hasNewToken else { return }
+        proof = nil
+        for index in credentials.indices
+        where credentials[index].hasRevokeIntent || credentials[index].step.isFinal {
+            credentials[index].isOfEarlierGrant = true
+        }
+    }
+
     /// Raises the verdict to `proven` once the provider has reported that the link is cut.
     ///
     /// - Returns: Whether it rose; no verdict ever falls.
     mutating func raise() -> Bool {
-        guard isCut, verdict == .accepted || verdict == .unconfirmed else { return false }
-        verdict = .proven
+        guard isCut, let verdict, verdict.mayRise else { return false }
+        self.verdict = .proven
         proof = .notification
         return true
     }
@@ -63,7 +80,7 @@ extension Revocation {
         retryAt = until
         for index in credentials.indices {
             credentials[index].isRefreshing = false
-            credentials[index].isSeenLive = false
+            credentials[index].lastCheck = nil
         }
     }
 

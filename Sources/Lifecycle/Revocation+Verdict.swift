@@ -14,28 +14,30 @@ extension Revocation {
         guard credentials.allSatisfy(\.step.isFinal),
             traits.revokesWholeGrant || !credentials.contains(where: \.mayLiveOn)
         else { return nil }
-        switch verdictOfTokens(traits) {
-        case .proven? where mayMissTokens(traits), .accepted? where mayMissTokens(traits):
-            // No sign-in could bring these tokens back, so nothing waits for one.
-            return .unconfirmed
-        case let earned: return earned
-        }
+        let earned = verdictOfTokens(traits)
+        // No sign-in could bring these tokens back, so nothing waits for one.
+        return earned?.isRevoked ?? false && mayMissTokens(traits) ? .unconfirmed : earned
     }
 
     /// Whether tokens that the service does not hold are untouched by what it revoked.
     private func mayMissTokens(_ traits: ProviderTraits) -> Bool {
         // What was refused may be of another account of the user's: another grant.
         guard refusedCount == 0 else { return true }
-        return hasUnheldTokens && (hasYoungerLostCode || !traits.revokesWholeGrant)
-            && proof != .grantGone
+        guard credentials.contains(where: { $0.step == .lost }) else { return false }
+        let isWholeGrant =
+            traits.revokesWholeGrant || proof == .grantGone
+            || credentials.contains { $0.step == .gone }
+        return hasYoungerLostCode || !isWholeGrant
     }
 
-    /// Whether a code was lost after each token was last seen live, or after one was revoked.
+    /// Whether a code was lost after each token was last seen live, or after one was revoked, and
+    /// after the provider's last word about the grant.
     var hasYoungerLostCode: Bool {
         credentials.contains { $0.step == .lost && $0.isInDoubt }
     }
 
-    /// Notes that a token is live now: it is of the grant that the lost codes are of, too.
+    /// Notes that a token is live now, or that the grant is gone: that is the grant of the codes that
+    /// were lost so far, too.
     mutating func forgiveLostCodes() {
         for index in credentials.indices where credentials[index].step == .lost {
             credentials[index].isInDoubt = false
@@ -43,13 +45,19 @@ extension Revocation {
     }
 
     private func verdictOfTokens(_ traits: ProviderTraits) -> Verdict? {
-        let steps = Set(credentials.map(\.step))
-        let isUnproven = steps.contains(.accepted) || steps.contains(.unconfirmed)
-        if steps.contains(.proven) {
-            return traits.revokesWholeGrant || !isUnproven ? .proven : .accepted
+        // Of one grant all tokens are ended together, but of a later one nothing is.
+        let deciding = credentials.filter { !traits.revokesWholeGrant || !$0.isOfEarlierGrant }
+        let steps = Set(deciding.map(\.step))
+        if !steps.isDisjoint(with: [.proven, .accepted, .gone]) {
+            // No other token speaks for one that nobody saw live, and no sign-in would.
+            let isUnconfirmed = steps.contains(.unconfirmed) && !traits.revokesWholeGrant
+            if isUnconfirmed { return .unconfirmed }
+            let isProven =
+                steps.contains(.proven)
+                && (traits.revokesWholeGrant || !steps.contains(.accepted))
+            if isProven { return .proven }
+            return steps.contains(.accepted) ? .accepted : .alreadyGone
         }
-        if steps.contains(.accepted) { return .accepted }
-        if steps.contains(.gone) { return .alreadyGone }
         // A fresh sign-in brings a token that is known to be real.
         if steps.contains(.unconfirmed) { return nil }
         // A token that was rotated away unheard lives on while everything stored is refused.

@@ -118,12 +118,13 @@ extension Revocation {
 
     /// Refresh tokens first, then access tokens: a dead refresh token says more than a dead access
     /// token.
+    ///
+    /// Those of an earlier grant come last: their revocation could end a later grant before its own
+    /// tokens are asked about.
     private mutating func advanceCredential(now: WallTime, traits: ProviderTraits) -> RevocationStep
     {
         let order = credentials.indices.filter { !credentials[$0].step.isFinal }.sorted {
-            (credentials[$0].kind != .refreshToken ? 1 : 0, $0) < (
-                credentials[$1].kind != .refreshToken ? 1 : 0, $1
-            )
+            (credentials[$0].rank, $0) < (credentials[$1].rank, $1)
         }
         var waitUntil: WallTime?
         for index in order {
@@ -169,7 +170,9 @@ extension Revocation {
         case .revoking:
             guard !mayRevokeTooEarly(traits) else { return nil }
             // Another call may have rotated the token since: it is asked about once more.
-            if credential.mayRotate(traits), credential.askableAt(traits: traits) != nil {
+            if credential.lastCheck == nil, credential.mayRotate(traits),
+                credential.askableAt(traits: traits) != nil
+            {
                 credentials[index].step = .stored
                 return advanceCredential(at: index, now: now, traits: traits)
             }
@@ -319,19 +322,22 @@ extension Revocation {
             isCut = false
             credentials[index].lastLiveAt = moment.now
             credentials[index].lastRefreshAt = moment.now
-            credentials[index].isSeenLive = credentials[index].isRefreshing
+            credentials[index].lastCheck = credentials[index].isRefreshing ? .live : nil
             forgiveLostCodes()
             credentials[index].endRefresh(nil)
-            succeed()
+            succeed(at: index)
         case .dead:
             credentials[index].lastRefreshAt = moment.now
             credentials[index].step = credentials[index].isInDoubt ? .unusable : .dead
-            succeed()
+            succeed(at: index)
         case .unknown:
+            succeed(at: index)
             credentials[index].lastRefreshAt = moment.now
+            credentials[index].lastCheck = credentials[index].isRefreshing ? .unknown : nil
+            // Nothing was rotated, since nobody honored it.
+            credentials[index].isRefreshing = false
             credentials[index].step = .revoking
             credentials[index].hasRevokeIntent = true
-            succeed()
         case .trouble(let trouble):
             noteSpentBudget(trouble, at: index, moment.now)
             return record(trouble, at: index, &moment)
@@ -363,10 +369,10 @@ extension Revocation {
         case .success:
             credentials[index].step = .revoked
             credentials[index].endRefresh(nil)
-            succeed()
+            succeed(at: index)
         case .alreadyInvalid where credentials[index].isInDoubt:
             credentials[index].step = .unusable
-            succeed()
+            succeed(at: index)
         case .alreadyInvalid:
             // The intent was durable and the refresh token live before it: our own revoke did this.
             // An access token may have run out meanwhile, which says nothing about the grant.
@@ -379,17 +385,19 @@ extension Revocation {
                     ? .proven
                     : provesGone ? .gone : .dead
             if credentials[index].step == .proven { proof = proof ?? .refusedAgain }
-            succeed()
+            if credentials[index].step == .gone { forgiveLostCodes() }
+            succeed(at: index)
         case .grantGone:
             credentials[index].step = credentials[index].wasLive ? .proven : .gone
             proof = .grantGone
-            succeed()
+            forgiveLostCodes()
+            succeed(at: index)
         case .unfit:
             credentials[index].step = .unusable
-            succeed()
+            succeed(at: index)
         case .userOnly:
             credentials[index].step = .unusable
-            succeed()
+            succeed(at: index)
             _ = finish(.manual, at: moment.now)
         case .trouble(let trouble):
             return record(trouble, at: index, &moment)
@@ -410,7 +418,7 @@ extension Revocation {
             credentials[index].step = credentials[index].isInDoubt ? .accepted : .proven
             if credentials[index].step == .proven { proof = proof ?? .refusedAfter }
             credentials[index].lastRefreshAt = moment.now
-            succeed()
+            succeed(at: index)
         case .live:
             isCut = false
             credentials[index].step = .stored
@@ -470,9 +478,14 @@ extension Revocation {
 
     /// A token that outlives its revocation is a failure until it is refused: the pauses between
     /// two tries go on growing.
-    private mutating func succeed() {
+    ///
+    /// They do so also where each try of a failing revocation begins with a check.
+    private mutating func succeed(at index: Int) {
         lastTrouble = nil
-        guard !credentials.contains(where: { $0.needsProof && !$0.step.isFinal }) else { return }
+        let credential = credentials[index]
+        guard !credential.hasRevokeIntent || credential.step != .stored,
+            !credentials.contains(where: { $0.needsProof && !$0.step.isFinal })
+        else { return }
         failures = 0
     }
 

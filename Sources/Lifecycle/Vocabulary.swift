@@ -48,6 +48,15 @@ package enum Verdict: String, Sendable, CaseIterable {
         }
     }
 
+    /// Whether the provider's own word that the link is cut adds to it.
+    package var mayRise: Bool {
+        switch self {
+        case .accepted, .unconfirmed: true
+        case .proven, .alreadyGone, .tokenDead, .nothingToRevoke, .manual, .unrevoked, .abandoned:
+            false
+        }
+    }
+
     /// Whether the link may still exist, so that the user has to look at it.
     package var mayLeaveLink: Bool {
         switch self {

@@ -24,7 +24,8 @@ enum Sample {
         revokesWholeGrant: Bool = true,
         invalidTokenProvesGone: Bool = false,
         hasNoRevocationAPI: Bool = false,
-        usesIDTokens: Bool = false
+        usesIDTokens: Bool = false,
+        rotatesRefreshTokens: Bool = false
     ) -> ProviderTraits {
         ProviderTraits(
             canCheckRefreshToken: canCheck,
@@ -34,6 +35,7 @@ enum Sample {
             invalidTokenProvesGone: invalidTokenProvesGone,
             hasNoRevocationAPI: hasNoRevocationAPI,
             usesIDTokens: usesIDTokens,
+            rotatesRefreshTokens: rotatesRefreshTokens,
             userActionURL: "",
             userActionText: ""
         )

@@ -121,7 +121,7 @@ struct SimulatedStore {
         for index in request.revocations.indices {
             request.revocations[index].isBusy = false
             for credential in request.revocations[index].credentials.indices {
-                request.revocations[index].credentials[credential].isSeenLive = false
+                request.revocations[index].credentials[credential].lastCheck = nil
             }
         }
         request.lookup?.isBusy = false
@@ -200,10 +200,10 @@ struct SimulatedStore {
             for index in identities[id]?.credentials.indices ?? 0..<0 {
                 let credential = identities[id]?.credentials[index]
                 identities[id]?.credentials[index].lastLiveAt = credential?.lastLiveAt.map {
-                    min($0, time)
+                    min(step.by > .zero ? step.corrected($0) : $0, time)
                 }
                 identities[id]?.credentials[index].lastRefreshAt = credential?.lastRefreshAt.map {
-                    min($0, time)
+                    min(step.by > .zero ? step.corrected($0) : $0, time)
                 }
             }
         }

@@ -190,7 +190,7 @@ extension Request {
         }
         guard known.isShared == snapshot.isShared else { return true }
         if snapshot.refusedCount > known.refusedCount { return true }
-        if snapshot.isCut, known.verdict == nil || known.verdict == .accepted { return true }
+        if snapshot.isCut, known.verdict?.mayRise ?? true { return true }
         return snapshot.credentials.contains { credential in
             guard let work = known.credentials.first(where: { $0.id == credential.id }) else {
                 return true

@@ -167,7 +167,7 @@ extension FaultLife {
         for index in request?.revocations.indices ?? 0..<0 {
             request?.revocations[index].isBusy = false
             for credential in request?.revocations[index].credentials.indices ?? 0..<0 {
-                request?.revocations[index].credentials[credential].isSeenLive = false
+                request?.revocations[index].credentials[credential].lastCheck = nil
             }
         }
         return try send(.due)

@@ -1,0 +1,45 @@
+import Lifecycle
+import Testing
+
+/// A refresh token that each call may use up, at a provider that is asked without a budget.
+struct RotatingTokenTests {
+    private static let traits = Sample.traits(
+        refreshInterval: .zero,
+        livenessLifetime: .seconds(60),
+        rotatesRefreshTokens: true
+    )
+
+    @Test func `a check that brings no answer leads to the revocation, and not to another check`()
+        throws
+    {
+        let seen = Sample.credential(lastLiveAt: Sample.start - Sample.day)
+        var machine = machine(seen)
+        #expect(try machine.send(.due) == [.check])
+        #expect(try machine.answer(check: .unknown) == [.revoke])
+        try machine.answer(revoke: .success)
+        #expect(machine.verdict == .accepted)
+    }
+
+    @Test func `its pauses grow although each try begins with a check`() throws {
+        for answer in [CheckAnswer.unknown, .live] {
+            var machine = machine(Sample.credential())
+            #expect(try machine.send(.due) == [.check])
+            #expect(try machine.answer(check: answer) == [.revoke])
+            for _ in 1...12 {
+                try machine.answer(revoke: .trouble(.rejected))
+                #expect(try machine.sendDue() == [.check])
+                #expect(try machine.answer(check: answer) == [.revoke])
+            }
+            #expect(machine.now.since(Sample.start) > .seconds(300))
+            try machine.answer(revoke: .success)
+            #expect(machine.request.revocations[0].failures == 0)
+        }
+    }
+
+    private func machine(_ credential: CredentialWork) -> Machine {
+        Machine(
+            identities: [Sample.snapshot([credential])],
+            around: Sample.surroundings(Self.traits)
+        )
+    }
+}
