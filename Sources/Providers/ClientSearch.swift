@@ -11,10 +11,18 @@ final class ClientSearch: Sendable {
     private static let tokensMax = 16_384
 
     private let clientIDs: [String]
+    private let stopsAtSuccess: Bool
     /// Clients by the SHA-256 of the token.
     private let found = Mutex<[[UInt8]: String]>([:])
 
-    init(_ clientIDs: some Sequence<String>) { self.clientIDs = clientIDs.sorted() }
+    /// - Parameters:
+    ///   - clientIDs: All clients of the provider.
+    ///   - stopsAtSuccess: Whether a revocation that succeeds needs no other client: the provider
+    ///     says success of live tokens alone, or the call names no client.
+    init(_ clientIDs: some Sequence<String>, stopsAtSuccess: Bool = false) {
+        self.clientIDs = clientIDs.sorted()
+        self.stopsAtSuccess = stopsAtSuccess
+    }
 
     /// Asks about a token with its own client, and with the others where that refuses it.
     ///
@@ -26,102 +34,108 @@ final class ClientSearch: Sendable {
         _ credential: OpenCredential,
         _ ask: (OpenCredential) async -> CheckAnswer
     ) async -> CheckAnswer {
-        if let known = client(of: credential) { return await ask(credential.issued(to: known)) }
-        let answer = await ask(credential)
+        guard clientIDs.count > 1 else { return await ask(credential) }
+        if let known = client(of: credential) { return await ask(issued(credential, to: known)) }
+        var answer = await ask(issued(credential, to: credential.clientID))
         switch answer {
-        case .live: note(credential)
-        case .dead, .unknown, .trouble(.rejected), .trouble(.refused):
-            return await askOthers(about: credential, after: answer, ask)
-        case .trouble: break
+        case .live:
+            noteUnlessKnown(credential)
+            return answer
+        case .dead, .unknown, .trouble(.rejected), .trouble(.refused): break
+        case .trouble: return answer
         }
-        return answer
-    }
-
-    private func askOthers(
-        about credential: OpenCredential,
-        after answer: CheckAnswer,
-        _ ask: (OpenCredential) async -> CheckAnswer
-    ) async -> CheckAnswer {
-        var answer = answer
-        for clientID in clientIDs where clientID != credential.clientID {
-            let other = credential.issued(to: clientID)
-            switch await ask(other) {
+        for other in others(of: credential) {
+            // The client that was just asked has shown to be the token's own.
+            if client(of: credential) != nil { return answer }
+            let next = await ask(issued(credential, to: other))
+            switch next {
             case .live:
-                note(other)
-                return .live
+                noteUnlessKnown(credential.issued(to: other))
+                return next
             case .dead, .trouble(.rejected), .trouble(.refused): continue
             // The token may be this client's, which cannot be asked as it is set up.
-            case .unknown, .trouble(.misconfigured): answer = .unknown
-            case .trouble(let trouble): return .trouble(trouble)
+            case .unknown: answer = .unknown
+            case .trouble(.misconfigured): answer = client(of: credential) == nil ? .unknown : next
+            case .trouble: return next
             }
         }
         return answer
     }
 
-    /// Revokes a token with its own client.
+    /// Revokes a token with its own client; where that is not known, with each.
+    ///
+    /// Another client's revocation does no harm (RFC 7009 §2.1), while a question might rotate the
+    /// token that is about to be revoked.
     ///
     /// - Parameters:
     ///   - credential: As it is stored.
-    ///   - ask: Asks once whether the token is live; `nil` where that cannot be asked.
     ///   - send: Revokes for the credential's client.
     /// - Returns: That a token is invalid only when every client heard so.
     func revoke(
         _ credential: OpenCredential,
-        asking ask: ((OpenCredential) async -> CheckAnswer)?,
         _ send: (OpenCredential) async -> RevokeAnswer
     ) async -> RevokeAnswer {
         guard clientIDs.count > 1 else { return await send(credential) }
-        if let known = client(of: credential) { return await send(credential.issued(to: known)) }
-        if let ask {
-            switch await check(credential, ask) {
-            case .live:
-                let owner = client(of: credential) ?? credential.clientID
-                return await send(credential.issued(to: owner))
-            case .trouble(let trouble): return .trouble(trouble)
-            case .dead, .unknown: break
-            }
-        }
-        let answer = await send(credential)
+        if let known = client(of: credential) { return await send(issued(credential, to: known)) }
+        var answer = await send(issued(credential, to: credential.clientID))
         switch answer {
         case .alreadyInvalid, .success, .trouble(.rejected), .trouble(.refused): break
         case .grantGone, .unfit, .userOnly, .trouble: return answer
         }
-        return await sendForOthers(credential, after: answer, send)
-    }
-
-    /// A server that answers success to anything (RFC 7009 §2.2) is asked for each client.
-    private func sendForOthers(
-        _ credential: OpenCredential,
-        after answer: RevokeAnswer,
-        _ send: (OpenCredential) async -> RevokeAnswer
-    ) async -> RevokeAnswer {
-        var answer = answer
-        for clientID in clientIDs where clientID != credential.clientID {
-            switch await send(credential.issued(to: clientID)) {
-            case .success: answer = .success
-            case .grantGone: answer = .grantGone
+        for other in others(of: credential) {
+            if client(of: credential) != nil || stopsAtSuccess && answer == .success {
+                return answer
+            }
+            let next = await send(issued(credential, to: other))
+            if client(of: credential) != nil { return next }
+            switch next {
+            case .success, .grantGone: answer = next
+            // What is refused itself cannot say that the token is invalid.
+            case .trouble(.misconfigured) where answer == .alreadyInvalid: return next
             // Another client's token is refused in any way (RFC 7009 §2.1).
             case .alreadyInvalid, .unfit, .userOnly, .trouble(.rejected), .trouble(.refused),
                 .trouble(.misconfigured):
                 continue
-            case .trouble(let trouble): return .trouble(trouble)
+            case .trouble: return next
             }
         }
         return answer
     }
 
+    /// Remembers the credential's client as the token's own.
+    func note(_ credential: OpenCredential) { note(credential.secret, of: credential.clientID) }
+
+    /// What the provider said of the owner is more than that it told another client.
+    private func noteUnlessKnown(_ credential: OpenCredential) {
+        if client(of: credential) == nil { note(credential) }
+    }
+
+    private func others(of credential: OpenCredential) -> [String] {
+        clientIDs.filter { $0 != credential.clientID }
+    }
+
+    /// The credential as one client's; whose refresh rotates it, its own is.
+    private func issued(_ credential: OpenCredential, to clientID: String) -> OpenCredential {
+        var issued = credential.issued(to: clientID)
+        issued.keeper = TokenKeeper { [self] next in
+            note(credential.secret, of: clientID)
+            note(next, of: clientID)
+            return await credential.keeper?.keep(next) ?? false
+        }
+        return issued
+    }
+
     private func client(of credential: OpenCredential) -> String? {
-        guard clientIDs.count > 1 else { return nil }
         let digest = credential.secret.withBytes { SHA256Digest.hash($0) }
         return found.withLock { $0[digest] }
     }
 
-    private func note(_ credential: OpenCredential) {
+    private func note(_ secret: Secret, of clientID: String) {
         guard clientIDs.count > 1 else { return }
-        let digest = credential.secret.withBytes { SHA256Digest.hash($0) }
+        let digest = secret.withBytes { SHA256Digest.hash($0) }
         found.withLock { found in
             if found.count >= Self.tokensMax { found = [:] }
-            found[digest] = credential.clientID
+            found[digest] = clientID
         }
     }
 }

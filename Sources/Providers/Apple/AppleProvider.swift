@@ -141,14 +141,9 @@ package final class AppleProvider: ConnectedProvider {
     /// Asks for revocation of a refresh or access token.
     package func revoke(_ credential: OpenCredential) async -> RevokeAnswer {
         switch credential.kind {
-        case .refreshToken:
-            let ask = { await self.ask(about: $0) }
-            return await search.revoke(credential, asking: ask) {
-                await send($0, hint: "refresh_token")
-            }
-        case .accessToken:
-            return await search.revoke(credential, asking: nil) {
-                await send($0, hint: "access_token")
+        case .refreshToken, .accessToken:
+            return await search.revoke(credential) {
+                await send($0, hint: credential.kind.rawValue)
             }
         case .authorizationCode, .idToken: return .trouble(.unusable)
         }

@@ -36,6 +36,10 @@ extension OAuth2Provider {
         switch reading.meaning {
         case .honoured:
             introspected.withLock { _ = $0.shownLive.insert(subject) }
+            // Keycloak shows each client the tokens of all; only its own can revoke one.
+            if let owner = reading.json?["client_id"]?.string, clients[owner] != nil {
+                search.note(credential.issued(to: owner))
+            }
             return .live
         case .refused:
             return introspected.withLock { $0.shownLive.contains(subject) } ? .dead : .unknown

@@ -11,15 +11,14 @@ extension OAuth2Provider {
         }
         let call = profile.revocation
         if call.kinds.contains(credential.kind) {
-            let ask = question(about: credential.kind)
-            return await search.revoke(credential, asking: ask) { await revokeOnce($0, call) }
+            return await search.revoke(credential) { await revokeOnce($0, call) }
         }
         guard call.refreshesFirst, credential.kind == .refreshToken else { return .unfit }
-        return await revokeAfterRefresh(credential, call)
+        return await search.revoke(credential) { await revokeAfterRefresh($0, call) }
     }
 
     /// Turns the refresh token into an access token, whose revocation ends the whole grant.
-    private func revokeAfterRefresh(
+    func revokeAfterRefresh(
         _ credential: OpenCredential,
         _ call: RevocationCall
     ) async -> RevokeAnswer {
@@ -29,6 +28,7 @@ extension OAuth2Provider {
         }
         switch reading.meaning {
         case .honoured:
+            search.note(credential)
             guard let grant = reading.grant else { return .trouble(.unusable) }
             if let next = grant.refreshToken, !next.isEqual(to: credential.secret) {
                 guard let keeper = credential.keeper, await keeper.keep(next) else {
@@ -40,12 +40,9 @@ extension OAuth2Provider {
                 clientID: credential.clientID,
                 secret: grant.accessToken
             )
-            let sent = await send(fresh, call)
-            if let refusal = sent.refusal {
-                return .trouble(await judge(refusal, sent.answer, fresh, call))
-            }
+            let answer = await revokeOnce(fresh, call)
             // A token of this second that is refused makes no sense.
-            return sent.answer == .alreadyInvalid ? .trouble(.rejected) : sent.answer
+            return answer == .alreadyInvalid ? .trouble(.rejected) : answer
         case .refused: return .alreadyInvalid
         case .unclear: return .trouble(.rejected)
         case .trouble(let trouble): return .trouble(trouble)
@@ -71,9 +68,11 @@ extension OAuth2Provider {
         guard answer == .alreadyInvalid || isVague, let ask = question(about: credential.kind)
         else { return answer }
         switch await ask(credential) {
-        case .live: return .trouble(isVague ? .unusable : .rejected)
-        case .dead: return isVague ? .success : .alreadyInvalid
-        case .unknown: return answer
+        case .live:
+            search.note(credential)
+            return .trouble(.rejected)
+        // A success that nobody can look into is worth what any success is.
+        case .dead, .unknown: return isVague ? .success : .alreadyInvalid
         case .trouble(let trouble): return .trouble(trouble)
         }
     }
@@ -89,8 +88,8 @@ extension OAuth2Provider {
         _ call: RevocationCall
     ) async -> Trouble {
         guard case .trouble(let trouble) = answer else { return .unusable }
-        // Servers say `invalid_client` of a token that is another client's, but nobody's token is to
-        // blame for it.
+        // Servers say `invalid_client` of a token that is another client's, but nobody's token is
+        // to blame for it.
         guard trouble != .misconfigured else {
             return await diagnose() == .misconfigured ? .misconfigured : .rejected
         }
@@ -116,14 +115,14 @@ extension OAuth2Provider {
     }
 
     /// What a revocation brought.
-    private struct Sent {
+    struct Sent {
         let answer: RevokeAnswer
         let isVague: Bool
         /// An answer that may be about the token or about the endpoint.
         let refusal: ReplyRefusal?
     }
 
-    private func send(_ credential: OpenCredential, _ call: RevocationCall) async -> Sent {
+    func send(_ credential: OpenCredential, _ call: RevocationCall) async -> Sent {
         let reading = await read(credential, call)
         switch reading.meaning {
         case .honoured:

@@ -48,7 +48,10 @@ package final class OAuth2Provider: ConnectedProvider {
         check = settings.effectiveCheck
         traits = Self.traits(settings)
         clients = Dictionary(settings.clients.map { ($0.id, $0) }) { first, _ in first }
-        search = ClientSearch(clients.keys)
+        search = ClientSearch(
+            clients.keys,
+            stopsAtSuccess: profile.refusesUnknownTokens || profile.revocation.client == .absent
+        )
         issuers = Set(settings.issuer.map { [$0] } ?? []).union(profile.moreIssuers)
         audience = settings.assertionAudienceIsIssuer ? settings.issuer : nil
         guard !clients.isEmpty, let nonce = NonceRule(rawValue: settings.nonce) else {
@@ -141,7 +144,9 @@ package final class OAuth2Provider: ConnectedProvider {
     /// A new one that cannot be kept is lost, and nothing is revoked for that: nobody asked for it.
     package func renew(_ credential: OpenCredential) async -> CheckAnswer {
         guard credential.kind == .refreshToken else { return .trouble(.unusable) }
-        return await checkByRefresh(credential) { _ in .trouble(.lost) }
+        return await search.check(credential) {
+            await checkByRefresh($0) { _ in .trouble(.lost) }
+        }
     }
 
     /// Whether an issuer is configured, or the preset has one.
@@ -253,9 +258,16 @@ extension OAuth2Provider {
         }
     }
 
-    /// Revokes a token that is in nobody's hands.
+    /// Revokes a token that is in nobody's hands, with one call: whoever asks about it might rotate
+    /// it once more.
     private func giveUp(_ token: Secret, of clientID: String) async -> CheckAnswer {
-        _ = await revoke(OpenCredential(kind: .refreshToken, clientID: clientID, secret: token))
+        let lost = OpenCredential(kind: .refreshToken, clientID: clientID, secret: token)
+        let call = profile.revocation
+        if call.kinds.contains(.refreshToken) {
+            _ = await send(lost, call)
+        } else if call.refreshesFirst {
+            _ = await revokeAfterRefresh(lost, call)
+        }
         return .trouble(.misconfigured)
     }
 
