@@ -280,7 +280,7 @@ def wrong_url(checks, stage):
     users = stage.new_users(2)
     for user in users:
         put(stage, user, "wrong", "refresh_token", canary(stage.dice))
-        stage.delete(user)
+    ids = [stage.delete(user)[1]["id"] for user in users]
 
     def health():
         return next(item for item in stage.http("GET", "/v1/providers")[1]["items"] if item["name"] == "wrong")
@@ -291,6 +291,9 @@ def wrong_url(checks, stage):
                  any("/oauth2/nowhere" in text and "404" in text and "revocation_url" in text
                      for text in found.get("findings", [])), found)
     checks.check("     and nobody is erased", set(users) <= set(stage.rows_left()))
+    for request in ids:
+        stage.http("POST", f"/v1/requests/{request}/abandon", {"reason": "the URL is wrong"})
+    comes_true(lambda: stage.open_count() == 0, 20)
 
 
 def cut_then_lost(checks, stage):

@@ -62,6 +62,7 @@ struct RefusedTokenTests {
             RawServer.Reaction.http(404), .http(405), Golden.html(404), Golden.html(400),
             Golden.html(200), .json(404, #"{"detail":"Not Found"}"#),
             .json(404, #"{"status":404,"error":"Not Found"}"#),
+            .json(404, #"{"error":"not_found"}"#),
         ]
     )
     func wrongEndpoint(_ reaction: RawServer.Reaction) async throws {

@@ -4,7 +4,7 @@ package import Lifecycle
 package struct ReplyRefusal: Hashable, Sendable {
     package let refusal: Refusal
     /// No endpoint of a provider answers so: a page, or a status that says that there is no
-    /// endpoint, without an error code (RFC 9110 §15.5.5, §15.5.6 and §15.5.11).
+    /// endpoint, without an error code of OAuth (RFC 9110 §15.5.5, §15.5.6 and §15.5.11).
     package let isForeign: Bool
     /// Markup: whatever stands between answered, so it says nothing of a token.
     package let isPage: Bool
@@ -14,7 +14,8 @@ package struct ReplyRefusal: Hashable, Sendable {
     init?(_ reply: RemoteReply, _ body: ReplyBody) {
         isPage = !body.has(.noPage)
         let refusal = Refusal(status: reply.status, error: body.json?["error"]?.string)
-        let isMissing = refusal.error == nil && [404, 405, 410].contains(reply.status)
+        let isMissing =
+            [404, 405, 410].contains(reply.status) && !body.has(.error(Self.tokenErrors))
         isForeign = isPage && ![401, 407].contains(reply.status) || isMissing
         let isAboutToken =
             [400, 403, 404, 409, 410, 422].contains(reply.status)
@@ -25,4 +26,9 @@ package struct ReplyRefusal: Hashable, Sendable {
         else { return nil }
         self.refusal = refusal
     }
+    /// RFC 6749 §5.2 and RFC 7009 §2.2.1, and what is said of tokens besides.
+    private static let tokenErrors: Set<String> = [
+        "invalid_request", "invalid_client", "invalid_grant", "invalid_token",
+        "unauthorized_client", "unsupported_grant_type", "unsupported_token_type", "invalid_scope",
+    ]
 }
