@@ -6,16 +6,20 @@ package struct ClockStep: Hashable, Sendable {
     package let to: WallTime
     /// How far the clock jumped: positive when it had been behind.
     package let by: Duration
+    /// Which jump since the start of the process it is, from 1; 0 for one that was before.
+    package let number: Int
 
     /// - Parameters:
     ///   - from: What the clock showed after its last jump, or at the start. A clock that has run
     ///     for ``Limits/clockTrustAge`` was right until lately: a paused machine fell behind.
     ///   - to: What it showed when the jump was noticed.
     ///   - by: How far it jumped.
-    package init(from: WallTime, to: WallTime, by: Duration) {
+    ///   - number: Which jump since the start of the process it is.
+    package init(from: WallTime, to: WallTime, by: Duration, number: Int = 0) {
         self.from = to.since(from) > Limits.clockTrustAge ? to - Limits.clockSettling : from
         self.to = to
         self.by = by
+        self.number = number
     }
 
     /// What a clock that was set back a little must pass before anything is destroyed.
@@ -54,7 +58,7 @@ extension Request {
             notBefore = notBefore + step.by
             deadlineAt = deadlineAt + step.by
             let before = fence
-            acceptedAt = acceptedAt + step.by
+            acceptedAt = min(acceptedAt + step.by, now)
             createdAt = min(createdAt + step.by, acceptedAt)
             for index in purges.indices {
                 if step.by > .zero {
@@ -63,22 +67,12 @@ extension Request {
                     purges[index].restoredAt = max(purges[index].restoredAt ?? before, before)
                 }
             }
-            for index in revocations.indices where step.by > .zero {
-                revocations[index].waitingSince = revocations[index].waitingSince.map(
-                    step.corrected
-                )
-            }
             if phase.parkReason == nil { dueAt = dueAt.map { _ in now } }
         }
+        if step.by > .zero {
+            for index in revocations.indices { revocations[index].reclock(step) }
+        }
         clampTimes(at: now, latest: step.by < .zero ? now : now + Limits.backoffMax)
-    }
-
-    /// Takes over that the true time of the request is not before this one.
-    mutating func moveFence(to floor: WallTime) {
-        guard fence < floor else { return }
-        createdAt = max(createdAt, floor)
-        acceptedAt = max(acceptedAt, floor)
-        for index in purges.indices { purges[index].purgeAgain(upTo: nil) }
     }
 
     /// Brings what lies implausibly far ahead to now; a clock that was ahead has set it.
@@ -107,6 +101,15 @@ extension Request {
 }
 
 extension Revocation {
+    /// Takes over that a clock that was behind has dated it.
+    fileprivate mutating func reclock(_ step: ClockStep) {
+        waitingSince = waitingSince.map(step.corrected)
+        for index in credentials.indices {
+            credentials[index].lastLiveAt = credentials[index].lastLiveAt.map(step.corrected)
+            credentials[index].lastRefreshAt = credentials[index].lastRefreshAt.map(step.corrected)
+        }
+    }
+
     /// No token was seen live later than now.
     fileprivate mutating func clampTimes(at now: WallTime) {
         for index in credentials.indices {

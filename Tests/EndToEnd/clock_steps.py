@@ -1,5 +1,6 @@
 """The clock is wrong when the service starts, and is set later: nothing older than a deletion is left."""
 
+import contextlib
 import os
 import shutil
 import sqlite3
@@ -22,6 +23,7 @@ FENCE = 'created_at_column = "created_at"\ncreated_at_unit = "unix_s"\n'
 def clock_steps(checks, seed, count):
     steps(checks, seed)
     new_installations(checks, seed)
+    signed_in_behind(checks, seed)
     campaign(checks, *prepared(checks, seed, "--refresh-limit", "off"), count)
 
 
@@ -85,6 +87,35 @@ def new_installations(checks, seed):
         stage.stop()
         stage.scan()
         stage.close()
+
+
+def signed_in_behind(checks, seed):
+    """A link was cut, and the user signs in again while the clock is behind that: the new token is live."""
+    stage, clock = prepared(checks, seed, "--refresh-limit", "off")
+    clock.set(0)
+    started(checks, stage, clock, "with the right clock")
+    users = dated(stage, 3)
+    tokens = stage.new_tokens(6)
+    for user, token in zip(users, tokens):
+        stage.store(user, token)
+    stage.stop()
+    day = 86_400_000
+    with contextlib.closing(sqlite3.connect(stage.path("state/state.db"))) as state, state:
+        state.execute("UPDATE credentials SET created_at = created_at - ?, last_live_at = NULL", (2 * day,))
+        state.execute("UPDATE identities SET link_cut_at = created_at - ?, created_at = created_at - ?", (day, 2 * day))
+    clock.boot = 2
+    clock.set(-YEAR)
+    started(checks, stage, clock, "a year behind")
+    for user, token in zip(users, tokens[3:]):
+        checks.equal("a user signs in again", stage.store(user, token)[0], 202)
+    clock.set(0)
+    deleted(checks, stage, users, "who signed in while the clock was behind")
+    live = stage.sandbox.live_grants("apple")
+    checks.equal("     and the provider knows their new tokens no longer",
+                 [token["user"] for token in tokens[3:] if token["user"] in live], [])
+    stage.stop()
+    stage.scan()
+    stage.close()
 
 
 def held_until_set(checks, stage, clock, users, what, is_held):

@@ -55,12 +55,29 @@ struct AnchoredClockTests {
         machine.set(by: jump)
         #expect(clock.now() == Sample.start + .seconds(10) + jump)
         let to = Sample.start + .seconds(10)
-        #expect(heard.withLock { $0 } == [ClockStep(from: Sample.start, to: to, by: jump)])
+        let step = ClockStep(from: Sample.start, to: to, by: jump, number: 1)
+        #expect(heard.withLock { $0 } == [step])
         #expect(clock.stepCount == 1)
         machine.pass(.seconds(5))
         #expect(clock.now() == Sample.start + .seconds(15) + jump)
         #expect(clock.step(of: to, since: 0) == ClockStep(from: to, to: to, by: jump))
         #expect(clock.step(of: to, since: 1) == nil)
+    }
+
+    @Test func `it knows what it showed before it was set back, also before the start`() {
+        let machine = Machine()
+        let clock = AnchoredClock(clocks: machine.clocks)
+        machine.pass(.seconds(10))
+        #expect(!clock.hasShown(Sample.start + .seconds(4)), "it may be right")
+        machine.set(by: .zero - Sample.day)
+        _ = clock.now()
+        #expect(clock.hasShown(Sample.start + .seconds(4)))
+        #expect(!clock.hasShown(Sample.start + .seconds(40)))
+        let earlier = Sample.start + .seconds(5 * 86_400)
+        let missed = ClockStep(from: earlier, to: earlier + .seconds(9), by: .seconds(-86_400))
+        clock.learn(missed)
+        #expect(clock.hasShown(earlier + .seconds(4)))
+        #expect(clock.stepCount == 1)
     }
 
     @Test func `a row that was dated by a clock that was behind is as new as it is`() {
@@ -74,6 +91,58 @@ struct AnchoredClockTests {
         )
         let earlier = Sample.start - .seconds(4)
         #expect(clock.corrected(earlier) == earlier)
+    }
+
+    @Test func `a row of before several steps gets all of them`() {
+        let machine = Machine()
+        let clock = AnchoredClock(clocks: machine.clocks)
+        for step in [Sample.day * 364, .seconds(-7200), Sample.day] {
+            machine.pass(.seconds(60))
+            machine.set(by: step)
+            _ = clock.now()
+        }
+        let dated = Sample.start + .seconds(4)
+        #expect(clock.corrected(dated) == dated + Sample.day * 365 - .seconds(7200))
+        let between = Sample.start + Sample.day * 364 + .seconds(90)
+        #expect(clock.corrected(between) == between + Sample.day - .seconds(7200))
+    }
+
+    @Test func `who listens late hears of the steps since the time was taken over`() {
+        let machine = Machine()
+        let clock = AnchoredClock(clocks: machine.clocks)
+        machine.set(by: Sample.day)
+        #expect(clock.takeOver().time == Sample.start + Sample.day)
+        for _ in 0..<40 {
+            machine.pass(.seconds(1))
+            machine.set(by: .seconds(3600))
+            _ = clock.now()
+        }
+        let heard = Mutex<[ClockStep]>([])
+        clock.onStep { step in heard.withLock { $0.append(step) } }
+        let steps = heard.withLock { $0 }
+        #expect(steps.map(\.by).reduce(.zero, +) == .seconds(40 * 3600))
+        #expect(steps.last?.number == 41)
+        machine.set(by: .seconds(5))
+        _ = clock.now()
+        #expect(heard.withLock { $0.last?.number } == 42)
+    }
+
+    @Test func `a thread that was held up while it read the clocks makes no step`() async {
+        let machine = Machine()
+        let clock = AnchoredClock(clocks: machine.clocks)
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask {
+                for number in 0..<2000 {
+                    machine.pass(.milliseconds(1))
+                    machine.set(by: .seconds(number % 2 == 0 ? 3600 : -3600))
+                    _ = clock.now()
+                }
+            }
+            for _ in 0..<8 {
+                group.addTask { for _ in 0..<20_000 { _ = clock.now() } }
+            }
+        }
+        #expect(clock.stepCount == 2000)
     }
 
     @Test func `every sleep ends with a step`() async throws {

@@ -45,6 +45,22 @@ import Testing
         )
     }
 
+    @Test("what an application noted by a clock that was ahead keeps its time as the fence")
+    func fenceOfTheApplication() async throws {
+        let fixture = try StateFixture()
+        let ahead = StateFixture.start + .milliseconds(Self.year)
+        var submission = StateFixture.submission("u")
+        (submission.createdAt, submission.datedUpTo) = (ahead, ahead)
+        guard case .accepted(let loaded, _) = try await fixture.accept(submission)[0] else {
+            Issue.record("it is accepted")
+            return
+        }
+        #expect(loaded.request.createdAt == StateFixture.start)
+        #expect(loaded.request.fence(in: loaded.request.purges.first) == ahead)
+        let stored = try await fixture.int("SELECT restored_at FROM purges")
+        #expect(Int64(stored) == ahead.unixMilliseconds)
+    }
+
     @Test("a clock that was ahead keeps its fence in the stores")
     func fenceOfAhead() async throws {
         let fixture = try StateFixture()
@@ -74,6 +90,67 @@ import Testing
         #expect(
             Int64(try await fixture.int("SELECT accepted_at FROM requests"))
                 == start.unixMilliseconds
+        )
+    }
+
+    @Test("a token that came while the clock was behind is newer than a cut before it")
+    func tokensOfBehind() async throws {
+        let fixture = try StateFixture()
+        let start = StateFixture.start
+        let behind = start - .milliseconds(Self.year)
+        _ = try await fixture.store(StateFixture.credential("ann", "old"))
+        try await fixture.execute(
+            "UPDATE identities SET link_cut_at = \((start - .seconds(3600)).unixMilliseconds)"
+        )
+        try await fixture.execute("UPDATE credentials SET created_at = 1")
+        var token = StateFixture.credential("ann", "new")
+        token.expiresAt = behind + .seconds(3600)
+        _ = try await fixture.database.storeCredentials(
+            [token],
+            now: behind + .seconds(2),
+            newID: { IdentityID(StateFixture.newID()) }
+        )
+        try await fixture.execute(
+            "UPDATE credentials SET last_live_at = created_at + 1 WHERE expires_at IS NOT NULL"
+        )
+        let step = ClockStep(from: behind, to: behind + .seconds(60), by: .milliseconds(Self.year))
+        try await fixture.database.reclock(step, at: start + .seconds(60))
+        let open = try await fixture.open("ann")
+        #expect(open.request.revocations.map(\.isCut) == [false])
+        let after = [("created_at", 2000), ("last_live_at", 2001), ("expires_at", 3_600_000)]
+        for (column, after) in after {
+            let time = try await fixture.int("SELECT max(\(column)) FROM credentials")
+            #expect(Int64(time) == start.unixMilliseconds + Int64(after), "\(column)")
+        }
+        // What was stored by the right clock keeps its time.
+        #expect(try await fixture.int("SELECT min(created_at) FROM credentials") == 1)
+    }
+
+    @Test("a token that comes after a cut which the clock has not reached is not cut")
+    func tokenAfterCutAhead() async throws {
+        let fixture = try StateFixture()
+        _ = try await fixture.store(StateFixture.credential("ann", "old"))
+        let cutAt = (StateFixture.start + .seconds(3600)).unixMilliseconds
+        try await fixture.execute("UPDATE identities SET link_cut_at = \(cutAt)")
+        _ = try await fixture.store(StateFixture.credential("ann", "new"))
+        #expect(try await fixture.open("ann").request.revocations.map(\.isCut) == [false])
+    }
+
+    @Test("the kept reading moves in the commit that takes over a jump, with what follows of it")
+    func recordOfStep() async throws {
+        let fixture = try StateFixture()
+        let start = StateFixture.start
+        let text = "boot \(start.unixMilliseconds) 0 0 \(start.unixMilliseconds) 5000 0 0"
+        try await fixture.database.setNote(StateDatabase.clockNote, to: text)
+        let to = start + .seconds(60)
+        let step = ClockStep(from: start, to: to, by: .seconds(-30), number: 1)
+        _ = try await fixture.database.commit([.reclock(step, at: to - .seconds(30))])
+        let moved = start - .seconds(30)
+        let times = [moved, WallTime(unixMilliseconds: 0), to, moved].map(\.unixMilliseconds)
+        let expected = times.map(String.init) + ["5000", "\(to.unixMilliseconds)", "1"]
+        #expect(
+            try await fixture.database.note(StateDatabase.clockNote)
+                == "boot " + expected.joined(separator: " ")
         )
     }
 }

@@ -50,6 +50,16 @@ package final class AnchoredClock: EngineClock {
         }
     }
 
+    /// A time of the service, and which clock it is of.
+    package struct Stamp: Hashable, Sendable {
+        package let time: WallTime
+        package let reading: Anchor
+        /// Since when the clock had not jumped, by its own time.
+        package let epoch: WallTime
+        /// How often the clock had jumped.
+        package let stepCount: Int
+    }
+
     fileprivate struct State {
         var anchor: Anchor
         /// What the clock showed after its last step, or at the start.
@@ -57,6 +67,8 @@ package final class AnchoredClock: EngineClock {
         var last: WallTime
         var steps: [ClockStep] = []
         var stepCount = 0
+        /// Steps of before somebody listened.
+        var unheard: [ClockStep] = []
         var sleepers: [UInt64: AsyncStream<Void>.Continuation] = [:]
         var lastSleeper: UInt64 = 0
     }
@@ -95,15 +107,18 @@ package final class AnchoredClock: EngineClock {
     }
 
     /// Sets who hears of each step, before anybody reads the new time; it must not read the clock.
+    ///
+    /// It hears of the steps since ``takeOver()`` at once.
     package func onStep(_ body: @escaping @Sendable (ClockStep) -> Void) {
-        listener.withLock { $0.body = body }
+        state.withLock { state in
+            listener.withLock { $0.body = body }
+            state.unheard.forEach(body)
+            state.unheard = []
+        }
     }
 
     /// Since when the clock has not jumped, by its own time.
     package var epoch: WallTime { state.withLock { $0.epoch } }
-
-    /// The last reading of both clocks.
-    package var reading: Anchor { state.withLock { $0.anchor } }
 
     /// Takes over since when the clock has not jumped, if that was before the start.
     package func begin(epoch: WallTime) { state.withLock { $0.epoch = min($0.epoch, epoch) } }
@@ -112,15 +127,37 @@ package final class AnchoredClock: EngineClock {
     package var stepCount: Int { state.withLock { $0.stepCount } }
 
     /// The system's time; at its first call after a step, with everything that follows one.
-    package func now() -> WallTime {
-        let reading = Self.read(clocks)
-        return state.withLock { state in
-            let (time, step) = state.take(reading, Self.stepsMax)
-            guard let step else { return time }
-            listener.withLock { $0 }.body?(step)
-            for sleeper in state.sleepers.values { sleeper.yield() }
-            return time
+    package func now() -> WallTime { stamp().time }
+
+    /// ``now()``, with how often the clock had jumped then.
+    package func stamp() -> Stamp { state.withLock { read(&$0) } }
+
+    /// ``stamp()`` for one who takes over all steps until then: a listener hears of later ones.
+    package func takeOver() -> Stamp {
+        state.withLock { state in
+            let stamp = read(&state)
+            state.unheard = []
+            return stamp
         }
+    }
+
+    /// Inside the lock, so that no thread takes over a reading of before another one's.
+    private func read(_ state: inout State) -> Stamp {
+        let (time, step) = state.take(Self.read(clocks), Self.stepsMax)
+        if let step {
+            if let body = listener.withLock({ $0 }).body {
+                body(step)
+            } else {
+                state.postpone(step, Self.stepsMax)
+            }
+            for sleeper in state.sleepers.values { sleeper.yield() }
+        }
+        return Stamp(
+            time: time,
+            reading: state.anchor,
+            epoch: state.epoch,
+            stepCount: state.stepCount
+        )
     }
 
     /// The jumps since there had been so many, as one of a single time; `nil` for none.
@@ -134,11 +171,16 @@ package final class AnchoredClock: EngineClock {
     /// What the right clock would have shown when an application noted a time.
     package func corrected(_ time: WallTime) -> WallTime {
         state.withLock { state in
-            for step in state.steps where step.by > .zero && step.covers(time) {
-                return step.corrected(time)
-            }
-            return time
+            state.steps.reduce(time) { $1.corrected($0) }
         }
+    }
+
+    /// Takes over a jump that happened before the start.
+    package func learn(_ step: ClockStep) { state.withLock { $0.remember(step, Self.stepsMax) } }
+
+    /// Whether the clock showed a time before it jumped back.
+    package func hasShown(_ time: WallTime) -> Bool {
+        state.withLock { $0.steps.contains { $0.by < .zero && $0.covers(time) } }
     }
 
     /// Sleeps on the boot-time clock, until the time has come or the system's clock has jumped.
@@ -167,6 +209,22 @@ package final class AnchoredClock: EngineClock {
 }
 
 extension AnchoredClock.State {
+    fileprivate mutating func remember(_ step: ClockStep, _ stepsMax: Int) {
+        steps.append(step)
+        if steps.count > stepsMax { steps.removeFirst() }
+    }
+
+    /// Steps without end become one.
+    fileprivate mutating func postpone(_ step: ClockStep, _ stepsMax: Int) {
+        guard unheard.count >= stepsMax, let last = unheard.popLast() else {
+            unheard.append(step)
+            return
+        }
+        unheard.append(
+            ClockStep(from: last.from, to: last.to, by: last.by + step.by, number: step.number)
+        )
+    }
+
     /// Takes over a reading.
     ///
     /// - Returns: The time, and the step if the clock has jumped.
@@ -181,10 +239,14 @@ extension AnchoredClock.State {
             last = max(last, reading.wall)
             return (last, nil)
         }
-        let step = ClockStep(from: epoch, to: max(last, expected), by: difference)
-        steps.append(step)
-        if steps.count > stepsMax { steps.removeFirst() }
         stepCount += 1
+        let step = ClockStep(
+            from: epoch,
+            to: max(last, expected),
+            by: difference,
+            number: stepCount
+        )
+        remember(step, stepsMax)
         (anchor, epoch, last) = (reading, step.epochAfter, reading.wall)
         return (last, step)
     }

@@ -17,7 +17,8 @@ struct ClockWriter {
         try database.run(
             """
             UPDATE requests SET not_before = not_before + ?3, deadline_at = deadline_at + ?3,
-              accepted_at = accepted_at + ?3, created_at = min(created_at, accepted_at) + ?3,
+              accepted_at = min(accepted_at + ?3, ?4),
+              created_at = min(min(created_at, accepted_at) + ?3, ?4),
               due_at = iif(park_reason IS NULL AND due_at IS NOT NULL, ?4, due_at)
             WHERE ended_at IS NULL AND accepted_at BETWEEN ?1 AND ?2
             """,
@@ -26,15 +27,7 @@ struct ClockWriter {
             by,
             .time(now)
         )
-        try database.run(
-            """
-            UPDATE credentials SET created_at = created_at + ?3
-            WHERE code_phase IN ('pending', 'exchanging') AND created_at BETWEEN ?1 AND ?2
-            """,
-            from,
-            to,
-            by
-        )
+        try moveCredentials(isForward: step.by > .zero, from, to, by)
         try database.run(
             """
             UPDATE cases SET opened_at = opened_at + ?3, due_at = max(?4, due_at + ?3)
@@ -45,7 +38,7 @@ struct ClockWriter {
             by,
             .time(now)
         )
-        try moveRecord(step)
+        try change { $0.take(step) }
         if step.by < .zero {
             try moveRenewals(behind: from, by, .time(now))
             for table in ["revocations", "purges"] {
@@ -59,6 +52,52 @@ struct ClockWriter {
             }
         }
         try clamp(at: now, latest: step.by < .zero ? now : now + Limits.backoffMax)
+    }
+
+    /// A token that a clock that was behind dated is newer than it seems: no cut was after it.
+    ///
+    /// One of a clock that was ahead keeps its time, which claims less.
+    private func moveCredentials(
+        isForward: Bool,
+        _ from: SQLValue,
+        _ to: SQLValue,
+        _ by: SQLValue
+    ) throws {
+        guard isForward else {
+            try database.run(
+                """
+                UPDATE credentials SET created_at = created_at + ?3
+                WHERE code_phase IN ('pending', 'exchanging') AND created_at BETWEEN ?1 AND ?2
+                """,
+                from,
+                to,
+                by
+            )
+            return
+        }
+        try database.run(
+            """
+            UPDATE credentials SET expires_at = expires_at + ?3
+            WHERE max(created_at, ifnull(last_live_at, 0)) BETWEEN ?1 AND ?2
+            """,
+            from,
+            to,
+            by
+        )
+        let columns = [
+            ("credentials", "created_at"), ("credentials", "last_live_at"),
+            ("credentials", "last_refresh_at"), ("credentials", "refresh_begun_at"),
+            ("identities", "created_at"), ("identities", "subject_first_seen_at"),
+            ("identities", "subject_mismatch_at"), ("users", "signed_in_at"),
+        ]
+        for (table, column) in columns {
+            try database.run(
+                "UPDATE \(table) SET \(column) = \(column) + ?3 WHERE \(column) BETWEEN ?1 AND ?2",
+                from,
+                to,
+                by
+            )
+        }
     }
 
     /// A wait for a sign-in that began by a clock that was behind lasts as long all the same.
@@ -101,20 +140,23 @@ struct ClockWriter {
         )
     }
 
-    /// Makes the kept reading one of the right clock, so that no start finds the same jump again.
-    ///
-    /// Its numbers are those of ``StateDatabase/clockNote``.
-    private func moveRecord(_ step: ClockStep) throws {
-        let key = SQLValue.text(StateDatabase.clockNote)
-        let text = try database.first("SELECT value FROM meta WHERE key = ?", key) { $0.text(0) }
-        var parts = text?.split(separator: " ").map(String.init) ?? []
-        guard parts.count == 6, let wall = Int64(parts[4]) else { return }
-        parts[1] = "\(step.epochAfter.unixMilliseconds)"
-        parts[4] = "\((WallTime(unixMilliseconds: wall) + step.by).unixMilliseconds)"
+    /// - Returns: The new record; `nil` without one.
+    @discardableResult func change(_ body: (inout ClockRecord) -> Void) throws -> ClockRecord? {
+        let text = try database.first(
+            "SELECT value FROM meta WHERE key = ?",
+            .text("note:" + StateDatabase.clockNote)
+        ) { $0.text(0) }
+        guard var record = text.flatMap({ ClockRecord($0) }) else { return nil }
+        body(&record)
+        try keep(record)
+        return record
+    }
+
+    func keep(_ record: ClockRecord) throws {
         try database.run(
-            "UPDATE meta SET value = ? WHERE key = ?",
-            .text(parts.joined(separator: " ")),
-            key
+            "INSERT INTO meta VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value",
+            .text("note:" + StateDatabase.clockNote),
+            .text(record.text)
         )
     }
 
@@ -174,9 +216,7 @@ struct ClockWriter {
 }
 
 extension StateDatabase {
-    /// The name of the note with a reading of both clocks: the boot's id, then milliseconds: since
-    /// when the wall clock has not jumped, its floor, until when checkpoints are forgiven, and the
-    /// reading's wall time and uptime.
+    /// The name of the note that holds a ``ClockRecord``.
     package static var clockNote: String { "clock" }
 
     /// Takes over a jump of the clock that happened while no engine ran, and brings implausible
@@ -185,8 +225,13 @@ extension StateDatabase {
     /// - Parameters:
     ///   - step: `nil` when none is known.
     ///   - now: The time of the start.
+    ///   - record: What is kept about the clock from now on; `nil` changes nothing more.
     /// - Throws: ``StorageError``: nothing was changed.
-    package func reclock(_ step: ClockStep?, at now: WallTime) async throws {
+    package func reclock(
+        _ step: ClockStep?,
+        at now: WallTime,
+        keeping record: ClockRecord? = nil
+    ) async throws {
         try await writer.perform { database in
             let writer = ClockWriter(database: database)
             if let step {
@@ -194,6 +239,7 @@ extension StateDatabase {
             } else {
                 try writer.clamp(at: now)
             }
+            if let record { try writer.keep(record) }
         }
     }
 }

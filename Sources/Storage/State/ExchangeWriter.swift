@@ -69,6 +69,12 @@ struct ExchangeWriter {
                 .time(token.expiresAt)
             )
         }
+        // A cut that the clock has not reached was before: the clock is behind.
+        try database.run(
+            "UPDATE identities SET link_cut_at = NULL WHERE id = ?1 AND link_cut_at > ?2",
+            .id(exchange.identity.value),
+            .time(time)
+        )
         if let subject { try pin(subject, to: exchange.identity, at: time) }
         return try save(exchange, at: time)
     }

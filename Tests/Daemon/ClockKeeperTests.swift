@@ -1,0 +1,133 @@
+import Engine
+import Lifecycle
+import Storage
+import Synchronization
+import Testing
+
+@testable import Daemon
+
+@Suite("What outlives a restart about the clock") struct ClockKeeperTests {
+    private static let year = Duration.seconds(365 * 86_400)
+
+    /// A machine whose clock is set, and a service that is killed and started again on it.
+    private final class Machine: Sendable {
+        let bench: Bench
+        private let times = Mutex((wall: Bench.start, uptime: Duration.seconds(100)))
+
+        init() throws { bench = try Bench() }
+
+        var clock: AnchoredClock {
+            AnchoredClock(
+                clocks: MachineClocks(
+                    wall: { self.times.withLock { $0.wall } },
+                    uptime: { self.times.withLock { $0.uptime } }
+                )
+            )
+        }
+
+        func pass(_ time: Duration) {
+            times.withLock { $0 = ($0.wall + time, $0.uptime + time) }
+        }
+
+        func set(by step: Duration) { times.withLock { $0.wall = $0.wall + step } }
+
+        /// A start of the service.
+        func start(_ clock: AnchoredClock) async throws -> (keeper: ClockKeeper, floor: WallTime) {
+            let keeper = ClockKeeper(
+                state: bench.state,
+                clock: clock,
+                ledger: try bench.keeper(clock),
+                environment: ["EXPUNGED_BOOT_ID": "one"],
+                builtAt: .distantPast,
+                logger: bench.log.logger
+            )
+            return (keeper, try await keeper.start())
+        }
+
+        /// An application hands in a deletion.
+        func submit(_ now: WallTime) async throws -> LoadedRequest {
+            try await bench.submit("ann", targets: [TargetName("db")], at: now)
+        }
+
+        /// When an open request was accepted, as the state has it.
+        func acceptedAt(_ id: RequestID) async throws -> WallTime? {
+            try await bench.state.openRequests([id]).first?.request.acceptedAt
+        }
+    }
+
+    @Test("a kill between a jump and its commit loses nothing, although a reading was kept")
+    func killBeforeCommit() async throws {
+        let machine = try Machine()
+        let clock = machine.clock
+        let keeper = try await machine.start(clock).keeper
+        machine.pass(.seconds(10))
+        let id = try await machine.submit(clock.now()).request.id
+        machine.pass(.seconds(10))
+        machine.set(by: Self.year)
+        // Each jump ends the sleep before the hourly reading.
+        try await keeper.renew()
+        _ = try await machine.start(machine.clock)
+        #expect(try await machine.acceptedAt(id) == Bench.start + .seconds(10) + Self.year)
+    }
+
+    @Test("a kill after the commit of a jump does not repeat it")
+    func killAfterCommit() async throws {
+        let machine = try Machine()
+        let clock = machine.clock
+        let keeper = try await machine.start(clock).keeper
+        let steps = Mutex<[ClockStep]>([])
+        clock.onStep { step in steps.withLock { $0.append(step) } }
+        machine.pass(.seconds(10))
+        let id = try await machine.submit(clock.now()).request.id
+        for _ in 0..<2 {
+            machine.pass(.seconds(60))
+            machine.set(by: Self.year)
+            let now = clock.now()
+            try await keeper.renew()
+            let heard = steps.withLock { steps in
+                defer { steps = [] }
+                return steps
+            }
+            _ = try await machine.bench.state.commit(heard.map { .reclock($0, at: now) })
+        }
+        machine.pass(.seconds(60))
+        try await keeper.renew()
+        machine.pass(.seconds(60))
+        _ = try await machine.start(machine.clock)
+        #expect(try await machine.acceptedAt(id) == Bench.start + .seconds(10) + Self.year * 2)
+    }
+
+    @Test("a kill after the commit of a small step back forgets neither wait nor forgiveness")
+    func killAfterStepBack() async throws {
+        let machine = try Machine()
+        let clock = machine.clock
+        _ = try await machine.start(clock)
+        machine.pass(.seconds(100))
+        let to = clock.now()
+        machine.set(by: .seconds(-30))
+        let step = ClockStep(from: Bench.start, to: to, by: .seconds(-30), number: 1)
+        _ = try await machine.bench.state.commit([.reclock(step, at: clock.now())])
+        #expect(try await machine.start(machine.clock).floor == to)
+        #expect(try await machine.bench.state.clockRecord()?.forgiven == to)
+    }
+
+    @Test("a jump while the service starts reaches the engine")
+    func jumpDuringStart() async throws {
+        let machine = try Machine()
+        let first = machine.clock
+        _ = try await machine.start(first)
+        let id = try await machine.submit(first.now()).request.id
+        let clock = machine.clock
+        let keeper = try await machine.start(clock).keeper
+        machine.pass(.seconds(10))
+        machine.set(by: Self.year)
+        let now = clock.now()
+        try await keeper.renew()
+        let steps = Mutex<[ClockStep]>([])
+        clock.onStep { step in steps.withLock { $0.append(step) } }
+        let heard = steps.withLock { $0 }
+        _ = try await machine.bench.state.commit(heard.map { .reclock($0, at: now) })
+        #expect(try await machine.acceptedAt(id) == Bench.start + Self.year)
+        #expect(try await machine.bench.state.clockRecord()?.stepNumber == 1)
+    }
+}
