@@ -35,6 +35,17 @@ ca_file = "{ca}"
 timeout_connect = "1s"
 timeout_total = "3s"
 [[provider]]
+name = "pair"
+kind = "oauth2"
+issuer = "{endpoint}/oauth2"
+revocation_url = "{endpoint}/oauth2/revoke"
+token_url = "{endpoint}/oauth2/token"
+check = "refresh"
+rotates_refresh_tokens = true
+client_ids = ["app", "app2"]
+client_secret_credentials = {{ app = "plain-secret", app2 = "plain-secret" }}
+ca_file = "{ca}"
+[[provider]]
 name = "slow"
 kind = "oauth2"
 issuer = "{slow}"
@@ -88,6 +99,8 @@ def verdicts(checks, seed):
         many_sign_ins(checks, stage)
         many_sign_ins_at_apple(checks, stage)
         made_up_token(checks, stage)
+        made_up_beside_a_real_one(checks, stage)
+        wrong_client_id(checks, stage)
         cut_then_lost(checks, stage)
         refused_while_purging(checks, stage)
         unknown_names(checks, stage)
@@ -294,6 +307,29 @@ def wrong_url(checks, stage):
     for request in ids:
         stage.http("POST", f"/v1/requests/{request}/abandon", {"reason": "the URL is wrong"})
     comes_true(lambda: stage.open_count() == 0, 20)
+
+
+def made_up_beside_a_real_one(checks, stage):
+    user, = stage.new_users(1)
+    sign_in(stage, user)
+    settled(stage, user, 1)
+    put(stage, user, "plain", "access_token", canary(stage.dice))
+    link = link_of(receipt_of(stage, user), "plain")
+    checks.equal("a made-up token where each stands alone does not hide behind one that was revoked",
+                 (live_tokens(stage, user), link.get("verdict"), link.get("revoked")), (0, "unconfirmed", False))
+
+
+def wrong_client_id(checks, stage):
+    """A server that rotates at each check, and a token that is stored under the other client's id."""
+    stage.sandbox.ask("register-client", "--provider", "oauth2", "--client-id", "app2", "--client-secret", "app-secret")
+    token, = stage.sandbox.ask("refresh-tokens", "--provider", "oauth2", "--client-id", "app2", "--count", "1")["tokens"]
+    user, = stage.new_users(1)
+    put(stage, user, "pair", "refresh_token", token["refresh_token"])
+    before = live_tokens(stage, token["user"])
+    link = link_of(receipt_of(stage, user), "pair")
+    checks.check("a token under the wrong client id of a server that rotates is live before", before > 0, before)
+    checks.equal("     and neither it nor its successor lives after proven",
+                 (live_tokens(stage, token["user"]), link.get("verdict")), (0, "proven"))
 
 
 def cut_then_lost(checks, stage):
