@@ -209,7 +209,12 @@ package struct PurgeCounts: Hashable, Sendable {
 
     /// Adds the counts of a later pass over the same tables, which happens after a crash.
     package mutating func add(_ other: PurgeCounts) {
-        entries.removeAll { $0.action == Self.notLookedForAction }
+        // Keys were found later: what an operator decided for want of them counts no more.
+        let isLookedFor = !other.entries.isEmpty && !other.isNotLookedFor
+        entries.removeAll {
+            $0.action == Self.notLookedForAction
+                || (isLookedFor && $0.action == Self.withoutKeysAction)
+        }
         for entry in other.entries {
             if let index = entries.firstIndex(where: {
                 $0.name == entry.name && $0.action == entry.action

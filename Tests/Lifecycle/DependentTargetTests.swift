@@ -82,6 +82,39 @@ struct DependentTargetTests {
         }
     }
 
+    @Test("keys that are found after an operator went on without them count")
+    func keysAfterAll() throws {
+        var machine = try Self.machine([Self.files, Sample.database])
+        machine.around.keyedTargetsToPark = [Self.files]
+        try machine.send(.purged(Sample.database, Self.done))
+        try machine.send(.purged(Self.files, .done(Sample.notLookedFor)))
+        try machine.send(.verified(Sample.database, .clean))
+        try machine.send(.abandon)
+        // The rows with the keys are restored before the end.
+        try machine.send(.restored([Self.files], at: nil))
+        let counts = PurgeCounts(entries: [.init(name: "f", action: "delete", rowCount: 3)])
+        try machine.send(.purged(Self.files, .done(counts)))
+        try machine.send(.verified(Self.files, .clean))
+        #expect(machine.request.phase == .completed)
+        #expect(!machine.request.purges[0].counts.isNotLookedFor)
+        #expect(machine.request.purges[0].counts.entries == counts.entries)
+    }
+
+    @Test("an operator who went on without keys need not decide twice")
+    func stillNoKeys() throws {
+        var machine = try Self.machine([Self.files, Sample.database])
+        machine.around.keyedTargetsToPark = [Self.files]
+        try machine.send(.purged(Sample.database, Self.done))
+        try machine.send(.purged(Self.files, .done(Sample.notLookedFor)))
+        try machine.send(.verified(Sample.database, .clean))
+        try machine.send(.abandon)
+        try machine.send(.restored([Self.files], at: nil))
+        try machine.send(.purged(Self.files, .done(Sample.notLookedFor)))
+        try machine.send(.verified(Self.files, .notLookedFor))
+        #expect(machine.request.phase == .completed)
+        #expect(machine.request.purges[0].counts.isNotLookedFor)
+    }
+
     @Test("while rows are held nothing that they name goes", arguments: [true, false])
     func held(isOfRows: Bool) throws {
         let filter = RowFilter(
