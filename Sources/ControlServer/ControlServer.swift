@@ -11,6 +11,7 @@ package struct ControlServer: Sendable {
         let stream: UnservedStreams.Stream
         let caller: Caller
         let counter: SocketCounter
+        let end: ConnectionEnd
     }
 
     /// What is counted on each socket by itself.
@@ -188,7 +189,9 @@ package struct ControlServer: Sendable {
                 operatorUID: login.operatorUID(uid: peer.uid, role: check.role),
                 isHidden: login == .hidden
             )
-            return Connection(stream: stream, caller: caller, counter: counter)
+            let end = ConnectionEnd()
+            channel.closeFuture.whenComplete { _ in end.come() }
+            return Connection(stream: stream, caller: caller, counter: counter, end: end)
         }
     }
 }
@@ -248,8 +251,6 @@ extension ControlServer {
         guard route.makesPlan || route.hasLargeAnswer else {
             return await dispatcher.reply(to: request, caller: connection.caller)
         }
-        let (open, closed) = AsyncStream.makeStream(of: Void.self)
-        connection.stream.channel.closeFuture.whenComplete { _ in closed.finish() }
         return await withTaskGroup(of: Dispatcher.Reply?.self) { group in
             group.addTask {
                 route.hasLargeAnswer
@@ -257,7 +258,7 @@ extension ControlServer {
                     : await dispatcher.reply(to: request, caller: connection.caller)
             }
             group.addTask {
-                for await _ in open {}
+                await connection.end.wait()
                 return nil
             }
             var reply: Dispatcher.Reply?
