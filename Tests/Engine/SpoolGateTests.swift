@@ -29,6 +29,15 @@ struct SpoolGateTests {
         )
     }
 
+    private func loaded(_ number: Int, as request: Request) -> LoadedRequest {
+        LoadedRequest(
+            request: request,
+            user: loaded(number).user,
+            userHash: [1],
+            credentials: [:]
+        )
+    }
+
     @Test func `a request over the socket waits for a read that begins after it`() {
         let driver = driver()
         let first = driver.send(.admitted([loaded(1)]))
@@ -82,6 +91,28 @@ struct SpoolGateTests {
         #expect(driver.core.workCount == 0)
         let woken = driver.send(.spoolRead(.read))
         #expect(woken.commits.first?.wakes.contains(.awaitingSpool) == true)
+    }
+
+    @Test func `a request goes on however long each read lasts`() {
+        let driver = driver()
+        var parked = [1: loaded(1), 2: loaded(2)]
+        // The second one comes while the read for the first one is under way.
+        for number in 1...2 { driver.send(.admitted([loaded(number)])) }
+        for round in 1...2 {
+            driver.now = driver.now + Limits.spoolPatience
+            for save in (driver.send(.timer) + driver.settle()).commits.flatMap(\.saves) {
+                for number in 1...2 where save.id == Sample.request(number) {
+                    parked[number] = loaded(number, as: save)
+                }
+            }
+            #expect((round...2).allSatisfy { driver.core.window[Sample.request($0)] == nil })
+            let ended = driver.send(.spoolRead(.read))
+            #expect(ended.spoolReadCount == (round == 1 ? 1 : 0), "who is parked has its place")
+            driver.commit()
+            let woken = driver.fetch((round...2).compactMap { parked[$0] }) + driver.settle()
+            let begun = woken.commits.flatMap(\.saves).filter { $0.purgeStartedAt != nil }
+            #expect(begun.map(\.id) == [Sample.request(round)])
+        }
     }
 
     @Test func `a spool that cannot be read is gone on without, and that is reported`() {

@@ -20,9 +20,10 @@ extension EngineCore {
     /// The read under way has ended: the requests that it was for go on.
     mutating func spoolRead(_ outcome: SpoolReadOutcome, at now: WallTime) {
         guard outcome != .stopped, spoolGate.isReading else { return }
-        let passed = spoolGate.end()
-        if outcome == .unreadable, !passed.isEmpty {
-            actions.append(.report(.spoolNotRead(count: passed.count)))
+        let (passed, parkedCount) = spoolGate.end()
+        let count = passed.count + parkedCount
+        if outcome == .unreadable, count > 0 {
+            actions.append(.report(.spoolNotRead(count: count)))
         }
         for id in passed { apply(.due, to: id, ticket: nil, at: now) }
         guard spoolGate.hasParked else { return }
@@ -65,7 +66,6 @@ extension EngineCore {
     /// Sets what the clock must not be behind of: the newest time that the ledger has signed.
     package mutating func setClockFloor(_ floor: WallTime, at now: WallTime) {
         clockFloor = floor
-        around.clockFloor = floor
         noteClock(at: now)
         // What was parked for it may be from before the last stop.
         if !around.isClockBehind { wake(.clockBehind, at: now) }
@@ -88,7 +88,6 @@ extension EngineCore {
     mutating func reclock(_ step: ClockStep, at now: WallTime) {
         if let floor = step.waitsUntil {
             clockFloor = max(clockFloor, floor)
-            around.clockFloor = clockFloor
         }
         looseChanges.append(.reclock(step, at: now))
         nextBatch.hasWake = true
@@ -102,9 +101,9 @@ extension EngineCore {
             }
         }
         spoolGate.restart(at: now)
-        for name in laneOrder { lanes[name]?.reclock(by: step.by) }
+        for name in laneOrder { lanes[name]?.reclock(by: step.by, at: now) }
         massDeletionGuard.reclock(by: step.by)
-        for id in exchanges.keys { exchanges[id]?.exchange.reclock(step) }
+        for id in exchanges.keys { exchanges[id]?.exchange.reclock(step, at: now) }
         for id in exchangeRetries.keys { exchangeRetries[id] = now }
         renewals.lookAt = renewals.lookAt.map { _ in now }
         renewals.tendAt = renewals.tendAt.map { _ in now }

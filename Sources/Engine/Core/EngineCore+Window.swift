@@ -5,9 +5,13 @@ extension EngineCore {
     /// the store.
     ///
     /// Else those of one provider that hangs would fill the window, and nobody got past them.
-    mutating func admitNew(_ requests: [LoadedRequest], at now: WallTime) {
+    mutating func admitNew(_ requests: [LoadedRequest], by read: ReadNumber, at now: WallTime) {
+        guard !isBeforeStep(read) else {
+            // The store has taken over the jump, or is about to.
+            return noteDue(now)
+        }
         var shares: WindowShares?
-        for loaded in requests {
+        for loaded in requests where !isStale(loaded.request.id, read) {
             // One whose provider is paused is parked with that reason, and leaves at once.
             let isFull =
                 loaded.request.lane.map {
@@ -76,6 +80,7 @@ extension EngineCore {
             return
         }
         waitingNews.removeValue(forKey: id)
+        spoolGate.forget(id)
         suspects.removeAll { $0 == id }
         for (_, ticket) in waitingOperations.removeValue(forKey: id) ?? [] {
             reply(ticket, .notOpen)
@@ -175,9 +180,10 @@ extension EngineCore {
         guard isIdle == true, !isAwaitingSpool(id, at: now),
             let run = window.removeValue(forKey: id)
         else { return }
-        spoolGate.leave(id)
+        let isParked = run.loaded.request.phase.parkReason == .awaitingSpool
+        spoolGate.leave(id, isParked: isParked)
         if let lane = run.lane { lanes[lane]?.requestCount -= 1 }
-        if readsUnderWay > 0 { leftAfterRead[id] = lastRead }
+        if !readsUnderWay.isEmpty || !admissionsUnderWay.isEmpty { leftAfterRead[id] = lastRead }
         if suspects.first == id { suspects.removeFirst() }
         if let dueAt = run.loaded.request.dueAt { noteDue(dueAt) }
     }

@@ -5,83 +5,100 @@ import Lifecycle
 /// An application commits a credential to the spool and then asks for the deletion over the socket:
 /// whoever looks at the vault alone may miss it.
 struct SpoolGate: Sendable {
+    /// What a request of the window waits for.
+    private struct Place {
+        /// The number of the read.
+        let read: Int
+        /// Since when it has waited without a pause.
+        let since: WallTime
+    }
+
     /// Whether there is a spool to wait for.
     var isOn = false
     private(set) var isReading = false
-    /// Before the first read since the start nothing is known of any request.
-    private(set) var hasRead = false
     /// Requests may be parked until the spool is read.
     var hasParked = false
     var unsealed = UnsealedUsers()
-    /// Requests of the window that wait for a read that has not begun, and since when.
-    private var waiting: [RequestID: WallTime] = [:]
-    /// Those that wait for the read under way.
-    private var reading: [RequestID: WallTime] = [:]
+    /// Reads are numbered in the order in which they begin, from 1.
+    private var begunCount = 0
+    /// The last read that somebody waits for; the first one is for the requests of before the start.
+    private var lastWanted = 1
+    private var waiting: [RequestID: Place] = [:]
+    /// The reads that parked requests wait for: however long each read lasts, its end is theirs.
+    private var parked: [RequestID: Int] = [:]
+
+    private var endedCount: Int { isReading ? begunCount - 1 : begunCount }
+    /// Before the first read since the start nothing is known of any request.
+    private var hasRead: Bool { endedCount > 0 }
 
     /// Takes a request that came into the window.
     mutating func enter(_ loaded: LoadedRequest, at now: WallTime) {
-        guard isOn, !loaded.isSpoolRead, let stage = loaded.request.phase.stage,
+        guard isOn else { return }
+        let known = parked.removeValue(forKey: loaded.request.id)
+        guard !loaded.isSpoolRead, let stage = loaded.request.phase.stage,
             stage == .accepted || (!hasRead && stage <= .revoking)
         else { return }
-        waiting[loaded.request.id] = now
+        let read = known ?? begunCount + 1
+        guard read > endedCount else { return }
+        waiting[loaded.request.id] = Place(read: read, since: now)
+        lastWanted = max(lastWanted, read)
     }
 
-    /// Forgets a request that left the window.
-    mutating func leave(_ id: RequestID) {
-        guard isOn else { return }
-        waiting.removeValue(forKey: id)
-        reading.removeValue(forKey: id)
+    /// Takes a request out of the window; one that is parked for the spool keeps its place.
+    mutating func leave(_ id: RequestID, isParked: Bool) {
+        guard let place = waiting.removeValue(forKey: id), isParked,
+            parked.count < Limits.spoolPlacesMax
+        else { return }
+        parked[id] = place.read
     }
+
+    /// Forgets a request that has ended.
+    mutating func forget(_ id: RequestID) { parked.removeValue(forKey: id) }
 
     /// Begins a read for whoever waits.
     ///
     /// - Returns: Whether there is one to begin.
     mutating func begin() -> Bool {
-        guard isOn, !isReading, !waiting.isEmpty || !hasRead else { return false }
-        reading.merge(waiting) { $1 }
-        waiting.removeAll()
+        guard isOn, !isReading, lastWanted > begunCount else { return false }
+        begunCount += 1
         isReading = true
         return true
     }
 
     /// Ends the read under way.
     ///
-    /// - Returns: The requests that it was for, in order.
-    mutating func end() -> [RequestID] {
-        let passed = reading.keys.sorted()
-        reading.removeAll()
-        (isReading, hasRead) = (false, true)
-        return passed
+    /// - Returns: The requests of the window that it was for, in order, and how many it was for
+    ///   besides, which are parked.
+    mutating func end() -> (passed: [RequestID], parkedCount: Int) {
+        isReading = false
+        let passed = waiting.filter { $0.value.read <= endedCount }.keys.sorted()
+        for id in passed { waiting.removeValue(forKey: id) }
+        return (passed, parked.values.count { $0 == endedCount })
     }
 
     /// What is known about the credentials of a request's user.
     func knowledge(of id: RequestID, _ userHash: [UInt8], at now: WallTime) -> SpoolKnowledge {
         guard isOn else { return .read }
-        if let since = waiting[id] ?? reading[id] {
-            return now.since(since) >= Limits.spoolPatience ? .unread : .reading
+        if let place = waiting[id] {
+            return now.since(place.since) >= Limits.spoolPatience ? .unread : .reading
         }
         return unsealed.contains(userHash) ? .unsealed : .read
     }
 
     /// Requests that have waited for too long, in order.
     func overdue(at now: WallTime) -> [RequestID] {
-        guard !waiting.isEmpty || !reading.isEmpty else { return [] }
-        return [waiting, reading].flatMap { requests in
-            requests.compactMap { now.since($1) >= Limits.spoolPatience ? $0 : nil }
-        }
-        .sorted()
+        guard !waiting.isEmpty else { return [] }
+        return waiting.filter { now.since($0.value.since) >= Limits.spoolPatience }.keys.sorted()
     }
 
     /// When the next request has waited for too long.
     func wakeTime(after now: WallTime) -> WallTime? {
-        guard !waiting.isEmpty || !reading.isEmpty else { return nil }
-        return [waiting, reading].flatMap(\.values).map { $0 + Limits.spoolPatience }
-            .filter { $0 > now }.min()
+        guard !waiting.isEmpty else { return nil }
+        return waiting.values.map { $0.since + Limits.spoolPatience }.filter { $0 > now }.min()
     }
 
     /// The clock jumped: waiting begins anew.
     mutating func restart(at now: WallTime) {
-        waiting = waiting.mapValues { _ in now }
-        reading = reading.mapValues { _ in now }
+        waiting = waiting.mapValues { Place(read: $0.read, since: now) }
     }
 }
