@@ -35,8 +35,14 @@ package struct ClockStep: Hashable, Sendable {
         (to.since(from) < Limits.clockSettling ? from : to) + by
     }
 
+    /// The last time of the wrong clock.
+    ///
+    /// A clock that was set back by less than a step while the service was down showed later times
+    /// than at the jump. No other clock showed them.
+    package var latest: WallTime { to + Limits.clockStepMin - .milliseconds(1) }
+
     /// Whether a time that the service noted is one of the wrong clock.
-    package func covers(_ time: WallTime) -> Bool { from <= time && time <= to }
+    package func covers(_ time: WallTime) -> Bool { from <= time && time <= latest }
 
     /// What the right clock would have shown at a time of the wrong one.
     package func corrected(_ time: WallTime) -> WallTime { covers(time) ? time + by : time }
@@ -124,8 +130,14 @@ extension Revocation {
 }
 
 extension CodeExchange {
-    /// Takes over a jump of the clock.
-    package mutating func reclock(_ step: ClockStep) { createdAt = step.corrected(createdAt) }
+    /// Takes over a jump of the clock; nobody signs in later than now.
+    ///
+    /// - Parameters:
+    ///   - step: The jump.
+    ///   - now: The time of the right clock.
+    package mutating func reclock(_ step: ClockStep, at now: WallTime) {
+        createdAt = min(step.corrected(createdAt), now)
+    }
 }
 
 extension Optional where Wrapped == Approval {

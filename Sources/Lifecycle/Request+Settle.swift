@@ -16,9 +16,6 @@ extension Request {
         into effects: inout [RequestEffect]
     ) -> Bool? {
         guard let stage = phase.stage else { return nil }
-        if phase.parkReason == .clockBehind, !around.isClockBehind {
-            moveFence(to: around.clockFloor)
-        }
         if let reason = obstacle(in: stage, around) {
             park(stage, reason, until: nil, now: now)
             return false

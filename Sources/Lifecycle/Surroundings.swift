@@ -12,9 +12,6 @@ package struct Surroundings: Sendable {
     package var spool = SpoolKnowledge.read
     /// The clock is behind what the ledger has signed: nothing is revoked or purged.
     package var isClockBehind = false
-    /// The newest time that the ledger has signed: no request is older that came while the clock
-    /// was behind it.
-    package var clockFloor = WallTime.distantPast
     package var withoutIdentities: WithoutIdentities
     /// The state may be an old copy: nothing is revoked or purged until an operator says so.
     package var isRestrained = false

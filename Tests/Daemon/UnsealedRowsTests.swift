@@ -20,7 +20,7 @@ import Vault
             for input in heard.withLock({ $0 }) {
                 switch input {
                 case .unsealed(let now): users = now
-                case .admitted(let requests): found += requests.map { (users, $0) }
+                case .admitted(let requests, _): found += requests.map { (users, $0) }
                 default: break
                 }
             }
@@ -116,15 +116,32 @@ import Vault
         #expect(right.unsealed.isEmpty)
     }
 
-    @Test("a paused intake counts what it leaves in the spool")
+    @Test("a paused intake seals credentials, holds up whose it cannot, and takes no request")
     func paused() async throws {
-        let bench = try Bench()
+        let bench = try await benchWithLostKey()
         let ear = Ear()
-        let intake = try intake(bench, 1, ear)
+        let intake = try intake(bench, 2, ear)
         try await intake.setPaused(true)
-        let row = try bench.spooled("alice", "token-1", row: 1)
-        _ = try await intake.take(SpoolBatch(credentials: [row], requests: [], refused: []))
+        let batch = SpoolBatch(
+            credentials: [
+                try bench.spooled("alice", "token-2", row: 2),
+                try bench.spooled("bob", "token-3", row: 3),
+            ],
+            requests: [try request(bench, "bob", row: 4)],
+            refused: []
+        )
+        let receipts = try await intake.take(batch)
+        #expect(receipts.credentials == [.postponed, .sealed])
+        #expect(receipts.requests == [.postponed])
         #expect(ear.users?.contains(bench.hasher.hash("alice", domain: .user)) == true)
+        #expect(ear.users?.contains(bench.hasher.hash("bob", domain: .user)) == false)
+        #expect(ear.usersAtAdmission.isEmpty)
+        try await intake.setPaused(false)
+        let accepted = try await intake.take(batch).requests
+        guard case .accepted? = accepted.first else {
+            Issue.record("answered \(accepted)")
+            return
+        }
     }
 
     @Test("the many rows of one user hold up that user alone")

@@ -66,6 +66,56 @@ struct ClockCoreTests {
         #expect(driver.send(.timer).commits.first?.wakes == [.clockBehind])
     }
 
+    @Test func `a request that was dated well keeps its time when the clock is set back later`() {
+        let driver = CoreDriver.idle()
+        driver.send(.admitted([Sample.loaded(1)]))
+        driver.settle()
+        driver.now = driver.now + Sample.day * 2
+        let step = ClockStep(from: driver.now - Sample.day, to: driver.now, by: .seconds(-20))
+        driver.now = step.to + step.by
+        driver.send(.clockStepped(step))
+        driver.settle()
+        #expect(driver.core.isClockBehind)
+        driver.now = step.to + .seconds(1)
+        driver.send(.timer)
+        driver.settle()
+        #expect(!driver.core.isClockBehind)
+        let request = driver.core.window[Sample.request(1)]?.loaded.request
+        #expect(request?.fence(in: request?.purges.first) == Sample.start)
+        #expect(request?.acceptedAt == Sample.start)
+    }
+
+    @Test func `a request that was accepted before a jump is taken from the store after it`() {
+        let driver = CoreDriver.idle()
+        let read = driver.core.beginAdmission()
+        let step = ClockStep(from: Sample.start, to: driver.now, by: Self.year)
+        driver.now = driver.now + Self.year
+        driver.send(.clockStepped(step))
+        driver.settle()
+        // Its acceptance was committed before the jump, and is told after it.
+        let late = driver.send(.admitted([Sample.loaded(1, provider: nil)], by: read))
+        #expect(late.commits.isEmpty)
+        #expect(late.fetches.count == 1)
+        driver.fetch([])
+        let next = driver.core.beginAdmission()
+        let right = driver.send(.admitted([Sample.loaded(2, provider: nil)], by: next))
+        #expect(right.commits.count == 1)
+    }
+
+    @Test func `a code of before a clock that was ahead is not young for ever`() {
+        var exchange = CodeExchange(
+            credential: Sample.credential(1),
+            identity: Sample.identity(1),
+            provider: Sample.apple,
+            createdAt: Sample.start + Self.year - .seconds(400)
+        )
+        // The application noted the code before the service began, by the same clock.
+        let to = Sample.start + Self.year + .seconds(60)
+        let step = ClockStep(from: Sample.start + Self.year, to: to, by: .zero - Self.year)
+        exchange.reclock(step, at: to + step.by)
+        #expect(exchange.createdAt <= to + step.by)
+    }
+
     @Test func `what was read before a jump is read again`() {
         let driver = CoreDriver.idle()
         driver.send(.guardOverride(purges: 1, until: driver.now + Sample.day))

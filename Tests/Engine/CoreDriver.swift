@@ -140,6 +140,13 @@ final class CoreDriver {
     }
 }
 
+extension EngineInput {
+    /// Requests that were accepted by a commit that has just ended.
+    static func admitted(_ requests: [LoadedRequest]) -> EngineInput {
+        .admitted(requests, by: .latest)
+    }
+}
+
 // MARK: - What the actions are
 
 extension [EngineAction] {

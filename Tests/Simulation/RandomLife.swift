@@ -53,8 +53,18 @@ extension Simulator {
                 at(delay) { $0.setClock(error: error) }
             }
             at(.seconds(1300)) { $0.setClock(error: .zero) }
+            faults.admissionLatencyMaxMs = 200
+            isClockSetAtIntake = chance(500)
         }
         restart(isOwnCrash: false)
+    }
+
+    /// Somebody sets the clock right before a request is committed, or before the engine hears of it.
+    private mutating func drawClockAtIntake(after delay: Duration) {
+        guard isClockSetAtIntake else { return }
+        let error = Duration.seconds(pick([0, 0, 0, 3600]))
+        let late = latency(faults.admissionLatencyMaxMs)
+        at(chance(500) ? delay + late : delay - .milliseconds(50)) { $0.setClock(error: error) }
     }
 
     fileprivate mutating func drawUsers() {
@@ -76,6 +86,7 @@ extension Simulator {
                 let unsealedFor = Duration.seconds(Int64(pick([0, 0, 5, 90_000])))
                 at(delay) { $0.spoolToken(user: user, provider: apple, unsealedFor: unsealedFor) }
             }
+            drawClockAtIntake(after: delay)
             at(delay) { sim in
                 sim.writeDated(user: user)
                 let kind: RequestKind = isDeletion ? .deleteAccount : .revokeTokens

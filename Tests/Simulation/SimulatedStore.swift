@@ -195,7 +195,7 @@ struct SimulatedStore {
         clockError += step.by
         clockEpoch = step.epochAfter
         for id in requests.keys { requests[id]?.request.reclock(step, at: time) }
-        for id in exchanges.keys { exchanges[id]?.reclock(step) }
+        for id in exchanges.keys { exchanges[id]?.reclock(step, at: time) }
         for id in identities.keys {
             for index in identities[id]?.credentials.indices ?? 0..<0 {
                 let credential = identities[id]?.credentials[index]

@@ -67,6 +67,7 @@ struct SimulationTests {
     private static let invariants: [PlantedBug: String] = [
         .lostImport: "I-1:", .undoneStep: "I-7:", .forgottenKey: "I-8:", .heldTargetPurged: "I-10:",
         .unreadSpool: "I-14:", .unheardSeal: "I-14:", .lowFloor: "I-15:",
+        .staleTime: "I-15:",
     ]
 
     @Test(

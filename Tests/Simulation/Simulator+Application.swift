@@ -104,27 +104,41 @@ extension Simulator {
         for target in configuration.targets where world.rows[target]?[user] == nil {
             world.rows[target, default: [:]][user] = 3
         }
+        let read = core.beginAdmission()
         let id = RequestID(TimeOrderedID(at: now, entropy: &dice))
+        let isStale = bug == .staleTime && now.since(clockSetAt) < .seconds(1)
+        let time = isStale ? now + clockErrorBefore : clock
         var request = Request(
             id: id,
             kind: kind,
-            createdAt: clock,
-            acceptedAt: clock,
-            notBefore: clock + grace,
-            deadlineAt: clock + .seconds(30 * 86_400),
+            createdAt: time,
+            acceptedAt: time,
+            notBefore: time + grace,
+            deadlineAt: time + .seconds(30 * 86_400),
             identities: store.snapshots(of: user),
             targets: configuration.targets,
             directory: isDirectoryUnknownAtIntake ? nil : configuration.directory
         )
         // Those of every second user came by the spool.
         request.isAnonymous = user.isMultiple(of: 2)
+        if clock < clockFloor {
+            for index in request.purges.indices { request.purges[index].restoredAt = clockFloor }
+        }
         store.requests[id] = SimulatedStore.Row(request: request, user: user)
         if let key { store.idempotency[key] = id }
         acknowledged.insert(id)
         acceptedAt[id] = now
         taken[id] = store.requests[id]
-        if let loaded = store.loaded(id) { turn([.admitted([loaded])]) }
+        admit(id, by: read)
         return id
+    }
+
+    /// Tells the engine, which hears of it some time after the commit.
+    private mutating func admit(_ id: RequestID, by read: ReadNumber) {
+        guard let loaded = store.loaded(id) else { return }
+        let input = EngineInput.admitted([loaded], by: bug == .staleAdmission ? .latest : read)
+        guard faults.admissionLatencyMaxMs > 0 else { return turn([input]) }
+        schedule(.input(input), after: latency(faults.admissionLatencyMaxMs))
     }
 
     @discardableResult

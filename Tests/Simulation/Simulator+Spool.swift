@@ -16,7 +16,8 @@ extension Simulator {
     /// What a start does besides.
     mutating func prepareCore() {
         if hasSpool { core.awaitSpool() }
-        if bug != .lowFloor { core.setClockFloor(Simulator.start, at: clock) }
+        clockFloor = bug == .lowFloor ? .distantPast : Simulator.start
+        if bug != .lowFloor { core.setClockFloor(clockFloor, at: clock) }
     }
 
     /// An application commits a token.
@@ -87,7 +88,8 @@ extension Simulator {
     mutating func setClock(error: Duration) {
         guard error != clockError else { return }
         let step = ClockStep(from: clockEpoch, to: clock, by: error - clockError)
-        clockError = error
+        clockFloor = max(clockFloor, step.waitsUntil ?? clockFloor)
+        (clockErrorBefore, clockError) = (clockError, error)
         clockEpoch = step.epochAfter
         clockSetAt = now
         guard bug != .unheardStep else { return }

@@ -43,6 +43,10 @@ enum PlantedBug: String, CaseIterable {
     case unheardStep
     /// The clock may be behind the ledger.
     case lowFloor
+    /// A request counts as it was accepted, although the clock was set or it went on since.
+    case staleAdmission
+    /// A request takes its time from a clock that was set before the commit.
+    case staleTime
 }
 
 /// Drives ``EngineCore`` with a manual clock, a world with faults, and crashes between any two
@@ -55,6 +59,8 @@ struct Simulator {
         var crashPerMille = 0
         var commitLatencyMaxMs: Int64 = 5
         var callLatencyMaxMs: Int64 = 400
+        /// From the commit that accepts a request until the engine hears of it.
+        var admissionLatencyMaxMs: Int64 = 0
         /// A revocation or purge happens up to so many times more than it is answered.
         var repeatsMax = 0
         /// Providers that answer nothing until that time.
@@ -99,6 +105,12 @@ struct Simulator {
     var clock: WallTime { now + clockError }
     /// Since when the machine's clock was not set, by its own time.
     var clockEpoch = Simulator.start
+    /// What it showed before it was set back a little, or what the ledger has signed.
+    var clockFloor = Simulator.start
+    /// How far it was ahead before.
+    var clockErrorBefore = Duration.zero
+    /// Somebody sets it while requests are accepted.
+    var isClockSetAtIntake = false
     /// When somebody set it last.
     var clockSetAt = WallTime.distantPast
     /// Requests wait for the spool.

@@ -14,7 +14,7 @@ extension DaemonBackend {
             kind: submission.kind,
             user: submission.user,
             userHash: hash(submission.user),
-            createdAt: parts.now(),
+            createdAt: nil,
             origin: .control(uid: caller.uid, role: caller.role.rawValue)
         )
         accepted.operatorUID = caller.operatorUID

@@ -354,7 +354,8 @@ struct DaemonBuilder: Sendable {
             clock: IntakeClock(
                 clock: base.clock,
                 floor: { engine.inspect { $0.clockFloor } },
-                settleStore: { await engine.settleClock() }
+                settleStore: { await engine.settleClock() },
+                beginAdmission: { engine.beginAdmission() }
             ),
             logger: logger
         )

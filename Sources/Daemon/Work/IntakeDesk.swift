@@ -16,7 +16,7 @@ final class IntakeDesk: SpoolIntake {
     let unsealed: UnsealedRows
     private let mint: IdentifierMint
     private let now: @Sendable () -> WallTime
-    private let clock: AnchoredClock?
+    private let clock: IntakeClock?
     private let logger: Logger
     private let isPausedFlag = Mutex(false)
     /// The name under which the state keeps a pause, so that a restart does not end it.
@@ -33,7 +33,7 @@ final class IntakeDesk: SpoolIntake {
         hasher: any KeyedHasher,
         shelf: AdapterShelf,
         credentials: CredentialDesk,
-        clock: AnchoredClock? = nil,
+        clock: IntakeClock? = nil,
         logger: Logger
     ) {
         self.clock = clock
@@ -70,7 +70,6 @@ final class IntakeDesk: SpoolIntake {
 
     private func apply(_ isPaused: Bool) {
         isPausedFlag.withLock { $0 = isPaused }
-        credentials.post(.intakePaused(isPaused))
         pauseListener.withLock { $0 }.body?(isPaused)
     }
 
@@ -86,47 +85,42 @@ final class IntakeDesk: SpoolIntake {
     func accept(_ submissions: [Submission]) async throws -> [SubmissionOutcome] {
         let known = Set(shelf.current.configuration.providers.map(\.name))
         let isKnown = submissions.map { $0.options.providers?.isSubset(of: known) ?? true }
-        let taken = zip(submissions, isKnown).filter(\.1).map { submission, _ in
-            corrected(submission)
-        }
-        let stepCount = clock?.stepCount ?? 0
-        let time = now()
-        var accepted =
-            taken.isEmpty
-            ? []
-            : try await state.accept(
-                taken,
-                policy: shelf.current.intakePolicy,
-                now: time,
-                newID: { [mint] in mint.requestID() }
-            )
-        if let step = clock?.step(of: time, since: stepCount) { reclock(&accepted, step) }
-        tellEngine(accepted, of: taken)
+        let taken = zip(submissions, isKnown).filter(\.1).map(\.0)
+        let read = clock?.beginAdmission() ?? .latest
+        var admitted: [LoadedRequest] = []
+        defer { credentials.post(.admitted(admitted, by: read)) }
+        let accepted = try await acceptDated(taken)
+        admitted = tell(accepted, of: taken)
         var next = accepted.makeIterator()
         return isKnown.map {
             $0 ? next.next() ?? .rejected(.malformedRow) : .rejected(.unknownProvider)
         }
     }
 
-    /// A row of the spool that was dated by a clock that was behind is as new as it is.
-    private func corrected(_ submission: Submission) -> Submission {
-        guard case .spool = submission.origin, let clock else { return submission }
-        var submission = submission
-        submission.createdAt = clock.corrected(submission.createdAt)
-        return submission
-    }
-
-    /// The clock jumped while they were committed with a time of before.
-    private func reclock(_ outcomes: inout [SubmissionOutcome], _ step: ClockStep) {
-        credentials.post(.clockStepped(step))
-        outcomes = outcomes.map { outcome in
-            guard case .accepted(var loaded, let absorbed) = outcome else { return outcome }
-            loaded.request.reclock(step, at: now())
-            return .accepted(loaded, absorbing: absorbed)
+    /// Accepts by one clock: again when it jumps before the commit has its time.
+    ///
+    /// - Returns: One outcome per submission.
+    private func acceptDated(_ submissions: [Submission]) async throws -> [SubmissionOutcome] {
+        while !submissions.isEmpty {
+            let stepCount = await clock?.settle() ?? 0
+            let outcomes = try await state.accept(
+                submissions.map { clock?.corrected($0) ?? $0 },
+                policy: shelf.current.intakePolicy,
+                now: { [now, clock] in clock.map { $0.now(after: stepCount) } ?? now() },
+                newID: { [mint] in mint.requestID() }
+            )
+            if let outcomes { return outcomes }
         }
+        return []
     }
 
-    private func tellEngine(_ outcomes: [SubmissionOutcome], of submissions: [Submission]) {
+    /// Reports what became of submissions.
+    ///
+    /// - Returns: The requests for the engine.
+    private func tell(
+        _ outcomes: [SubmissionOutcome],
+        of submissions: [Submission]
+    ) -> [LoadedRequest] {
         var admitted: [LoadedRequest] = []
         for (submission, outcome) in zip(submissions, outcomes) {
             switch outcome {
@@ -142,24 +136,25 @@ final class IntakeDesk: SpoolIntake {
                 break
             }
         }
-        if !admitted.isEmpty { credentials.post(.admitted(admitted)) }
+        return admitted
     }
 
     /// Takes one read of the spool: credentials before requests, so that a request sees its
     /// credentials.
+    ///
+    /// While the intake is paused, credentials are sealed as over the socket, and requests wait.
     func take(_ batch: SpoolBatch) async throws -> SpoolReceipts {
-        guard !isPaused else {
-            unsealed.note(batch.credentials, batch.credentials.map { _ in .postponed })
-            return SpoolReceipts(
-                credentials: batch.credentials.map { _ in .postponed },
-                requests: batch.requests.map { _ in .postponed }
-            )
-        }
         let waiting = try await signIns.prove(batch.credentials, now: now())
         let sealed = try await storeCredentials(batch.credentials, butNotOf: waiting)
         // Before the requests: theirs wait.
         unsealed.note(batch.credentials, sealed)
         if unsealed.isEmpty { credentials.troubles.clear() }
+        guard !isPaused else {
+            return SpoolReceipts(
+                credentials: sealed,
+                requests: batch.requests.map { _ in .postponed }
+            )
+        }
         let outcomes = try await acceptSpooled(batch.requests, butNotOf: waiting)
         if !batch.refused.isEmpty {
             try await state.refuse(batch.refused, now: now())
@@ -227,7 +222,7 @@ final class IntakeDesk: SpoolIntake {
                 provider: row.provider,
                 kind: row.kind,
                 secret: row.secret,
-                createdAt: row.createdAt,
+                createdAt: clock?.corrected(row.createdAt) ?? row.createdAt,
                 clientID: row.clientID,
                 subject: row.subject,
                 redirectURI: row.redirectURI,

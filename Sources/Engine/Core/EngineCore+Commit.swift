@@ -214,7 +214,7 @@ extension EngineCore {
 
     /// One suspect at a time, and nothing beside it.
     private mutating func runNextSuspect() {
-        guard let id = suspects.first, window.isEmpty, readsUnderWay == 0 else { return }
+        guard let id = suspects.first, window.isEmpty, readsUnderWay.isEmpty else { return }
         load([id])
     }
 }

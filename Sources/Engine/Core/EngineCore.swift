@@ -78,7 +78,9 @@ package struct EngineCore: Sendable {
     /// it.
     var leftAfterRead: [RequestID: ReadNumber] = [:]
     var lastRead = ReadNumber(value: 0)
-    var readsUnderWay = 0
+    var readsUnderWay: Set<ReadNumber> = []
+    var admissionsUnderWay: Set<ReadNumber> = []
+    private var leftCountToPrune = Limits.windowMax
     var isFetching = false
     /// Lanes whose due requests the last fetch left in the store.
     var skippedLanes: Set<ProviderName> = []
@@ -87,11 +89,10 @@ package struct EngineCore: Sendable {
     var nextDueAt: WallTime? = .distantPast
     /// Due times noted while a fetch was under way, which cannot know them.
     var dueNotedDuringFetch: WallTime?
-    var isIntakePaused = false
     /// What requests wait for that came by the socket.
     var spoolGate = SpoolGate()
-    /// The newest time that the ledger has signed.
-    var clockFloor = WallTime.distantPast
+    /// What the clock must not be behind of: the newest time that the ledger has signed.
+    package internal(set) var clockFloor = WallTime.distantPast
     /// Jumps of the clock that the store has not taken over yet; what it reads may be of before.
     var reclocksUnderWay = 0
     /// Who waits for that.
@@ -230,13 +231,14 @@ package struct EngineCore: Sendable {
 
     private mutating func consume(_ input: EngineInput, at now: WallTime) {
         switch input {
-        case .admitted(let requests):
-            admitNew(requests, at: now)
+        case .admitted(let requests, let read):
+            admitNew(requests, by: read, at: now)
+            end(read)
         case .fetched(let read, let due, let limit):
             isFetching = false
             guard !isBeforeStep(read) else {
                 nextDueAt = now
-                endRead()
+                end(read)
                 break
             }
             nextDueAt = [due.requests.count >= limit ? now : due.nextDueAt, dueNotedDuringFetch]
@@ -244,15 +246,15 @@ package struct EngineCore: Sendable {
             dueNotedDuringFetch = nil
             noteRest(of: due.requests, at: now)
             admit(due.requests.filter { !isStale($0.request.id, read) }, at: now)
-            endRead()
+            end(read)
         case .loaded(let read, let requests, let asked):
             guard !isBeforeStep(read) else {
-                endRead()
+                end(read)
                 load(asked)
                 break
             }
             adoptLoaded(requests, asked: asked, by: read, at: now)
-            endRead()
+            end(read)
         case .codes(let loaded):
             for exchange in loaded { adopt(exchange, event: nil, at: now) }
         case .committed(let news):
@@ -281,31 +283,49 @@ package struct EngineCore: Sendable {
         case .clockSettled(let ticket):
             if reclocksUnderWay == 0 { reply(ticket, .done) } else { reclockTickets.append(ticket) }
         case .clockFloor(let floor):
-            setClockFloor(floor, at: now)
+            // It may be of before a jump; what counts after that follows.
+            setClockFloor(reclocksUnderWay > 0 ? max(floor, clockFloor) : floor, at: now)
         case .renewalsFound(let due):
             found(due, at: now)
         case .renewed(let id, let answer):
             renewed(id, answer, at: now)
         case .operate, .pause, .resume, .pauseTarget, .resumeTarget, .placeHold, .liftHold,
-            .reconfigured, .guardOverride, .intakePaused, .restraintLifted, .probe, .timer:
+            .reconfigured, .guardOverride, .restraintLifted, .probe, .timer:
             command(input, at: now)
         }
     }
 
     /// Whether a read may show times of before a jump of the clock.
-    private func isBeforeStep(_ read: ReadNumber) -> Bool {
+    func isBeforeStep(_ read: ReadNumber) -> Bool {
         reclocksUnderWay > 0 || read <= lastReadBeforeStep
     }
 
     mutating func beginRead() -> ReadNumber {
-        readsUnderWay += 1
         lastRead = ReadNumber(value: lastRead.value + 1)
+        readsUnderWay.insert(lastRead)
         return lastRead
     }
 
-    private mutating func endRead() {
-        readsUnderWay -= 1
-        if readsUnderWay == 0 { leftAfterRead.removeAll(keepingCapacity: true) }
+    /// Begins to accept requests in the store.
+    ///
+    /// - Returns: Shows how old they are when they come.
+    package mutating func beginAdmission() -> ReadNumber {
+        lastRead = ReadNumber(value: lastRead.value + 1)
+        admissionsUnderWay.insert(lastRead)
+        return lastRead
+    }
+
+    private mutating func end(_ read: ReadNumber) {
+        readsUnderWay.remove(read)
+        admissionsUnderWay.remove(read)
+        let begun = [readsUnderWay.min(), admissionsUnderWay.min()].compactMap(\.self)
+        guard let oldest = begun.min() else {
+            return leftAfterRead.removeAll(keepingCapacity: true)
+        }
+        // There is always a read under way while applications submit without a pause.
+        guard leftAfterRead.count >= leftCountToPrune else { return }
+        leftAfterRead = leftAfterRead.filter { $0.value >= oldest }
+        leftCountToPrune = max(Limits.windowMax, 2 * leftAfterRead.count)
     }
 
     /// Whether a read may show a request as it was before it left the window.

@@ -12,6 +12,9 @@ package struct Ticket: Hashable, Sendable {
 package struct ReadNumber: Hashable, Sendable, Comparable {
     package let value: UInt64
 
+    /// Later than every read that has begun: what it brings is as the store has it.
+    package static let latest = ReadNumber(value: .max)
+
     package static func < (left: ReadNumber, right: ReadNumber) -> Bool { left.value < right.value }
 }
 
@@ -43,8 +46,9 @@ package struct ExchangeResult: Hashable, Sendable {
 
 /// Everything that can happen to the engine.
 package enum EngineInput: Sendable {
-    /// Requests that were accepted just now.
-    case admitted([LoadedRequest])
+    /// Requests that were accepted just now, by a commit that began after
+    /// ``EngineCore/beginAdmission()``.
+    case admitted([LoadedRequest], by: ReadNumber)
     /// The answer to ``EngineAction/fetchDue(_:limit:excluding:laneLimits:)``.
     case fetched(ReadNumber, DueRequests, limit: Int)
     /// The answer to ``EngineAction/load(_:_:)``, with what was asked for.
@@ -85,7 +89,6 @@ package enum EngineInput: Sendable {
     case liftHold(String, by: UInt32, Ticket)
     /// An operator lets this many purges past the mass-deletion guard.
     case guardOverride(purges: Int, until: WallTime)
-    case intakePaused(Bool)
     /// An operator lets work go on with a state that may be an old copy.
     case restraintLifted
     /// Answered at once, to show that the loop turns.

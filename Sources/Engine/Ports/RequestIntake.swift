@@ -68,7 +68,11 @@ package struct Submission: Sendable {
     package let user: UserID
     /// Keyed hash of the user id.
     package let userHash: [UInt8]
-    package var createdAt: WallTime
+    /// When the application noted it; `nil` where it asks at this moment.
+    package var createdAt: WallTime?
+    /// What is dated up to then goes, too: the application noted the submission by a clock that was
+    /// ahead, and its rows as well.
+    package var datedUpTo: WallTime?
     package var options: SubmissionOptions
     package var idempotency: IdempotencyKey?
     package let origin: SubmissionOrigin
@@ -86,7 +90,7 @@ package struct Submission: Sendable {
         kind: RequestKind,
         user: UserID,
         userHash: [UInt8],
-        createdAt: WallTime,
+        createdAt: WallTime?,
         origin: SubmissionOrigin
     ) {
         self.kind = kind
@@ -157,14 +161,30 @@ package protocol RequestIntake: Sendable {
     /// - Parameters:
     ///   - submissions: At most a few hundred; a failing one never spoils its neighbours.
     ///   - policy: As configured now.
-    ///   - now: The time of acceptance.
+    ///   - now: The time of acceptance, asked for inside the commit: what the store takes over of a
+    ///     jump of the clock comes before or after the time and the commit alike. `nil` to take
+    ///     nothing.
     ///   - newID: Makes the id of a new request.
-    /// - Returns: One outcome per submission, in order.
+    /// - Returns: One outcome per submission, in order; `nil` when nothing was to be taken.
     /// - Throws: When nothing was taken and nothing may be acknowledged.
     func accept(
         _ submissions: [Submission],
         policy: IntakePolicy,
+        now: @escaping @Sendable () -> WallTime?,
+        newID: @escaping @Sendable () -> RequestID
+    ) async throws -> [SubmissionOutcome]?
+}
+
+extension RequestIntake {
+    /// Takes submissions at a time that is known.
+    ///
+    /// - Throws: When nothing was taken and nothing may be acknowledged.
+    package func accept(
+        _ submissions: [Submission],
+        policy: IntakePolicy,
         now: WallTime,
         newID: @escaping @Sendable () -> RequestID
-    ) async throws -> [SubmissionOutcome]
+    ) async throws -> [SubmissionOutcome] {
+        try await accept(submissions, policy: policy, now: { now }, newID: newID) ?? []
+    }
 }

@@ -118,6 +118,9 @@ package final class DeletionEngine: Sendable {
     /// Hands an input to the loop.
     package func post(_ input: EngineInput) { mailbox.post(input) }
 
+    /// Says that requests are about to be accepted; ends with ``EngineInput/admitted(_:by:)``.
+    package func beginAdmission() -> ReadNumber { core.withLock { $0.beginAdmission() } }
+
     /// Applies an operation to an open request and waits until that is durable; after a hold no
     /// purge of it begins.
     package func operate(_ id: RequestID, _ event: RequestEvent) async -> OperationOutcome {

@@ -11,7 +11,7 @@ struct ClockWriter {
     /// - Throws: `DatabaseError`.
     func reclock(_ step: ClockStep, at now: WallTime) throws {
         let by = SQLValue.int(step.by.milliseconds)
-        let (from, to) = (SQLValue.time(step.from), SQLValue.time(step.to))
+        let (from, to) = (SQLValue.time(step.from), SQLValue.time(step.latest))
         try movePurges(isForward: step.by > .zero, from, to)
         if step.by > .zero { try moveWaits(from, to, by) }
         try database.run(
@@ -205,6 +205,13 @@ struct ClockWriter {
             second
         )
         try database.run("DELETE FROM purge_log WHERE second > ?1", second)
+        try database.run(
+            """
+            UPDATE credentials SET created_at = ?1
+            WHERE code_phase IN ('pending', 'exchanging') AND created_at > ?1
+            """,
+            .time(now)
+        )
         for column in ["last_live_at", "last_refresh_at", "refresh_begun_at"] {
             try database.run(
                 "UPDATE credentials SET \(column) = ?1 WHERE \(column) > ?1",

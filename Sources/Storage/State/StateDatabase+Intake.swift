@@ -9,12 +9,13 @@ extension StateDatabase: RequestIntake {
     package func accept(
         _ submissions: [Submission],
         policy: IntakePolicy,
-        now: WallTime,
+        now: @escaping @Sendable () -> WallTime?,
         newID: @escaping @Sendable () -> RequestID
-    ) async throws -> [SubmissionOutcome] {
+    ) async throws -> [SubmissionOutcome]? {
         let pen = pen
         return try await writer.perform { database in
             try RequestWriter.write(database, pen) { requests in
+                guard let now = now() else { return nil }
                 var intake = Intake(requests: requests, policy: policy, now: now, newID: newID)
                 let outcomes = try submissions.map { try intake.take($0) }
                 try intake.forgetOldKeys()
@@ -185,7 +186,7 @@ private struct Intake {
         ) { (generation: $0.int(0) + 1, isHeld: $0.bool(1)) }
         let known = try VaultIdentity.all(of: submission.userHash, database)
         let grace = max(policy.gracePeriod, .seconds(submission.options.graceSeconds ?? 0))
-        let createdAt = min(submission.createdAt, now)
+        let createdAt = min(submission.createdAt ?? now, now)
         var request = Request(
             id: newID(),
             kind: submission.kind,
@@ -201,6 +202,9 @@ private struct Intake {
         request.isHeld = facts?.isHeld ?? false
         request.submittedBy = submission.operatorUID
         request.isAnonymous = submission.isAnonymous
+        for index in request.purges.indices {
+            request.purges[index].restoredAt = submission.datedUpTo
+        }
         var loaded = LoadedRequest(
             request: request,
             user: submission.user,

@@ -1,0 +1,72 @@
+import Engine
+import Lifecycle
+import Synchronization
+
+/// Dates what comes in: by the clock whose jumps the store has all taken over, and by no other.
+final class IntakeClock: Sendable {
+    private let clock: AnchoredClock
+    private let floor: @Sendable () -> WallTime
+    private let settleStore: @Sendable () async -> Void
+    /// Says that requests are about to be accepted.
+    let beginAdmission: @Sendable () -> ReadNumber
+    /// How many jumps the store has taken over.
+    private let settledCount = Mutex(0)
+
+    /// - Parameters:
+    ///   - clock: The service's.
+    ///   - floor: What the clock must not be behind of.
+    ///   - settleStore: Returns when the store has taken over every jump of the clock.
+    ///   - beginAdmission: Says that requests are about to be accepted.
+    init(
+        clock: AnchoredClock,
+        floor: @escaping @Sendable () -> WallTime,
+        settleStore: @escaping @Sendable () async -> Void,
+        beginAdmission: @escaping @Sendable () -> ReadNumber
+    ) {
+        self.clock = clock
+        self.floor = floor
+        self.settleStore = settleStore
+        self.beginAdmission = beginAdmission
+    }
+
+    /// Waits until the store has taken over every jump.
+    ///
+    /// - Returns: How often the clock had jumped.
+    func settle() async -> Int {
+        let stepCount = clock.stamp().stepCount
+        guard settledCount.withLock({ $0 < stepCount }) else { return stepCount }
+        await settleStore()
+        settledCount.withLock { $0 = max($0, stepCount) }
+        return stepCount
+    }
+
+    /// The time; `nil` when the clock has jumped since.
+    func now(after stepCount: Int) -> WallTime? {
+        let stamp = clock.stamp()
+        return stamp.stepCount == stepCount ? stamp.time : nil
+    }
+
+    /// What the right clock would have shown when an application noted a time.
+    func corrected(_ time: WallTime) -> WallTime { clock.corrected(time) }
+
+    /// Takes over what is known of the clock by which a submission was noted, and is accepted.
+    ///
+    /// What an application noted by a clock that was behind is as new as it is. What it noted by one
+    /// that was ahead is from now, and what the user wrote by that clock goes. While the clock is
+    /// behind, the true time is not before its floor.
+    func corrected(_ submission: Submission) -> Submission {
+        var submission = submission
+        let (now, floor) = (clock.now(), floor())
+        if now < floor { submission.datedUpTo = floor }
+        guard let noted = submission.createdAt else { return submission }
+        // Soon after a clock was set back a little it shows what it has shown: the later time counts.
+        let corrected = clock.corrected(noted)
+        let time = noted <= now ? max(noted, corrected) : corrected
+        submission.createdAt = time
+        let ahead = time.since(now)
+        if clock.hasShown(noted) || (ahead > .zero && ahead < Limits.clockStepMin) {
+            submission.datedUpTo = max(submission.datedUpTo ?? noted, noted, time)
+        }
+        return submission
+    }
+}
