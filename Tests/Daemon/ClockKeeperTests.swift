@@ -3,6 +3,7 @@ import Lifecycle
 import Storage
 import Synchronization
 import Testing
+import Vault
 
 @testable import Daemon
 
@@ -97,6 +98,25 @@ import Testing
         #expect(try await machine.acceptedAt(id) == Bench.start + .seconds(10) + Self.year * 2)
     }
 
+    @Test("a request seems to be of later when the clock is set back by a second while down")
+    func slewWhileDown() async throws {
+        let machine = try Machine()
+        let first = machine.clock
+        _ = try await machine.start(first)
+        machine.pass(.seconds(10))
+        let id = try await machine.submit(first.now()).request.id
+        machine.set(by: .milliseconds(-1500))
+        let clock = machine.clock
+        _ = try await machine.start(clock)
+        let steps = Mutex<[ClockStep]>([])
+        clock.onStep { step in steps.withLock { $0.append(step) } }
+        machine.set(by: Self.year)
+        let now = clock.now()
+        let heard = steps.withLock { $0 }
+        _ = try await machine.bench.state.commit(heard.map { .reclock($0, at: now) })
+        #expect(try await machine.acceptedAt(id) == now)
+    }
+
     @Test("a kill after the commit of a small step back forgets neither wait nor forgiveness")
     func killAfterStepBack() async throws {
         let machine = try Machine()
@@ -129,5 +149,50 @@ import Testing
         _ = try await machine.bench.state.commit(heard.map { .reclock($0, at: now) })
         #expect(try await machine.acceptedAt(id) == Bench.start + Self.year)
         #expect(try await machine.bench.state.clockRecord()?.stepNumber == 1)
+    }
+
+    @Test("a code that an application dated before a jump is as new as it is")
+    func spooledCredential() async throws {
+        let machine = try Machine()
+        machine.set(by: .zero - Self.year - .seconds(60))
+        let (bench, clock) = (machine.bench, machine.clock)
+        let dated = clock.now() + .seconds(5)
+        machine.pass(.seconds(10))
+        machine.set(by: Self.year)
+        let desk = try bench.desk(
+            SealedVault(keyring: VaultKeyring(active: try Bench.key(1)))
+        )
+        let intake = IntakeDesk(
+            state: bench.state,
+            hasher: bench.hasher,
+            shelf: desk.shelf,
+            credentials: desk,
+            clock: IntakeClock(
+                clock: clock,
+                floor: { .distantPast },
+                settleStore: {},
+                beginAdmission: { .latest }
+            ),
+            logger: bench.log.logger
+        )
+        _ = clock.now()
+        let code = SpoolCredential(
+            row: SpoolRow(
+                spoolID: "s",
+                rowID: 1,
+                fingerprint: bench.hasher.hash("code", domain: .spoolRow)
+            ),
+            user: try #require(UserID("ann")),
+            userHash: bench.hasher.hash("ann", domain: .user),
+            provider: ProviderName("apple"),
+            kind: .authorizationCode,
+            secret: Secret("code"),
+            createdAt: dated
+        )
+        let batch = SpoolBatch(credentials: [code], requests: [], refused: [])
+        let receipts = try await intake.take(batch).credentials
+        #expect(receipts == [SpoolCredentialReceipt.sealed])
+        let stored = try await bench.state.recover(isOwnCrash: false, at: Bench.start).exchanges
+        #expect(stored.map(\.exchange.createdAt) == [dated + Self.year])
     }
 }

@@ -80,7 +80,11 @@ final class ClockKeeper: Sendable {
         let stamp = clock.takeOver()
         let (current, missed) = await record(after: known, at: stamp)
         if let missed { clock.learn(missed) }
-        clock.begin(epoch: current.epoch)
+        let isGoingOn = missed == nil && known?.bootID == bootID
+        clock.begin(
+            epoch: current.epoch,
+            notBefore: isGoingOn ? known?.expected(at: stamp.reading) ?? .distantPast : .distantPast
+        )
         try await state.reclock(missed, at: stamp.time, keeping: current)
         if let missed { report(missed) }
         return current.earliest

@@ -120,8 +120,15 @@ package final class AnchoredClock: EngineClock {
     /// Since when the clock has not jumped, by its own time.
     package var epoch: WallTime { state.withLock { $0.epoch } }
 
-    /// Takes over since when the clock has not jumped, if that was before the start.
-    package func begin(epoch: WallTime) { state.withLock { $0.epoch = min($0.epoch, epoch) } }
+    /// Goes on where an earlier process stopped: since when the clock has not jumped, and what it
+    /// showed by now without a slew.
+    package func begin(epoch: WallTime, notBefore shown: WallTime = .distantPast) {
+        state.withLock { state in
+            state.epoch = min(state.epoch, epoch)
+            guard shown.since(state.last) < Limits.clockStepMin else { return }
+            state.last = max(state.last, shown)
+        }
+    }
 
     /// How often the clock has jumped.
     package var stepCount: Int { state.withLock { $0.stepCount } }
@@ -158,14 +165,6 @@ package final class AnchoredClock: EngineClock {
             epoch: state.epoch,
             stepCount: state.stepCount
         )
-    }
-
-    /// The jumps since there had been so many, as one of a single time; `nil` for none.
-    package func step(of time: WallTime, since stepCount: Int) -> ClockStep? {
-        let steps = state.withLock { $0.steps.suffix($0.stepCount - stepCount) }
-        guard !steps.isEmpty else { return nil }
-        let sum = steps.reduce(Duration.zero) { $0 + $1.by }
-        return ClockStep(from: time, to: time, by: sum)
     }
 
     /// What the right clock would have shown when an application noted a time.

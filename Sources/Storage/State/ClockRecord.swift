@@ -63,9 +63,14 @@ package struct ClockRecord: Hashable, Sendable {
     /// From when on something may be destroyed.
     package var earliest: WallTime { max(floor, awaited) }
 
+    /// What a clock shows at a later reading that has not been set since this one.
+    package func expected(at now: AnchoredClock.Anchor) -> WallTime {
+        reading.wall + (now.uptime - reading.uptime)
+    }
+
     /// The jump between this reading and a later one of the same boot.
     package func step(to now: AnchoredClock.Anchor) -> ClockStep? {
-        let expected = reading.wall + (now.uptime - reading.uptime)
+        let expected = expected(at: now)
         let by = now.wall.since(expected)
         guard now.uptime >= reading.uptime,
             abs(by.milliseconds) >= Limits.clockStepMin.milliseconds
