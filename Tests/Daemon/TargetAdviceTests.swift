@@ -95,6 +95,20 @@ struct TargetAdviceTests {
         return answer
     }
 
+    @Test func `rows of a clock that was years ahead do not pause their store`() async throws {
+        let bench = try Bench()
+        try await Self.make(
+            "app.db",
+            """
+            CREATE TABLE posts(author TEXT, editor TEXT, team TEXT, made INTEGER);
+            INSERT INTO posts VALUES ('a', 'e', 't', 2000000000000);
+            """,
+            in: bench
+        )
+        try await Self.make("crm.db", "CREATE TABLE notes(team TEXT, text TEXT)", in: bench)
+        #expect(try await Self.check("app-db", on: bench).findings.isEmpty)
+    }
+
     @Test func `what a check would have somebody know is told, once, and is no finding`()
         async throws
     {

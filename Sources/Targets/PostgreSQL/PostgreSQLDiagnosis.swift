@@ -109,15 +109,17 @@ struct PostgreSQLDiagnosis {
         }
         let year1990 = Int64(631_152_000_000)
         let horizon = (now + TargetLimits.clockSkew).unixMilliseconds
+        let unitHorizon = TargetLimits.unitHorizon.unixMilliseconds
         let rows = try ask(
             """
-            SELECT count(*), count(*) FILTER (WHERE m > \(year1990) AND m <= \(horizon))
+            SELECT count(*), count(*) FILTER (WHERE m > \(year1990) AND m <= \(horizon)),
+              count(*) FILTER (WHERE m > \(year1990) AND m <= \(unitHorizon))
             FROM (SELECT \(moment) AS m FROM \(shape.reference) WHERE \(column) IS NOT NULL
                 LIMIT \(PostgreSQLLimits.sampleRows)) AS q
             """
         )
         let (count, plausible) = (rows.integer(0), rows.integer(1))
-        if count > 0, plausible == 0 {
+        if count > 0, rows.integer(2) == 0 {
             problems.append(
                 "column '\(creation.column)' of table '\(shape.name)' holds no plausible time in"
                     + " \(creation.unit.rawValue)"

@@ -194,15 +194,16 @@ enum Diagnosis {
         let statement = try db.makeStatement(
             sql: "SELECT count(*), sum(plausible) FROM (\(inner)), (SELECT ?1)"
         )
-        let horizon = now + TargetLimits.clockSkew
         let year1990 = Int64(631_152_000_000)
-        let row = try Row.fetchOne(
-            statement,
-            arguments: [nil, year1990, horizon.unixMilliseconds]
-        )
-        let count: Int = row?[0] ?? 0
-        let plausible: Int = row?[1] ?? 0
-        if count > 0 && plausible == 0 {
+        func counts(upTo horizon: WallTime) throws -> (all: Int, plausible: Int) {
+            let row = try Row.fetchOne(
+                statement,
+                arguments: [nil, year1990, horizon.unixMilliseconds]
+            )
+            return (row?[0] ?? 0, row?[1] ?? 0)
+        }
+        let (count, plausible) = try counts(upTo: now + TargetLimits.clockSkew)
+        if count > 0 && plausible == 0, try counts(upTo: TargetLimits.unitHorizon).plausible == 0 {
             findings.problems.append(
                 "column '\(creation.column)' of table '\(shape.name)' holds no plausible time in"
                     + " \(creation.unit.rawValue)"

@@ -1,3 +1,5 @@
+import Lifecycle
+
 /// Bounds of a SQLite target, each with its reason.
 package enum TargetLimits {
     /// Longest write transaction without its commit.
@@ -61,6 +63,11 @@ package enum TargetLimits {
     /// A creation time later than now by more than this is not plausible: the diagnosis says so,
     /// since the fence keeps such rows for ever.
     package static let clockSkew = Duration.seconds(86_400)
+
+    /// A creation time from 2200 on is one of another unit, whatever the clock shows.
+    ///
+    /// Rows of a clock that was ahead must not pause the target: they are the ones to be erased.
+    static let unitHorizon = WallTime(unixMilliseconds: 7_258_118_400_000)
 
     /// Rows with ids of another type, and none of the right one, that make the rule wrong.
     ///
