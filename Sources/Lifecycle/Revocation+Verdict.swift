@@ -8,8 +8,8 @@ extension Revocation {
     /// The verdict that the credentials have earned together; `nil` while one is open or none says
     /// anything.
     ///
-    /// A token that cannot be read or revoked may live on: without a revoke that ends the whole grant nothing
-    /// can be said about the identity then.
+    /// A token that cannot be read or revoked may live on: without a revoke that ends the whole
+    /// grant nothing can be said about the identity then.
     func earnedVerdict(_ traits: ProviderTraits) -> Verdict? {
         guard credentials.allSatisfy(\.step.isFinal),
             traits.revokesWholeGrant || !credentials.contains(where: \.mayLiveOn)
@@ -36,8 +36,8 @@ extension Revocation {
         credentials.contains { $0.step == .lost && $0.isInDoubt }
     }
 
-    /// Notes that a token is live now, or that the grant is gone: that is the grant of the codes that
-    /// were lost so far, too.
+    /// Notes that a token is live now, or that the grant is gone: that is the grant of the codes
+    /// that were lost so far, too.
     mutating func forgiveLostCodes() {
         for index in credentials.indices where credentials[index].step == .lost {
             credentials[index].isInDoubt = false

@@ -74,6 +74,27 @@ struct StateNoticeTests {
         #expect(elsewhere == nil)
     }
 
+    /// Verdicts while the request still revokes, and whether the provider's word adds to them.
+    static let verdicts: [(Verdict?, Bool)] = [
+        (nil, true), (.accepted, true), (.unconfirmed, true), (.proven, false), (.manual, false),
+    ]
+
+    @Test(
+        "a restart tells a request of a reported cut, where its verdict may rise",
+        arguments: verdicts
+    )
+    func unseenCut(_ verdict: Verdict?, _ isTold: Bool) async throws {
+        let fixture = try StateFixture()
+        try await keep(fixture)
+        let was = try await fixture.open("u").request
+        var request = was
+        request.revocations[0].verdict = verdict
+        try await fixture.save(request, was: was)
+        _ = try await weigh(fixture, Self.notice(.accountGone))
+        let loaded = try await fixture.database.openRequests([request.id])
+        #expect(loaded[0].unseen.map(\.isCut) == (isTold ? [true] : []))
+    }
+
     @Test func `the user of a subject is found with the sealed id and the open deletion`()
         async throws
     {

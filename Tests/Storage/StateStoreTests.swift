@@ -121,6 +121,17 @@ struct StateStoreTests {
         }
     }
 
+    @Test func `a credential of an earlier grant is read back as one`() async throws {
+        let fixture = try StateFixture()
+        _ = try await fixture.keep(StateFixture.credential("u", "a"))
+        let was = try await fixture.open("u").request
+        var request = was
+        request.revocations[0].credentials[0].isOfEarlierGrant = true
+        try await fixture.save(request, was: was)
+        let loaded = try await fixture.database.openRequests([request.id])
+        #expect(loaded.first?.request == request)
+    }
+
     @Test func `the times of a token reach the vault`() async throws {
         let fixture = try StateFixture()
         let stored = try await fixture.keep(StateFixture.credential("u", "a"))
@@ -274,6 +285,13 @@ struct StateStoreTests {
         #expect(pauses.targets == [TargetName("app-db"): "operator"])
         #expect(try await fixture.database.purgeCount(since: StateFixture.start) == 1)
         #expect(try await fixture.database.purgeCount(since: StateFixture.start + .seconds(1)) == 0)
+        // The service does not resume what an operator has paused, or give it a reason of its own.
+        _ = try await fixture.database.commit([
+            .pauseProvider(Self.apple, reason: "operator", by: 7, at: StateFixture.start),
+            .pauseProvider(Self.apple, reason: "misconfigured", at: StateFixture.start),
+            .resumeProvider(Self.apple, isOwn: true, at: StateFixture.start),
+        ])
+        #expect(try await fixture.database.pauses().providers == [Self.apple: "operator"])
         _ = try await fixture.database.commit([.resumeProvider(Self.apple, at: StateFixture.start)])
         #expect(try await fixture.database.pauses().providers.isEmpty)
     }
