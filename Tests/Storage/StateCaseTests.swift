@@ -58,6 +58,29 @@ struct StateCaseTests {
         #expect(record?.openCase?.dueAt == Self.start + Self.day)
     }
 
+    @Test(
+        "a look again goes as far as the purges of all stores went, and not into the future",
+        arguments: [(Duration.seconds(-5), Duration.seconds(-5)), (day, .zero)]
+    )
+    func fence(noted: Duration, fence: Duration) async throws {
+        let fixture = try StateFixture()
+        let id = try await Self.complete("a", in: fixture)
+        // The clock was a year behind when it was accepted, and nobody saw the step.
+        let year = Duration.seconds(365 * 86_400).milliseconds
+        let times = "created_at = created_at - \(year), accepted_at = accepted_at - \(year)"
+        try await fixture.execute("UPDATE requests SET \(times)")
+        #expect(
+            try await Self.due(fixture, after: 1).cases.first?.fence
+                == Self.start - .milliseconds(year)
+        )
+        let floor = (Self.start + noted).unixMilliseconds
+        try await fixture.execute("UPDATE purges SET restored_at = \(floor)")
+        #expect(try await Self.due(fixture, after: 1).cases.first?.fence == Self.start + fence)
+        let buried = try await fixture.database.tombstoneSample(after: 0, limit: 10).page
+        #expect(buried.map(\.request) == [id])
+        #expect(buried.map(\.fence) == [Self.start + fence])
+    }
+
     @Test func `cases of a vault key that is not there wait, and keep the key needed`()
         async throws
     {

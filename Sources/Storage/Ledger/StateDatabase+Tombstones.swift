@@ -22,7 +22,7 @@ extension StateDatabase {
             let page = try database.all(
                 """
                 SELECT t.sequence, t.user_hash, t.generation, t.erased_at, t.request_id, t.is_key,
-                  min(r.created_at, r.accepted_at)
+                  \(RequestRow.fence)
                 FROM tombstones t LEFT JOIN requests r ON r.id = t.request_id
                 WHERE t.sequence > ? AND t.erased_at >= ? ORDER BY t.sequence LIMIT ?
                 """,
@@ -107,7 +107,7 @@ extension StateDatabase {
             let page = try database.all(
                 """
                 SELECT t.sequence, t.user_hash, t.generation, t.erased_at, t.request_id, t.is_key,
-                  min(r.created_at, r.accepted_at)
+                  \(RequestRow.fence)
                 FROM tombstones t LEFT JOIN requests r ON r.id = t.request_id
                 WHERE t.sequence > ? ORDER BY t.sequence LIMIT ?
                 """,

@@ -4,6 +4,13 @@ import Lifecycle
 
 /// One row of `requests`, as far as it is not part of the state machine's own value.
 struct RequestRow {
+    /// The fence of request `r` as far as it is the same in all its stores: a restoration of one is
+    /// not of the others.
+    static let fence = """
+        max(min(r.created_at, r.accepted_at), ifnull((SELECT min(ifnull(restored_at, 0)) \
+        FROM purges WHERE request_id = r.id), 0))
+        """
+
     var request: Request
     let user: UserID?
     let userHash: [UInt8]

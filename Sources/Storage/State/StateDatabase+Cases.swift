@@ -128,7 +128,7 @@ extension StateDatabase {
             return try database.first(
                 """
                 SELECT c.case_key, c.sealed_user, c.stage, c.opened_at, c.due_at,
-                  min(r.created_at, r.accepted_at), ifnull(c.is_reopened, 0),
+                  min(\(RequestRow.fence), c.opened_at), ifnull(c.is_reopened, 0),
                   ifnull(c.is_nameless, 0), c.returned_at IS NOT NULL, r.rechecks
                 FROM cases c JOIN requests r ON r.id = c.request_id WHERE c.request_id = ?
                 """,
