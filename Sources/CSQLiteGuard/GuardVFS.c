@@ -136,9 +136,20 @@ static int file_close(sqlite3_file *file) {
     return code;
 }
 
+// Whether a read goes beyond csqliteguard_limit_wal().
+static int is_too_far(guard_file *self, sqlite3_int64 end) {
+    if (self->kind != SQLITE_OPEN_WAL) return 0;
+    int64_t limit = atomic_load(&self->owner->wal_limit);
+    return limit != 0 && end > limit;
+}
+
 static int file_read(sqlite3_file *file, void *buffer, int count, sqlite3_int64 offset) {
     remember_journal(file);
     if (is_lost(file)) return CSQLITEGUARD_IOERR_INDEX;
+    if (is_too_far((guard_file *)file, offset + count)) {
+        registry_refuse(((guard_file *)file)->owner, CSQLITEGUARD_LARGE_WAL);
+        return SQLITE_IOERR_READ;
+    }
     int code = flush(file);
     if (code != SQLITE_OK) return code;
     return inner_of(file)->pMethods->xRead(inner_of(file), buffer, count, offset);

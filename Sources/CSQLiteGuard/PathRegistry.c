@@ -84,6 +84,12 @@ int csqliteguard_never_create(const char *path) {
     return entry == NULL ? SQLITE_NOMEM : SQLITE_OK;
 }
 
+int csqliteguard_limit_wal(const char *path, int64_t byte_count) {
+    database *entry = registry_entry(path);
+    if (entry != NULL) atomic_store(&entry->wal_limit, byte_count);
+    return entry == NULL ? SQLITE_NOMEM : SQLITE_OK;
+}
+
 uint64_t csqliteguard_refusals(const char *path) {
     pthread_mutex_lock(&registry_lock);
     database *entry = path == NULL ? NULL : find_locked(path, strlen(path));
@@ -110,6 +116,7 @@ const char *csqliteguard_refusal_name(int kind) {
     case CSQLITEGUARD_TEMPORARY: return "temporary";
     case CSQLITEGUARD_SHARED_INDEX: return "shared_index";
     case CSQLITEGUARD_INDEX_LOST: return "index_lost";
+    case CSQLITEGUARD_LARGE_WAL: return "large_wal";
     default: return "unknown";
     }
 }

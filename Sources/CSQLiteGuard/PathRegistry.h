@@ -1,6 +1,7 @@
 // The databases of the process by their paths, and what was refused on their behalf.
 #pragma once
 
+#include <stdatomic.h>
 #include <stdint.h>
 
 struct guard_file;
@@ -17,6 +18,8 @@ typedef struct database {
     uint64_t refusals;
     int last_refusal;
     int never_create;
+    // csqliteguard_limit_wal(); 0 for no limit.
+    _Atomic(int64_t) wal_limit;
     // The open database that holds the lock on writing the WAL, if this process does.
     _Atomic(struct guard_file *) writer;
     // Its WAL while frames wait there; the writer's alone.

@@ -194,7 +194,7 @@ package protocol ControlBackend: Sendable {
     )
         async throws(ControlProblem) -> WireHealth
 
-    /// Stops or starts taking work.
+    /// Stops or starts taking requests.
     ///
     /// - Throws: ``ControlProblem`` with `unavailable`.
     func setIntake(isPaused: Bool, caller: Caller) async throws(ControlProblem) -> WireStatus

@@ -392,6 +392,22 @@ def left_in_wal(world):
     os.utime(world.spool)
 
 
+def a_long_wal(world):
+    """Left by an application that was killed, and then made long by somebody who wrote nothing to it."""
+    leave_in_wal(world.spool, "UPDATE requests SET created_at = created_at")
+    try:
+        os.truncate(world.spool + "-wal", 1 << 30)
+    except FileNotFoundError:
+        pass  # The service has switched it back already.
+    os.utime(world.spool)
+
+
+def a_large_wal(world):
+    """Left by an application that was killed after it had put more there than is copied back."""
+    leave_in_wal(world.spool, "CREATE TABLE junk AS SELECT zeroblob(70000000)")
+    os.utime(world.spool)
+
+
 def a_fifo_as_index(world):
     leave_in_wal(world.spool, "UPDATE requests SET created_at = created_at")
     if os.path.exists(world.spool + "-shm"):
@@ -421,9 +437,9 @@ def a_huge_file(world):
 SPOOLS = (a_directory, a_fifo, a_socket, a_link, a_dangling_link, an_empty_file, text, half_a_file, damaged_pages,
           another_database, a_newer_version, a_changed_table, two_ids, no_id, a_super_journal, a_directory_as_journal,
           a_fifo_as_wal, locked, kept_in_wal, no_folder, a_file_as_folder, a_link_as_folder, garbage_as_wal,
-          left_in_wal, a_fifo_as_index, a_second_name, a_draft, a_huge_file)
+          left_in_wal, a_long_wal, a_large_wal, a_fifo_as_index, a_second_name, a_draft, a_huge_file)
 # The service copes with these by itself.
-HARMLESS = (garbage_as_wal, left_in_wal, a_fifo_as_index, a_second_name, a_draft, a_huge_file)
+HARMLESS = (garbage_as_wal, left_in_wal, a_long_wal, a_fifo_as_index, a_second_name, a_draft, a_huge_file)
 
 
 def cut(path):

@@ -21,6 +21,7 @@ def intake_gap(checks, seed):
     idle(checks, stage)
     locked(checks, stage)
     restarted(checks, stage)
+    paused(checks, stage)
     unsealed(checks, stage)
     stage.scan()
     stage.close()
@@ -85,6 +86,34 @@ def restarted(checks, stage):
     database.close()
     checks.check("it comes up again", stage.comes_up())
     judged(checks, stage, "a deletion over a kill", users, tokens)
+
+
+def paused(checks, stage):
+    """The intake is paused while deletions wait for the spool, and stays paused over a restart."""
+    users, tokens = stage.new_users(2), stage.new_tokens(2)
+    database = sqlite3.connect(stage.spool, timeout=10, isolation_level=None)
+    database.execute("BEGIN EXCLUSIVE")
+    for user in users:
+        stage.delete(user)
+    checks.equal("the intake is paused", stage.http("POST", "/v1/intake/pause")[0], 200)
+    stage.kill()
+    for user, token in zip(users, tokens):
+        database.execute(INSERT, {"user": user, "client": CLIENT, "secret": token["refresh_token"]})
+    database.execute("COMMIT")
+    database.close()
+    late = stage.new_users(1)[0]
+    row = stage.spool_delete(late)
+    stage.start()
+    checks.check("it comes up with its intake paused", stage.comes_up()
+                 and "intake_paused" in stage.http("GET", "/v1/status")[1]["alarms"])
+    judged(checks, stage, "deletions from before the pause", users, tokens)
+
+    def state():
+        return stage.spool_rows("SELECT state FROM requests WHERE id = :row", row=row)
+
+    checks.equal("a request of the spool waits during the pause", state(), [("submitted",)])
+    checks.equal("the intake is resumed", stage.http("POST", "/v1/intake/resume")[0], 200)
+    checks.check("and then it is carried out", comes_true(lambda: state() == [("completed",)], 30), state())
 
 
 def unsealed(checks, stage):

@@ -145,6 +145,36 @@ import Testing
         }
     }
 
+    @Test("a paused service takes credentials, and the requests of meanwhile when it goes on")
+    func pausedWithCredentials() async throws {
+        let spool = try SpoolFixture()
+        let taker = SpoolTaker()
+        let service = spool.service(
+            taker,
+            SpoolMirrorBox(),
+            SpoolHealthLog(),
+            sweepInterval: .seconds(3600)
+        )
+        service.setPaused(true)
+        try spool.submit("u1")
+        try spool.store("u1", secret: "before")
+        try await running(service) {
+            await taker.wait(for: 1)
+            #expect(await service.readToEnd() == .read, "a deletion that waits for it goes on")
+            try spool.submit("u2")
+            try spool.store("u2", secret: "after")
+            #expect(await service.readToEnd() == .read)
+            #expect(taker.secrets == ["before", "after"])
+            #expect(taker.users.isEmpty)
+            service.setPaused(false)
+            await taker.wait(for: 4)
+            #expect(taker.users == ["u1", "u2"])
+            try spool.submit("u3")
+            await taker.wait(for: 5)
+        }
+        #expect(taker.users == ["u1", "u2", "u3"], "each is taken once")
+    }
+
     @Test("from the application's commit to the intake it takes a millisecond or two")
     func latency() async throws {
         let spool = try SpoolFixture()

@@ -1,7 +1,9 @@
 import Engine
 import FoundationEssentials
 import GRDB
+import GRDBSQLite
 import Glibc
+import Synchronization
 import Testing
 
 @testable import Storage
@@ -25,6 +27,21 @@ import Testing
 
     private static func enterWAL(_ spool: SpoolFixture) throws {
         try spool.execute("PRAGMA wal_autocheckpoint = 0; PRAGMA journal_mode = WAL")
+    }
+
+    /// Leaves what a process leaves that is killed.
+    private static func abandon(_ spool: SpoolFixture) throws {
+        for suffix in ["", "-wal", "-shm"] {
+            try FileManager.default.copyItem(
+                atPath: spool.path + suffix,
+                toPath: spool.directory + "/dead.db" + suffix
+            )
+        }
+        try spool.application.close()
+        for suffix in ["", "-wal", "-shm"] {
+            unsafe unlink(spool.path + suffix)
+            unsafe rename(spool.directory + "/dead.db" + suffix, spool.path + suffix)
+        }
     }
 
     @Test func `it is quarantined while an application keeps it open and goes on by itself`()
@@ -60,18 +77,7 @@ import Testing
         let spool = try SpoolFixture()
         try Self.enterWAL(spool)
         try spool.submit("u1")
-        // What a process leaves that is killed.
-        for suffix in ["", "-wal", "-shm"] {
-            try FileManager.default.copyItem(
-                atPath: spool.path + suffix,
-                toPath: spool.directory + "/dead.db" + suffix
-            )
-        }
-        try spool.application.close()
-        for suffix in ["", "-wal", "-shm"] {
-            unsafe unlink(spool.path + suffix)
-            unsafe rename(spool.directory + "/dead.db" + suffix, spool.path + suffix)
-        }
+        try Self.abandon(spool)
         let (taker, health) = (SpoolTaker(), SpoolHealthLog())
         try await running(spool.service(taker, SpoolMirrorBox(), health)) {
             await taker.wait(for: 1)
@@ -79,6 +85,72 @@ import Testing
         #expect(taker.users == ["u1"])
         #expect(health.all == [.enteredWAL, .leftWAL])
         #expect(try Self.mode(of: spool.path) == "delete")
+    }
+
+    @Test func `a WAL that somebody has made long without writing to it blocks nobody`()
+        async throws
+    {
+        let spool = try SpoolFixture()
+        try Self.enterWAL(spool)
+        try spool.submit("u1")
+        try Self.abandon(spool)
+        #expect(unsafe truncate(spool.path + "-wal", off_t(SpoolLimits.walByteCountMax) * 2) == 0)
+        let (taker, health) = (SpoolTaker(), SpoolHealthLog())
+        try await running(spool.service(taker, SpoolMirrorBox(), health)) {
+            await taker.wait(for: 1)
+        }
+        #expect(taker.users == ["u1"])
+        #expect(health.all == [.enteredWAL, .leftWAL])
+        #expect(try Self.mode(of: spool.path) == "delete")
+    }
+
+    @Test func `a WAL that holds too much is told as that, and requests wait a minute for it`()
+        async throws
+    {
+        let spool = try SpoolFixture()
+        try Self.enterWAL(spool)
+        try spool.submit("u1")
+        try spool.execute("CREATE TABLE junk (j BLOB)")
+        try spool.execute("INSERT INTO junk VALUES (zeroblob(\(SpoolLimits.walByteCountMax)))")
+        try Self.abandon(spool)
+        let (taker, health) = (SpoolTaker(), SpoolHealthLog())
+        let seconds = Mutex(0)
+        let service = SpoolService(
+            path: spool.path,
+            ports: SpoolService.Ports(
+                intake: taker,
+                source: SpoolMirrorBox(),
+                hasher: SpoolHasher(),
+                clock: SpoolClock(
+                    uptime: {
+                        seconds.withLock { seconds in
+                            seconds += 1
+                            return .seconds(seconds)
+                        }
+                    },
+                    rest: { _ in try Task.checkCancellation() }
+                ),
+                report: { health.add($0) }
+            ),
+            sweepInterval: .milliseconds(5)
+        )
+        try await running(service) {
+            #expect(await service.readToEnd() == .unreadable)
+            #expect(seconds.withLock { $0 } >= 60)
+            #expect(health.all == [.enteredWAL, .quarantined(.largeWAL)])
+            #expect(taker.users.isEmpty)
+            // What the guide tells the operator to do.
+            var connection: OpaquePointer?
+            defer { unsafe sqlite3_close(connection) }
+            let flags = SQLITE_OPEN_READWRITE
+            #expect(unsafe sqlite3_open_v2(spool.path, &connection, flags, "unix") == SQLITE_OK)
+            unsafe sqlite3_busy_timeout(connection, 5000)
+            let pragma = "PRAGMA journal_mode = DELETE"
+            #expect(unsafe sqlite3_exec(connection, pragma, nil, nil, nil) == SQLITE_OK)
+            await taker.wait(for: 1)
+            await health.wait(for: .back)
+        }
+        #expect(taker.users == ["u1"])
     }
 
     @Test func `the shared index beside it is never mapped`() async throws {

@@ -50,6 +50,8 @@ enum {
     CSQLITEGUARD_SHARED_INDEX = 6,
     // Another program has cut the WAL index short while it was in use.
     CSQLITEGUARD_INDEX_LOST = 7,
+    // The WAL holds more than csqliteguard_limit_wal() allows.
+    CSQLITEGUARD_LARGE_WAL = 8,
 };
 
 // The extended result code of every access to a database whose WAL index is lost, until its last
@@ -75,6 +77,11 @@ extern const char *const csqliteguard_vfs_name;
 // SQLITE_CANTOPEN even with SQLITE_OPEN_CREATE, which GRDB always passes. Returns SQLITE_OK or
 // SQLITE_NOMEM.
 int csqliteguard_never_create(const char *path);
+
+// From now on an access to the database at `path` (absolute) that reads its WAL beyond this number
+// of bytes is SQLITE_IOERR_READ. SQLite reads a WAL up to the first frame that is not valid, so
+// what follows that frame does not count. Returns SQLITE_OK or SQLITE_NOMEM.
+int csqliteguard_limit_wal(const char *path, int64_t byte_count);
 
 // How many accesses were refused on behalf of the database at `path` (absolute, as it was opened),
 // since the process started. NULL: of all databases. Only ever grows: compare with the value

@@ -57,7 +57,7 @@ package enum RouteTable {
             .post,
             "/v1/intake/pause",
             .operator,
-            "Stop taking work.",
+            "Stop taking requests.",
             .object(WireStatus.self),
             input: EmptyInput.self
         ),
@@ -66,7 +66,7 @@ package enum RouteTable {
             .post,
             "/v1/intake/resume",
             .operator,
-            "Take work again.",
+            "Take requests again.",
             .object(WireStatus.self),
             input: EmptyInput.self
         ),

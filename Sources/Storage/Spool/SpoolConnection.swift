@@ -23,14 +23,12 @@ enum SpoolConnection {
     /// (sqlite.org/wal.html, "The WAL-Reset Bug" needs two), and keeps the index of it in memory of
     /// its own: the one beside the file belongs to whoever may write there.
     ///
-    /// - Throws: `DatabaseError`, `SQLITE_BUSY` while somebody has it open; ``SpoolStop`` with
-    ///   `inWAL` when the WAL is larger than an application leaves it.
+    /// - Throws: `DatabaseError`, `SQLITE_BUSY` while somebody has it open; ``refusal(of:since:)``
+    ///   is `largeWAL` when the WAL holds more than an application leaves there.
     static func leaveWAL(_ path: String) throws {
-        guard WALFile.byteCount(ofDatabase: path) <= SpoolLimits.walByteCountMax else {
-            throw SpoolStop.trouble(.inWAL)
-        }
         try GuardedVFS.install()
         _ = unsafe csqliteguard_never_create(path)
+        _ = unsafe csqliteguard_limit_wal(path, Int64(SpoolLimits.walByteCountMax))
         let queue = try DatabaseQueue(path: path, configuration: configuration(isAlone: true))
         _ = try queue.writeWithoutTransaction { database in
             try database.first("PRAGMA journal_mode = DELETE") { $0.text(0) }
@@ -42,7 +40,11 @@ enum SpoolConnection {
     static func refusal(of path: String, since count: UInt64) -> SpoolTrouble? {
         guard unsafe csqliteguard_refusals(path) != count else { return nil }
         let kind = unsafe csqliteguard_last_refusal(path)
-        return kind == CSQLITEGUARD_SHARED_INDEX ? .inWAL : .refused
+        return switch kind {
+        case Int32(CSQLITEGUARD_SHARED_INDEX): .inWAL
+        case Int32(CSQLITEGUARD_LARGE_WAL): .largeWAL
+        default: .refused
+        }
     }
 
     /// The connection's settings; also those of a file that is being made.

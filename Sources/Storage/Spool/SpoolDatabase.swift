@@ -19,6 +19,12 @@ final class SpoolDatabase: Sendable {
         case all
     }
 
+    /// Which tables a read looks at.
+    enum Tables: Sendable {
+        case credentials
+        case all
+    }
+
     /// What one read found.
     struct Reading: Sendable {
         var batch = SpoolBatch(credentials: [], requests: [], refused: [])
@@ -201,7 +207,13 @@ final class SpoolDatabase: Sendable {
 
 extension SpoolDatabase {
     /// Reads the next rows that wait: credentials first, requests once no credential is left.
-    func read(_ range: Range, limit: Int = SpoolLimits.batchMax) async -> SpoolAnswer<Reading> {
+    ///
+    /// A read of credentials alone leaves the requests to a rescan.
+    func read(
+        _ range: Range,
+        _ tables: Tables = .all,
+        limit: Int = SpoolLimits.batchMax
+    ) async -> SpoolAnswer<Reading> {
         let before = state.withLock { $0 }
         let answer = await perform(commitWait: .zero) { [hasher, clock] database in
             try database.run("BEGIN")
@@ -223,7 +235,7 @@ extension SpoolDatabase {
                 uptime: clock.uptime
             )
             let checks = SpoolChecks(database: database, spoolID: look.spoolID, hasher: hasher)
-            try Self.fill(&reading, &scan, checks, limit)
+            try Self.fill(&reading, &scan, checks, tables, limit)
             reading.nextCredential = scan.cursor[.credentials]
             return (reading, scan.cursor)
         }
@@ -242,6 +254,7 @@ extension SpoolDatabase {
         _ reading: inout Reading,
         _ scan: inout SpoolScan,
         _ checks: SpoolChecks,
+        _ tables: Tables,
         _ limit: Int
     ) throws {
         var credentials: [SpoolCredential] = []
@@ -257,7 +270,7 @@ extension SpoolDatabase {
         }
         reading.isAtEnd = first.isAtEnd
         reading.areCredentialsAtEnd = first.isAtEnd
-        if first.isAtEnd {
+        if first.isAtEnd, tables == .all {
             let second = try scan.rows(of: .requests, limit: max(1, limit - first.rows.count))
             for raw in second.rows {
                 switch try checks.request(raw) {

@@ -7,6 +7,9 @@ package enum SpoolTrouble: String, Hashable, Sendable, CaseIterable {
     case refused
     /// An application has switched it to WAL and keeps it open.
     case inWAL = "in_wal"
+    /// An application switched it to WAL and left more there than is copied back
+    /// (``SpoolLimits/walByteCountMax``).
+    case largeWAL = "large_wal"
     /// Not a database, or a damaged one.
     case corrupt
     /// The tables are not those of the public schema.
@@ -77,7 +80,8 @@ package enum SpoolHealthChange: Hashable, Sendable {
     case foreignObjects(count: Int)
     /// Rows too large to be read or written; they were left alone.
     case unreadableRows(count: Int)
-    /// An application switched it to WAL; it is switched back as soon as nobody has it open.
+    /// An application switched it to WAL; it is switched back as soon as nobody has it open, unless
+    /// that quarantines it as `largeWAL`.
     case enteredWAL
     /// It has its rollback journal again.
     case leftWAL

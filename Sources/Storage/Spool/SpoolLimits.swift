@@ -72,8 +72,10 @@ package enum SpoolLimits {
     static let intakePauseMax = Duration.seconds(5)
     /// A full rescan may take this share of the time at most: 1 %.
     static let rescanShare = 100
-    /// Switching back from WAL copies the WAL under an exclusive lock; SQLite begins a checkpoint
-    /// by itself at 4 MiB, so a larger one than this is no application's.
+    /// Largest WAL, in bytes that SQLite would read, that is copied back.
+    ///
+    /// That happens under an exclusive lock; SQLite begins a checkpoint by itself at 4 MiB, so an
+    /// application leaves no more than this.
     static let walByteCountMax = 64 << 20
     /// Longest text that is not a secret, and longest secret, in bytes; as over HTTP.
     static let textByteCountMax = 2048

@@ -21,7 +21,7 @@ extension SpoolService {
         if work.withLock({ $0.takeRescanNow() }) { beginRescan(isForced: true) }
         var lock = SpoolPause.lock
         var limit = SpoolLimits.firstBatchMax
-        while !Task.isCancelled, !work.withLock({ $0.isPaused }) {
+        while !Task.isCancelled {
             guard await openIfNeeded() else { return }
             switch await importStep(limit, &lock) {
             case .again: limit = min(limit * 2, SpoolLimits.batchMax)
@@ -30,10 +30,15 @@ extension SpoolService {
         }
     }
 
+    /// What is read: a paused intake takes credentials, as it does over the socket.
+    private var tables: SpoolDatabase.Tables {
+        work.withLock { $0.isPaused } ? .credentials : .all
+    }
+
     private func importStep(_ limit: Int, _ lock: inout SpoolPause) async -> Step {
         let isRescan = database.isRescanning
         let mark = barrier.mark
-        switch await database.read(.tail, limit: limit) {
+        switch await database.read(.tail, tables, limit: limit) {
         case .done(let reading):
             lock = SpoolPause.lock
             await note(reading)
@@ -85,7 +90,7 @@ extension SpoolService {
 
     /// One piece of reading everything again; new rows are looked for between the pieces.
     private func rescanStep(_ lock: inout SpoolPause) async -> Step {
-        switch await database.read(.all) {
+        switch await database.read(.all, tables) {
         case .done(let reading):
             work.withLock { $0.rescanUnreadableCount += reading.unreadableCount }
             guard await handOver(reading) else { return .stop }
@@ -199,7 +204,7 @@ extension SpoolService {
             } catch {
                 // Whoever failed has said so; nothing was acknowledged, so the same rows are
                 // offered again.
-                guard await rest(pause.take()), !work.withLock({ $0.isPaused }) else {
+                guard await rest(pause.take()) else {
                     database.rewind()
                     return false
                 }

@@ -56,7 +56,8 @@ extension SpoolService {
     private func fail(_ trouble: SpoolTrouble) {
         switch trouble {
         case .refused, .missing, .newerVersion, .inWAL: database.readAgain()
-        case .corrupt, .wrongSchema, .unopenable, .readOnly, .diskFull, .ioError, .locked, .slow:
+        case .corrupt, .wrongSchema, .unopenable, .readOnly, .diskFull, .ioError, .locked, .slow,
+            .largeWAL:
             monitor.writeFailed(trouble)
         }
         poke()

@@ -187,10 +187,14 @@ package final class SpoolService: Sendable {
         mirrorSignal.yield()
     }
 
-    /// Stops taking rows, or goes on; what shows states goes on in both cases.
+    /// Stops taking requests, or goes on.
+    ///
+    /// Credentials are taken and states are shown in both cases: a code lives for minutes, and
+    /// deletions under way need the credentials of their users.
     package func setPaused(_ isPaused: Bool) {
         work.withLock { $0.isPaused = isPaused }
-        if !isPaused { poke() }
+        // Requests of meanwhile, and those that were postponed when the pause began.
+        if !isPaused { rescanNow() }
     }
 
     /// Something outside of importing found that the file must be looked at.

@@ -5,12 +5,12 @@ import Lifecycle
 
 struct Intake: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Stop or start taking work.",
+        abstract: "Stop or start taking requests.",
         subcommands: [Pause.self, Resume.self]
     )
 
     struct Pause: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Stop taking work.")
+        static let configuration = CommandConfiguration(abstract: "Stop taking requests.")
 
         @OptionGroup var global: GlobalOptions
 
@@ -18,7 +18,7 @@ struct Intake: AsyncParsableCommand {
     }
 
     struct Resume: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Take work again.")
+        static let configuration = CommandConfiguration(abstract: "Take requests again.")
 
         @OptionGroup var global: GlobalOptions
 
