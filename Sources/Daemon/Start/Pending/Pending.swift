@@ -1,10 +1,19 @@
 import Synchronization
 
-/// What is made once its files can be read, and then kept.
+/// What is made once its files can be read, and then kept until the shutdown.
 final class Pending<Made: Sendable>: Sendable {
+    private enum State {
+        case waiting
+        case made(Made)
+        case shutDown
+    }
+
+    /// Why nothing is made after the shutdown.
+    private static var shutDownProblem: String { "the service does not use it any more" }
+
     private let make: @Sendable () async throws -> Made
     private let discard: @Sendable (Made) async -> Void
-    private let made = Mutex<Made?>(nil)
+    private let state = Mutex(State.waiting)
 
     /// - Parameters:
     ///   - discard: Shuts one down.
@@ -17,31 +26,45 @@ final class Pending<Made: Sendable>: Sendable {
         self.make = make
     }
 
-    /// `nil` until it could be made.
-    var value: Made? { made.withLock { $0 } }
+    /// `nil` until it could be made, and after the shutdown.
+    var value: Made? {
+        state.withLock { if case .made(let made) = $0 { made } else { nil } }
+    }
 
     /// Makes it, unless that was done before; two that try at once keep the first one's.
     ///
     /// - Returns: Why it cannot be made; `nil` once it is.
     func setUp() async -> String? {
-        guard value == nil else { return nil }
+        switch state.withLock({ $0 }) {
+        case .made: return nil
+        case .shutDown: return Self.shutDownProblem
+        case .waiting: break
+        }
         let new: Made
         do {
             new = try await make()
         } catch {
             return "\(error)"
         }
-        let isFirst = made.withLock { made in
-            guard made == nil else { return false }
-            made = new
-            return true
+        let (isKept, isUsable) = state.withLock { state in
+            switch state {
+            case .waiting:
+                state = .made(new)
+                return (true, true)
+            case .made: return (false, true)
+            case .shutDown: return (false, false)
+            }
         }
-        if !isFirst { await discard(new) }
-        return nil
+        if !isKept { await discard(new) }
+        return isUsable ? nil : Self.shutDownProblem
     }
 
-    /// Shuts it down, if there is one.
+    /// Shuts it down, if there is one; nothing is made any more.
     func shutdown() async {
-        if let value { await discard(value) }
+        let last = state.withLock { state in
+            defer { state = .shutDown }
+            return state
+        }
+        if case .made(let made) = last { await discard(made) }
     }
 }

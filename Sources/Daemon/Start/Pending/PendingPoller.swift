@@ -7,6 +7,7 @@ final class PendingPoller: Sendable {
     private struct State: Sendable {
         var poller: SecurityEventPoller?
         var problem: String?
+        var isShutDown = false
     }
 
     private let make: @Sendable () throws -> SecurityEventPoller
@@ -23,6 +24,7 @@ final class PendingPoller: Sendable {
     /// - Returns: `nil` while it cannot be set up; ``problem`` says why.
     func setUp() -> SecurityEventPoller? {
         state.withLock { state in
+            if state.isShutDown { return nil }
             if let poller = state.poller { return poller }
             do {
                 state.poller = try make()
@@ -34,5 +36,11 @@ final class PendingPoller: Sendable {
         }
     }
 
-    func shutdown() async { await state.withLock { $0.poller }?.shutdown() }
+    func shutdown() async {
+        let last = state.withLock { state in
+            defer { (state.poller, state.isShutDown) = (nil, true) }
+            return state.poller
+        }
+        await last?.shutdown()
+    }
 }

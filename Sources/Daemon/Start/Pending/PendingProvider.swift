@@ -74,9 +74,14 @@ final class PendingProvider: ConnectedProvider {
 
 /// What verifies a provider's notifications, once its secret can be read.
 final class PendingReceiver: NotificationReceiver {
+    private struct State: Sendable {
+        var receiver: (any NotificationReceiver)?
+        var isShutDown = false
+    }
+
     private let name: ProviderName
     private let make: @Sendable () throws -> (any NotificationReceiver)?
-    private let made = Mutex<(any NotificationReceiver)?>(nil)
+    private let state = Mutex(State())
 
     /// - Parameters:
     ///   - name: The provider's name.
@@ -101,16 +106,23 @@ final class PendingReceiver: NotificationReceiver {
     }
 
     private func receiver() -> (any NotificationReceiver)? {
-        made.withLock { made in
-            if let made { return made }
+        state.withLock { state in
+            if state.isShutDown { return nil }
+            if let receiver = state.receiver { return receiver }
             do {
-                made = try make()
+                state.receiver = try make()
             } catch {
                 // It was said when the provider was set up, and is tried with the next one.
             }
-            return made
+            return state.receiver
         }
     }
 
-    func shutdown() async { await made.withLock { $0 }?.shutdown() }
+    func shutdown() async {
+        let last = state.withLock { state in
+            defer { (state.receiver, state.isShutDown) = (nil, true) }
+            return state.receiver
+        }
+        await last?.shutdown()
+    }
 }
