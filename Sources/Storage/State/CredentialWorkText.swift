@@ -3,9 +3,9 @@ import Lifecycle
 /// The credentials of a revocation as one column: they are always read and written together.
 ///
 /// One credential is `id kind step flags live refresh refusals`, credentials are separated by `;`.
-/// Flags are `R` (has a revoke intent), `L` (was live), `P` (needs proof), `F` (is being refreshed),
-/// `D` (is in doubt) and `E` (is of an earlier grant). Refusals are `count:time:status:error`, where
-/// status and error may be empty. A missing value is `-`:
+/// Flags are `R` (has a revoke intent), `L` (was live), `P` (needs proof), `F` (is being
+/// refreshed), `D` (is in doubt) and `E` (is of an earlier grant). Refusals are
+/// `count:time:status:error`, where status and error may be empty. A missing value is `-`:
 /// `12 refresh_token revoking RL 1789000000000 - -`.
 enum CredentialWorkText {
     static func encode(_ credentials: [CredentialWork]) -> String {
