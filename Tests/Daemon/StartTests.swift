@@ -85,8 +85,8 @@ struct StartTests {
         var inputs: [String] = []
         adapters.pauseUnfit { input in
             switch input {
-            case .pause(let name, let reason): inputs.append("\(name) \(reason)")
-            case .pauseTarget(let name, let reason): inputs.append("\(name) \(reason)")
+            case .pause(let name, let reason, _): inputs.append("\(name) \(reason)")
+            case .pauseTarget(let name, let reason, _): inputs.append("\(name) \(reason)")
             default: Issue.record("no pause")
             }
         }
@@ -136,8 +136,9 @@ struct StartTests {
         let posted = Mutex<[String]>([])
         try await body { input in
             switch input {
-            case .resume(let name): posted.withLock { $0.append("resume \(name)") }
-            case .resumeTarget(let name): posted.withLock { $0.append("resume \(name)") }
+            case .resume(let name, isOwn: true): posted.withLock { $0.append("resume \(name)") }
+            case .resumeTarget(let name, isOwn: true):
+                posted.withLock { $0.append("resume \(name)") }
             default: Issue.record("nothing else is posted")
             }
         }

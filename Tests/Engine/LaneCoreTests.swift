@@ -84,6 +84,27 @@ struct LaneCoreTests {
         #expect(driver.send(.resumeTarget(Sample.database)).commits.isEmpty)
     }
 
+    @Test func `the service resumes nothing that an operator has paused`() {
+        let driver = CoreDriver(pauses: StoredPauses(targets: [Sample.database: "misconfigured"]))
+        driver.send()
+        driver.settle()
+        // An operator pauses both after the service did.
+        #expect(driver.send(.pause(Sample.apple, reason: "misconfigured")).commits.count == 1)
+        driver.settle()
+        driver.send(.pause(Sample.apple, reason: "operator", by: 7))
+        driver.send(.pauseTarget(Sample.database, reason: "operator", by: 7))
+        // The service's own reason does not come back by itself.
+        driver.send(.pauseTarget(Sample.database, reason: "misconfigured"))
+        #expect(driver.send(.resume(Sample.apple, isOwn: true)).commits.isEmpty)
+        #expect(driver.send(.resumeTarget(Sample.database, isOwn: true)).commits.isEmpty)
+        // The operator gives the target back, and resumes the provider.
+        driver.send(.pauseTarget(Sample.database, reason: "misconfigured", by: 7))
+        let resumed = driver.send(.resumeTarget(Sample.database, isOwn: true))
+        #expect(resumed.commits.first?.wakes == [.targetPaused])
+        driver.settle()
+        #expect(driver.send(.resume(Sample.apple)).commits.first?.wakes == [.providerPaused])
+    }
+
     @Test func `an outage opens the breaker and sends the queue home without attempts`() throws {
         let concurrency = Limits.breakerFailures
         let driver = CoreDriver.idle(Sample.configuration(concurrency: concurrency))

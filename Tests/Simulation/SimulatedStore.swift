@@ -253,11 +253,11 @@ struct SimulatedStore {
             return .renewalEnded(ended.credential, end(ended, at: time))
         case .pauseProvider(let name, let reason, _, _):
             pauses.providers[name] = reason
-        case .resumeProvider(let name, _, _):
+        case .resumeProvider(let name, _, _, _):
             pauses.providers[name] = nil
         case .pauseTarget(let name, let reason, _, _):
             pauses.targets[name] = reason
-        case .resumeTarget(let name, _, _):
+        case .resumeTarget(let name, _, _, _):
             pauses.targets[name] = nil
         case .placeHold(let hold):
             pauses.holds.append(hold)

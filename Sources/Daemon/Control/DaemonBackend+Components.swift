@@ -33,7 +33,7 @@ extension DaemonBackend {
             try await commit(
                 .pauseProvider(name, reason: Self.operatorPause, by: uid, at: parts.now())
             )
-            parts.engine.post(.pause(name, reason: Self.operatorPause))
+            parts.engine.post(.pause(name, reason: Self.operatorPause, by: uid))
         case .resume:
             try await resume(name, by: uid)
         case .check:
@@ -87,7 +87,7 @@ extension DaemonBackend {
             try await commit(
                 .pauseTarget(name, reason: Self.operatorPause, by: uid, at: parts.now())
             )
-            parts.engine.post(.pauseTarget(name, reason: Self.operatorPause))
+            parts.engine.post(.pauseTarget(name, reason: Self.operatorPause, by: uid))
         case .resume:
             findings = try await resume(name, by: uid)
         case .check:
@@ -129,9 +129,9 @@ extension DaemonBackend {
             parts.engine.post(.resume(name))
             return
         }
-        try await commit(
-            .pauseProvider(name, reason: PauseWatch.setUpReason, by: uid, at: parts.now())
-        )
+        let reason = PauseWatch.setUpReason
+        try await commit(.pauseProvider(name, reason: reason, by: uid, at: parts.now()))
+        parts.engine.post(.pause(name, reason: reason, by: uid))
     }
 
     /// Lifts a pause, unless something is wrong with the target: then the pause is the service's
@@ -154,6 +154,7 @@ extension DaemonBackend {
         }
         let reason = Trouble.misconfigured.code
         try await commit(.pauseTarget(name, reason: reason, by: uid, at: parts.now()))
+        parts.engine.post(.pauseTarget(name, reason: reason, by: uid))
         return problems
     }
 

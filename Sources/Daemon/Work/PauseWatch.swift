@@ -10,7 +10,7 @@ import Synchronization
 /// mended by somebody who does not know of the service. What an operator has paused stays paused.
 final class PauseWatch: Sendable {
     /// The reason of a pause that an operator asked for.
-    static let operatorReason = "operator"
+    static let operatorReason = StoredPauses.operatorReason
     /// The reason of a pause of a provider that cannot be set up.
     static let setUpReason = "not_set_up"
     /// Between two looks at the list of pauses; the first look at a component comes as soon.
@@ -154,8 +154,8 @@ final class PauseWatch: Sendable {
         }
         guard problems.isEmpty, await isStillPaused(component) else { return }
         switch component {
-        case .provider(let name): post(.resume(name))
-        case .target(let name): post(.resumeTarget(name))
+        case .provider(let name): post(.resume(name, isOwn: true))
+        case .target(let name): post(.resumeTarget(name, isOwn: true))
         }
     }
 

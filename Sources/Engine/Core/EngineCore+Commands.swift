@@ -6,14 +6,14 @@ extension EngineCore {
         switch input {
         case .operate(let id, let event, let ticket):
             operate(id, event, ticket, at: now)
-        case .pause(let name, let reason):
-            pause(name, reason: reason, at: now)
-        case .resume(let name):
-            resume(name, at: now)
-        case .pauseTarget(let name, let reason):
-            pauseTarget(name, reason: reason, at: now)
-        case .resumeTarget(let name):
-            resumeTarget(name, at: now)
+        case .pause(let name, let reason, let uid):
+            pause(name, reason: reason, by: uid, at: now)
+        case .resume(let name, let isOwn):
+            resume(name, isOwn: isOwn, at: now)
+        case .pauseTarget(let name, let reason, let uid):
+            pauseTarget(name, reason: reason, by: uid, at: now)
+        case .resumeTarget(let name, let isOwn):
+            resumeTarget(name, isOwn: isOwn, at: now)
         case .placeHold(let hold, let ticket):
             place(hold, ticket, at: now)
         case .liftHold(let name, let uid, let ticket):
@@ -23,8 +23,6 @@ extension EngineCore {
         case .guardOverride(let purges, let until):
             massDeletionGuard.override(purges: purges, until: until)
             wake(.massDeletionGuard, at: now)
-        case .intakePaused(let isPaused):
-            isIntakePaused = isPaused
         case .restraintLifted:
             around.isRestrained = false
             wake(.onHold, at: now)
@@ -42,9 +40,15 @@ extension EngineCore {
     /// Stops asking a provider.
     ///
     /// Durable, so that a restart does not hammer a provider that refuses us.
-    mutating func pause(_ name: ProviderName, reason: String, at now: WallTime) {
+    mutating func pause(
+        _ name: ProviderName,
+        reason: String,
+        by uid: UInt32? = nil,
+        at now: WallTime
+    ) {
+        if uid != nil || providerPauses[name] == nil { providerPauses[name] = reason }
         guard around.pausedProviders.insert(name).inserted else { return }
-        looseChanges.append(.pauseProvider(name, reason: reason, at: now))
+        looseChanges.append(.pauseProvider(name, reason: reason, by: uid, at: now))
         nextBatch.reports.append(.providerPaused(name, reason: reason))
         sendHome(name, at: now)
         touchWindow(at: now)
@@ -64,24 +68,36 @@ extension EngineCore {
         }
     }
 
-    private mutating func resume(_ name: ProviderName, at now: WallTime) {
-        guard around.pausedProviders.remove(name) != nil else { return }
-        looseChanges.append(.resumeProvider(name, at: now))
+    private mutating func resume(_ name: ProviderName, isOwn: Bool, at now: WallTime) {
+        guard !isOwn || providerPauses[name] != StoredPauses.operatorReason,
+            around.pausedProviders.remove(name) != nil
+        else { return }
+        providerPauses[name] = nil
+        looseChanges.append(.resumeProvider(name, isOwn: isOwn, at: now))
         nextBatch.reports.append(.providerResumed(name))
         renewals.lookAt = now
         wake(.providerPaused, at: now)
     }
 
-    mutating func pauseTarget(_ name: TargetName, reason: String, at now: WallTime) {
+    mutating func pauseTarget(
+        _ name: TargetName,
+        reason: String,
+        by uid: UInt32? = nil,
+        at now: WallTime
+    ) {
+        if uid != nil || targetPauses[name] == nil { targetPauses[name] = reason }
         guard around.pausedTargets.insert(name).inserted else { return }
-        looseChanges.append(.pauseTarget(name, reason: reason, at: now))
+        looseChanges.append(.pauseTarget(name, reason: reason, by: uid, at: now))
         nextBatch.reports.append(.targetPaused(name, reason: reason))
         touchWindow(at: now)
     }
 
-    private mutating func resumeTarget(_ name: TargetName, at now: WallTime) {
-        guard around.pausedTargets.remove(name) != nil else { return }
-        looseChanges.append(.resumeTarget(name, at: now))
+    private mutating func resumeTarget(_ name: TargetName, isOwn: Bool, at now: WallTime) {
+        guard !isOwn || targetPauses[name] != StoredPauses.operatorReason,
+            around.pausedTargets.remove(name) != nil
+        else { return }
+        targetPauses[name] = nil
+        looseChanges.append(.resumeTarget(name, isOwn: isOwn, at: now))
         nextBatch.reports.append(.targetResumed(name))
         wake(.targetPaused, at: now)
     }

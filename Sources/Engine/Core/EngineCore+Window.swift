@@ -218,8 +218,8 @@ extension EngineCore {
         actions.append(.reply(ticket, outcome))
     }
 
-    /// Whether the window takes more work: not while a suspect runs alone or intake is paused.
-    var mayFetch: Bool { suspects.isEmpty && !isIntakePaused }
+    /// Whether the window takes more work: not while a suspect runs alone.
+    var mayFetch: Bool { suspects.isEmpty }
 }
 
 /// What a step of one request means for the others.

@@ -89,6 +89,9 @@ package struct EngineCore: Sendable {
     var nextDueAt: WallTime? = .distantPast
     /// Due times noted while a fetch was under way, which cannot know them.
     var dueNotedDuringFetch: WallTime?
+    /// Why what is paused is paused: what an operator has paused, the service does not resume.
+    var providerPauses: [ProviderName: String]
+    var targetPauses: [TargetName: String]
     /// What requests wait for that came by the socket.
     var spoolGate = SpoolGate()
     /// What the clock must not be behind of: the newest time that the ledger has signed.
@@ -133,6 +136,7 @@ package struct EngineCore: Sendable {
         around.isApprovalRequired = configuration.approval == .required
         around.holds = pauses.holds
         massDeletionGuard = MassDeletionGuard(purgesMax: configuration.purgesPerHourMax)
+        (providerPauses, targetPauses) = (pauses.providers, pauses.targets)
         unfinishedWakes = pauses.unfinishedWakes
         dice = SeededGenerator(seed: seed)
         adoptLanes()

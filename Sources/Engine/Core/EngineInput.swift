@@ -78,10 +78,12 @@ package enum EngineInput: Sendable {
     case clockSettled(Ticket)
     /// The newest time that the ledger has signed.
     case clockFloor(WallTime)
-    case pause(ProviderName, reason: String)
-    case resume(ProviderName)
-    case pauseTarget(TargetName, reason: String)
-    case resumeTarget(TargetName)
+    /// `by` is the operator who asked for it: then the reason takes the place of another one.
+    case pause(ProviderName, reason: String, by: UInt32? = nil)
+    /// With `isOwn` only what the service has paused by itself.
+    case resume(ProviderName, isOwn: Bool = false)
+    case pauseTarget(TargetName, reason: String, by: UInt32? = nil)
+    case resumeTarget(TargetName, isOwn: Bool = false)
     case reconfigured(EngineConfiguration)
     /// An operator stops a target, or rows of it.
     case placeHold(TargetHold, Ticket)

@@ -155,11 +155,12 @@ package enum StateChange: Sendable {
     case beginRenewal(CredentialID, KeepAlivePolicy, at: WallTime)
     /// What that refresh brought.
     case endRenewal(EndedRenewal, at: WallTime)
-    /// `by` is the operator who asked for it, where that is known.
+    /// `by` is the operator who asked for it; without one it never replaces another reason.
     case pauseProvider(ProviderName, reason: String, by: UInt32? = nil, at: WallTime)
-    case resumeProvider(ProviderName, by: UInt32? = nil, at: WallTime)
+    /// With `isOwn` only what the service has paused by itself.
+    case resumeProvider(ProviderName, by: UInt32? = nil, isOwn: Bool = false, at: WallTime)
     case pauseTarget(TargetName, reason: String, by: UInt32? = nil, at: WallTime)
-    case resumeTarget(TargetName, by: UInt32? = nil, at: WallTime)
+    case resumeTarget(TargetName, by: UInt32? = nil, isOwn: Bool = false, at: WallTime)
     case placeHold(TargetHold)
     case liftHold(TargetHold, by: UInt32, at: WallTime)
     /// Makes open requests that are parked for `reason` due, so that they are looked at again: one
@@ -218,6 +219,9 @@ package struct GuardAllowance: Hashable, Sendable {
 
 /// What was paused by us or by an operator, and why; survives restarts.
 package struct StoredPauses: Hashable, Sendable {
+    /// The reason of a pause that an operator asked for.
+    package static let operatorReason = "operator"
+
     package var providers: [ProviderName: String]
     package var targets: [TargetName: String]
     /// Stops on targets, in the order in which they were placed.

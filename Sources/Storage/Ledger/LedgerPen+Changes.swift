@@ -10,9 +10,9 @@ extension LedgerPen {
             write("paused", (.provider, name.rawValue), reason, by: uid, at: time)
         case .pauseTarget(let name, let reason, let uid, let time):
             write("paused", (.target, name.rawValue), reason, by: uid, at: time)
-        case .resumeProvider(let name, let uid, let time):
+        case .resumeProvider(let name, let uid, _, let time):
             write("resumed", (.provider, name.rawValue), by: uid, at: time)
-        case .resumeTarget(let name, let uid, let time):
+        case .resumeTarget(let name, let uid, _, let time):
             write("resumed", (.target, name.rawValue), by: uid, at: time)
         case .placeHold(let hold):
             write(hold, "target_held", by: hold.uid, at: hold.since)

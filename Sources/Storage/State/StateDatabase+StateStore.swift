@@ -174,14 +174,14 @@ extension StateDatabase: StateStore {
         case .endRenewal(let ended, let time):
             let news = try RenewalWriter(database: database).end(ended, at: time)
             return .renewalEnded(ended.credential, news)
-        case .pauseProvider(let name, let reason, _, let time):
-            try pause("provider", name.rawValue, reason, time, database)
-        case .pauseTarget(let name, let reason, _, let time):
-            try pause("target", name.rawValue, reason, time, database)
-        case .resumeProvider(let name, _, _):
-            try resume("provider", name.rawValue, database)
-        case .resumeTarget(let name, _, _):
-            try resume("target", name.rawValue, database)
+        case .pauseProvider(let name, let reason, let uid, let time):
+            try pause(("provider", name.rawValue), reason, isOwn: uid == nil, time, database)
+        case .pauseTarget(let name, let reason, let uid, let time):
+            try pause(("target", name.rawValue), reason, isOwn: uid == nil, time, database)
+        case .resumeProvider(let name, _, let isOwn, _):
+            try resume(("provider", name.rawValue), isOwn: isOwn, database)
+        case .resumeTarget(let name, _, let isOwn, _):
+            try resume(("target", name.rawValue), isOwn: isOwn, database)
         case .placeHold(let hold):
             try TargetHoldTable(database: database).insert(hold)
         case .liftHold(let hold, _, _):
@@ -198,26 +198,37 @@ extension StateDatabase: StateStore {
     }
 
     private static func pause(
-        _ kind: String,
-        _ name: String,
+        _ component: (kind: String, name: String),
         _ reason: String,
+        isOwn: Bool,
         _ time: WallTime,
         _ database: Database
     ) throws {
         try database.run(
             """
-            INSERT INTO pauses VALUES (?, ?, ?, ?)
+            INSERT INTO pauses VALUES (?1, ?2, ?3, ?4)
             ON CONFLICT DO UPDATE SET reason = excluded.reason
-              WHERE reason <> excluded.reason
+              WHERE reason <> excluded.reason AND NOT ?5
             """,
-            .text(kind),
-            .text(name),
+            .text(component.kind),
+            .text(component.name),
             .text(reason),
-            .time(time)
+            .time(time),
+            .int(isOwn ? 1 : 0)
         )
     }
 
-    private static func resume(_ kind: String, _ name: String, _ database: Database) throws {
-        try database.run("DELETE FROM pauses WHERE kind = ? AND name = ?", .text(kind), .text(name))
+    private static func resume(
+        _ component: (kind: String, name: String),
+        isOwn: Bool,
+        _ database: Database
+    ) throws {
+        try database.run(
+            "DELETE FROM pauses WHERE kind = ? AND name = ? AND NOT (? AND reason = ?)",
+            .text(component.kind),
+            .text(component.name),
+            .int(isOwn ? 1 : 0),
+            .text(StoredPauses.operatorReason)
+        )
     }
 }
