@@ -6,8 +6,8 @@ package enum Limits {
     ///
     /// As long as a lock on the spool may last before it counts as a failure.
     package static let spoolPatience = Duration.seconds(5)
-    /// Parked requests whose place in the order of reads the engine knows, 24 bytes each; others wait
-    /// for one read more.
+    /// Parked requests whose place in the order of reads the engine knows, 24 bytes each; others
+    /// wait for one read more.
     package static let spoolPlacesMax = 65_536
     /// Users that the engine knows to have unsealed credentials; beyond it, every user may be one.
     package static let unsealedUsersMax = 10_000

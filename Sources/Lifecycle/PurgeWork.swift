@@ -17,9 +17,9 @@ package struct PurgeWork: Hashable, Sendable {
     package var lastTrouble: String?
     /// ``Obstacle/text`` of that call.
     package var obstacle: String?
-    /// What is dated up to then goes, although it is newer than the request: the end of a restoration
-    /// that brought back what had been purged, what a clock showed that was ahead, or what the clock
-    /// was behind of when the request was accepted; see ``Request/fence(in:)``.
+    /// What is dated up to then goes, although it is newer than the request: the end of a
+    /// restoration that brought back what had been purged, what a clock showed that was ahead, or
+    /// what the clock was behind of when the request was accepted; see ``Request/fence(in:)``.
     package var restoredAt: WallTime?
     /// The holds on rows under which the last purge left some alone.
     ///

@@ -59,7 +59,7 @@ extension Simulator {
         restart(isOwnCrash: false)
     }
 
-    /// Somebody sets the clock right before a request is committed, or before the engine hears of it.
+    /// Somebody sets the clock right before a request is committed, or before it is heard of.
     private mutating func drawClockAtIntake(after delay: Duration) {
         guard isClockSetAtIntake else { return }
         let error = Duration.seconds(pick([0, 0, 0, 3600]))

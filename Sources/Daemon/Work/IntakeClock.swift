@@ -51,15 +51,15 @@ final class IntakeClock: Sendable {
 
     /// Takes over what is known of the clock by which a submission was noted, and is accepted.
     ///
-    /// What an application noted by a clock that was behind is as new as it is. What it noted by one
-    /// that was ahead is from now, and what the user wrote by that clock goes. While the clock is
-    /// behind, the true time is not before its floor.
+    /// What an application noted by a clock that was behind is as new as it is. What it noted by
+    /// one that was ahead is from now, and what the user wrote by that clock goes. While the clock
+    /// is behind, the true time is not before its floor.
     func corrected(_ submission: Submission) -> Submission {
         var submission = submission
         let (now, floor) = (clock.now(), floor())
         if now < floor { submission.datedUpTo = floor }
         guard let noted = submission.createdAt else { return submission }
-        // Soon after a clock was set back a little it shows what it has shown: the later time counts.
+        // Soon after a clock was set back a little it shows what it has shown: the later counts.
         let corrected = clock.corrected(noted)
         let time = noted <= now ? max(noted, corrected) : corrected
         submission.createdAt = time

@@ -21,7 +21,7 @@ struct SpoolGate: Sendable {
     var unsealed = UnsealedUsers()
     /// Reads are numbered in the order in which they begin, from 1.
     private var begunCount = 0
-    /// The last read that somebody waits for; the first one is for the requests of before the start.
+    /// The last read that somebody waits for; the first is for the requests of before the start.
     private var lastWanted = 1
     private var waiting: [RequestID: Place] = [:]
     /// The reads that parked requests wait for: however long each read lasts, its end is theirs.
