@@ -31,8 +31,10 @@ package struct ClockStep: Hashable, Sendable {
 
     /// Since when times may be wrong by the next jump: soon after a start, jumps follow each other
     /// until the clock is right.
+    ///
+    /// The time before a jump may be ahead of the clock by a slew that it does not follow back.
     package var epochAfter: WallTime {
-        (to.since(from) < Limits.clockSettling ? from : to) + by
+        (to.since(from) < Limits.clockSettling ? from : to - Limits.clockStepMin) + by
     }
 
     /// The last time of the wrong clock.

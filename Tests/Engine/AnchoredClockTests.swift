@@ -107,6 +107,23 @@ struct AnchoredClockTests {
         #expect(clock.corrected(between) == between + Sample.day - .seconds(7200))
     }
 
+    @Test func `what is dated right after a jump is covered by the next, also after a slew back`() {
+        let machine = Machine()
+        let clock = AnchoredClock(clocks: machine.clocks)
+        let heard = Mutex<[ClockStep]>([])
+        clock.onStep { step in heard.withLock { $0.append(step) } }
+        machine.pass(.seconds(7200))
+        _ = clock.now()
+        machine.set(by: .milliseconds(-1500))
+        _ = clock.now()
+        machine.set(by: .zero - Sample.day)
+        let dated = clock.now()
+        machine.pass(.seconds(5))
+        machine.set(by: Sample.day)
+        _ = clock.now()
+        #expect(heard.withLock { $0.last?.covers(dated) } == true)
+    }
+
     @Test func `who listens late hears of the steps since the time was taken over`() {
         let machine = Machine()
         let clock = AnchoredClock(clocks: machine.clocks)
