@@ -117,6 +117,24 @@ import Vault
         #expect(try await machine.acceptedAt(id) == now)
     }
 
+    @Test("a start knows the jumps before it: an application may have noted times before them")
+    func jumpsOfEarlierRuns() async throws {
+        let machine = try Machine()
+        let clock = machine.clock
+        _ = try await machine.start(clock)
+        let steps = Mutex<[ClockStep]>([])
+        clock.onStep { step in steps.withLock { $0.append(step) } }
+        machine.pass(.seconds(10))
+        let noted = clock.now()
+        machine.set(by: Self.year)
+        let now = clock.now()
+        let heard = steps.withLock { $0 }
+        _ = try await machine.bench.state.commit(heard.map { .reclock($0, at: now) })
+        let next = machine.clock
+        _ = try await machine.start(next)
+        #expect(next.corrected(noted) == noted + Self.year)
+    }
+
     @Test("a kill after the commit of a small step back forgets neither wait nor forgiveness")
     func killAfterStepBack() async throws {
         let machine = try Machine()

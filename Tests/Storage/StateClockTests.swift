@@ -147,7 +147,9 @@ import Testing
         _ = try await fixture.database.commit([.reclock(step, at: to - .seconds(30))])
         let moved = start - .seconds(30)
         let times = [moved, WallTime(unixMilliseconds: 0), to, moved].map(\.unixMilliseconds)
-        let expected = times.map(String.init) + ["5000", "\(to.unixMilliseconds)", "1"]
+        let jump = ["\(start.unixMilliseconds)", "\(to.unixMilliseconds)", "-30000"]
+        let expected =
+            times.map(String.init) + ["5000", "\(to.unixMilliseconds)", "1"] + jump
         #expect(
             try await fixture.database.note(StateDatabase.clockNote)
                 == "boot " + expected.joined(separator: " ")

@@ -79,7 +79,7 @@ final class ClockKeeper: Sendable {
         let known = try await state.clockRecord()
         let stamp = clock.takeOver()
         let (current, missed) = await record(after: known, at: stamp)
-        if let missed { clock.learn(missed) }
+        for step in current.steps { clock.learn(step) }
         let isGoingOn = missed == nil && known?.bootID == bootID
         clock.begin(
             epoch: current.epoch,

@@ -23,6 +23,9 @@ package struct ClockRecord: Hashable, Sendable {
 
     /// The last jump of this process that the state has taken over.
     package var stepNumber = 0
+    /// The last jumps of this boot: an application may have noted times before them.
+    package var steps: [ClockStep] = []
+    private static let stepsMax = 16
 
     package init(
         bootID: String,
@@ -40,7 +43,9 @@ package struct ClockRecord: Hashable, Sendable {
     package init?(_ text: String) {
         let parts = text.split(separator: " ", omittingEmptySubsequences: false)
         let numbers = parts.dropFirst().compactMap { Int64($0) }
-        guard parts.count == 8, numbers.count == 7 else { return nil }
+        guard parts.count >= 8, numbers.count == parts.count - 1, parts.count % 3 == 2 else {
+            return nil
+        }
         bootID = String(parts[0])
         epoch = WallTime(unixMilliseconds: numbers[0])
         floor = WallTime(unixMilliseconds: numbers[1])
@@ -51,13 +56,24 @@ package struct ClockRecord: Hashable, Sendable {
         )
         awaited = WallTime(unixMilliseconds: numbers[5])
         stepNumber = Int(numbers[6])
+        steps = stride(from: 7, to: numbers.count, by: 3).map { index in
+            ClockStep(
+                from: WallTime(unixMilliseconds: numbers[index]),
+                to: WallTime(unixMilliseconds: numbers[index + 1]),
+                by: .milliseconds(numbers[index + 2])
+            )
+        }
     }
 
-    /// The boot's id, and numbers: milliseconds but for the last one.
+    /// The boot's id, then numbers: milliseconds but for the number of the last jump; then three
+    /// for each jump.
     package var text: String {
         let times = [epoch, floor, forgiven, reading.wall].map(\.unixMilliseconds)
         let more = [reading.uptime.milliseconds, awaited.unixMilliseconds, Int64(stepNumber)]
-        return ([bootID] + (times + more).map(String.init)).joined(separator: " ")
+        let jumps = steps.flatMap {
+            [$0.from.unixMilliseconds, $0.to.unixMilliseconds, $0.by.milliseconds]
+        }
+        return ([bootID] + (times + more + jumps).map(String.init)).joined(separator: " ")
     }
 
     /// From when on something may be destroyed.
@@ -87,6 +103,7 @@ package struct ClockRecord: Hashable, Sendable {
         epoch = step.epochAfter
         reading = AnchoredClock.Anchor(wall: reading.wall + step.by, uptime: reading.uptime)
         stepNumber = max(stepNumber, step.number)
+        steps = (steps + [step]).suffix(Self.stepsMax)
         guard step.by < .zero else { return }
         forgiven = max(forgiven, step.to)
         awaited = step.waitsUntil.map { max(awaited, $0) } ?? .distantPast
