@@ -75,6 +75,8 @@ struct CloudStorageSweep {
             let found = page.versions.filter { template.holds($0.name, of: own) }
             tally.fencedCount += found.filter { !isDue($0) }.count
             tally.count += found.filter { isDue($0) && $0.lock == nil }.count
+            tally.ambiguousCount += page.versions
+                .count { template.isAmbiguous($0.name, of: own) }
             tally.locks.formUnion(found.filter(isDue).compactMap(\.lock))
             token = page.next
             return token != nil

@@ -46,15 +46,7 @@ package struct CloudStorageTarget: PurgeTarget {
             var counts = PurgeCounts()
             for (template, own) in owned {
                 let tally = try await sweep.remove(template, own)
-                counts.entries.append(
-                    PurgeCounts.Entry(
-                        name: template.description,
-                        action: "delete",
-                        rowCount: tally.count,
-                        fencedCount: tally.fencedCount
-                    )
-                )
-                counts.entries += template.ambiguousEntry(tally.ambiguousCount).map { [$0] } ?? []
+                counts.entries += entries(template, tally)
                 for lock in tally.locks { counts.note(lingering(lock)) }
             }
             if let copies = try await softDeleted(owned.map(\.own)) { counts.note(copies) }
@@ -92,14 +84,7 @@ package struct CloudStorageTarget: PurgeTarget {
             var items: [PlanItem] = []
             for (template, own) in try owned(order) {
                 let tally = try await sweep.preview(template, own)
-                items.append(
-                    PlanItem(
-                        name: template.description,
-                        action: .delete,
-                        count: tally.count,
-                        fencedCount: tally.fencedCount
-                    )
-                )
+                items += entries(template, tally).map(PlanItem.init(deletion:))
             }
             return .items(items)
         } trouble: {
@@ -254,6 +239,19 @@ package struct CloudStorageTarget: PurgeTarget {
             guard error.trouble == .misconfigured else { throw error }
             return PurgeCounts.Lingering(text: text, until: clock.wall() + retention)
         }
+    }
+
+    private func entries(
+        _ template: KeyTemplate,
+        _ tally: CloudStorageSweep.Tally
+    ) -> [PurgeCounts.Entry] {
+        let deleted = PurgeCounts.Entry(
+            name: template.description,
+            action: "delete",
+            rowCount: tally.count,
+            fencedCount: tally.fencedCount
+        )
+        return [deleted] + [template.ambiguousEntry(tally.ambiguousCount)].compactMap(\.self)
     }
 
     private func lingering(_ lock: CloudBucket.Lock) -> PurgeCounts.Lingering {

@@ -65,18 +65,11 @@ package actor FilesTarget: PurgeTarget {
         return answers
     }
 
-    /// Counts the files and folders of one user.
+    /// Counts the files and folders of one user, and names what the receipt will say is left.
     package func plan(_ order: PurgeOrder) async -> PlanAnswer {
         do throws(FilesError) {
             return .items(
-                try tallies(order, .plan).map { path, tally in
-                    PlanItem(
-                        name: path,
-                        action: .delete,
-                        count: tally.entryCount,
-                        fencedCount: tally.fencedCount
-                    )
-                }
+                try tallies(order, .plan).flatMap(Self.entries).map(PlanItem.init(deletion:))
             )
         } catch {
             return .trouble(error.trouble)
@@ -161,30 +154,32 @@ package actor FilesTarget: PurgeTarget {
     }
 
     private func remove(_ order: PurgeOrder) throws(FilesError) -> [PurgeCounts.Entry] {
-        try tallies(order, .remove).flatMap { path, tally in
-            var entries = [
-                PurgeCounts.Entry(
-                    name: path,
-                    action: "delete",
-                    rowCount: tally.entryCount,
-                    fencedCount: tally.fencedCount
-                )
-            ]
-            if tally.hiddenCount > 0 {
-                let action = PurgeCounts.passedOverAction(
-                    "in a hidden folder, which no wildcard matches; name it in a path of its own"
-                )
-                entries.append(.init(name: path, action: action, rowCount: tally.hiddenCount))
-            }
-            if tally.closedCount > 0 {
-                let action = PurgeCounts.passedOverAction(
-                    "hidden folders that the service may not search; remove them, or name them in a"
-                        + " path of their own"
-                )
-                entries.append(.init(name: path, action: action, rowCount: tally.closedCount))
-            }
-            return entries
+        try tallies(order, .remove).flatMap(Self.entries)
+    }
+
+    private static func entries(_ path: String, _ tally: TreeWalk.Tally) -> [PurgeCounts.Entry] {
+        var entries = [
+            PurgeCounts.Entry(
+                name: path,
+                action: "delete",
+                rowCount: tally.entryCount,
+                fencedCount: tally.fencedCount
+            )
+        ]
+        if tally.hiddenCount > 0 {
+            let action = PurgeCounts.passedOverAction(
+                "in a hidden folder, which no wildcard matches; name it in a path of its own"
+            )
+            entries.append(.init(name: path, action: action, rowCount: tally.hiddenCount))
         }
+        if tally.closedCount > 0 {
+            let action = PurgeCounts.passedOverAction(
+                "hidden folders that the service may not search; remove them, or name them in a"
+                    + " path of their own"
+            )
+            entries.append(.init(name: path, action: action, rowCount: tally.closedCount))
+        }
+        return entries
     }
 
     private func tallies(

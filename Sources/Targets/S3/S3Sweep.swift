@@ -82,6 +82,8 @@ struct S3Sweep {
             let (due, fenced) = split(page.entries, template, own)
             tally.versionCount += due.count
             tally.fencedCount += fenced
+            tally.ambiguousCount += page.entries
+                .count { template.isAmbiguous($0.key, of: own) }
             return page.next
         }
         try await pages { place throws(S3Error) in

@@ -52,7 +52,6 @@ package struct S3Target: PurgeTarget {
             for (template, own) in owned {
                 let tally = try await sweep.remove(template, own)
                 counts.entries += entries(template, tally)
-                counts.entries += template.ambiguousEntry(tally.ambiguousCount).map { [$0] } ?? []
                 for lock in tally.locks { counts.note(lingering(lock)) }
             }
             return .done(counts)
@@ -80,14 +79,7 @@ package struct S3Target: PurgeTarget {
             var items: [PlanItem] = []
             for (template, own) in owned {
                 let tally = try await sweep.preview(template, own)
-                items += entries(template, tally).map { entry in
-                    PlanItem(
-                        name: entry.name,
-                        action: .delete,
-                        count: entry.rowCount,
-                        fencedCount: entry.fencedCount
-                    )
-                }
+                items += entries(template, tally).map(PlanItem.init(deletion:))
             }
             return .items(items)
         } trouble: {
@@ -205,7 +197,7 @@ package struct S3Target: PurgeTarget {
                 action: "delete",
                 rowCount: tally.uploadCount
             ),
-        ]
+        ] + [template.ambiguousEntry(tally.ambiguousCount)].compactMap(\.self)
     }
 
     private func lingering(_ lock: S3Bucket.Lock) -> PurgeCounts.Lingering {

@@ -66,6 +66,27 @@ struct CloudStorageTargetTests {
         }
     }
 
+    @Test("a key with an empty name behind the user id stays, and plan and receipt name it")
+    func emptyName() async throws {
+        try await GoogleBench.with { bench in
+            for name in ["u/ann/x", "u/ann//b"] { bench.sandbox.add(CloudObject(name)) }
+            let target = try Self.target(bench)
+            let order = try GoogleBench.order("ann")
+            guard case .items(let items) = await target.plan(order) else {
+                Issue.record("no plan")
+                return
+            }
+            #expect(items.map(\.action) == [.delete, .keep] && items.map(\.count) == [1, 1])
+            guard case .done(let counts) = await target.purge([order])[0] else {
+                Issue.record("not done")
+                return
+            }
+            #expect(counts.entries.map(\.rowCount) == [1, 1])
+            #expect(counts.entries.last?.passedOverReason == items.last?.reason)
+            #expect(bench.sandbox.objects.map(\.name) == ["u/ann//b"])
+        }
+    }
+
     @Test("no page is asked for twice, since a user's calls are somebody's bill")
     func calls() async throws {
         try await GoogleBench.with { bench in

@@ -63,10 +63,14 @@ struct FilesTargetTests {
         try fixture.make("data/uploads/plain", "a file where folders are")
         try fixture.make("elsewhere/alice/x")
         try fixture.link("data/uploads/2026", to: fixture.base + "/elsewhere")
-        let counts = try await purge(
-            try fixture.target("*/{user_id}"),
-            try FilesFixture.order("alice")
-        )
+        let (target, order) = (try fixture.target("*/{user_id}"), try FilesFixture.order("alice"))
+        guard case .items(let items) = await target.plan(order) else {
+            Issue.record("no plan")
+            return
+        }
+        #expect(items.map(\.action) == [.delete, .keep] && items.map(\.count) == [4, 2])
+        #expect(items.last?.reason?.hasPrefix("in a hidden folder") == true)
+        let counts = try await purge(target, order)
         #expect(counts.entries.map(\.rowCount) == [4, 2])
         #expect(counts.entries[1].passedOverReason?.hasPrefix("in a hidden folder") == true)
         #expect(counts.workedCount == 4)

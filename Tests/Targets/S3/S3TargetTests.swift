@@ -41,12 +41,19 @@ struct S3TargetTests {
         await target.shutdown()
     }
 
-    @Test("a key with an empty name behind the user id stays, and the receipt names it")
+    @Test("a key with an empty name behind the user id stays, and plan and receipt name it")
     func emptyName() async throws {
         let fixture = try S3Fixture()
         try fixture.put("users/a/x", "users/a//b", "users/a/c//d")
         let target = try fixture.target(prefixes: ["users/{user_id}/"])
         let order = try FilesFixture.order("a")
+        guard case .items(let items) = await target.plan(order) else {
+            Issue.record("no plan")
+            return
+        }
+        #expect(items.map(\.action) == [.delete, .delete, .keep])
+        #expect(items.map(\.count) == [2, 0, 1])
+        #expect(items.last?.reason?.hasPrefix("an empty name") == true)
         guard case .done(let counts) = await target.purge([order])[0] else {
             Issue.record("not done")
             return
