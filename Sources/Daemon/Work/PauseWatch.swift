@@ -197,8 +197,16 @@ final class PauseWatch: Sendable {
         }
     }
 
+    /// Looks again when a reload replaces what was looked at.
     private func problemsNow(of component: Component) async -> [String] {
-        let adapters = shelf.current
+        while true {
+            let count = shelf.replacedCount
+            let problems = await problems(of: component, among: shelf.current)
+            if shelf.replacedCount == count { return problems }
+        }
+    }
+
+    private func problems(of component: Component, among adapters: Adapters) async -> [String] {
         switch component {
         case .target(let name):
             return await adapters.targets[name]?.misfits() ?? []
