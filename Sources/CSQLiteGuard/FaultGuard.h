@@ -7,7 +7,8 @@
 // Here it ends the database instead: the handler puts an empty page in the place of the missing
 // one, and from then on every access to that database fails, until its last connection is closed.
 // Nothing that SQLite computes from the empty page reaches a file: whatever it reads, writes or
-// locks next is refused.
+// locks next is refused. Frames that it had written before, and that still wait in memory
+// (WALGather.h), go to the WAL: they are right, and without them a commit could be torn.
 #pragma once
 
 #include "PathRegistry.h"

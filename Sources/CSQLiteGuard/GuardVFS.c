@@ -105,6 +105,7 @@ static void remember_journal(sqlite3_file *file) {
 // The lock on writing (sqlite.org/walformat.html, "WAL Locks").
 enum { WAL_WRITE_LOCK = 0 };
 
+// Also for a database that is lost: what waits is from before.
 static int flush(sqlite3_file *file) {
     guard_file *self = (guard_file *)file;
     if (self->gather.count == 0) return SQLITE_OK;

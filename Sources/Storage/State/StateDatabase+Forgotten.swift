@@ -2,6 +2,9 @@ import GRDB
 package import Lifecycle
 
 /// An identity that an operator had forgotten: nothing can be revoked for it any more.
+///
+/// Kept for good, like the requests whose receipts name it: a receipt is made anew each time, and
+/// must always say the same.
 package struct ForgottenIdentity: Hashable, Sendable {
     package let provider: ProviderName
     package let at: WallTime
