@@ -101,10 +101,16 @@ final class PauseWatch: Sendable {
 
     /// Looks at one component because an operator wants it to go on.
     ///
-    /// - Returns: Why it cannot; one sentence per problem.
+    /// Some problems end with the look that finds them, such as an index that was cut short.
+    ///
+    /// - Returns: Why it still cannot; one sentence per problem.
     func examine(_ component: Component) async -> [String] {
-        let problems = await problemsNow(of: component)
+        var problems = await problemsNow(of: component)
         note(problems, of: component)
+        if !problems.isEmpty {
+            problems = await problemsNow(of: component)
+            note(problems, of: component)
+        }
         return problems
     }
 
