@@ -15,7 +15,7 @@ extension Rule {
         let known: Set = [
             "swift", "c", "h", "modulemap", "md", "toml", "txt", "json", "yml", "mk", "service",
             "socket", "target", "timer", "sysusers", "tmpfiles", "catalog", "conf", "in", "sh",
-            "sql", "py", "scd", "pml",
+            "sql", "py", "scd", "pml", "svg",
         ]
         let whole: Set = [
             ".ci/run", ".gitignore", "Benchmarks/.gitignore", ".swift-format", "Makefile",
