@@ -37,6 +37,9 @@ package struct ClockStep: Hashable, Sendable {
         (to.since(from) < Limits.clockSettling ? from : to - Limits.clockStepMin) + by
     }
 
+    /// What the right clock showed when the jump was noticed: it dates nothing earlier.
+    package var noticedAt: WallTime { to + by }
+
     /// The last time of the wrong clock.
     ///
     /// A clock that was set back by less than a step while the service was down showed later times

@@ -33,12 +33,15 @@ import Vault
         func set(by step: Duration) { times.withLock { $0.wall = $0.wall + step } }
 
         /// A start of the service.
-        func start(_ clock: AnchoredClock) async throws -> (keeper: ClockKeeper, floor: WallTime) {
+        func start(
+            _ clock: AnchoredClock,
+            boot: String = "one"
+        ) async throws -> (keeper: ClockKeeper, floor: WallTime) {
             let keeper = ClockKeeper(
                 state: bench.state,
                 clock: clock,
                 ledger: try bench.keeper(clock),
-                environment: ["EXPUNGED_BOOT_ID": "one"],
+                environment: ["EXPUNGED_BOOT_ID": boot],
                 builtAt: .distantPast,
                 logger: bench.log.logger
             )
@@ -133,6 +136,31 @@ import Vault
         let next = machine.clock
         _ = try await machine.start(next)
         #expect(next.corrected(noted) == noted + Self.year)
+        #expect(!next.isSteady(since: noted))
+        #expect(next.isSteady(since: now))
+    }
+
+    @Test("a row from before a boot keeps its time unless that boot's clock jumped later")
+    func rowsOfTheBootBefore() async throws {
+        let machine = try Machine()
+        _ = try await machine.start(machine.clock)
+        let early = machine.clock.now()
+        machine.pass(.seconds(10))
+        machine.set(by: Self.year)
+        // The start after it finds the jump.
+        _ = try await machine.start(machine.clock)
+        machine.pass(.seconds(60))
+        let late = machine.clock.now()
+        machine.pass(.seconds(60))
+        let clock = machine.clock
+        _ = try await machine.start(clock, boot: "two")
+        #expect(clock.isSteady(since: late))
+        #expect(!clock.isSteady(since: early))
+        machine.pass(.seconds(60))
+        let restarted = machine.clock
+        _ = try await machine.start(restarted, boot: "two")
+        #expect(restarted.isSteady(since: late))
+        #expect(!restarted.isSteady(since: early))
     }
 
     @Test("a kill after the commit of a small step back forgets neither wait nor forgiveness")

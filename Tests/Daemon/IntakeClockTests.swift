@@ -39,6 +39,8 @@ import Vault
 
         func pass(_ time: Duration) { state.withLock { $0.uptime += time } }
 
+        func set(by step: Duration) { state.withLock { $0.error += step } }
+
         /// Sets the clock after so many readings more.
         func setClock(after readings: Int) { state.withLock { $0.readingsLeft = readings } }
     }
@@ -118,8 +120,12 @@ import Vault
     private func intakeClock(floor: WallTime) -> IntakeClock {
         let machine = Machine(error: .zero)
         machine.pass(Self.hour * 2)
-        return IntakeClock(
-            clock: AnchoredClock(clocks: machine.clocks),
+        return intakeClock(AnchoredClock(clocks: machine.clocks), floor)
+    }
+
+    private func intakeClock(_ clock: AnchoredClock, _ floor: WallTime) -> IntakeClock {
+        IntakeClock(
+            clock: clock,
             floor: { floor },
             settleStore: {},
             beginAdmission: { .latest }
@@ -134,5 +140,63 @@ import Vault
             #expect(intakeClock(floor: floor).corrected(asked).datedUpTo == floor)
             #expect(intakeClock(floor: Self.now).corrected(asked).datedUpTo == nil)
         }
+    }
+
+    @Test("a time that the clock has shown twice is no cutoff: nothing older than the row is left")
+    func shownTwice() throws {
+        let bench = try Bench()
+        let machine = Machine(error: .zero)
+        let clock = AnchoredClock(clocks: machine.clocks)
+        machine.pass(Self.hour)
+        // The clock shows the next ten minutes, and then comes right by way of last month.
+        for step in [Duration.seconds(600), .seconds(-30 * 86_400 - 600), .seconds(30 * 86_400)] {
+            machine.set(by: step)
+            _ = clock.now()
+            machine.pass(.seconds(200))
+        }
+        machine.pass(.seconds(100))
+        let noted = clock.now()
+        machine.set(by: .seconds(20))
+        let now = clock.now()
+        let asked = try submission(bench, createdAt: noted)
+        let taken = intakeClock(clock, .distantPast).corrected(asked)
+        #expect(max(noted, clock.corrected(noted)) < now, "the sum of the jumps does not tell")
+        #expect(taken.createdAt ?? now >= now)
+        #expect(taken.datedUpTo == nil)
+    }
+
+    @Test func `what is noted after the last jump keeps its time`() throws {
+        let bench = try Bench()
+        let machine = Machine(error: .zero)
+        let clock = AnchoredClock(clocks: machine.clocks)
+        machine.pass(Self.hour)
+        machine.set(by: .seconds(-600))
+        let noted = clock.now()
+        machine.pass(.seconds(60))
+        let asked = try submission(bench, createdAt: noted + .seconds(30))
+        let taken = intakeClock(clock, .distantPast).corrected(asked)
+        #expect(taken.createdAt == noted + .seconds(30))
+        #expect(taken.datedUpTo == nil)
+    }
+
+    @Test func `what a clock that was ahead has dated goes up to the time that it showed`() throws {
+        let bench = try Bench()
+        let machine = Machine(error: Self.hour)
+        let clock = AnchoredClock(clocks: machine.clocks)
+        machine.pass(.seconds(60))
+        let noted = clock.now()
+        // A second jump in between: no single one leads back from there.
+        for step in [Duration.seconds(90), .seconds(-3690)] {
+            machine.set(by: step)
+            _ = clock.now()
+        }
+        let intake = intakeClock(clock, .distantPast)
+        let taken = intake.corrected(try submission(bench, createdAt: noted))
+        #expect(taken.createdAt == nil)
+        #expect(taken.datedUpTo == noted)
+        // No clock has shown this one.
+        let odd = intake.corrected(try submission(bench, createdAt: noted + Self.hour))
+        #expect(odd.createdAt == nil)
+        #expect(odd.datedUpTo == nil)
     }
 }

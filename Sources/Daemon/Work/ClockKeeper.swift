@@ -83,6 +83,7 @@ final class ClockKeeper: Sendable {
         let isGoingOn = missed == nil && known?.bootID == bootID
         clock.begin(
             epoch: current.epoch,
+            steadySince: current.steadySince,
             notBefore: isGoingOn ? known?.expected(at: stamp.reading) ?? .distantPast : .distantPast
         )
         try await state.reclock(missed, at: stamp.time, keeping: current)
@@ -112,7 +113,11 @@ final class ClockKeeper: Sendable {
                 reading: stamp.reading
             )
             current.forgiven = forgiven
+            // The boot before may have had a clock that was wrong; its own times say how far.
+            let steadySince = max(known?.steadySince ?? .distantPast, current.floor)
+            current.steadySince = min(steadySince, stamp.time)
         }
+        if stamp.stepCount > 0 { current.steadySince = stamp.time }
         (current.reading, current.stepNumber) = (stamp.reading, stamp.stepCount)
         return (current, missed)
     }

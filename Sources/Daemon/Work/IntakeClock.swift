@@ -47,25 +47,26 @@ final class IntakeClock: Sendable {
     }
 
     /// What the right clock would have shown when an application noted a time.
-    func corrected(_ time: WallTime) -> WallTime { clock.corrected(time) }
+    func corrected(_ time: WallTime) -> WallTime {
+        clock.isSteady(since: time) ? time : clock.corrected(time)
+    }
 
-    /// Takes over what is known of the clock by which a submission was noted, and is accepted.
+    /// Judges when an application noted a submission, which is accepted now.
     ///
-    /// What an application noted by a clock that was behind is as new as it is. What it noted by
-    /// one that was ahead is from now, and what the user wrote by that clock goes. While the clock
-    /// is behind, the true time is not before its floor.
+    /// Its time counts only when no jump of the clock is known since; otherwise the acceptance
+    /// counts. What a clock that was ahead has dated up to then goes, too. While the clock is
+    /// behind, the true time is not before its floor.
     func corrected(_ submission: Submission) -> Submission {
         var submission = submission
         let (now, floor) = (clock.now(), floor())
         if now < floor { submission.datedUpTo = floor }
-        guard let noted = submission.createdAt else { return submission }
-        // Soon after a clock was set back a little it shows what it has shown: the later counts.
-        let corrected = clock.corrected(noted)
-        let time = noted <= now ? max(noted, corrected) : corrected
-        submission.createdAt = time
-        let ahead = time.since(now)
-        if clock.hasShown(noted) || (ahead > .zero && ahead < Limits.clockStepMin) {
-            submission.datedUpTo = max(submission.datedUpTo ?? noted, noted, time)
+        guard let noted = submission.createdAt, !clock.isSteady(since: noted) else {
+            return submission
+        }
+        submission.createdAt = nil
+        // A slew back leaves a clock that is ahead of itself.
+        if noted > now, noted.since(now) < Limits.clockStepMin || clock.hasShown(noted) {
+            submission.datedUpTo = max(submission.datedUpTo ?? noted, noted)
         }
         return submission
     }

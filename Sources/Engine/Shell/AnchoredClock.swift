@@ -65,6 +65,8 @@ package final class AnchoredClock: EngineClock {
         /// What the clock showed after its last step, or at the start.
         var epoch: WallTime
         var last: WallTime
+        /// Since when no jump is known, by the clock's own time.
+        var steadySince = WallTime.distantPast
         var steps: [ClockStep] = []
         var stepCount = 0
         /// Steps of before somebody listened.
@@ -120,11 +122,20 @@ package final class AnchoredClock: EngineClock {
     /// Since when the clock has not jumped, by its own time.
     package var epoch: WallTime { state.withLock { $0.epoch } }
 
-    /// Goes on where an earlier process stopped: since when the clock has not jumped, and what it
-    /// showed by now without a slew.
-    package func begin(epoch: WallTime, notBefore shown: WallTime = .distantPast) {
+    /// Goes on where an earlier process stopped.
+    ///
+    /// - Parameters:
+    ///   - epoch: Since when times may be wrong by the next jump.
+    ///   - steadySince: Since when no jump is known.
+    ///   - shown: What the clock showed by now without a slew.
+    package func begin(
+        epoch: WallTime,
+        steadySince: WallTime,
+        notBefore shown: WallTime = .distantPast
+    ) {
         state.withLock { state in
             state.epoch = min(state.epoch, epoch)
+            state.steadySince = max(state.steadySince, steadySince)
             guard shown.since(state.last) < Limits.clockStepMin else { return }
             state.last = max(state.last, shown)
         }
@@ -177,9 +188,20 @@ package final class AnchoredClock: EngineClock {
     /// Takes over a jump that happened before the start.
     package func learn(_ step: ClockStep) { state.withLock { $0.remember(step, Self.stepsMax) } }
 
-    /// Whether the clock showed a time before it jumped back.
+    /// Whether no jump is known since a time, which is not in the future.
+    ///
+    /// A clock shows some times twice. Only of the times after its last jump is it known that it
+    /// was this clock that showed them.
+    package func isSteady(since time: WallTime) -> Bool {
+        state.withLock { state in
+            let now = read(&state).time
+            return state.steadySince <= time && time <= now
+        }
+    }
+
+    /// Whether the clock has shown a time, or a later one, before it jumped.
     package func hasShown(_ time: WallTime) -> Bool {
-        state.withLock { $0.steps.contains { $0.by < .zero && $0.covers(time) } }
+        state.withLock { $0.steps.contains { time <= $0.latest } }
     }
 
     /// Sleeps on the boot-time clock, until the time has come or the system's clock has jumped.
@@ -247,6 +269,7 @@ extension AnchoredClock.State {
         )
         remember(step, stepsMax)
         (anchor, epoch, last) = (reading, step.epochAfter, reading.wall)
+        steadySince = step.noticedAt
         return (last, step)
     }
 }

@@ -17,6 +17,8 @@ package struct ClockRecord: Hashable, Sendable {
     package var awaited = WallTime.distantPast
     /// Checkpoints up to this time are of a clock that was ahead.
     package var forgiven = WallTime.distantPast
+    /// Since when no jump is known, by the clock's own time; also across a boot.
+    package var steadySince = WallTime.distantPast
     package var reading: AnchoredClock.Anchor
     /// How far slewing may have moved the clock since the reading, below the size of any step.
     private static let slewMax = Duration.seconds(10)
@@ -43,7 +45,7 @@ package struct ClockRecord: Hashable, Sendable {
     package init?(_ text: String) {
         let parts = text.split(separator: " ", omittingEmptySubsequences: false)
         let numbers = parts.dropFirst().compactMap { Int64($0) }
-        guard parts.count >= 8, numbers.count == parts.count - 1, parts.count % 3 == 2 else {
+        guard parts.count >= 9, numbers.count == parts.count - 1, parts.count % 3 == 0 else {
             return nil
         }
         bootID = String(parts[0])
@@ -56,7 +58,8 @@ package struct ClockRecord: Hashable, Sendable {
         )
         awaited = WallTime(unixMilliseconds: numbers[5])
         stepNumber = Int(numbers[6])
-        steps = stride(from: 7, to: numbers.count, by: 3).map { index in
+        steadySince = WallTime(unixMilliseconds: numbers[7])
+        steps = stride(from: 8, to: numbers.count, by: 3).map { index in
             ClockStep(
                 from: WallTime(unixMilliseconds: numbers[index]),
                 to: WallTime(unixMilliseconds: numbers[index + 1]),
@@ -69,7 +72,10 @@ package struct ClockRecord: Hashable, Sendable {
     /// for each jump.
     package var text: String {
         let times = [epoch, floor, forgiven, reading.wall].map(\.unixMilliseconds)
-        let more = [reading.uptime.milliseconds, awaited.unixMilliseconds, Int64(stepNumber)]
+        let more = [
+            reading.uptime.milliseconds, awaited.unixMilliseconds, Int64(stepNumber),
+            steadySince.unixMilliseconds,
+        ]
         let jumps = steps.flatMap {
             [$0.from.unixMilliseconds, $0.to.unixMilliseconds, $0.by.milliseconds]
         }
@@ -101,6 +107,7 @@ package struct ClockRecord: Hashable, Sendable {
     /// A clock that is set back was ahead: what it has signed and waited for is so, too.
     package mutating func take(_ step: ClockStep) {
         epoch = step.epochAfter
+        steadySince = step.noticedAt
         reading = AnchoredClock.Anchor(wall: reading.wall + step.by, uptime: reading.uptime)
         stepNumber = max(stepNumber, step.number)
         steps = (steps + [step]).suffix(Self.stepsMax)
