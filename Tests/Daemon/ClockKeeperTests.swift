@@ -163,6 +163,21 @@ import Vault
         #expect(!restarted.isSteady(since: early))
     }
 
+    @Test("several small steps back count together: nobody waits for longer than a minute")
+    func severalSmallStepsBack() async throws {
+        let machine = try Machine()
+        _ = try await machine.start(machine.clock)
+        machine.pass(.seconds(7200))
+        let shown = machine.clock.now()
+        machine.set(by: .seconds(-20))
+        let once = try await machine.start(machine.clock)
+        #expect(once.floor >= shown)
+        #expect(once.floor.since(machine.clock.now()) <= Limits.clockWaitMax)
+        machine.set(by: .seconds(-48))
+        let twice = try await machine.start(machine.clock)
+        #expect(twice.floor.since(machine.clock.now()) <= .zero)
+    }
+
     @Test("a kill after the commit of a small step back forgets neither wait nor forgiveness")
     func killAfterStepBack() async throws {
         let machine = try Machine()

@@ -107,12 +107,16 @@ struct AnchoredClockTests {
         #expect(clock.corrected(between) == between + Sample.day - .seconds(7200))
     }
 
-    @Test func `what is dated right after a jump is covered by the next, also after a slew back`() {
+    @Test(
+        "what is dated right after a jump is covered by the next, also after a slew back",
+        arguments: [Duration.seconds(7200), .milliseconds(100)]
+    )
+    func slewBeforeJump(_ age: Duration) {
         let machine = Machine()
         let clock = AnchoredClock(clocks: machine.clocks)
         let heard = Mutex<[ClockStep]>([])
         clock.onStep { step in heard.withLock { $0.append(step) } }
-        machine.pass(.seconds(7200))
+        machine.pass(age)
         _ = clock.now()
         machine.set(by: .milliseconds(-1500))
         _ = clock.now()

@@ -140,7 +140,7 @@ import Testing
     func recordOfStep() async throws {
         let fixture = try StateFixture()
         let start = StateFixture.start
-        let text = "boot \(start.unixMilliseconds) 0 0 \(start.unixMilliseconds) 5000 0 0"
+        let text = "boot \(start.unixMilliseconds) 0 0 \(start.unixMilliseconds) 5000 0 0 0"
         try await fixture.database.setNote(StateDatabase.clockNote, to: text)
         let to = start + .seconds(60)
         let step = ClockStep(from: start, to: to, by: .seconds(-30), number: 1)
@@ -148,8 +148,9 @@ import Testing
         let moved = start - .seconds(30)
         let times = [moved, WallTime(unixMilliseconds: 0), to, moved].map(\.unixMilliseconds)
         let jump = ["\(start.unixMilliseconds)", "\(to.unixMilliseconds)", "-30000"]
+        let steadySince = "\((to - .seconds(30)).unixMilliseconds)"
         let expected =
-            times.map(String.init) + ["5000", "\(to.unixMilliseconds)", "1"] + jump
+            times.map(String.init) + ["5000", "\(to.unixMilliseconds)", "1", steadySince] + jump
         #expect(
             try await fixture.database.note(StateDatabase.clockNote)
                 == "boot " + expected.joined(separator: " ")

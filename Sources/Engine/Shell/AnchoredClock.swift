@@ -261,8 +261,9 @@ extension AnchoredClock.State {
             return (last, nil)
         }
         stepCount += 1
+        // A slew back right after a start leaves the clock before its epoch.
         let step = ClockStep(
-            from: epoch,
+            from: min(epoch, expected),
             to: max(last, expected),
             by: difference,
             number: stepCount

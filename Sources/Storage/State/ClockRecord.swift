@@ -114,6 +114,8 @@ package struct ClockRecord: Hashable, Sendable {
         guard step.by < .zero else { return }
         forgiven = max(forgiven, step.to)
         awaited = step.waitsUntil.map { max(awaited, $0) } ?? .distantPast
+        // Several small jumps back are a large one.
+        if awaited.since(step.noticedAt) > Limits.clockWaitMax { awaited = .distantPast }
     }
 
     /// A clock that has not jumped for long is believed.
