@@ -113,6 +113,17 @@ package struct CredentialWork: Hashable, Sendable {
     /// When its turn comes among the tokens of its identity.
     var rank: Int { (isOfEarlierGrant ? 2 : 0) + (kind == .refreshToken ? 0 : 1) }
 
+    /// Whether it counts for itself, nobody has seen it live, and the provider may be asked now.
+    ///
+    /// What rotates is asked about right before its own revocation.
+    func isToBeSeen(at now: WallTime, traits: ProviderTraits) -> Bool {
+        guard step == .stored, !traits.revokesWholeGrant, !wasSeenLive, !mayRotate(traits),
+            refusals == nil,
+            let askableAt = askableAt(traits: traits)
+        else { return false }
+        return askableAt <= now
+    }
+
     /// Whether anything showed that the provider ever honored this token.
     ///
     /// Without that a successful revocation means nothing: RFC 7009 §2.2 has the server answer 200

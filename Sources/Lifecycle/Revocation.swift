@@ -126,6 +126,11 @@ extension Revocation {
         let order = credentials.indices.filter { !credentials[$0].step.isFinal }.sorted {
             (credentials[$0].rank, $0) < (credentials[$1].rank, $1)
         }
+        // The revocation of another token may end it, too; then nothing shows that it was real.
+        if let unseen = order.first(where: { credentials[$0].isToBeSeen(at: now, traits: traits) })
+        {
+            return refresh(.check(identity, credentials[unseen].id), unseen, now, traits)
+        }
         var waitUntil: WallTime?
         for index in order {
             guard let step = advanceCredential(at: index, now: now, traits: traits) else {

@@ -30,10 +30,10 @@ struct LinkCutTests {
     }
 
     @Test func `after a revoke that answered success it is the proof`() throws {
-        // Proof may be asked for a day later only, and another identity keeps the request open.
+        // Proof may be asked for a day later only, and another token keeps the identity open.
         let recent = Sample.credential(lastLiveAt: Sample.start, lastRefreshAt: Sample.start)
         let traits = Sample.traits(revokesWholeGrant: false)
-        let second = Sample.credential(id: Sample.secondToken)
+        let second = Sample.credential(id: Sample.secondToken, lastRefreshAt: Sample.start)
         var machine = Machine(
             identities: [Sample.snapshot([recent, second])],
             around: Sample.surroundings(traits)
@@ -41,7 +41,7 @@ struct LinkCutTests {
         #expect(try machine.send(.due) == [.revoke])
         try machine.answer(revoke: .success)
         #expect(machine.verdict == nil)
-        try machine.answer(check: .trouble(.unreachable), Sample.secondToken)
+        try machine.answer(revoke: .trouble(.unreachable), Sample.secondToken)
         let known = Sample.snapshot([recent, second], isCut: true)
         try machine.send(.identityChanged(known))
         #expect(machine.verdict == .proven)

@@ -19,6 +19,7 @@ enum Sample {
     /// Apple's rules unless told: one refresh a day, live for a day, one revoke ends the grant.
     static func traits(
         canCheck: Bool = true,
+        canCheckAccessToken: Bool = false,
         refreshInterval: Duration = day,
         livenessLifetime: Duration = day,
         revokesWholeGrant: Bool = true,
@@ -29,6 +30,7 @@ enum Sample {
     ) -> ProviderTraits {
         ProviderTraits(
             canCheckRefreshToken: canCheck,
+            canCheckAccessToken: canCheckAccessToken,
             refreshInterval: refreshInterval,
             livenessLifetime: livenessLifetime,
             revokesWholeGrant: revokesWholeGrant,

@@ -320,6 +320,30 @@ struct VerdictTests {
         return machine.verdict
     }
 
+    @Test func `every token is asked about before the revocation of one may end another`() throws {
+        let traits = Sample.traits(
+            canCheckAccessToken: true,
+            refreshInterval: .zero,
+            revokesWholeGrant: false
+        )
+        let access = Sample.credential(id: Sample.secondToken, kind: .accessToken)
+        var machine = Machine(
+            identities: [Sample.snapshot([Sample.credential(), access])],
+            around: Sample.surroundings(traits)
+        )
+        let (refreshID, accessID) = (Sample.token, Sample.secondToken)
+        let checks = [refreshID, accessID].map { RequestEffect.check(Sample.identity, $0) }
+        let revocations = [refreshID, accessID].map { RequestEffect.revoke(Sample.identity, $0) }
+        #expect(try machine.send(.due) == [checks[0]])
+        #expect(try machine.answer(check: .live, refreshID) == [checks[1]])
+        #expect(try machine.answer(check: .live, accessID) == [revocations[0]])
+        try machine.answer(revoke: .success, refreshID)
+        try machine.answer(confirm: .dead, refreshID)
+        try machine.answer(revoke: .success, accessID)
+        try machine.answer(confirm: .dead, accessID)
+        #expect(machine.verdict == .proven)
+    }
+
     private func kind(_ step: CredentialStep) -> CredentialKind {
         switch step {
         case .unusable, .codePending, .lost: .authorizationCode
