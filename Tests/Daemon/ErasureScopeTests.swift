@@ -63,7 +63,8 @@ struct ErasureScopeTests {
     static func complete(
         _ user: String,
         on bench: Bench,
-        isBroken: Bool = false
+        isBroken: Bool = false,
+        isNewer: Bool = false
     ) async throws -> RequestID {
         let targets = [TargetName("app-db"), TargetName("uploads")]
         let loaded = try await bench.submit(user, targets: targets, at: Bench.start)
@@ -77,7 +78,14 @@ struct ErasureScopeTests {
             .init(name: "bills", action: "keep", rowCount: 2),
         ]
         if isBroken { done.purges[0].counts.restore(isPassOpen: false, isAtLeast: true) }
-        done.purges[1].counts.entries = [.init(name: "{user_id}", action: "delete", rowCount: 1)]
+        done.purges[1].counts.entries = [
+            .init(
+                name: "{user_id}",
+                action: "delete",
+                rowCount: isNewer ? 0 : 1,
+                fencedCount: isNewer ? 1 : 0
+            )
+        ]
         done.phase = .completed
         done.endedAt = Bench.start
         done.dueAt = nil
@@ -109,6 +117,19 @@ struct ErasureScopeTests {
         for changed in ["", Self.files, whole.replacing("30d", with: "90d")] {
             try await bench.state.enforce(scope: Self.scope(changed).document())
             #expect(try await Self.receipt(id, bench, under: changed) == before)
+        }
+    }
+
+    @Test func `the summary claims no erasure where everything was left as newer`() async throws {
+        let bench = try Bench()
+        let whole = Self.target + "\n" + Self.files
+        for isNewer in [false, true] {
+            let id = try await Self.complete("user-\(isNewer)", on: bench, isNewer: isNewer)
+            let receipt = try await Self.receipt(id, bench, under: whole)
+            let summary = try #require(receipt["summary"]?.text)
+            let erased = isNewer ? "erased from 'app-db' as" : "erased from 'app-db', 'uploads' as"
+            #expect(summary.contains(erased))
+            #expect(summary.contains("NOTHING was erased from 'uploads'") == isNewer)
         }
     }
 

@@ -61,4 +61,24 @@ import Testing
                 == ["done", "parked"]
         )
     }
+
+    @Test("what was left as newer than the request is shown beside what was erased")
+    func newer() throws {
+        let request = Request(
+            id: try #require(RequestID("018f0000-0000-7000-8000-000000000001")),
+            kind: .deleteAccount,
+            createdAt: Bench.start,
+            acceptedAt: Bench.start,
+            notBefore: Bench.start,
+            deadlineAt: Bench.start,
+            identities: [],
+            targets: []
+        )
+        var work = Self.work("a", .purged)
+        work.counts.entries = [
+            .init(name: "posts", action: "delete", rowCount: 2, fencedCount: 1)
+        ]
+        let steps = WireStep.steps(of: work, in: request)
+        #expect(steps.first?.verdict == "2 rows, 1 left as newer")
+    }
 }

@@ -203,6 +203,24 @@ struct DependentTargetTests {
         #expect(await keyed.plan(KeyBench.order(1, "u1")) == .trouble(.unreachable))
     }
 
+    @Test("a plan names a store into which no id leads, and what a deletion would do then")
+    func planWithoutIDs() async {
+        let bench = KeyBench(rows: [])
+        for (policy, outcome) in [
+            (WithoutKeys.park, "the request would park as without_keys"),
+            (.proceed, "this store would not be searched"),
+        ] {
+            let item = PlanItem(
+                name: "app-db.customer",
+                action: .keep,
+                reason: "no key was found: \(outcome)",
+                count: 0
+            )
+            let plan = await bench.keyed(withoutKeys: policy).plan(KeyBench.order(1, "u1"))
+            #expect(plan == .items([item]))
+        }
+    }
+
     @Test("a plan counts every id, however many there are")
     func manyIDs() async {
         let ids = (0..<500).map { "c\($0)" }

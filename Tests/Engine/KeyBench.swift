@@ -94,7 +94,8 @@ final class KeyBench: Sendable {
         isShared: Bool = false,
         inner: (any PurgeTarget)? = nil,
         by name: KeyName = customer,
-        upstream: KeyedTarget? = nil
+        upstream: KeyedTarget? = nil,
+        withoutKeys: WithoutKeys = .proceed
     ) -> KeyedTarget {
         KeyedTarget(
             inner ?? Store(bench: self),
@@ -102,7 +103,8 @@ final class KeyBench: Sendable {
                 name: name,
                 isShared: isShared,
                 source: source(name.target.rawValue, keys: [name.key]),
-                upstream: upstream
+                upstream: upstream,
+                withoutKeys: withoutKeys
             ),
             store: Keeper(self),
             hasher: PlainHasher()

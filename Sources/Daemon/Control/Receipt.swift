@@ -127,12 +127,19 @@ struct Receipt: Sendable {
         }
         let purges = record.request.purges
         guard !purges.isEmpty else { return ["No target was configured, so no data was erased."] }
-        let erased = purges.filter(\.isLookedFor)
+        let newer = purges.filter(\.isNewerOnly)
+        let erased = purges.filter { $0.isLookedFor && !$0.isNewerOnly }
         let unknown = purges.filter { !$0.isLookedFor }
         var sentences: [String] = []
         if !erased.isEmpty {
             sentences.append(
                 "The user's data was erased from \(names(erased)) as configured, and counted again."
+            )
+        }
+        if !newer.isEmpty {
+            sentences.append(
+                "NOTHING was erased from \(names(newer)): what was found there is newer than the"
+                    + " request, see not_erased."
             )
         }
         if !unknown.isEmpty {
@@ -178,5 +185,12 @@ struct Receipt: Sendable {
             )
         }
         return sentences.joined(separator: " ")
+    }
+}
+
+extension PurgeWork {
+    /// Nothing was erased, and something was left because it is newer than the request.
+    fileprivate var isNewerOnly: Bool {
+        isLookedFor && counts.workedCount == 0 && counts.fencedCount > 0 && !counts.isAtLeast
     }
 }

@@ -126,7 +126,9 @@ extension WireStep {
             if work.step == .verified { verify.state = .known(.skipped) }
         } else if work.step != .waiting {
             let least = work.counts.isAtLeast ? "at least " : ""
-            purge.verdict = "\(least)\(work.counts.workedCount) rows"
+            let newer =
+                work.counts.fencedCount > 0 ? ", \(work.counts.fencedCount) left as newer" : ""
+            purge.verdict = "\(least)\(work.counts.workedCount) rows\(newer)"
         }
         return [purge, verify]
     }

@@ -39,7 +39,8 @@ extension AdapterFactory {
                 name: KeyName(target: reference.target, key: reference.key),
                 isShared: configuration.isShared(reference),
                 source: source,
-                upstream: keyed[reference.target]
+                upstream: keyed[reference.target],
+                withoutKeys: target.withoutKeys
             )
             let wrapped = KeyedTarget(inner, origin: origin, store: keys, hasher: hasher)
             keyed[target.name] = wrapped

@@ -208,6 +208,23 @@ struct KeyOrders {
     }
 }
 
+extension KeyedTarget.Origin {
+    /// The line of a plan for a store into which no id leads.
+    var unknownItem: PlanItem {
+        let outcome =
+            switch withoutKeys {
+            case .proceed: "this store would not be searched"
+            case .park: "the request would park as \(ParkReason.withoutKeys.rawValue)"
+            }
+        return PlanItem(
+            name: name.description,
+            action: .keep,
+            reason: "no key was found: \(outcome)",
+            count: 0
+        )
+    }
+}
+
 extension PurgeCounts {
     /// Adds the counts of another id, all of them: none was counted before.
     fileprivate mutating func gather(_ other: PurgeCounts) {

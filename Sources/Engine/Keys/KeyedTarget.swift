@@ -20,17 +20,21 @@ package final class KeyedTarget: PurgeTarget {
         package let source: SourceTarget
         /// The same target where its own ids are found elsewhere.
         package let upstream: KeyedTarget?
+        /// What a deletion does when no id leads into the store.
+        package let withoutKeys: WithoutKeys
 
         package init(
             name: KeyName,
             isShared: Bool,
             source: SourceTarget,
-            upstream: KeyedTarget? = nil
+            upstream: KeyedTarget? = nil,
+            withoutKeys: WithoutKeys = .proceed
         ) {
             self.name = name
             self.isShared = isShared
             self.source = source
             self.upstream = upstream
+            self.withoutKeys = withoutKeys
         }
 
         /// As ``KeyedTarget/replaying()``.
@@ -39,7 +43,8 @@ package final class KeyedTarget: PurgeTarget {
                 name: name,
                 isShared: isShared,
                 source: source,
-                upstream: upstream?.replaying()
+                upstream: upstream?.replaying(),
+                withoutKeys: withoutKeys
             )
         }
     }
@@ -115,7 +120,9 @@ package final class KeyedTarget: PurgeTarget {
             case .trouble(let trouble): return .trouble(trouble)
             }
         }
-        return .items(items.all + spread.keptItems)
+        let kept = spread.keptItems
+        let isUnknown = spread.unique.isEmpty && kept.isEmpty
+        return .items(isUnknown ? [origin.unknownItem] : items.all + kept)
     }
 
     /// The same store, for erasing again: an order's user is one of the store's own ids there.
