@@ -49,7 +49,9 @@ extension Request {
             return purges[index].record(purge: answer, &moment)
         case .verified(let target, let answer):
             guard let index = purges.firstIndex(where: { $0.target == target }) else { return [] }
-            return purges[index].record(verify: answer, &moment)
+            let effects = purges[index].record(verify: answer, &moment)
+            if purges[index].step == .waiting { lookForKeys(in: target, around) }
+            return effects
         case .planned(let result):
             return record(plan: result, &moment)
         case .postponed(let effect, let until):
@@ -119,10 +121,8 @@ extension Request {
             crashCount = 0
             lookup?.retryNow()
             for index in revocations.indices { revocations[index].retryNow() }
-            for index in purges.indices {
-                let isUnknown = purges[index].waitsForKeys(around)
-                isUnknown ? purges[index].lookAgain() : purges[index].retryNow()
-            }
+            for index in purges.indices { purges[index].retryNow() }
+            lookForKeys(of: targetsWaitingForKeys(around), around)
             approval?.retryNow()
         case .cancel:
             return try cancel(at: now)
@@ -141,6 +141,8 @@ extension Request {
             for index in purges.indices where targets.contains(purges[index].target) {
                 purges[index].purgeAgain(upTo: time)
             }
+            let unknown = purges.filter { targets.contains($0.target) && $0.counts.isNotLookedFor }
+            lookForKeys(of: unknown.map(\.target), around)
             approval?.expire()
         case .due, .lookedUp, .checked, .revoked, .confirmed, .planned, .purged, .verified,
             .postponed,

@@ -32,6 +32,7 @@ kind = "files"
 root = "{crm}"
 paths = ["records/{{user_id}}.json"]
 keyed_by = "app-db.customer"
+without_keys = "park"
 [[target]]
 name = "spaces"
 kind = "files"
@@ -155,6 +156,10 @@ class Town:
     def folders(self):
         return {name for name in os.listdir(self.spaces) if name != ".expunged-root"}
 
+    def do(self, statement, *values):
+        with sqlite3.connect(self.stage.app, timeout=10) as app:
+            return app.execute(statement, values).fetchall()
+
     def rows(self, column, table):
         with sqlite3.connect(self.stage.app, timeout=10) as app:
             return {row[0] for row in app.execute(f"SELECT DISTINCT {column} FROM {table}")}
@@ -200,6 +205,7 @@ def dependents(checks, seed):
     planned(checks, stage, town, leaving[0], spaces)
     crash_between(checks, stage, town, leaving[:2], spaces)
     killed(checks, stage, leaving[2:])
+    put_back(checks, stage, town)
     erased(checks, town, staying, kept)
     after_the_looks(checks, stage)
     restored(checks, stage, town, leaving[4:6], [spaces[name] for name in ("own 4", "own 5", "pair 2")])
@@ -307,6 +313,39 @@ def killed(checks, stage, users):
     checks.check(f"{between} of the kills met open requests with stored ids", between > 0, between)
     ended = comes_true(lambda: stage.open_count() == 0, 240, 0.2)
     checks.check("every deletion comes to its end", ended, stage.http("GET", "/v1/requests?state=parked")[1])
+
+
+def put_back(checks, stage, town):
+    """The application was faster than the service, and an operator puts the user's rows back."""
+    [user], spaces = town.settle(1, lambda number: ["late"])
+    for table in ("members", "accounts"):
+        town.do(f"DELETE FROM {table} WHERE user_id = ?", user)
+    plan = stage.http("POST", "/v1/plans", {"user_id": user})[1]
+    reasons = {target["name"]: [item.get("reason", "") for item in target["items"]] for target in plan["targets"]}
+    checks.check("a plan says which store no key leads to, and that the request would wait",
+                 any("without_keys" in reason for reason in reasons["crm"])
+                 and any("no key" in reason for reason in reasons["spaces"]), plan)
+    request = stage.delete(user)[1]["id"]
+    checks.check("without a key the request waits", comes_true(
+        lambda: show(stage, request).get("detail") == "without_keys", 30), show(stage, request))
+    checks.check("and the customer record is still there", town.customers[user] in town.records())
+    town.do("INSERT INTO accounts VALUES (?, ?)", user, town.customers[user])
+    town.do("INSERT INTO members VALUES (?, ?, ?)", user, spaces["late"], LONG_AGO)
+    town.do("INSERT INTO posts (author_id, body) VALUES (?, 'back')", user)
+    done = stage.run("expungectl", "retry", request)
+    checks.equal("an operator has the keys looked for again", done.returncode, 0)
+    stage.kill()
+    stage.starts()
+    checks.check("the request completes, although the service was killed then", comes_true(
+        lambda: show(stage, request)["state"] == "completed", 60), show(stage, request))
+    left = {table: town.do(f"SELECT count(*) FROM {table} WHERE {column} = ?", user)[0][0]
+            for table, column in (("accounts", "user_id"), ("members", "user_id"), ("posts", "author_id"))}
+    checks.equal("no row that was put back is left", left, {"accounts": 0, "members": 0, "posts": 0})
+    checks.check("and nothing of what they name, in any store", town.customers[user] not in town.records()
+                 and spaces["late"] not in town.folders() and spaces["late"] not in town.rows("id", "workspaces"))
+    receipt = stage.http("GET", f"/v1/requests/{request}/receipt")[1]
+    checks.check("the receipt calls every store verified", all(
+        target["verified"] for target in receipt["targets"]), receipt["targets"])
 
 
 def erased(checks, town, staying, kept):

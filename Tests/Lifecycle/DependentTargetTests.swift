@@ -4,7 +4,11 @@ import Testing
 /// A target whose ids are found in the rows of another one, as the state machine sees it.
 struct DependentTargetTests {
     private static let files = TargetName("uploads")
+    private static let mail = TargetName("mail")
     private static let done = PurgeAnswer.done(PurgeCounts())
+    private static let found = PurgeCounts(entries: [
+        .init(name: "f", action: "delete", rowCount: 3)
+    ])
 
     /// A deletion whose purge is about to begin; files are keyed by the database.
     private static func machine(
@@ -62,13 +66,17 @@ struct DependentTargetTests {
                 continue
             }
             #expect(next == [.announce(.parked(.withoutKeys))])
-            // A key was put back: what it leads to is purged.
+            // A key was put back: its row is purged, and what it leads to.
             var retried = machine
-            #expect(try retried.send(.retry) == [.purge(Self.files), .announce(.resumed)])
-            let counts = PurgeCounts(entries: [.init(name: "f", action: "delete", rowCount: 3)])
-            try retried.send(.purged(Self.files, .done(counts)))
+            #expect(try retried.send(.retry) == [.purge(Sample.database), .announce(.resumed)])
+            let done = try retried.send(.purged(Sample.database, Self.done))
+            #expect(done == [.purge(Self.files)])
+            let found = try retried.send(.purged(Self.files, .done(Self.found)))
+            #expect(found == [.verify(Sample.database)])
+            let verified = try retried.send(.verified(Sample.database, .clean))
+            #expect(verified == [.verify(Self.files)])
             #expect(try retried.send(.verified(Self.files, .clean)) == [.announce(.completed)])
-            #expect(retried.request.purges[0].counts.entries == counts.entries)
+            #expect(retried.request.purges[0].counts.entries == Self.found.entries)
             // There is none, an operator says.
             #expect(
                 try machine.send(.abandon) == [
@@ -91,13 +99,16 @@ struct DependentTargetTests {
         try machine.send(.verified(Sample.database, .clean))
         try machine.send(.abandon)
         // The rows with the keys are restored before the end.
-        try machine.send(.restored([Self.files], at: nil))
-        let counts = PurgeCounts(entries: [.init(name: "f", action: "delete", rowCount: 3)])
-        try machine.send(.purged(Self.files, .done(counts)))
+        #expect(
+            try machine.send(.restored([Self.files], at: nil)) == [.purge(Sample.database)]
+        )
+        try machine.send(.purged(Sample.database, Self.done))
+        try machine.send(.purged(Self.files, .done(Self.found)))
+        try machine.send(.verified(Sample.database, .clean))
         try machine.send(.verified(Self.files, .clean))
         #expect(machine.request.phase == .completed)
         #expect(!machine.request.purges[0].counts.isNotLookedFor)
-        #expect(machine.request.purges[0].counts.entries == counts.entries)
+        #expect(machine.request.purges[0].counts.entries == Self.found.entries)
     }
 
     @Test("an operator who went on without keys need not decide twice")
@@ -109,10 +120,91 @@ struct DependentTargetTests {
         try machine.send(.verified(Sample.database, .clean))
         try machine.send(.abandon)
         try machine.send(.restored([Self.files], at: nil))
+        try machine.send(.purged(Sample.database, Self.done))
         try machine.send(.purged(Self.files, .done(Sample.notLookedFor)))
+        try machine.send(.verified(Sample.database, .clean))
         try machine.send(.verified(Self.files, .notLookedFor))
         #expect(machine.request.phase == .completed)
         #expect(machine.request.purges[0].counts.isNotLookedFor)
+    }
+
+    @Test("a retry that finds rows in the source does not complete before they are gone")
+    func rowsPutBack() throws {
+        var machine = try Self.machine([Sample.database, Self.files])
+        machine.around.keyedTargetsToPark = [Self.files]
+        try machine.send(.purged(Sample.database, Self.done))
+        try machine.send(.purged(Self.files, .done(Sample.notLookedFor)))
+        try machine.send(.verified(Sample.database, .clean))
+        try machine.send(.retry)
+        try machine.send(.purged(Sample.database, .done(Self.found)))
+        try machine.send(.purged(Self.files, .done(Self.found)))
+        let again = try machine.send(.verified(Sample.database, .remaining(1)))
+        #expect(again == [.announce(.remainingRows(Sample.database))])
+        #expect(try machine.sendDue() == [.purge(Sample.database)])
+        try machine.send(.purged(Sample.database, .done(Self.found)))
+        try machine.send(.verified(Sample.database, .clean))
+        #expect(try machine.send(.verified(Self.files, .clean)) == [.announce(.completed)])
+        #expect(machine.request.purges[0].counts.workedCount == 6)
+    }
+
+    @Test("a retry without a key purges the source again, and waits for an operator again")
+    func retriedInVain() throws {
+        var machine = try Self.machine([Sample.database, Self.files])
+        machine.around.keyedTargetsToPark = [Self.files]
+        for event in [RequestEvent.due, .retry] {
+            try machine.send(event)
+            try machine.send(.purged(Sample.database, Self.done))
+            try machine.send(.purged(Self.files, .done(Sample.notLookedFor)))
+            try machine.send(.verified(Sample.database, .clean))
+            #expect(machine.request.phase == .parked(.verifying, .withoutKeys, until: nil))
+        }
+    }
+
+    @Test("a row that is put back leads on through a chain, and to what else its source keys")
+    func chainAgain() throws {
+        let other = TargetName("other")
+        let targets = [Sample.database, Self.files, Self.mail, other]
+        var machine = try Self.machine(targets)
+        machine.around.keySources = [
+            Self.files: Sample.database, Self.mail: Self.files, other: Sample.database,
+        ]
+        machine.around.keyedTargetsToPark = [Self.mail]
+        for target in [Sample.database, Self.files] {
+            try machine.send(.purged(target, Self.done))
+        }
+        for target in [Self.mail, other] {
+            try machine.send(.purged(target, .done(Sample.notLookedFor)))
+        }
+        try machine.send(.verified(Sample.database, .clean))
+        try machine.send(.verified(Self.files, .clean))
+        try machine.send(.verified(other, .notLookedFor))
+        #expect(machine.request.phase == .parked(.verifying, .withoutKeys, until: nil))
+        try machine.send(.retry)
+        for target in targets {
+            #expect(machine.request.purges.filter(\.isBusy).map(\.target) == [target])
+            try machine.send(.purged(target, .done(Self.found)))
+        }
+        for target in targets { try machine.send(.verified(target, .clean)) }
+        #expect(machine.request.phase == .completed)
+        #expect(!machine.request.purges.contains { $0.counts.isNotLookedFor })
+    }
+
+    @Test("rows that come up before the verification lead to what no key led to")
+    func keysWithRemainingRows() throws {
+        for isParking in [true, false] {
+            var machine = try Self.machine([Sample.database, Self.files])
+            if isParking { machine.around.keyedTargetsToPark = [Self.files] }
+            try machine.send(.purged(Sample.database, Self.done))
+            try machine.send(.purged(Self.files, .done(Sample.notLookedFor)))
+            try machine.send(.verified(Sample.database, .remaining(1)))
+            #expect(try machine.sendDue() == [.purge(Sample.database)])
+            let next = try machine.send(.purged(Sample.database, Self.done))
+            #expect(next == [.purge(Self.files)])
+            try machine.send(.purged(Self.files, .done(Self.found)))
+            try machine.send(.verified(Sample.database, .clean))
+            #expect(try machine.send(.verified(Self.files, .clean)) == [.announce(.completed)])
+            #expect(!machine.request.purges[1].counts.isNotLookedFor)
+        }
     }
 
     @Test("while rows are held nothing that they name goes", arguments: [true, false])
@@ -145,10 +237,9 @@ struct DependentTargetTests {
     @Test("a target that keys nothing goes on while the source is held")
     func others() throws {
         let hold = TargetHold(name: "case", target: Sample.database, since: Sample.start, uid: 1)
-        let mail = TargetName("mail")
-        var machine = try Self.machine([Sample.database, Self.files, mail], holds: [hold])
-        #expect(machine.request.purges.filter(\.isBusy).map(\.target) == [mail])
-        _ = try machine.send(.purged(mail, Self.done))
+        var machine = try Self.machine([Sample.database, Self.files, Self.mail], holds: [hold])
+        #expect(machine.request.purges.filter(\.isBusy).map(\.target) == [Self.mail])
+        _ = try machine.send(.purged(Self.mail, Self.done))
         #expect(machine.request.phase == .parked(.purging, .onHold, until: nil))
     }
 
