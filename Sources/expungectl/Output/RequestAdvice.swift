@@ -36,8 +36,9 @@ struct RequestAdvice {
         case .awaitingCredentials: "a credential in the spool that cannot be sealed"
         case .clockBehind: "the clock, which is behind the ledger"
         case .withoutKeys:
-            "a key into a store; then: expungectl retry \(id); without that store: expungectl"
-                + " abandon \(id) --reason TEXT"
+            "a key into a store: put back the row that names it, dated before the request; then:"
+                + " expungectl retry \(id); without that store: expungectl abandon \(id)"
+                + " --reason TEXT"
         }
     }
 
