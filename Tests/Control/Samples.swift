@@ -86,6 +86,7 @@ enum Samples {
 
     static var fullRequest: WireRequest {
         var request = request(.parked, detail: "needs_reauthentication")
+        request.heldBy = ["request", "user", "target app-db: case-7"]
         request.acceptedAt = time
         request.deadlineAt = time + .seconds(2_592_000)
         request.identities = [identity]

@@ -46,7 +46,7 @@ NOTHING = dict.fromkeys(FULL, 0)
 # Long enough for a step that should not be taken: each takes milliseconds.
 STILL_S = 1.5
 HOUR_S = 3600
-MEMBERS = 10
+MEMBERS = 12
 
 
 def holds(checks, seed):
@@ -71,7 +71,7 @@ def held(checks, seed, sandbox):
         # Of all at once: each call makes tokens of the same accounts anew.
         stage.spare_tokens = stage.new_tokens(MEMBERS)
         stage.starts()
-        for part in (of_request, of_user, of_user_to_come, of_target, of_restored, of_rows):
+        for part in (of_request, of_user, of_user_to_come, of_both, of_target, of_restored, of_rows):
             part(checks, stage)
         checks.equal("no hold on a target is left", json.loads(ctl(stage, "holds", "--json").stdout)["items"], [])
         stage.scan()
@@ -124,6 +124,29 @@ def of_user_to_come(checks, stage):
     checks.equal("with its data and its token", (left(stage, user), len(stage.sandbox.revoked_at())), (FULL, revoked))
     released(checks, stage, "release --user", {user: request}, "release", "--user", user)
     checks.equal("release --user: the token is revoked then", len(stage.sandbox.revoked_at()), revoked + 1)
+
+
+def of_both(checks, stage):
+    """A hold on a request and one on its user are lifted by their own commands, whichever came first."""
+    for order in ("request, user", "user, request"):
+        user = members(stage, 1)[0]
+        switch(stage, "targets/app-db/pause")
+        request = stage.delete(user)[1]["id"]
+        checks.check(f"{order}: it stands before its purge", parked(stage, request, "target_paused"), show(stage, request))
+        holds = [("hold", request, "--reason", "case 99"), ("hold", "--user", user)]
+        for hold in holds if order == "request, user" else reversed(holds):
+            checks.check(f"{order}: {hold[1]} is put on hold", works(ctl(stage, *hold)))
+        switch(stage, "targets/app-db/resume")
+        checks.check(f"{order}: release --user is accepted", works(ctl(stage, "release", "--user", user)))
+        checks.check(f"{order}: the hold on the request stays", stays(stage, request), show(stage, request))
+        again = ctl(stage, "release", "--user", user)
+        checks.check(f"{order}: a user who is not on hold cannot be released",
+                     again.returncode == 3 and "not on hold" in again.stderr, (again.returncode, again.stderr))
+        stage.kill()
+        stage.starts()
+        checks.check(f"{order}: nor does kill -9 lift it", stays(stage, request), show(stage, request))
+        checks.equal(f"{order}: all data is there", left(stage, user), FULL)
+        released(checks, stage, f"{order}: release ID", {user: request}, "release", request)
 
 
 def of_target(checks, stage):

@@ -409,10 +409,10 @@ package enum RouteTable {
             .post,
             "/v1/users/{user_id}/release",
             .operator,
-            "Lift the legal hold on a user.",
+            "Lift the legal hold on a user; holds on single requests stay.",
             .object(WireUserHold.self),
             input: EmptyInput.self,
-            problems: [.malformedUserID]
+            problems: [.holdNotFound, .malformedUserID]
         ),
     ]
 

@@ -12,6 +12,10 @@ extension WireRequest {
             writer.member("user_id", userID)
             writer.member("state", state.description)
             writer.member("detail", detail)
+            if let heldBy {
+                writer.name("held_by")
+                writer.array(heldBy) { writer, name in writer.string(name) }
+            }
             writer.member("created_at", createdAt.rfc3339)
             writer.member("updated_at", updatedAt.rfc3339)
             writer.member("accepted_at", acceptedAt?.rfc3339)

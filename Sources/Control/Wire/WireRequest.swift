@@ -8,6 +8,7 @@ package struct WireRequest: WireObject, Codable, Hashable {
     package var userID: String
     package var state: WireValue<WireState>
     package var detail: String?
+    package var heldBy: [String]?
     package var createdAt: WallTime
     package var updatedAt: WallTime
     package var acceptedAt: WallTime?
@@ -37,6 +38,7 @@ package struct WireRequest: WireObject, Codable, Hashable {
 
     enum CodingKeys: String, CodingKey {
         case id, kind, state, detail, identities, steps, forgotten, addenda
+        case heldBy = "held_by"
         case userID = "user_id"
         case createdAt = "created_at"
         case updatedAt = "updated_at"
@@ -51,6 +53,11 @@ package struct WireRequest: WireObject, Codable, Hashable {
         .required("user_id", .text, "The application's user id, or `erased:…` afterwards."),
         .required("state", .choice(WireState.allCases.map(\.rawValue)), "Where it stands."),
         .optional("detail", .text, "Why it is parked or rejected."),
+        .optional(
+            "held_by",
+            .list(.text),
+            "The holds that stop it: `request`, `user`, or `target NAME: HOLD`; not in lists."
+        ),
         .required("created_at", .time, "When it was made."),
         .required("updated_at", .time, "When it last changed."),
         .optional("accepted_at", .time, "When it was taken, durably."),

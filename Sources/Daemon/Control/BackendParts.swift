@@ -28,6 +28,8 @@ struct BackendParts: Sendable {
     var examine: @Sendable (PauseWatch.Component) async -> [String] = { _ in [] }
     /// Why no notifications are fetched from a provider.
     var pollProblem: @Sendable (ProviderName) -> String? = { _ in nil }
+    /// One hold is placed or lifted at a time: each is recorded first and then told to the engine.
+    let holdTurn = Turnstile()
     let mint: IdentifierMint
     let now: @Sendable () -> WallTime
     let startedAt: WallTime

@@ -2,6 +2,7 @@ import Control
 import Engine
 import Lifecycle
 import Logging
+import Settings
 import Storage
 
 extension DaemonBackend {
@@ -9,6 +10,21 @@ extension DaemonBackend {
         _ action: RequestAction,
         on id: RequestID,
         caller: Caller
+    ) async throws(ControlProblem) -> WireRequest {
+        switch action {
+        case .hold, .release:
+            await parts.holdTurn.enter()
+            defer { parts.holdTurn.leave() }
+            return try await take(action, on: id, caller)
+        case .cancel, .retry, .approve, .abandon:
+            return try await take(action, on: id, caller)
+        }
+    }
+
+    private func take(
+        _ action: RequestAction,
+        on id: RequestID,
+        _ caller: Caller
     ) async throws(ControlProblem) -> WireRequest {
         let record = try await record(id)
         if case .abandon(let reason, nil) = action, record.openCase != nil {
@@ -23,6 +39,11 @@ extension DaemonBackend {
                 try await parts.state.setNote(AbandonNote.name(of: id), to: note)
             }
         }
+        if try await isHeldByUser(after: action, record) {
+            // The user's hold still stops it; only its own is lifted.
+            report(action, on: id, caller)
+            return try await show(id, caller: caller)
+        }
         switch await parts.engine.operate(id, try event(of: action, caller)) {
         case .done:
             break
@@ -33,6 +54,28 @@ extension DaemonBackend {
         }
         report(action, on: id, caller)
         return try await show(id, caller: caller)
+    }
+
+    /// Records the hold of this request alone before the engine learns of it.
+    ///
+    /// - Returns: Whether the hold was lifted, and that on the user still stops the request.
+    private func isHeldByUser(
+        after action: RequestAction,
+        _ record: RequestRecord
+    ) async throws(ControlProblem) -> Bool {
+        let id = record.request.id
+        switch action {
+        case .cancel, .retry, .approve, .abandon:
+            return false
+        case .hold:
+            try await attempt("hold") { try await parts.state.setOwnHold(true, of: id) }
+            return false
+        case .release:
+            return try await attempt("release") {
+                try await parts.state.setOwnHold(false, of: id)
+                return try await parts.state.userHold(record.userHash).since != nil
+            }
+        }
     }
 
     /// Nobody looks at the stores of a completed deletion again.
@@ -70,14 +113,20 @@ extension DaemonBackend {
             let hold = try await attempt("release") {
                 try await parts.state.userHold(record.userHash)
             }
-            guard hold.since == nil else {
-                throw ControlProblem(.wrongState, "the user is on hold; lift that hold first")
+            guard hold.since == nil || record.hasOwnHold else {
+                throw ControlProblem(
+                    .wrongState,
+                    "the user is on hold; lift it with: expungectl release --user USER"
+                )
             }
         case .abandon(_, nil)
         where request.revocations.isEmpty || request.phase.parkReason == .withoutKeys:
             // Only the state machine knows whether it waits for an identity, or for keys.
             return
         case .abandon(_, let provider):
+            let lanes = parts.shelf.current.configuration.providers.map(\.name)
+            let known = Set(lanes).union(request.revocations.map(\.provider))
+            if let provider, !known.contains(provider) { throw ControlProblem(.unknownProvider) }
             let open = request.revocations.filter { $0.verdict == nil }
             guard let stage = request.phase.stage, stage <= .revoking,
                 open.contains(where: { provider == nil || $0.provider == provider })
@@ -106,7 +155,7 @@ extension DaemonBackend {
                 : ControlProblem(.wrongState, "the request has ended")
         case .nothingToAbandon:
             ControlProblem(.wrongState, "no revocation is left to give up")
-        case .notOnHold: ControlProblem(.wrongState, "the request is not on hold")
+        case .notOnHold: ControlProblem(.wrongState, "the request itself is not on hold")
         case .holdExists: ControlProblem(.wrongState, "another hold has that name")
         case .deletionInProgress: ControlProblem(.deletionInProgress)
         case .noPlan: ControlProblem(.wrongState, "no plan of it waits for an approval")
@@ -140,6 +189,8 @@ extension DaemonBackend {
         reason: String?,
         caller: Caller
     ) async throws(ControlProblem) -> WireUserHold {
+        await parts.holdTurn.enter()
+        defer { parts.holdTurn.leave() }
         let userHash = hash(user)
         let verb = isHeld ? "hold_user" : "release_user"
         let uid = caller.operatorUID ?? caller.uid
@@ -147,6 +198,9 @@ extension DaemonBackend {
             isHeld
                 ? try await parts.state.holdUser(userHash, by: uid, at: parts.now())
                 : try await parts.state.releaseUser(userHash, by: uid, at: parts.now())
+        }
+        guard isHeld || hold.since != nil || !hold.openRequests.isEmpty else {
+            throw ControlProblem(.holdNotFound, "this user is not on hold")
         }
         for id in hold.openRequests {
             // One that ended meanwhile, or was not on hold, is as it should be.

@@ -49,6 +49,23 @@ extension DaemonBackend {
         return WireHold(hold)
     }
 
+    /// What stops an open request: its own hold, that of its user, and those on its targets.
+    ///
+    /// - Returns: `nil` when it is not on hold.
+    func heldBy(_ record: RequestRecord) async throws(ControlProblem) -> [String]? {
+        let request = record.request
+        guard request.isHeld || request.phase.parkReason == .onHold else { return nil }
+        let userHold = try await attempt("show") {
+            try await parts.state.userHold(record.userHash)
+        }
+        var names: [String] = record.hasOwnHold ? ["request"] : []
+        if userHold.since != nil { names.append("user") }
+        let open = Set(request.purges.filter { $0.step != .verified }.map(\.target))
+        names += parts.engine.inspect(\.holds).filter { open.contains($0.target) }
+            .map { "target \($0.target): \($0.name)" }
+        return names.isEmpty ? nil : names
+    }
+
     private func answer(_ outcome: OperationOutcome) throws(ControlProblem) {
         switch outcome {
         case .done: break

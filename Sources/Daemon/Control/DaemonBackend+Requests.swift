@@ -42,6 +42,7 @@ extension DaemonBackend {
             )
         }
         if !forgotten.isEmpty { wire.forgotten = forgotten.map(WireForgotten.init) }
+        wire.heldBy = try await heldBy(record)
         guard !record.request.phase.isEnded, !wire.identities.isEmpty else { return wire }
         let known = try await attempt("show") {
             try await parts.state.identities(record.userHash)

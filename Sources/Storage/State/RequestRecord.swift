@@ -13,6 +13,8 @@ package struct RequestRecord: Hashable, Sendable {
     /// `nil` once the request has ended.
     package let user: UserID?
     package let userHash: [UInt8]
+    /// An operator put this request on hold, whatever holds its user or its targets.
+    package let hasOwnHold: Bool
     /// Which life of the account it is, from 1.
     package let generation: Int
     package let options: SubmissionOptions
@@ -38,6 +40,7 @@ package struct RequestRecord: Hashable, Sendable {
         request = row.request
         user = row.user
         userHash = row.userHash
+        hasOwnHold = row.hasOwnHold
         generation = row.generation
         options = row.options
         origin = row.origin

@@ -21,14 +21,18 @@ struct RequestRow {
     let revision: Int
     let updatedAt: WallTime
     let rechecks: [Recheck]
+    /// An operator put this request on hold, whatever holds its user or its targets.
+    let hasOwnHold: Bool
 
     /// What ``init(_:)`` reads, in its order.
     static let columns = """
         id, kind, user_id, user_hash, generation, grace_s, providers, reason, account_created_at,
         origin, origin_uid, origin_role, created_at, accepted_at, not_before, deadline_at,
         phase, park_reason, park_until, due_at, purge_started_at, ended_at, end_detail,
-        end_sequence, crash_count, is_held, revision, updated_at, is_without_identities, lookup,
-        approval, operator_uid, rechecks, is_anonymous
+        end_sequence, crash_count, is_held OR ifnull(has_own_hold, 0)
+          OR EXISTS (SELECT 1 FROM user_holds WHERE user_hash = requests.user_hash),
+        revision, updated_at, is_without_identities, lookup, approval, operator_uid, rechecks,
+        is_anonymous, ifnull(has_own_hold, 0)
         """
 
     /// Reads a row without its revocations and purges.
@@ -76,6 +80,7 @@ struct RequestRow {
         revision = row.int(26)
         updatedAt = row.time(27)
         rechecks = try RecheckText.decode(row.textOrNil(32))
+        hasOwnHold = row.bool(34)
     }
 
     private static func phase(_ row: SQLRow) throws -> Phase {

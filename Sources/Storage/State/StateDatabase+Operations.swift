@@ -48,9 +48,10 @@ extension StateDatabase {
         }
     }
 
-    /// Ends the hold on a user.
+    /// Ends the hold on a user; those on single requests stay.
     ///
-    /// - Returns: The open requests to release, and since when the hold was there.
+    /// - Returns: The open requests to release, and since when the hold was there. A release that
+    ///   a crash cut short finds them once more.
     /// - Throws: ``StorageError``: nothing was recorded.
     package func releaseUser(
         _ userHash: [UInt8],
@@ -64,7 +65,28 @@ extension StateDatabase {
             if hold.since != nil {
                 pen.write(hold: "user_released", of: userHash, by: uid, at: now)
             }
-            return hold
+            let released = try database.all(
+                """
+                SELECT id FROM requests INDEXED BY requests_user
+                WHERE user_hash = ? AND ended_at IS NULL AND is_held AND has_own_hold IS NOT 1
+                ORDER BY id
+                """,
+                .blob(userHash)
+            ) { try $0.requestID(0) }
+            return UserHold(since: hold.since, openRequests: released)
+        }
+    }
+
+    /// Puts one open request on hold, or ends that hold; the engine learns of it next.
+    ///
+    /// - Throws: ``StorageError``: nothing was recorded.
+    package func setOwnHold(_ isHeld: Bool, of id: RequestID) async throws {
+        _ = try await writer.perform { database in
+            try database.run(
+                "UPDATE requests SET has_own_hold = ? WHERE id = ? AND ended_at IS NULL",
+                .bool(isHeld),
+                .id(id.value)
+            )
         }
     }
 

@@ -88,6 +88,7 @@ enum StateSchema {
             "26 blocked targets",
             "CREATE INDEX purges_blocked ON purges (target) WHERE obstacle IS NOT NULL"
         ),
+        ("27 holds of requests", "ALTER TABLE requests ADD COLUMN has_own_hold INTEGER"),
     ]
 
     /// What verdicts rest on, what was refused, and what became known after a verdict.

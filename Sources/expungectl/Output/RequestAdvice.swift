@@ -8,7 +8,7 @@ struct RequestAdvice {
     init(_ request: WireRequest) { self.request = request }
 
     /// What the request waits for, and what an operator can do.
-    var lines: [String] { [parked].compactMap(\.self) + failing }
+    var lines: [String] { [parked].compactMap(\.self) + held + failing }
 
     /// Tokens that the service does not hold, identities that it forgot, and later knowledge.
     var knownLater: [String] { notHeld + forgotten + addenda }
@@ -21,11 +21,12 @@ struct RequestAdvice {
     private static func text(_ reason: ParkReason, _ id: RequestID) -> String {
         switch reason {
         case .needsReauthentication:
-            "a fresh sign-in of the user; or: expungectl abandon \(id) --reason TEXT"
+            "a fresh sign-in of the user; or: expungectl abandon \(id) --reason TEXT. At the time"
+                + " next, if shown, it goes on by itself, and the receipt says NOT revoked"
         case .providerPaused: "a provider that is paused; see: expungectl providers"
         case .targetPaused: "a store that is paused; see: expungectl targets"
         case .vaultSealed: "the vault key; see: expungectl vault"
-        case .onHold: "the end of a hold; see: expungectl holds, expungectl release \(id)"
+        case .onHold: "the end of a hold; see: expungectl holds"
         case .awaitingApproval: "an approval; see: expungectl plan --request \(id)"
         case .massDeletionGuard: "the mass-deletion guard; see: expungectl status"
         case .sharedIdentity:
@@ -39,6 +40,19 @@ struct RequestAdvice {
             "a key into a store: put back the row that names it, dated before the request; then:"
                 + " expungectl retry \(id); without that store: expungectl abandon \(id)"
                 + " --reason TEXT"
+        }
+    }
+
+    /// Which command lifts each hold.
+    private var held: [String] {
+        (request.heldBy ?? []).map { name in
+            let command =
+                switch name {
+                case "request": "\(request.id)"
+                case "user": "--user USER"
+                default: "--hold \(name.split(separator: ": ").last ?? "")"
+                }
+            return "held by: \(name); release with: expungectl release \(command)"
         }
     }
 

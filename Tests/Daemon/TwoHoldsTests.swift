@@ -1,0 +1,87 @@
+import Control
+import Engine
+import Lifecycle
+import Testing
+
+@testable import Daemon
+
+@Suite("Holds on a request and on its user") struct TwoHoldsTests {
+    private static let caller = Caller(role: .operator, uid: 0, operatorUID: 1000)
+
+    /// A request of alice that a clock that stands still leaves alone.
+    private func withRequest(
+        _ body: @Sendable (DaemonBackend, RequestID, UserID) async throws -> Void
+    ) async throws {
+        let bench = try Bench()
+        let backend = try bench.backend(clock: StillClock())
+        let alice = try #require(UserID("alice"))
+        try await withThrowingTaskGroup { group in
+            group.addTask { try await backend.parts.engine.run() }
+            var deletion = try BackendTests().ask("alice", .deleteAccount)
+            deletion.options.grace = .seconds(3600)
+            let id = try await backend.submit(deletion, idempotencyKey: nil, caller: Self.caller).id
+            try await body(backend, id, alice)
+            group.cancelAll()
+        }
+    }
+
+    private func heldBy(_ backend: DaemonBackend, _ id: RequestID) async throws -> [String]? {
+        try await backend.show(id, caller: Self.caller).heldBy
+    }
+
+    @Test(
+        "each is lifted by its own command, whichever was placed first",
+        .timeLimit(.minutes(1)),
+        arguments: [false, true]
+    )
+    func both(isUserFirst: Bool) async throws {
+        try await withRequest { backend, id, alice in
+            for isOfUser in [isUserFirst, !isUserFirst] {
+                if isOfUser {
+                    _ = try await backend.setHold(
+                        true,
+                        user: alice,
+                        reason: nil,
+                        caller: Self.caller
+                    )
+                } else {
+                    _ = try await backend.act(.hold(reason: nil), on: id, caller: Self.caller)
+                }
+            }
+            #expect(try await heldBy(backend, id) == ["request", "user"])
+            _ = try await backend.setHold(false, user: alice, reason: nil, caller: Self.caller)
+            #expect(try await heldBy(backend, id) == ["request"])
+            #expect(try await backend.show(id, caller: Self.caller).detail == "on_hold")
+            _ = try await backend.act(.release, on: id, caller: Self.caller)
+            #expect(try await heldBy(backend, id) == nil)
+            #expect(try await backend.show(id, caller: Self.caller).state == .known(.scheduled))
+        }
+    }
+
+    @Test("the release of a request leaves the hold on its user", .timeLimit(.minutes(1)))
+    func userStays() async throws {
+        try await withRequest { backend, id, alice in
+            _ = try await backend.setHold(true, user: alice, reason: nil, caller: Self.caller)
+            _ = try await backend.act(.hold(reason: nil), on: id, caller: Self.caller)
+            _ = try await backend.act(.release, on: id, caller: Self.caller)
+            #expect(try await heldBy(backend, id) == ["user"])
+            #expect(try await backend.show(id, caller: Self.caller).detail == "on_hold")
+            await #expect(throws: ControlProblem.self) {
+                _ = try await backend.act(.release, on: id, caller: Self.caller)
+            }
+            _ = try await backend.setHold(false, user: alice, reason: nil, caller: Self.caller)
+            #expect(try await backend.show(id, caller: Self.caller).state == .known(.scheduled))
+        }
+    }
+
+    @Test("a user who is not on hold cannot be released", .timeLimit(.minutes(1)))
+    func notHeld() async throws {
+        try await withRequest { backend, id, alice in
+            _ = try await backend.act(.hold(reason: nil), on: id, caller: Self.caller)
+            await #expect(throws: ControlProblem(.holdNotFound, "this user is not on hold")) {
+                _ = try await backend.setHold(false, user: alice, reason: nil, caller: Self.caller)
+            }
+            #expect(try await heldBy(backend, id) == ["request"])
+        }
+    }
+}
