@@ -93,7 +93,10 @@ let libraries: [Target] = [
     library("Vault", ["Engine", "Lifecycle", "COpenSSL"]),
     library(
         "HTTP",
-        ["Engine", "Lifecycle", .asyncHTTPClient, .nioCore, .nioHTTP1, .nioSSL, .logging]
+        [
+            "Engine", "Lifecycle", .asyncHTTPClient, .nioCore, .nioHTTP1, .nioPosix, .nioSSL,
+            .logging,
+        ]
     ),
     library("Programs", ["HTTP", "Engine", "Lifecycle", "CLinux", .subprocess]),
     library(

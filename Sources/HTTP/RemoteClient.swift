@@ -20,7 +20,9 @@ package final class RemoteClient: Sendable {
     private let deadlines: CallDeadlines
     private let answerMax: Int
     private let logger: Logger
-    private let peers: PeerRule
+    let peers: PeerRule
+    let loop: any EventLoop
+    let timeoutConnect: TimeAmount
 
     /// Whether a connection was given up because of its address, before anything was sent.
     package var didRefusePeer: Bool { peers.didRefuse }
@@ -47,7 +49,8 @@ package final class RemoteClient: Sendable {
         configuration.proxy = nil
         configuration.decompression = .disabled
         configuration.httpVersion = .http1Only
-        configuration.timeout.connect = TimeAmount(settings.timeoutConnect)
+        timeoutConnect = TimeAmount(settings.timeoutConnect)
+        configuration.timeout.connect = timeoutConnect
         configuration.connectionPool.idleTimeout = Self.idleTime
         configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit =
             max(1, settings.concurrency)
@@ -64,7 +67,7 @@ package final class RemoteClient: Sendable {
         // One loop for calls and connections. Across loops a call's head and body are sent in turns
         // of the loop; an answer that comes between them (a refusal) and a close right after it
         // crash async-http-client 1.37: it releases a connection that its pool has forgotten.
-        let loop = eventLoopGroup.next()
+        loop = eventLoopGroup.next()
         client = HTTPClient(eventLoopGroup: loop, configuration: configuration)
         deadlines = CallDeadlines(limit: TimeAmount(settings.timeoutTotal), eventLoop: loop)
     }

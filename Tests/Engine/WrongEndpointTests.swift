@@ -33,4 +33,19 @@ struct WrongEndpointTests {
         }
         #expect(lane.isTrusted)
     }
+
+    @Test func `a check that finds nothing closes the breaker, and what failed is forgotten`() {
+        let driver = CoreDriver.idle(Sample.configuration(concurrency: 4))
+        driver.send(.admitted((1...2).map { Sample.loaded($0) }))
+        let calls = driver.commit().calls.map { Int($0.request.value.low) }
+        let answer = Trouble.wrongEndpoint(Refusal(status: 404))
+        _ = driver.answerRevoke(calls[0], .trouble(answer))
+        #expect(driver.core.laneHealth(Sample.apple)?.lastTrouble == "wrong_endpoint")
+        #expect(driver.core.laneHealth(Sample.apple)?.breaker != .closed)
+        let closed = driver.send(.works(Sample.apple))
+        #expect(closed.reports == [.breakerClosed(Sample.apple)])
+        #expect(driver.core.laneHealth(Sample.apple)?.breaker == .closed)
+        #expect(driver.core.laneHealth(Sample.apple)?.lastTrouble == nil)
+        #expect(driver.send(.works(Sample.apple)).reports.isEmpty)
+    }
 }

@@ -26,7 +26,8 @@ enum ImportTable {
         ],
         "Vault": ["Engine", "Lifecycle", "COpenSSL"],
         "HTTP": [
-            "Engine", "Lifecycle", "AsyncHTTPClient", "NIOCore", "NIOHTTP1", "NIOSSL", "Logging",
+            "Engine", "Lifecycle", "AsyncHTTPClient", "NIOCore", "NIOHTTP1", "NIOPosix", "NIOSSL",
+            "Logging",
         ],
         "Programs": [
             "HTTP", "Engine", "Lifecycle", "CLinux", "Subprocess", "SystemPackage",

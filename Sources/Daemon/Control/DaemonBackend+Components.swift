@@ -27,6 +27,7 @@ extension DaemonBackend {
         guard let lane else { throw ControlProblem(.unknownProvider) }
         let uid = caller.operatorUID ?? caller.uid
         var problem: ProviderProblem?
+        var isWell = false
         switch action {
         case .pause:
             // The engine writes the same when it turns; only this commit is waited for.
@@ -36,25 +37,27 @@ extension DaemonBackend {
             parts.engine.post(.pause(name, reason: Self.operatorPause, by: uid))
         case .resume:
             try await resume(name, by: uid)
+            if parts.pauseProblems(.provider(name)).isEmpty {
+                problem = await Self.problem(of: name, adapters)
+                isWell = problem == nil
+            }
         case .check:
-            problem =
-                if let directory = adapters.directory, directory.name == name {
-                    await directory.diagnose().map {
-                        ProviderProblem($0, $0.advice(on: name))
-                    }
-                } else {
-                    await adapters.providers[name]?.problem()
-                }
+            problem = await Self.problem(of: name, adapters)
+            isWell = problem == nil
         }
+        if isWell { parts.engine.post(.works(name)) }
         await parts.engine.probe()
         audit("\(action.rawValue)_provider", caller, ["provider": "\(name)"])
         let pauses = try await attempt("providers") { try await parts.state.pauses() }
         var health = health(of: lane, reason: pauses.providers[name])
         if let problem {
-            health.findings.append(problem.finding)
+            if !health.findings.contains(problem.finding) {
+                health.findings.append(problem.finding)
+            }
             health.lastError = problem.trouble.code
             health.lastFailureAt = parts.now()
-        } else if action == .check {
+        } else if isWell {
+            health.lastError = nil
             health.lastSuccessAt = parts.now()
         }
         return health
@@ -115,6 +118,16 @@ extension DaemonBackend {
         health.advice = advice
         if action == .check, findings.isEmpty { health.lastSuccessAt = parts.now() }
         return health
+    }
+
+    private static func problem(
+        of name: ProviderName,
+        _ adapters: Adapters
+    ) async -> ProviderProblem? {
+        guard let directory = adapters.directory, directory.name == name else {
+            return await adapters.providers[name]?.problem()
+        }
+        return await directory.diagnose().map { ProviderProblem($0, $0.advice(on: name)) }
     }
 
     /// Lifts a pause, unless the provider cannot be set up: then it stands still until it can.
@@ -190,6 +203,7 @@ extension DaemonBackend {
         health.inFlight = lane.inFlightCount
         health.concurrency = lane.concurrency
         health.waiting = lane.waitingCount
+        health.lastError = lane.lastTrouble
         if lane.isPaused {
             health.state = .known(.paused)
             health.detail = reason
@@ -202,7 +216,7 @@ extension DaemonBackend {
         case .open(let until):
             health.state = .known(.broken)
             health.detail = "breaker_open"
-            health.retryAt = until
+            if until > parts.now() { health.retryAt = until }
         case .probing:
             health.state = .known(.probing)
         }

@@ -76,12 +76,13 @@ extension DaemonBackend {
         for (state, count) in counts.byState { status.requests[state.rawValue] = count }
         for (reason, count) in counts.byParkReason { status.parked[reason.rawValue] = count }
         status.oldestOpenAt = counts.oldestAcceptedAt
-        status.alarms = alarms(status) + (await ledgerAlarms)
-        if try await !expiringTokens().isEmpty { status.alarms.append("tokens_expiring") }
+        var alarms = self.alarms(status) + (await ledgerAlarms)
+        if try await !expiringTokens().isEmpty { alarms.append(.tokensExpiring) }
         let returned = try await returnedCases()
-        if returned > 0 || parts.rechecks.isSampleFound { status.alarms.append("data_returned") }
-        if !counts.blocked.isEmpty { status.alarms.append("purge_blocked") }
-        if !parts.rechecks.overdue.isEmpty { status.alarms.append("recheck_overdue") }
+        if returned > 0 || parts.rechecks.isSampleFound { alarms.append(.dataReturned) }
+        if !counts.blocked.isEmpty { alarms.append(.purgeBlocked) }
+        if !parts.rechecks.overdue.isEmpty { alarms.append(.recheckOverdue) }
+        status.alarms = alarms.map(\.rawValue)
         return status
     }
 
@@ -156,51 +157,52 @@ extension DaemonBackend {
     }
 
     /// What an operator should look at, as codes.
-    private func alarms(_ status: WireStatus) -> [String] {
+    private func alarms(_ status: WireStatus) -> [StatusAlarm] {
         let configuration = parts.shelf.current.configuration
-        var alarms: [String] = []
-        if status.isVaultSealed { alarms.append("vault_sealed") }
-        if status.isIntakePaused { alarms.append("intake_paused") }
+        var alarms: [StatusAlarm] = []
+        if status.isVaultSealed { alarms.append(.vaultSealed) }
+        if status.isIntakePaused { alarms.append(.intakePaused) }
         if !status.guardState.isOpen || status.guardState.waiting > 0 {
-            alarms.append("mass_deletion_guard")
+            alarms.append(.massDeletionGuard)
         }
         let lanes = configuration.providers.compactMap { provider in
             parts.engine.inspect { $0.laneHealth(provider.name) }
         }
-        if lanes.contains(where: \.isPaused) { alarms.append("provider_paused") }
-        if lanes.contains(where: { $0.breaker != .closed }) { alarms.append("provider_broken") }
+        if lanes.contains(where: \.isPaused) { alarms.append(.providerPaused) }
+        if lanes.contains(where: { $0.breaker != .closed }) { alarms.append(.providerBroken) }
         let queues = configuration.targets.compactMap { target in
             parts.engine.inspect { $0.targetHealth(target.name) }
         }
-        if queues.contains(where: \.isPaused) { alarms.append("target_paused") }
+        if queues.contains(where: \.isPaused) { alarms.append(.targetPaused) }
         if status.parked[ParkReason.quarantined.rawValue] ?? 0 > 0 {
-            alarms.append("request_quarantined")
+            alarms.append(.requestQuarantined)
         }
         if configuration.requests.approval == .required, !PeerLogin.isReadable {
-            alarms.append("operators_hidden")
+            alarms.append(.operatorsHidden)
         }
-        if parts.clock?.hasStepped ?? false { alarms.append("clock_stepped") }
-        if parts.engine.inspect({ $0.isClockBehind }) { alarms.append("clock_behind") }
+        if parts.clock?.hasStepped ?? false { alarms.append(.clockStepped) }
+        if parts.engine.inspect({ $0.isClockBehind }) { alarms.append(.clockBehind) }
         return alarms + spoolAlarms
     }
 
-    private var ledgerAlarms: [String] {
+    private var ledgerAlarms: [StatusAlarm] {
         get async {
             var alarms = [await parts.ledger.health.alarm].compactMap(\.self)
-            if await parts.ledger.trouble != nil { alarms.append("ledger_unwritable") }
+            if await parts.ledger.trouble != nil { alarms.append(.ledgerUnwritable) }
             return alarms
         }
     }
 
-    private var spoolAlarms: [String] {
+    private var spoolAlarms: [StatusAlarm] {
         let health = parts.spoolHealth()
-        return [
-            ("credential_not_sealed", parts.credentials.troubles.isAny),
-            ("spool_quarantined", health.quarantine != nil),
-            ("spool_unwritable", health.writeTrouble != nil),
-            ("spool_in_wal", health.isWAL),
-            ("spool_foreign_objects", health.foreignCount > 0),
-            ("spool_unreadable_rows", health.unreadableCount > 0),
-        ].filter(\.1).map(\.0)
+        let alarms: [(StatusAlarm, Bool)] = [
+            (.credentialNotSealed, parts.credentials.troubles.isAny),
+            (.spoolQuarantined, health.quarantine != nil),
+            (.spoolUnwritable, health.writeTrouble != nil),
+            (.spoolInWAL, health.isWAL),
+            (.spoolForeignObjects, health.foreignCount > 0),
+            (.spoolUnreadableRows, health.unreadableCount > 0),
+        ]
+        return alarms.filter(\.1).map(\.0)
     }
 }

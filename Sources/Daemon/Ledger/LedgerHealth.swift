@@ -18,11 +18,11 @@ enum LedgerHealth: Hashable, Sendable {
     }
 
     /// What is called out as long as it lasts; `nil` for nothing.
-    var alarm: String? {
+    var alarm: StatusAlarm? {
         switch self {
         case .sound: nil
-        case .rolledBack: "state_rolled_back"
-        case .damaged: "ledger_damaged"
+        case .rolledBack: .stateRolledBack
+        case .damaged: .ledgerDamaged
         }
     }
 }

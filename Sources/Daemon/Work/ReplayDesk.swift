@@ -174,7 +174,7 @@ extension ReplayDesk {
     private func replay(_ input: ReplayInput) async throws {
         // Who was erased, and who holds what, is told by a state that nobody vouches for.
         if !input.isDrill, let alarm = await ledger.health.alarm {
-            return note("state", in: nil, error: alarm)
+            return note("state", in: nil, error: alarm.rawValue)
         }
         let learned = try await ledger.learnTombstones(since: input.since)
         if learned > 0 {

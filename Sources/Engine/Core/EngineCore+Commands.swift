@@ -10,6 +10,8 @@ extension EngineCore {
             pause(name, reason: reason, by: uid, at: now)
         case .resume(let name, let isOwn):
             resume(name, isOwn: isOwn, at: now)
+        case .works(let name):
+            trust(name, at: now)
         case .pauseTarget(let name, let reason, let uid):
             pauseTarget(name, reason: reason, by: uid, at: now)
         case .resumeTarget(let name, let isOwn):
@@ -79,6 +81,13 @@ extension EngineCore {
         wake(.providerPaused, at: now)
     }
 
+    /// Closes the breaker without waiting for a call of its own.
+    private mutating func trust(_ name: ProviderName, at now: WallTime) {
+        guard lanes[name]?.trust() ?? false else { return }
+        actions.append(.report(.breakerClosed(name)))
+        touchWindow(at: now)
+    }
+
     mutating func pauseTarget(
         _ name: TargetName,
         reason: String,
@@ -103,6 +112,7 @@ extension EngineCore {
     }
 
     private mutating func reconfigure(_ configuration: EngineConfiguration, at now: WallTime) {
+        retirePurges()
         self.configuration = configuration
         around.providers = configuration.providers
         around.withoutIdentities = configuration.withoutIdentities

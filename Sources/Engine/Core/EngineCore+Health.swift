@@ -10,6 +10,8 @@ package struct LaneHealth: Hashable, Sendable {
     }
 
     package let breaker: Breaker
+    /// ``Trouble/code`` of the last call; `nil` when it was answered as it should be.
+    package let lastTrouble: String?
     package let isPaused: Bool
     /// Calls and code exchanges under way.
     package let inFlightCount: Int
@@ -120,6 +122,7 @@ extension EngineCore {
             }
         return LaneHealth(
             breaker: breaker,
+            lastTrouble: lane.lastTrouble,
             isPaused: around.pausedProviders.contains(name),
             inFlightCount: lane.callsUnderWay + lane.codesUnderWay,
             concurrency: lane.limits.concurrency,

@@ -293,7 +293,7 @@ package struct EngineCore: Sendable {
             found(due, at: now)
         case .renewed(let id, let answer):
             renewed(id, answer, at: now)
-        case .operate, .pause, .resume, .pauseTarget, .resumeTarget, .placeHold, .liftHold,
+        case .operate, .pause, .resume, .works, .pauseTarget, .resumeTarget, .placeHold, .liftHold,
             .reconfigured, .guardOverride, .restraintLifted, .probe, .timer:
             command(input, at: now)
         }

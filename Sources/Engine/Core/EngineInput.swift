@@ -82,6 +82,8 @@ package enum EngineInput: Sendable {
     case pause(ProviderName, reason: String, by: UInt32? = nil)
     /// With `isOwn` only what the service has paused by itself.
     case resume(ProviderName, isOwn: Bool = false)
+    /// Somebody asked the provider and it answered as it should: calls need no probe first.
+    case works(ProviderName)
     case pauseTarget(TargetName, reason: String, by: UInt32? = nil)
     case resumeTarget(TargetName, isOwn: Bool = false)
     case reconfigured(EngineConfiguration)
@@ -131,6 +133,8 @@ package enum EngineAction: Sendable {
     /// Let no order of these requests begin any more in the purge that has the gate; comes before
     /// the answer to whoever wanted it.
     case stop(PurgeGate, [RequestID])
+    /// Let the purge that has the gate commit nothing more: another configuration is in force.
+    case retire(PurgeGate)
     case verify(TargetName, [PurgeOrder])
     case reply(Ticket, OperationOutcome)
     /// A request's new state is durable.

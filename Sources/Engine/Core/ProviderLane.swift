@@ -61,6 +61,8 @@ struct ProviderLane: Sendable {
     private(set) var breaker = Breaker.closed(failures: 0)
     /// Who failed since the last answer.
     private(set) var failedCallers: Set<Caller> = []
+    /// ``Trouble/code`` of the last call; `nil` when it was answered as it should be.
+    private(set) var lastTrouble: String?
     /// Everybody who is due has failed: the next probe may be one of them.
     var mayRepeatProbe = false
     /// When a code may probe; codes do not live as long as the pause of an outage lasts.
@@ -192,8 +194,10 @@ struct ProviderLane: Sendable {
             breaker = .closed(failures: 0)
             failedCallers = []
             mayRepeatProbe = false
+            lastTrouble = trouble?.code
             return nil
         }
+        lastTrouble = trouble.code
         note(caller)
         switch breaker {
         case .closed
@@ -212,6 +216,19 @@ struct ProviderLane: Sendable {
         case .open:
             return nil
         }
+    }
+
+    /// The provider answered somebody else as it should.
+    ///
+    /// - Returns: Whether the breaker was open; a probe under way decides for itself.
+    mutating func trust() -> Bool {
+        if case .probing = breaker { return false }
+        let wasOpen = !isTrusted
+        breaker = .closed(failures: 0)
+        failedCallers = []
+        mayRepeatProbe = false
+        lastTrouble = nil
+        return wasOpen
     }
 
     /// Bounded: who was forgotten may probe once more.

@@ -3,11 +3,40 @@ import HTTP
 import Lifecycle
 
 extension OAuth2Provider {
+    /// Connects to every endpoint that would be asked, then asks for what is wrong there.
+    package func problem() async -> ProviderProblem? {
+        if let problem = await problemOfHosts() { return problem }
+        return await problemOfAnswers()
+    }
+
+    private func problemOfHosts() async -> ProviderProblem? {
+        if profile.hasNoRevocationAPI { return nil }
+        var asked: [(EndpointBook.Role, String, String)] = [
+            (.token, "token", "token_url"), (.revocation, "revocation", "revocation_url"),
+        ]
+        if check == .introspection {
+            asked.append((.introspection, "introspection", "introspection_url"))
+        }
+        if issuesIDTokens { asked.append((.keys, "key", "jwks_url")) }
+        if profile.revocation.bearer == .clientToken {
+            asked.append((.clientToken, "client token", "base_url"))
+        }
+        var found: [String] = []
+        for (role, name, setting) in asked {
+            guard case .found(let endpoint) = await endpoints.find(role),
+                let reason = await http.connectionFailure(endpoint)
+            else { continue }
+            found.append("the \(name) endpoint \(endpoint.url): \(reason); check \(setting)")
+        }
+        return found.isEmpty
+            ? nil : ProviderProblem(.unreachable, found.joined(separator: ". "))
+    }
+
     /// Asks, per client, about a code that cannot exist, and once about such a token.
     ///
     /// `invalid_client` shows a wrong client; `invalid_grant` shows that it is right. A provider
     /// without a token endpoint has nothing harmless to be asked.
-    package func problem() async -> ProviderProblem? {
+    func problemOfAnswers() async -> ProviderProblem? {
         if profile.hasNoRevocationAPI { return nil }
         switch await endpoints.find(.revocation) {
         case .found: break
@@ -51,6 +80,7 @@ extension OAuth2Provider {
                     "\(place) refused the client id '\(clientID)'\(answer); check client_ids,"
                         + " client_secret_credential and client_authentication"
                 )
+            case .trouble(.unreachable): return .noTLS(place)
             case .trouble(let trouble): return ProviderProblem(trouble, place)
             }
         }
@@ -65,18 +95,25 @@ extension OAuth2Provider {
             let clientID = clients.keys.min(),
             let kind = [CredentialKind.refreshToken, .accessToken].first(where: {
                 call.kinds.contains($0)
-            }),
-            let refusal = await control(kind, clientID, call).refusal, refusal.isForeign
+            })
         else { return nil }
-        return .wrongEndpoint(
-            refusal.refusal,
-            "the revocation endpoint \(endpoint.url)",
-            "revocation_url"
-        )
+        let place = "the revocation endpoint \(endpoint.url)"
+        let reading = await control(kind, clientID, call)
+        if case .trouble(.unreachable) = reading.meaning { return .noTLS(place) }
+        guard let refusal = reading.refusal, refusal.isForeign else { return nil }
+        return .wrongEndpoint(refusal.refusal, place, "revocation_url")
     }
 }
 
 extension ProviderProblem {
+    /// The host takes connections, and no call gets through.
+    fileprivate static func noTLS(_ place: String) -> ProviderProblem {
+        ProviderProblem(
+            .unreachable,
+            "\(place): no TLS connection comes about; check the certificate of the host and ca_file"
+        )
+    }
+
     fileprivate static func wrongEndpoint(
         _ answer: Refusal,
         _ place: String,

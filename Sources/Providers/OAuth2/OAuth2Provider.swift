@@ -172,7 +172,7 @@ package final class OAuth2Provider: ConnectedProvider {
     }
 
     /// Asks, per client, about a code and a token that cannot exist.
-    package func diagnose() async -> Trouble? { await problem()?.trouble }
+    package func diagnose() async -> Trouble? { await problemOfAnswers()?.trouble }
 }
 
 // MARK: - Calls

@@ -1,0 +1,19 @@
+import FoundationEssentials
+import Testing
+
+@testable import Daemon
+
+@Suite("The alarms of a status") struct StatusAlarmTests {
+    @Test("the guide explains each alarm, and no other")
+    func table() throws {
+        let root = #filePath.split(separator: "/").dropLast(3).map { "/\($0)" }.joined()
+        let page = try Data(contentsOf: URL(filePath: root + "/docs/guides/operations.md"))
+        let rows = String(decoding: page, as: UTF8.self)
+            .split(separator: "\n", omittingEmptySubsequences: false)
+            .drop { $0 != "| alarm | what it means, and what to do |" }.dropFirst(2)
+            .prefix { $0.hasPrefix("| `") }
+        let names = rows.compactMap { $0.split(separator: "`").dropFirst().first.map(String.init) }
+        #expect(Set(names) == Set(StatusAlarm.allCases.map(\.rawValue)))
+        #expect(names.count == StatusAlarm.allCases.count)
+    }
+}
