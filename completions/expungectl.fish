@@ -201,7 +201,7 @@ complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positiona
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl" -eq 1' -fa 'retry' -d 'Try again now whatever waits.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl" -eq 1' -fa 'hold' -d 'Stop a request, everything of a user, or purging a target, until it is released.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl" -eq 1' -fa 'release' -d 'Lift the hold on a request, a user or a target.'
-complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl" -eq 1' -fa 'abandon' -d 'Give up on revoking, or on looking again; the receipt says abandoned.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl" -eq 1' -fa 'abandon' -d 'Give up on revoking, on a store without a key, or on looking again.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl" -eq 1' -fa 'reauthorize' -d 'Bring a fresh sign-in to a request that waits for one.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl" -eq 1' -fa 'receipt' -d 'Print the receipt of a completed request, as JSON or as a page.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl" -eq 1' -fa 'events' -d 'Print live changes until the daemon stops or Ctrl-C.'

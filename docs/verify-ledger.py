@@ -57,7 +57,10 @@ def decode(text):
 
 def read_note(note, key):
     """The lines of a note that KEY signed, and nobody else; an exception otherwise."""
-    name, _, public = key.encode().split(b"+", 2)
+    parts = key.encode().split(b"+", 2)
+    if len(parts) != 3:
+        raise ValueError("KEY is no public key of the form NAME+HASH+KEY; see: expungectl ledger")
+    name, _, public = parts
     public = decode(public)
     text, line = re.fullmatch(rb"((?:[^\n]+\n)+)\n([^\n]+)\n", note).groups()
     dash, signer, data = line.split(b" ")

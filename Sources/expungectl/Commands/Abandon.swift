@@ -5,7 +5,11 @@ import Lifecycle
 
 struct Abandon: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Give up on revoking, or on looking again; the receipt says abandoned."
+        abstract: "Give up on revoking, on a store without a key, or on looking again.",
+        discussion: """
+            What waited for it, such as the purge, begins at once and cannot be undone. The \
+            receipt says abandoned.
+            """
     )
 
     @Argument(help: RequestArgument.help)
