@@ -113,6 +113,8 @@ package enum PurgeAnswer: Hashable, Sendable {
     case held(PurgeCounts, under: Set<String>)
     /// Nothing was done: a hold came before the order had begun.
     case stopped
+    /// A reload came in the middle of the order: what is counted was committed, the rest was not.
+    case halted(PurgeCounts)
     case trouble(Trouble)
 
     /// The same answer, and what it deleted lingers in these copies.
@@ -127,6 +129,9 @@ package enum PurgeAnswer: Hashable, Sendable {
         case .held(var counts, let names):
             for copy in copies { counts.note(copy) }
             return .held(counts, under: names)
+        case .halted(var counts):
+            for copy in copies { counts.note(copy) }
+            return .halted(counts)
         case .stopped, .trouble: return self
         }
     }
@@ -260,6 +265,15 @@ package struct PurgeCounts: Hashable, Sendable {
             guard entry.action == Self.notLookedForAction else { return entry }
             return Entry(name: entry.name, action: Self.withoutKeysAction, rowCount: 0)
         }
+    }
+
+    /// The tables and other places in which something was deleted or masked.
+    var workedPlaces: [String] {
+        var places: [String] = []
+        for entry in entries where !Self.isLeft(entry.action) && entry.rowCount > 0 {
+            if !places.contains(entry.name) { places.append(entry.name) }
+        }
+        return places
     }
 
     /// Rows that were deleted or masked, as opposed to kept or held.

@@ -15,6 +15,8 @@ package struct Obstacle: Hashable, Sendable {
         case spelling = "other_spelling"
         /// Rows or objects are dated later than now: the clock is behind, or the time is wrong.
         case future = "dated_in_future"
+        /// Each purge is followed by a verification that finds rows: something puts them back.
+        case remaining = "remaining_rows"
     }
 
     package let kind: Kind
@@ -22,11 +24,19 @@ package struct Obstacle: Hashable, Sendable {
     package let place: String?
     /// The constraint, trigger or column; `nil` when the store does not say.
     package let name: String?
+    /// More of the kind, when the store does not say which of them it is.
+    package let others: [String]
 
-    package init(_ kind: Kind, at place: String? = nil, name: String? = nil) {
+    package init(
+        _ kind: Kind,
+        at place: String? = nil,
+        name: String? = nil,
+        others: [String] = []
+    ) {
         self.kind = kind
         self.place = place
         self.name = name
+        self.others = others
     }
 
     /// Names the constraint and the place, such as `foreign key 'posts_author' of 'posts'`.
@@ -39,13 +49,20 @@ package struct Obstacle: Hashable, Sendable {
             case .permission: "permission"
             case .spelling: "column"
             case .future: name == nil ? "an object" : "column"
+            case .remaining: "rows"
             }
-        let named = name.map { "\(what) '\($0)'" } ?? what
+        let named = name.map { listed([$0] + others, what) } ?? what
         let located = place.map { "\(named) of '\($0)'" } ?? named
         return switch kind {
+        case .remaining: "\(located) are there again after each purge"
         case .spelling: "\(located) spells the id otherwise"
         case .future: "\(located) has a time in the future: correct the clock or the time"
         case .foreignKey, .trigger, .constraint, .permission: located
         }
+    }
+
+    private func listed(_ names: [String], _ what: String) -> String {
+        let list = names.map { "'\($0)'" }.joined(separator: ", ")
+        return names.count == 1 ? "\(what) \(list)" : "one of the \(what)s \(list)"
     }
 }

@@ -25,6 +25,14 @@ package struct PurgeWork: Hashable, Sendable {
     ///
     /// Not stored: what comes back out of the store is tried again, which does no harm.
     package var heldUnder: Set<String>?
+    /// The fewest rows that a verification found since the last one that found none.
+    ///
+    /// Not stored: without it, rows that a verification finds are no progress.
+    package var fewestLeft: Int?
+    /// The places in which the last purge erased something.
+    ///
+    /// Not stored: without them, what comes back is told without its place.
+    package var workedPlaces: [String] = []
     /// A call is being made by this process.
     ///
     /// Not stored.
@@ -59,8 +67,11 @@ extension PurgeWork {
             counts.endPass()
             counts.add(done)
             step = .purged
-            failures = 0
             heldUnder = nil
+            workedPlaces = done.workedPlaces
+            // Whether that helped is for the verification to say.
+            guard lastTrouble != Self.remainingCode else { return [] }
+            failures = 0
             lastTrouble = nil
             obstacle = nil
             return []
@@ -71,6 +82,10 @@ extension PurgeWork {
             heldUnder = names
             lastTrouble = ParkReason.onHold.rawValue
             obstacle = nil
+            return []
+        case .halted(let done):
+            counts.endPass()
+            counts.add(done)
             return []
         case .stopped:
             // As a call that was not made.
@@ -97,20 +112,43 @@ extension PurgeWork {
             step = .verified
             endedAt = moment.now
             failures = 0
+            fewestLeft = nil
             lastTrouble = nil
             obstacle = nil
             return []
-        case .remaining:
-            step = .waiting
-            lastTrouble = "remaining_rows"
-            obstacle = nil
-            failures += 1
-            retryAt = moment.now + Backoff.delay(failures: failures, dice: &moment.dice)
-            return [.announce(.remainingRows(target))]
+        case .remaining(let count):
+            return record(remaining: count, &moment)
         case .trouble(let trouble):
             return record(trouble, &moment)
         }
     }
+
+    /// Rows that come back are an obstacle as any other, once a purge of them has not helped.
+    private mutating func record(
+        remaining count: Int,
+        _ moment: inout Moment
+    ) -> [RequestEffect] {
+        step = .waiting
+        let isRepeated = lastTrouble == Self.remainingCode && failures > 0
+        // Fewer each time ends by itself.
+        let isProgress = fewestLeft.map { count < $0 } ?? false
+        fewestLeft = min(fewestLeft ?? count, count)
+        lastTrouble = Self.remainingCode
+        if isProgress { failures = 0 }
+        guard isRepeated, !isProgress else {
+            obstacle = nil
+            return retry(after: nil, &moment) + [.announce(.remainingRows(target))]
+        }
+        let places = workedPlaces.isEmpty ? nil : workedPlaces.joined(separator: "', '")
+        let found = Obstacle(.remaining, at: places)
+        // After a restart nothing is known of the places.
+        let isNews = obstacle == nil || (places != nil && obstacle != found.text)
+        if isNews { obstacle = found.text }
+        let news = isNews ? [RequestEffect.announce(.blocked(target, found))] : []
+        return retry(after: nil, &moment) + news
+    }
+
+    private static let remainingCode = Obstacle.Kind.remaining.rawValue
 
     private mutating func record(_ trouble: Trouble, _ moment: inout Moment) -> [RequestEffect] {
         lastTrouble = trouble.code

@@ -10,6 +10,7 @@ struct DependentTargetTests {
             counts.entries.map { "\($0.name) \($0.action) \($0.rowCount)" }.sorted()
         case .held(_, let names): names.sorted()
         case .stopped: ["stopped"]
+        case .halted: ["halted"]
         case .trouble(let trouble): [trouble.code]
         }
     }

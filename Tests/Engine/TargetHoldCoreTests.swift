@@ -109,6 +109,17 @@ struct TargetHoldCoreTests {
         #expect(again.announcements.count { $0 == .parked(.onHold) } == (isOfRows ? 0 : 2))
     }
 
+    @Test func `a reload ends the purge that runs, and the orders come back under the new rules`()
+        throws
+    {
+        let (driver, orders) = try Self.driver()
+        driver.send(.reconfigured(Sample.configuration())).closeGates()
+        #expect(orders.map(\.isStopped) == [true, true])
+        #expect(orders.map(\.isOutdated) == [true, true])
+        let again = driver.send(driver.purged([1, 2], .stopped)) + driver.settle()
+        #expect(again.purgeOrders.joined().map(\.isOutdated) == [false, false])
+    }
+
     @Test func `holds on rows go with every order, also after a restart`() {
         var pauses = StoredPauses()
         pauses.holds = [Self.hold("rows", isOfRows: true)]
@@ -130,6 +141,7 @@ extension [EngineAction] {
     /// Does what the shell does.
     fileprivate func closeGates() {
         for case .stop(let gate, let requests) in self { gate.close(for: requests) }
+        for case .retire(let gate) in self { gate.retire() }
     }
 
     /// The names of the holds on rows of each order.

@@ -163,11 +163,68 @@ struct TroubleTests {
         }
     }
 
+    @Test func `rows that come back after each purge are an obstacle, told once, with its table`()
+        throws
+    {
+        var machine = try PhaseRow.open(.verifying).machine(.deleteAccount)
+        let pass = PurgeCounts(entries: [.init(name: "posts", action: "delete", rowCount: 1)])
+        var news: [RequestEffect] = []
+        var delays: [Duration] = []
+        for _ in 1...12 {
+            news += try machine.answer(verify: .remaining(1))
+            delays.append(try #require(machine.request.dueAt).since(machine.now))
+            #expect(try machine.sendDue() == [.purge(Sample.database)])
+            try machine.answer(purge: .done(pass))
+            #expect(machine.request.purges[0].lastTrouble == "remaining_rows")
+        }
+        let found = Obstacle(.remaining, at: "posts")
+        #expect(
+            news == [
+                .announce(.remainingRows(Sample.database)),
+                .announce(.blocked(Sample.database, found)),
+            ]
+        )
+        #expect(machine.request.purges[0].obstacle == found.text)
+        #expect(found.text == "rows of 'posts' are there again after each purge")
+        #expect(delays[0] <= Limits.backoffBase, "what comes once is gone quickly")
+        #expect(try #require(delays.max()) > .seconds(30), "and the delays grow")
+        try machine.answer(verify: .clean)
+        #expect(machine.request.purges[0].obstacle == nil)
+        #expect(machine.request.purges[0].failures == 0)
+    }
+
+    @Test func `fewer rows after each purge are progress, and the purge goes on at once`() throws {
+        var machine = try PhaseRow.open(.verifying).machine(.deleteAccount)
+        for round in 0..<20 {
+            let effects = try machine.answer(verify: .remaining(100 - round))
+            #expect(effects == [.announce(.remainingRows(Sample.database))])
+            let delay = try #require(machine.request.dueAt).since(machine.now)
+            #expect(delay <= Limits.backoffBase)
+            try machine.sendDue()
+            try machine.answer(purge: .done(PurgeCounts()))
+        }
+    }
+
+    @Test func `what a purge did before a reload ended it counts, and the rest is purged anew`()
+        throws
+    {
+        var machine = try PhaseRow.open(.purging).machine(.deleteAccount)
+        let pass = PurgeCounts(entries: [.init(name: "posts", action: "delete", rowCount: 2)])
+        #expect(try machine.answer(purge: .halted(pass)) == [.purge(Sample.database)])
+        #expect(try machine.answer(purge: .done(pass)) == [.verify(Sample.database)])
+        #expect(machine.request.purges[0].counts.workedCount == 4)
+        #expect(!machine.request.purges[0].counts.isAtLeast)
+    }
+
     @Test func `remaining rows mean purging again, however often`() throws {
         var machine = try PhaseRow.open(.verifying).machine(.deleteAccount)
+        let blocked = RequestEffect.announce(
+            .blocked(Sample.database, Obstacle(.remaining))
+        )
         for round in 1...3 {
             let effects = try machine.answer(verify: .remaining(round))
-            #expect(effects == [.announce(.remainingRows(Sample.database))])
+            let first = RequestEffect.announce(.remainingRows(Sample.database))
+            #expect(effects == (round == 1 ? [first] : round == 2 ? [blocked] : []))
             #expect(machine.request.phase == .open(.purging))
             #expect(try machine.sendDue() == [.purge(Sample.database)])
             #expect(

@@ -125,7 +125,11 @@ struct SimulatedStore {
             }
         }
         request.lookup?.isBusy = false
-        for index in request.purges.indices { request.purges[index].isBusy = false }
+        for index in request.purges.indices {
+            request.purges[index].isBusy = false
+            request.purges[index].fewestLeft = nil
+            request.purges[index].workedPlaces = []
+        }
         request.approval?.isBusy = false
         request.approval?.expire()
         return LoadedRequest(

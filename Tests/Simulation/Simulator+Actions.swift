@@ -21,6 +21,8 @@ extension Simulator {
             announcements.append((id, announcement))
         case .stop(let gate, let requests):
             if bug != .openGate { gate.close(for: requests) }
+        case .retire(let gate):
+            gate.retire()
         case .report(.tokensExpiring(let name, _)):
             warnings.append(name)
         case .report:

@@ -487,7 +487,11 @@ extension Request {
             stored.revocations[index].isBusy = false
             stored.revocations[index].isKeyMissing = false
         }
-        for index in stored.purges.indices { stored.purges[index].isBusy = false }
+        for index in stored.purges.indices {
+            stored.purges[index].isBusy = false
+            stored.purges[index].fewestLeft = nil
+            stored.purges[index].workedPlaces = []
+        }
         return stored
     }
 }

@@ -154,7 +154,7 @@ extension PurgeAnswer {
         switch self {
         case .stopped: "stopped"
         case .trouble(let trouble): trouble.code
-        case .done(let counts), .held(let counts, _):
+        case .done(let counts), .held(let counts, _), .halted(let counts):
             counts.entries.map { entry in
                 "\(entry.name) \(entry.action) \(entry.rowCount)"
                     + (entry.fencedCount > 0 ? "+\(entry.fencedCount)" : "")

@@ -33,6 +33,14 @@ import Testing
             ),
             (
                 """
+                CREATE TRIGGER aaa BEFORE DELETE ON users WHEN old.id = 'x' BEGIN
+                  SELECT RAISE(ABORT, 'no'); END;
+                CREATE TRIGGER bbb BEFORE DELETE ON users BEGIN
+                  SELECT RAISE(ABORT, 'no'); END;
+                """, Obstacle(.trigger, at: "users", name: "aaa", others: ["bbb"])
+            ),
+            (
+                """
                 CREATE TABLE log(n INTEGER CONSTRAINT few CHECK (n < 1));
                 CREATE TRIGGER t AFTER DELETE ON users BEGIN INSERT INTO log VALUES (1); END;
                 """, Obstacle(.constraint, at: nil, name: "few")

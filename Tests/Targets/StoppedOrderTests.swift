@@ -69,6 +69,33 @@ struct StoppedOrderTests {
         #expect(await target.purge(later).map(\.text) == [done + "0", done + "2"])
     }
 
+    @Test("a reload ends a SQLite purge in mid user: the counts are of what was committed")
+    func sqliteReload() async throws {
+        let app = try AppDatabase(
+            """
+            CREATE TABLE posts(u TEXT, body TEXT); CREATE INDEX pu ON posts(u);
+            WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < 1200)
+            INSERT INTO posts SELECT 'a', 'x' FROM c;
+            INSERT INTO posts VALUES ('b', 'x');
+            """
+        )
+        let gate = PurgeGate()
+        // The first pause is in the middle of the first order.
+        let clock = TargetClock.hasty { _ in gate.retire() }
+        let target = app.target(
+            TableRule(table: "posts", column: "u", action: .delete),
+            clock: clock
+        )
+        let answers = await target.purge(try Self.orders(["a", "b"], gate))
+        guard case .halted(let counts) = answers[0] else {
+            Issue.record("the order went on: \(answers[0].text)")
+            return
+        }
+        let left = try app.texts("SELECT u FROM posts").count - 1
+        #expect(left > 0 && counts.workedCount == 1200 - left)
+        #expect(answers[1] == .stopped)
+    }
+
     @Test("a folder of files ends the user whose files are going and leaves the next one alone")
     func files() async throws {
         let fixture = try FilesFixture()

@@ -134,8 +134,12 @@ struct ReceiptStatement: Sendable {
                 let entries = work.counts.entries.filter {
                     target?.tables(of: $0.name).contains(table) == true
                 }
-                let rows = entries.filter { $0.action != PurgeCounts.heldAction }
-                    .reduce(0) { $0 + $1.rowCount }
+                // What a purge deleted before a reload kept the table is not there any more.
+                let there = entries.filter {
+                    $0.action != PurgeCounts.heldAction && !$0.action.hasPrefix("delete")
+                }
+                let plain = there.filter { $0.action.hasPrefix("keep") }
+                let rows = (plain.isEmpty ? there : plain).reduce(0) { $0 + $1.rowCount }
                 return notErased(work.target, entries.first?.name ?? table.name, rows, reason)
             }
             let fenced = work.counts.entries.filter { $0.fencedCount > 0 }.map { entry in

@@ -30,7 +30,7 @@ extension ReplayDesk {
 
         mutating func note(_ answer: PurgeAnswer) {
             switch answer {
-            case .done(let counts), .held(let counts, _):
+            case .done(let counts), .held(let counts, _), .halted(let counts):
                 rows += counts.workedCount
                 fenced = counts.entries.reduce(0) { $0 + $1.fencedCount }
                 isShared = counts.entries.contains {
@@ -132,7 +132,7 @@ extension ReplayDesk {
     private static func trouble(_ purged: PurgeAnswer, _ verified: VerifyAnswer) -> String? {
         switch (purged, verified) {
         case (.trouble(let cause), _), (_, .trouble(let cause)): cause.code
-        case (.held, _), (.stopped, _): ParkReason.onHold.rawValue
+        case (.held, _), (.stopped, _), (.halted, _): ParkReason.onHold.rawValue
         case (.done, .remaining): "remaining_rows"
         case (.done, .clean), (.done, .notLookedFor): nil
         }

@@ -35,6 +35,13 @@ extension EngineCore {
         }
     }
 
+    /// Ends the purges under way, whose rules may be others by now; what they leave is purged anew.
+    mutating func retirePurges() {
+        for name in targetOrder {
+            if let gate = targets[name]?.purge?.gate { actions.append(.retire(gate)) }
+        }
+    }
+
     /// Lifts a stop and wakes whoever waited for that.
     mutating func liftHold(_ name: String, by uid: UInt32, _ ticket: Ticket, at now: WallTime) {
         guard let index = around.holds.firstIndex(where: { $0.name == name }) else {

@@ -9,6 +9,8 @@ struct KeyOrders {
         var holds: Set<String> = []
         /// Some id was stopped before it had begun.
         var isStopped = false
+        /// Some id was stopped in the middle.
+        var isHalted = false
         /// What decides the answer; the counts are those of the other ids then.
         var trouble: Trouble?
 
@@ -18,6 +20,7 @@ struct KeyOrders {
         /// - Returns: The worst of what the ids brought.
         func answer(_ counts: PurgeCounts) -> PurgeAnswer {
             if let trouble { return .trouble(trouble) }
+            if isHalted { return .halted(counts) }
             if isStopped { return .stopped }
             return holds.isEmpty ? .done(counts) : .held(counts, under: holds)
         }
@@ -150,6 +153,9 @@ struct KeyOrders {
                 case .held(let counts, let names):
                     if isCounted { merged.counts.gather(counts) }
                     merged.holds.formUnion(names)
+                case .halted(let counts):
+                    if isCounted { merged.counts.gather(counts) }
+                    merged.isHalted = true
                 case .stopped:
                     merged.isStopped = true
                 case .trouble(let trouble):

@@ -268,7 +268,8 @@ extension KeyedTarget {
     private func settle(_ merged: KeyOrders.Purged, of request: RequestID) -> PurgeAnswer {
         var counts = carried.withLock { $0.removeValue(forKey: request) } ?? PurgeCounts()
         counts.add(merged.counts)
-        if merged.trouble != nil || merged.isStopped, !counts.entries.isEmpty {
+        let isTold = merged.trouble == nil && (merged.isHalted || !merged.isStopped)
+        if !isTold, !counts.entries.isEmpty {
             carried.withLock { carried in
                 // A receipt that counts too few is the least harm.
                 if carried.count >= Limits.windowMax { carried.removeAll() }

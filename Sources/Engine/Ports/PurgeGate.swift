@@ -7,17 +7,28 @@ import Synchronization
 /// that is placed meanwhile reaches it here. It never opens again: what is released meanwhile goes
 /// with a later call.
 package final class PurgeGate: Sendable {
-    private let closed = Mutex<Set<RequestID>>([])
+    private struct State {
+        var closed: Set<RequestID> = []
+        var isRetired = false
+    }
+
+    private let state = Mutex(State())
 
     package init() {}
 
     /// Lets no order of these requests begin from now on.
     package func close(for requests: [RequestID]) {
-        closed.withLock { $0.formUnion(requests) }
+        state.withLock { $0.closed.formUnion(requests) }
     }
+
+    /// Ends the call: it was made under a configuration that is not in force any more.
+    package func retire() { state.withLock { $0.isRetired = true } }
+
+    /// Whether nothing more may be committed by the call.
+    package var isRetired: Bool { state.withLock { $0.isRetired } }
 
     /// Whether no order of the request may begin.
     package func isClosed(for request: RequestID) -> Bool {
-        closed.withLock { $0.contains(request) }
+        state.withLock { $0.isRetired || $0.closed.contains(request) }
     }
 }

@@ -39,6 +39,11 @@ package struct PurgeOrder: Sendable {
     ///
     /// Asked right before the order begins; what has begun may end.
     package var isStopped: Bool { gate?.isClosed(for: request) ?? false }
+
+    /// Whether a reload came meanwhile, so that not even what has begun may be committed.
+    ///
+    /// Asked before each table and piece, and right before the commit, where a store has those.
+    package var isOutdated: Bool { gate?.isRetired ?? false }
 }
 
 /// Whether a store can leave the rows of a filter alone.

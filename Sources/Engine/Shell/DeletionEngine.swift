@@ -105,6 +105,18 @@ package final class DeletionEngine: Sendable {
         }
     }
 
+    /// Runs a task without which the loop cannot go on: its failure ends the loop, too.
+    ///
+    /// The failure of a child alone cancels the other children, and the loop would turn for ever.
+    private func orEnd(_ body: () async throws -> Void) async throws {
+        do {
+            try await body()
+        } catch {
+            mailbox.close()
+            throw error
+        }
+    }
+
     /// Nobody may wait for a loop that does not turn any more.
     private func giveUpWaiters() {
         let waiting = waiters.withLock { waiters in
@@ -224,28 +236,38 @@ extension DeletionEngine {
         switch action {
         case .commit(let changes):
             let erasures = erasures(in: changes)
-            group.addTask { try await self.commit(changes + self.openCases(of: erasures)) }
+            group.addTask {
+                try await self.orEnd {
+                    try await self.commit(changes + self.openCases(of: erasures))
+                }
+            }
         case .fetchDue(let read, let limit, let excluded, let laneLimits):
             group.addTask {
-                let due = try await self.ports.store.dueRequests(
-                    at: self.ports.clock.now(),
-                    limit: limit,
-                    excluding: excluded,
-                    laneLimits: laneLimits
-                )
-                self.post(.fetched(read, due, limit: limit))
+                try await self.orEnd {
+                    let due = try await self.ports.store.dueRequests(
+                        at: self.ports.clock.now(),
+                        limit: limit,
+                        excluding: excluded,
+                        laneLimits: laneLimits
+                    )
+                    self.post(.fetched(read, due, limit: limit))
+                }
             }
         case .load(let read, let ids):
             group.addTask {
-                let requests = try await self.ports.store.openRequests(ids)
-                self.post(.loaded(read, requests, asked: ids))
+                try await self.orEnd {
+                    let requests = try await self.ports.store.openRequests(ids)
+                    self.post(.loaded(read, requests, asked: ids))
+                }
             }
         case .readSpool:
             group.addTask {
                 self.post(.spoolRead(await self.ports.spool?.readToEnd() ?? .read))
             }
         case .call(let id, let effect, let provider, let sealed):
-            group.addTask { try await self.call(id, effect, provider, sealed) }
+            group.addTask {
+                try await self.orEnd { try await self.call(id, effect, provider, sealed) }
+            }
         case .lookUp(let id, let name, let user, let known):
             group.addTask { await self.lookUp(id, at: name, user, known) }
         case .exchange(let loaded):
@@ -258,20 +280,24 @@ extension DeletionEngine {
             }
         case .findRenewals(let providers, let limit):
             group.addTask {
-                let due = try await self.ports.store.dueRenewals(
-                    of: providers,
-                    at: self.ports.clock.now(),
-                    limit: limit
-                )
-                self.post(.renewalsFound(due))
+                try await self.orEnd {
+                    let due = try await self.ports.store.dueRenewals(
+                        of: providers,
+                        at: self.ports.clock.now(),
+                        limit: limit
+                    )
+                    self.post(.renewalsFound(due))
+                }
             }
         case .renew(let sealed):
-            group.addTask { try await self.renew(sealed) }
+            group.addTask { try await self.orEnd { try await self.renew(sealed) } }
         case .purge(let target, let orders):
             let found = adapters.withLock { $0.targets[target] }
             group.addTask { await self.purge(found, target, orders) }
         case .stop(let gate, let requests):
             gate.close(for: requests)
+        case .retire(let gate):
+            gate.retire()
         case .verify(let target, let orders):
             group.addTask { await self.verify(target, orders) }
         case .reply(let ticket, let outcome):

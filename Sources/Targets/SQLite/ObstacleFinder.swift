@@ -69,6 +69,9 @@ struct ObstacleFinder {
     private static let foreignKeyCode = SQLITE_CONSTRAINT | 3 << 8
     private static let triggerCode = SQLITE_CONSTRAINT | 7 << 8
 
+    /// Triggers that are named where any of them could be it.
+    private static let triggersMax = 8
+
     /// Characters of a name; a CHECK without one is told by its expression.
     private static let nameMax = 200
 
@@ -104,18 +107,26 @@ struct ObstacleFinder {
         }
     }
 
-    /// The trigger that raises errors: one of the table if there is any.
+    /// The trigger that raises errors: one of the table if there is any; all of them if several
+    /// could be it.
     private func trigger(of table: String) -> Obstacle {
         let sql = """
             SELECT name, tbl_name FROM main.sqlite_schema
             WHERE type = 'trigger' AND instr(upper(sql), 'RAISE') > 0
-            ORDER BY lower(tbl_name) <> lower(?), name LIMIT 1
+            ORDER BY lower(tbl_name) <> lower(?), lower(tbl_name), name
+            LIMIT \(Self.triggersMax)
             """
         do {
-            guard let row = try Row.fetchOne(db, sql: sql, arguments: [table]) else {
+            let rows = try Row.fetchAll(db, sql: sql, arguments: [table])
+            guard let first = rows.first else { return Obstacle(.trigger, at: table) }
+            let place: String = first[1]
+            let isOwn = place.lowercased() == table.lowercased()
+            // Reached by a cascade, those of several tables: none of them is named.
+            guard isOwn || rows.allSatisfy({ $0[1] == place }) else {
                 return Obstacle(.trigger, at: table)
             }
-            return Obstacle(.trigger, at: row[1], name: row[0])
+            let others: [String] = rows.dropFirst().filter { $0[1] == place }.map { $0[0] }
+            return Obstacle(.trigger, at: place, name: first[0], others: others)
         } catch {
             return Obstacle(.trigger, at: table)
         }

@@ -50,6 +50,7 @@ struct PurgeTransaction {
             let start = clock.uptime()
             var after = progress
             after.skipAnswered()
+            if orders.contains(where: \.isOutdated) { return halted(progress) }
             while after.next < orders.count {
                 if after.resume == nil, orders[after.next].isStopped {
                     after.answers[after.next] = .stopped
@@ -114,6 +115,10 @@ struct PurgeTransaction {
         let order = orders[progress.next]
         var resume = progress.resume ?? PurgeProgress.Resume()
         while resume.tableIndex < tables.count {
+            if order.isOutdated {
+                progress.resume = resume
+                return false
+            }
             let table = tables[resume.tableIndex]
             guard let key = table.plan.rule.idType.key(for: order.user) else {
                 let action = table.plan.action + ", no such id"
@@ -253,6 +258,7 @@ struct PurgeTransaction {
         from before: PurgeProgress,
         since start: Duration
     ) throws(TargetError) -> PurgeProgress {
+        if orders.contains(where: \.isOutdated) { return halted(before) }
         let begin = clock.uptime()
         do {
             try execute("COMMIT")
@@ -273,6 +279,20 @@ struct PurgeTransaction {
         after.resume?.commitTook = end - begin
         after.resume?.heldFor = end - start
         return after
+    }
+
+    /// Takes back what is not committed, and answers every order that has no answer.
+    private func halted(_ progress: PurgeProgress) -> PurgeProgress {
+        rollBack()
+        var progress = progress
+        progress.skipAnswered()
+        if var resume = progress.resume {
+            if resume.rowCount > 0 { close(tables[resume.tableIndex], fenced: 0, &resume) }
+            progress.answers[progress.next] = .halted(resume.counts)
+            progress.resume = nil
+        }
+        progress.answers = progress.answers.map { $0 ?? .stopped }
+        return progress
     }
 
     /// The same progress, to be tried again with the next stronger isolation.
