@@ -98,4 +98,21 @@ import Testing
             group.cancelAll()
         }
     }
+
+    @Test("a state that fails under the engine ends it", .timeLimit(.minutes(1)))
+    func failingState() async throws {
+        let bench = try Bench()
+        let backend = try bench.backend(more: "", clock: StillClock())
+        await #expect(throws: (any Error).self) {
+            try await withThrowingTaskGroup { group in
+                group.addTask { try await backend.parts.engine.run() }
+                #expect(try await submit(["alice"], to: backend) == ["completed"])
+                try await bench.state.close()
+                backend.parts.engine.post(
+                    .guardOverride(purges: 1, until: Bench.start + .seconds(3600))
+                )
+                try await group.waitForAll()
+            }
+        }
+    }
 }

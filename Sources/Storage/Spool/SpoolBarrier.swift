@@ -10,8 +10,15 @@ final class SpoolBarrier: Sendable {
 
     private struct State {
         var last: UInt64 = 0
-        var waiting: [UInt64: CheckedContinuation<SpoolReadOutcome, Never>] = [:]
+        var waiting: [UInt64: Waiter] = [:]
+        var lastKey: UInt64 = 0
         var isStopped = false
+    }
+
+    private struct Waiter {
+        /// Names it before it has a number.
+        let key: UInt64
+        let continuation: CheckedContinuation<SpoolReadOutcome, Never>
     }
 
     private let state = Mutex(State())
@@ -24,17 +31,35 @@ final class SpoolBarrier: Sendable {
     /// Waits until a read that begins after the call has ended.
     ///
     /// - Parameter ask: Called once the question is noted.
-    /// - Returns: What became of the read.
+    /// - Returns: What became of the read; ``SpoolReadOutcome/stopped`` when the task is cancelled.
     func wait(_ ask: () -> Void) async -> SpoolReadOutcome {
-        await withCheckedContinuation { continuation in
-            let isStopped = state.withLock { state in
-                guard !state.isStopped else { return true }
-                state.last += 1
-                state.waiting[state.last] = continuation
-                return false
-            }
-            if isStopped { continuation.resume(returning: .stopped) } else { ask() }
+        let key = state.withLock { state in
+            state.lastKey += 1
+            return state.lastKey
         }
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let isOver = state.withLock { state in
+                    guard !state.isStopped, !Task.isCancelled else { return true }
+                    state.last += 1
+                    state.waiting[state.last] = Waiter(key: key, continuation: continuation)
+                    return false
+                }
+                if isOver { continuation.resume(returning: .stopped) } else { ask() }
+            }
+        } onCancel: {
+            leave(key)
+        }
+    }
+
+    private func leave(_ key: UInt64) {
+        let waiter = state.withLock { state -> Waiter? in
+            guard let place = state.waiting.first(where: { $0.value.key == key }) else {
+                return nil
+            }
+            return state.waiting.removeValue(forKey: place.key)
+        }
+        waiter?.continuation.resume(returning: .stopped)
     }
 
     /// Answers those who asked before a read began.
@@ -44,7 +69,7 @@ final class SpoolBarrier: Sendable {
             for number in passed.keys { state.waiting[number] = nil }
             return passed.values
         }
-        for continuation in passed { continuation.resume(returning: outcome) }
+        for waiter in passed { waiter.continuation.resume(returning: outcome) }
     }
 
     /// Answers everybody, also whoever asks later: nothing is read any more.
