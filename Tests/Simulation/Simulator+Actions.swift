@@ -68,7 +68,7 @@ extension Simulator {
                 ($0.request, RequestEvent.verified(target, verify(target, $0)))
             }
             turn([.targetAnswered(target, answers)])
-        case .stop, .reply, .changed, .announce, .report:
+        case .stop, .retire, .reply, .changed, .announce, .report:
             break
         }
     }
@@ -98,7 +98,7 @@ extension Simulator {
         case .purge(let target, let orders):
             for order in orders { _ = purge(target, order) }
         case .call, .lookUp, .plan, .fetchDue, .load, .findRenewals, .readSpool, .verify, .stop,
-            .reply, .changed, .announce, .report:
+            .retire, .reply, .changed, .announce, .report:
             break
         }
     }
