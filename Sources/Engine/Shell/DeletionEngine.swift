@@ -105,15 +105,20 @@ package final class DeletionEngine: Sendable {
         }
     }
 
-    /// Runs a task without which the loop cannot go on: its failure ends the loop, too.
+    /// Adds a task without which the loop cannot go on: its failure ends the loop, too.
     ///
     /// The failure of a child alone cancels the other children, and the loop would turn for ever.
-    private func orEnd(_ body: () async throws -> Void) async throws {
-        do {
-            try await body()
-        } catch {
-            mailbox.close()
-            throw error
+    private func add(
+        to group: inout ThrowingDiscardingTaskGroup<any Error>,
+        _ body: @escaping @Sendable () async throws -> Void
+    ) {
+        group.addTask {
+            do {
+                try await body()
+            } catch {
+                self.mailbox.close()
+                throw error
+            }
         }
     }
 
@@ -236,38 +241,28 @@ extension DeletionEngine {
         switch action {
         case .commit(let changes):
             let erasures = erasures(in: changes)
-            group.addTask {
-                try await self.orEnd {
-                    try await self.commit(changes + self.openCases(of: erasures))
-                }
-            }
+            add(to: &group) { try await self.commit(changes + self.openCases(of: erasures)) }
         case .fetchDue(let read, let limit, let excluded, let laneLimits):
-            group.addTask {
-                try await self.orEnd {
-                    let due = try await self.ports.store.dueRequests(
-                        at: self.ports.clock.now(),
-                        limit: limit,
-                        excluding: excluded,
-                        laneLimits: laneLimits
-                    )
-                    self.post(.fetched(read, due, limit: limit))
-                }
+            add(to: &group) {
+                let due = try await self.ports.store.dueRequests(
+                    at: self.ports.clock.now(),
+                    limit: limit,
+                    excluding: excluded,
+                    laneLimits: laneLimits
+                )
+                self.post(.fetched(read, due, limit: limit))
             }
         case .load(let read, let ids):
-            group.addTask {
-                try await self.orEnd {
-                    let requests = try await self.ports.store.openRequests(ids)
-                    self.post(.loaded(read, requests, asked: ids))
-                }
+            add(to: &group) {
+                let requests = try await self.ports.store.openRequests(ids)
+                self.post(.loaded(read, requests, asked: ids))
             }
         case .readSpool:
             group.addTask {
                 self.post(.spoolRead(await self.ports.spool?.readToEnd() ?? .read))
             }
         case .call(let id, let effect, let provider, let sealed):
-            group.addTask {
-                try await self.orEnd { try await self.call(id, effect, provider, sealed) }
-            }
+            add(to: &group) { try await self.call(id, effect, provider, sealed) }
         case .lookUp(let id, let name, let user, let known):
             group.addTask { await self.lookUp(id, at: name, user, known) }
         case .exchange(let loaded):
@@ -275,22 +270,19 @@ extension DeletionEngine {
         case .plan(let order):
             let planner = adapters.withLock { $0.planner(ports.hasher) }
             group.addTask {
-                let result = await planner.make(order)
-                self.post(.planned(order.order.request, result))
+                self.post(.planned(order.order.request, await planner.make(order)))
             }
         case .findRenewals(let providers, let limit):
-            group.addTask {
-                try await self.orEnd {
-                    let due = try await self.ports.store.dueRenewals(
-                        of: providers,
-                        at: self.ports.clock.now(),
-                        limit: limit
-                    )
-                    self.post(.renewalsFound(due))
-                }
+            add(to: &group) {
+                let due = try await self.ports.store.dueRenewals(
+                    of: providers,
+                    at: self.ports.clock.now(),
+                    limit: limit
+                )
+                self.post(.renewalsFound(due))
             }
         case .renew(let sealed):
-            group.addTask { try await self.orEnd { try await self.renew(sealed) } }
+            add(to: &group) { try await self.renew(sealed) }
         case .purge(let target, let orders):
             let found = adapters.withLock { $0.targets[target] }
             group.addTask { await self.purge(found, target, orders) }
