@@ -7,6 +7,7 @@ memory, no descriptors or no entropy left. A manager restarts what ends, as syst
 import collections
 import os
 import signal
+import socket
 import sqlite3
 import subprocess
 import tempfile
@@ -25,30 +26,50 @@ STORMS = (("eintr", 20), ("emfile", 5), ("enomem", 200), ("entropy", 4), ("eio",
 MAY_ABORT = ("entropy",)
 USERS = 12
 STORM_S = 8
-# As RestartSec= of the unit.
-RESTART_S = 1
+# As RestartSec= and WatchdogSec= of the unit. libdispatch loses its timers when epoll_ctl(2) fails, and with them all that
+# sleeps: the watchdog is there for that.
+RESTART_S, WATCHDOG_S = 1, 30
 # What a storm of so many seconds, and the submissions around it, can bring about: one restart for each second.
 RESTARTS_MAX = STORM_S // RESTART_S + 3
 
 
 class Manager(threading.Thread):
-    """Starts the daemon again whenever it ends."""
+    """Starts the daemon again whenever it ends, and ends it when it says nothing for too long."""
 
     def __init__(self, stage, environment):
         super().__init__(daemon=True)
-        self.stage, self.environment = stage, environment
-        self.ends, self.is_over = [], threading.Event()
+        self.stage = stage
+        self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self.socket.bind(stage.path("notify"))
+        self.socket.setblocking(False)
+        self.environment = dict(
+            environment, NOTIFY_SOCKET=stage.path("notify"), WATCHDOG_USEC=str(WATCHDOG_S * 1_000_000))
+        self.ends, self.watchdog_count, self.is_over = [], 0, threading.Event()
         self.start_daemon()
 
     def start_daemon(self):
+        self.heard_at = time.monotonic()
         self.stage.start(**self.environment)
+
+    def listen(self):
+        """As the manager: whoever sent nothing for WatchdogSec= is ended."""
+        try:
+            while self.socket.recv(4096):
+                self.heard_at = time.monotonic()
+        except BlockingIOError:
+            pass
+        if time.monotonic() - self.heard_at > WATCHDOG_S:
+            self.watchdog_count += 1
+            self.stage.kill()
 
     def run(self):
         while not self.is_over.wait(0.05):
             status = self.stage.daemon.poll()
             if status is None:
+                self.listen()
                 continue
-            self.ends.append((time.monotonic(), status))
+            if status != -signal.SIGKILL:
+                self.ends.append((time.monotonic(), status))
             if self.is_over.wait(RESTART_S):
                 return
             self.start_daemon()
@@ -57,6 +78,7 @@ class Manager(threading.Thread):
         self.is_over.set()
         self.join()
         self.stage.stop()
+        self.socket.close()
 
 
 def storms(checks, seed):
@@ -83,7 +105,8 @@ def storm(checks, seed, library, kind, one_in):
     rows = submit(stage, users, tokens, gate, kind)
     over = time.monotonic()
     met = failures(report)
-    done = comes_true(lambda: rows_done(stage, rows) == USERS, 90, 0.2)
+    # A watchdog's patience, and the longest pause after the tries that failed in the storm.
+    done = comes_true(lambda: rows_done(stage, rows) == USERS, 180, 0.2)
     checks.check("     after it every request is completed", done,
                  f"{rows_done(stage, rows)} of {USERS}; ends {manager.ends}\n" + stage.log()[-1500:])
     checks.equal("     every row of these users is gone, and no other",
@@ -168,6 +191,7 @@ def judge_order(checks, stage, users, tokens):
 def judge_ends(checks, manager, over, kind):
     late = [status for at, status in manager.ends if at > over + RESTART_S]
     checks.check("     the daemon stays up after it", len(late) <= 1, manager.ends)
+    checks.check(f"     the watchdog ended it {manager.watchdog_count} times", manager.watchdog_count <= 1)
     checks.check(f"     it ended at most {RESTARTS_MAX} times in it", len(manager.ends) <= RESTARTS_MAX, manager.ends)
     killed = {status for _, status in manager.ends if status < 0}
     allowed = {-signal.SIGABRT, -signal.SIGILL, -signal.SIGTRAP} if kind in MAY_ABORT else set()
