@@ -90,14 +90,20 @@ struct DependentTargetTests {
         }
     }
 
-    @Test("keys that are found after an operator went on without them count")
-    func keysAfterAll() throws {
+    /// Purged without keys; an operator went on.
+    private static func abandonedWithoutKeys() throws -> Machine {
         var machine = try Self.machine([Self.files, Sample.database])
         machine.around.keyedTargetsToPark = [Self.files]
         try machine.send(.purged(Sample.database, Self.done))
         try machine.send(.purged(Self.files, .done(Sample.notLookedFor)))
         try machine.send(.verified(Sample.database, .clean))
         try machine.send(.abandon)
+        return machine
+    }
+
+    @Test("keys that are found after an operator went on without them count")
+    func keysAfterAll() throws {
+        var machine = try Self.abandonedWithoutKeys()
         // The rows with the keys are restored before the end.
         #expect(
             try machine.send(.restored([Self.files], at: nil)) == [.purge(Sample.database)]
@@ -113,12 +119,7 @@ struct DependentTargetTests {
 
     @Test("an operator who went on without keys need not decide twice")
     func stillNoKeys() throws {
-        var machine = try Self.machine([Self.files, Sample.database])
-        machine.around.keyedTargetsToPark = [Self.files]
-        try machine.send(.purged(Sample.database, Self.done))
-        try machine.send(.purged(Self.files, .done(Sample.notLookedFor)))
-        try machine.send(.verified(Sample.database, .clean))
-        try machine.send(.abandon)
+        var machine = try Self.abandonedWithoutKeys()
         try machine.send(.restored([Self.files], at: nil))
         try machine.send(.purged(Sample.database, Self.done))
         try machine.send(.purged(Self.files, .done(Sample.notLookedFor)))

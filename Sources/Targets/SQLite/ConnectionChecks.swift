@@ -21,6 +21,28 @@ enum ConnectionChecks {
         }
     }
 
+    /// Reads by a plan, in one transaction that ends with a rollback.
+    ///
+    /// - Parameter deadline: A statement that runs beyond it is interrupted.
+    /// - Throws: What the body throws; ``TargetError`` when the database cannot be read, the file
+    ///   was replaced or its schema has changed.
+    static func reading<Answer>(
+        _ plan: PurgePlan,
+        _ db: Database,
+        _ target: TargetName,
+        deadline: Duration = TargetLimits.statementDeadline,
+        _ body: () throws -> Answer
+    ) throws -> Answer {
+        unsafe csqliteguard_deadline_begin(db.sqliteConnection, deadline.milliseconds)
+        defer { unsafe csqliteguard_deadline_end(db.sqliteConnection) }
+        try execute("BEGIN", db, target)
+        defer { _ = unsafe sqlite3_exec(db.sqliteConnection, "ROLLBACK", nil, nil, nil) }
+        try requireSamePlan(plan, db, target)
+        let answer = try body()
+        try requireSameFile(db, target)
+        return answer
+    }
+
     /// The open file is the one at the path, and the plan was made for its present schema.
     static func requireSamePlan(
         _ plan: PurgePlan,

@@ -16,7 +16,7 @@ struct KeyTransaction {
     ///
     /// - Throws: ``TargetError`` when the database cannot be read.
     func find(_ orders: ArraySlice<PurgeOrder>) throws -> [KeysAnswer] {
-        try reading {
+        try ConnectionChecks.reading(plan, db, target) {
             let query = try PreparedQuery(key.findSQL, on: db, target: target)
             defer { query.forgetUser() }
             let start = clock.uptime()
@@ -46,7 +46,7 @@ struct KeyTransaction {
     /// - Returns: One answer for each id, at least one.
     /// - Throws: ``TargetError`` when the database cannot be read.
     func named(_ ids: ArraySlice<UserID>, besides orders: [PurgeOrder]) throws -> [Bool] {
-        try reading {
+        try ConnectionChecks.reading(plan, db, target) {
             let named = try PreparedQuery(key.namedSQL, on: db, target: target)
             let own = try PreparedQuery(key.ownSQL, on: db, target: target)
             defer {
@@ -85,19 +85,5 @@ struct KeyTransaction {
             ownCount += try own.integers()?.0 ?? 0
         }
         return count > ownCount
-    }
-
-    private func reading<Answer>(_ body: () throws -> Answer) throws -> Answer {
-        unsafe csqliteguard_deadline_begin(
-            db.sqliteConnection,
-            TargetLimits.statementDeadline.milliseconds
-        )
-        defer { unsafe csqliteguard_deadline_end(db.sqliteConnection) }
-        try ConnectionChecks.execute("BEGIN", db, target)
-        defer { _ = unsafe sqlite3_exec(db.sqliteConnection, "ROLLBACK", nil, nil, nil) }
-        try ConnectionChecks.requireSamePlan(plan, db, target)
-        let answer = try body()
-        try ConnectionChecks.requireSameFile(db, target)
-        return answer
     }
 }

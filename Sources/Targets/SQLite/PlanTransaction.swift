@@ -27,25 +27,22 @@ struct PlanTransaction {
         _ counting: CountSQL,
         for order: PurgeOrder
     ) throws -> RowCount {
-        unsafe csqliteguard_deadline_begin(db.sqliteConnection, before.deadline.milliseconds)
-        defer { unsafe csqliteguard_deadline_end(db.sqliteConnection) }
-        try ConnectionChecks.execute("BEGIN", db, target)
-        defer { _ = unsafe sqlite3_exec(db.sqliteConnection, "ROLLBACK", nil, nil, nil) }
-        try ConnectionChecks.requireSamePlan(plan, db, target)
-        guard let key = table.rule.idType.key(for: order.user) else { return .none }
-        let query = try PreparedQuery(
-            before.sql(counting),
-            constants: table.constants,
-            on: db,
-            target: target
-        )
-        defer { query.forgetAll() }
-        try query.bind(key, fence: order.fence)
-        for (offset, value) in before.position.enumerated() {
-            try query.bind(value, at: counting.firstPlace + Int32(offset))
+        try ConnectionChecks.reading(plan, db, target, deadline: before.deadline) {
+            guard let key = table.rule.idType.key(for: order.user) else { return .none }
+            let query = try PreparedQuery(
+                before.sql(counting),
+                constants: table.constants,
+                on: db,
+                target: target
+            )
+            defer { query.forgetAll() }
+            try query.bind(key, fence: order.fence)
+            for (offset, value) in before.position.enumerated() {
+                try query.bind(value, at: counting.firstPlace + Int32(offset))
+            }
+            var after = before
+            try after.advance(query, clock)
+            return after
         }
-        var after = before
-        try after.advance(query, clock)
-        return after
     }
 }

@@ -2,7 +2,7 @@ internal import Engine
 internal import GRDB
 internal import Lifecycle
 
-/// The verification of a user whose rows do not fit one transaction.
+/// Counting in pieces, for a user whose rows do not fit one transaction.
 extension SQLiteTarget {
     /// Looks at the user's rows table by table, each in short read transactions that carry on where
     /// the last one ended.
@@ -13,8 +13,15 @@ extension SQLiteTarget {
                 let (queue, plan) = try await ready()
                 for table in plan.tables {
                     guard let checking = table.checking else { continue }
-                    let left = try await count(order, table, checking, (queue, plan))
-                    guard left == 0 else { return .remaining(left) }
+                    let left = try await count(
+                        order,
+                        from: RowCount(.byUser),
+                        of: table,
+                        checking,
+                        (queue, plan),
+                        until: { $0.found > 0 }
+                    )
+                    guard left.found == 0 else { return .remaining(left.found) }
                 }
                 let (target, clock) = (name, clock)
                 let obstacle = try await queue.writeWithoutTransaction { db in
@@ -32,23 +39,28 @@ extension SQLiteTarget {
         }
     }
 
-    private func count(
+    /// Counts a user's rows of one table, each piece in a transaction of its own.
+    ///
+    /// - Parameter isEnough: Whether the count may end before all rows are counted.
+    func count(
         _ order: PurgeOrder,
-        _ table: TablePlan,
-        _ checking: CountSQL,
-        _ ready: (queue: DatabaseQueue, plan: PurgePlan)
-    ) async throws -> Int {
-        var count = RowCount(.byUser)
+        from start: RowCount,
+        of table: TablePlan,
+        _ counting: CountSQL,
+        _ ready: (queue: DatabaseQueue, plan: PurgePlan),
+        until isEnough: (RowCount) -> Bool = { _ in false }
+    ) async throws -> RowCount {
+        var count = start
         let (target, clock, plan) = (name, clock, ready.plan)
-        while !count.isAtEnd, count.found == 0 {
+        while !count.isAtEnd, !isEnough(count) {
             let before = count
             count = try await ready.queue.writeWithoutTransaction { db in
                 try PlanTransaction(db: db, plan: plan, target: target, clock: clock)
-                    .advance(before, of: table, checking, for: order)
+                    .advance(before, of: table, counting, for: order)
             }
             guard !count.isAtEnd else { break }
             try await clock.rest(TargetLimits.restBetweenChunks)
         }
-        return count.found
+        return count
     }
 }

@@ -153,19 +153,15 @@ package actor SQLiteTarget: PurgeTarget {
         while true {
             do {
                 let (queue, plan) = try await ready()
-                let (target, clock) = (name, clock)
                 var items: [PlanItem] = []
                 for table in plan.tables {
-                    var count = RowCount()
-                    while !count.isAtEnd {
-                        let before = count
-                        count = try await queue.writeWithoutTransaction { db in
-                            try PlanTransaction(db: db, plan: plan, target: target, clock: clock)
-                                .advance(before, of: table, table.counting, for: order)
-                        }
-                        guard !count.isAtEnd else { break }
-                        try await clock.rest(TargetLimits.restBetweenChunks)
-                    }
+                    let count = try await count(
+                        order,
+                        from: RowCount(),
+                        of: table,
+                        table.counting,
+                        (queue, plan)
+                    )
                     items.append(count.item(of: table))
                 }
                 return .items(items)

@@ -46,27 +46,13 @@ struct UserScan: Sendable {
     /// - Returns: The texts that name the users of its rows, in every spelling that is accepted.
     /// - Throws: `DatabaseError`, or ``TargetError`` for a schema that changed.
     mutating func nextPage(_ db: Database, plan: PurgePlan, target: TargetName) throws -> [UserID] {
-        unsafe csqliteguard_deadline_begin(
-            db.sqliteConnection,
-            TargetLimits.statementDeadline.milliseconds
-        )
-        defer { unsafe csqliteguard_deadline_end(db.sqliteConnection) }
-        try ConnectionChecks.execute("BEGIN", db, target)
-        defer {
-            do {
-                try ConnectionChecks.execute("ROLLBACK", db, target)
-            } catch {
-                // Reading alone: what cannot be rolled back ends with the connection.
-            }
-        }
-        try ConnectionChecks.requireSamePlan(plan, db, target)
-        let rows =
+        let rows = try ConnectionChecks.reading(plan, db, target) {
             if let position {
                 try Row.fetchAll(db, sql: nextSQL, arguments: [position])
             } else {
                 try Row.fetchAll(db, sql: firstSQL)
             }
-        try ConnectionChecks.requireSameFile(db, target)
+        }
         position = rows.last.map { $0[0] as DatabaseValue }
         isAtEnd = rows.count < Self.pageRows
         return rows.flatMap { row -> [UserID] in

@@ -15,52 +15,41 @@ struct VerifyTransaction {
     ///
     /// - Throws: ``TargetError`` when the database cannot be read.
     func run(_ orders: ArraySlice<PurgeOrder>) throws -> [VerifyAnswer] {
-        unsafe csqliteguard_deadline_begin(
-            db.sqliteConnection,
-            TargetLimits.statementDeadline.milliseconds
-        )
-        defer { unsafe csqliteguard_deadline_end(db.sqliteConnection) }
-        try ConnectionChecks.execute("BEGIN", db, target)
-        defer { _ = unsafe sqlite3_exec(db.sqliteConnection, "ROLLBACK", nil, nil, nil) }
-        try ConnectionChecks.requireSamePlan(plan, db, target)
-        let queries = try plan.tables.compactMap { plan in
-            try VerifyQueries(plan, on: db, target: target)
-        }
-        defer { for table in queries { table.forgetUser() } }
-        let start = clock.uptime()
-        var answers: [VerifyAnswer] = []
-        for order in orders {
-            do throws(TargetError) {
-                answers.append(try count(order, queries))
-            } catch {
-                // Its own call begins with it, and is told that it alone takes so long.
-                guard error.kind == .interrupted, !answers.isEmpty else { throw error }
-                break
+        try ConnectionChecks.reading(plan, db, target) {
+            let queries = try plan.tables.compactMap { plan in
+                try VerifyQueries(plan, on: db, target: target)
             }
-            if clock.uptime() - start >= TargetLimits.transactionSoft { break }
+            defer { for table in queries { table.forgetUser() } }
+            let start = clock.uptime()
+            var answers: [VerifyAnswer] = []
+            for order in orders {
+                do throws(TargetError) {
+                    answers.append(try count(order, queries))
+                } catch {
+                    // Its own call begins with it, and is told that it alone takes so long.
+                    guard error.kind == .interrupted, !answers.isEmpty else { throw error }
+                    break
+                }
+                if clock.uptime() - start >= TargetLimits.transactionSoft { break }
+            }
+            return answers
         }
-        try ConnectionChecks.requireSameFile(db, target)
-        return answers
     }
 
     /// Looks for what the counting in pieces does not: rows that the purge would not take.
     ///
     /// - Throws: ``TargetError`` when the database cannot be read.
     func obstacle(_ order: PurgeOrder) throws -> Obstacle? {
-        unsafe csqliteguard_deadline_begin(
-            db.sqliteConnection,
-            TargetLimits.statementDeadline.milliseconds
-        )
-        defer { unsafe csqliteguard_deadline_end(db.sqliteConnection) }
-        try ConnectionChecks.execute("BEGIN", db, target)
-        defer { _ = unsafe sqlite3_exec(db.sqliteConnection, "ROLLBACK", nil, nil, nil) }
-        try ConnectionChecks.requireSamePlan(plan, db, target)
-        for table in plan.tables {
-            guard let queries = try VerifyQueries(table, on: db, target: target) else { continue }
-            defer { queries.forgetUser() }
-            if let obstacle = try queries.obstacle(order, at: clock.wall()) { return obstacle }
+        try ConnectionChecks.reading(plan, db, target) {
+            for table in plan.tables {
+                guard let queries = try VerifyQueries(table, on: db, target: target) else {
+                    continue
+                }
+                defer { queries.forgetUser() }
+                if let obstacle = try queries.obstacle(order, at: clock.wall()) { return obstacle }
+            }
+            return nil
         }
-        return nil
     }
 
     private func count(
