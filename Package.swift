@@ -107,7 +107,7 @@ let libraries: [Target] = [
         ]
     ),
     library(
-        "Targets",
+        "Stores",
         [
             "HTTP", "Programs", "Engine", "Lifecycle", "CLinux", "CPostgres", "CSQLiteGuard",
             .crypto, .grdb, .grdbSQLite, .nioCore, .nioHTTP1, .nioPosix, .nioSSL, .logging,
@@ -128,7 +128,7 @@ let libraries: [Target] = [
         "Daemon",
         [
             "Lifecycle", "Engine", "Ledger", "Storage", "Vault", "HTTP", "Programs", "Providers",
-            "Targets",
+            "Stores",
             "Settings",
             "Systemd", "Control", "ControlServer", "CLinux", "CExecutor", .logging,
             .serviceLifecycle, .unixSignals,
@@ -186,9 +186,9 @@ let suites: [Target] = [
         ]
     ),
     tests(
-        "Targets",
+        "Stores",
         [
-            "Targets", "HTTP", "Programs", "Sandbox", "Engine", "Lifecycle", "CSQLiteGuard", .grdb,
+            "Stores", "HTTP", "Programs", "Sandbox", "Engine", "Lifecycle", "CSQLiteGuard", .grdb,
             .grdbSQLite, .nioCore, .nioPosix, .logging,
         ]
     ),
@@ -206,7 +206,7 @@ let suites: [Target] = [
         "Daemon",
         [
             "Daemon", "Control", "Engine", "HTTP", "Ledger", "Lifecycle", "Providers", "Sandbox",
-            "Settings", "Storage", "Systemd", "Targets", "Vault", .grdb, .logging, .nioCore,
+            "Settings", "Storage", "Systemd", "Stores", "Vault", .grdb, .logging, .nioCore,
             .nioHTTP1, .nioPosix, .nioSSL,
         ]
     ),

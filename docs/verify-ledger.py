@@ -152,11 +152,11 @@ def check_receipt(key, text):
     proven |= part.keys()
     said = {entry["identity"]: entry["verdict"] for entry in entries if entry["event"] == "verdict"}
     assert said == {link["identity_id"]: link["verdict"] for link in receipt["identities"]}, "a verdict differs"
-    said = {entry["target"]: [entry["event"] == "verified", entry["rows"], entry["fenced"]]
+    said = {entry["target"]: [entry["event"] == "verified", entry["rows"], entry["newer"]]
             for entry in entries if entry["event"] in ("verified", "not_looked_for")}
     told = {target["target"]: [target["verified"], *(
         sum(table[count] for table in target["tables"] if table["action"][:4] != "held")
-        for count in ("rows", "fenced_rows"))] for target in receipt["targets"]}
+        for count in ("rows", "newer_rows"))] for target in receipt["targets"]}
     assert told == said, "a count differs"
     looks = [entry for entry in entries if entry["event"] in ("rechecked", "returned")]
     said = [(look["time"], look.get("detail", "returned"), look.get("target"), look.get("rows")) for look in looks]

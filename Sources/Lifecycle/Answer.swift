@@ -1,7 +1,7 @@
 /// Why an effect brought no answer that could decide anything.
 ///
 /// Never a verdict, never a completed step.
-package enum Trouble: Hashable, Sendable {
+package enum EffectFailure: Hashable, Sendable {
     /// Nothing was sent: name resolution, connect or TLS failed.
     case unreachable
     /// The other side said that it did not act and when to come back (429, 503).
@@ -27,7 +27,7 @@ package enum Trouble: Hashable, Sendable {
     /// The vault lacks the key that the credential was sealed under; with it all is well again.
     case vaultSealed
     /// Keys that a store's rows name, for other targets, and that cannot be used.
-    case keys(KeyTrouble)
+    case keys(KeyFailure)
     /// The store refuses this one user, and names what stands in the way.
     case blocked(Obstacle)
 
@@ -44,13 +44,13 @@ package enum Trouble: Hashable, Sendable {
         case .misconfigured: "misconfigured"
         case .sealBroken: "seal_broken"
         case .vaultSealed: "vault_sealed"
-        case .keys(let trouble): trouble.rawValue
+        case .keys(let failure): failure.rawValue
         case .blocked(let obstacle): obstacle.kind.rawValue
         }
     }
 }
 
-extension Trouble {
+extension EffectFailure {
     /// The code and, where an answer is known, that answer.
     package var reason: String {
         switch self {
@@ -68,7 +68,7 @@ extension Trouble {
 }
 
 /// Why keys that were found for other targets cannot be used; nothing is purged then.
-package enum KeyTrouble: String, Hashable, Sendable, CaseIterable {
+package enum KeyFailure: String, Hashable, Sendable, CaseIterable {
     /// A value that is no id: empty, too long, with control characters, or of another type.
     case unfit = "unfit_key"
     /// One user's rows name more than ``Limits/keysMax``.
@@ -84,7 +84,7 @@ package enum CheckAnswer: Hashable, Sendable {
     /// The answer fits a dead token and also one that we may not ask about (RFC 7662 §2.2): the
     /// revocation goes on without knowing.
     case unknown
-    case trouble(Trouble)
+    case failure(EffectFailure)
 }
 
 /// What asking a provider to revoke a token brought.
@@ -101,7 +101,7 @@ package enum RevokeAnswer: Hashable, Sendable {
     case unfit
     /// No service can revoke for this account; only the user can (a personal Microsoft account).
     case userOnly
-    case trouble(Trouble)
+    case failure(EffectFailure)
 }
 
 /// What purging one user from one target brought.
@@ -115,13 +115,13 @@ package enum PurgeAnswer: Hashable, Sendable {
     case stopped
     /// A reload came in the middle of the order: what is counted was committed, the rest was not.
     case halted(PurgeCounts)
-    case trouble(Trouble)
+    case failure(EffectFailure)
 
     /// The same answer, and what it deleted lingers in these copies.
     ///
     /// - Parameter copies: What the store keeps for a while.
     /// - Returns: Itself where nothing was done.
-    package func noting(_ copies: [PurgeCounts.Lingering]) -> PurgeAnswer {
+    package func noting(_ copies: [PurgeCounts.ResidualCopies]) -> PurgeAnswer {
         switch self {
         case .done(var counts):
             for copy in copies { counts.note(copy) }
@@ -132,7 +132,7 @@ package enum PurgeAnswer: Hashable, Sendable {
         case .halted(var counts):
             for copy in copies { counts.note(copy) }
             return .halted(counts)
-        case .stopped, .trouble: return self
+        case .stopped, .failure: return self
         }
     }
 }
@@ -144,7 +144,7 @@ package enum VerifyAnswer: Hashable, Sendable {
     case remaining(Int)
     /// No key led into the store, so nobody knows whether it holds data of the user.
     case notLookedFor
-    case trouble(Trouble)
+    case failure(EffectFailure)
 }
 
 /// What one purge did, table by table.
@@ -168,7 +168,7 @@ package struct PurgeCounts: Hashable, Sendable {
         package let action: String
         package var rowCount: Int
         /// Rows of the user that are newer than the request and were left alone.
-        package var fencedCount: Int
+        package var newerCount: Int
 
         /// Why it was left alone though it looks like the user's; `nil` for all else.
         package var passedOverReason: String? {
@@ -176,16 +176,16 @@ package struct PurgeCounts: Hashable, Sendable {
             return String(action.dropFirst(PurgeCounts.passedOver.count))
         }
 
-        package init(name: String, action: String, rowCount: Int, fencedCount: Int = 0) {
+        package init(name: String, action: String, rowCount: Int, newerCount: Int = 0) {
             self.name = name
             self.action = action
             self.rowCount = rowCount
-            self.fencedCount = fencedCount
+            self.newerCount = newerCount
         }
     }
 
     /// Copies that the store keeps for a while although it has deleted them.
-    package struct Lingering: Hashable, Sendable {
+    package struct ResidualCopies: Hashable, Sendable {
         /// What they are and where, such as "soft-deleted objects of bucket 'uploads'".
         ///
         /// No personal data: it is printed on the receipt.
@@ -201,15 +201,15 @@ package struct PurgeCounts: Hashable, Sendable {
 
     package var entries: [Entry]
     /// One for each text; part of the receipt's erasure horizon.
-    package var lingering: [Lingering]
+    package var residualCopies: [ResidualCopies]
     /// A pass was begun that has not told what it did.
     package private(set) var isPassOpen = false
     /// A pass broke off, and nobody knows what it had done: there were at least as many rows.
     package private(set) var isAtLeast = false
 
-    package init(entries: [Entry] = [], lingering: [Lingering] = []) {
+    package init(entries: [Entry] = [], residualCopies: [ResidualCopies] = []) {
         self.entries = entries
-        self.lingering = lingering
+        self.residualCopies = residualCopies
     }
 
     /// Adds the counts of a later pass over the same tables, which happens after a crash.
@@ -227,12 +227,12 @@ package struct PurgeCounts: Hashable, Sendable {
                 // What was left alone is still there: seen again, it is the same.
                 let before = Self.isLeft(entry.action) ? 0 : entries[index].rowCount
                 entries[index].rowCount = before + entry.rowCount
-                entries[index].fencedCount = entry.fencedCount
+                entries[index].newerCount = entry.newerCount
             } else {
                 entries.append(entry)
             }
         }
-        for copy in other.lingering { note(copy) }
+        for copy in other.residualCopies { note(copy) }
     }
 
     /// Notes that a pass begins.
@@ -284,7 +284,7 @@ package struct PurgeCounts: Hashable, Sendable {
     }
 
     /// Rows that were left alone because they are newer than the request.
-    package var fencedCount: Int { entries.reduce(0) { $0 + $1.fencedCount } }
+    package var newerCount: Int { entries.reduce(0) { $0 + $1.newerCount } }
 
     private static func isLeft(_ action: String) -> Bool {
         action.hasPrefix("keep") || action.hasPrefix(passedOver) || action == heldAction
@@ -296,14 +296,14 @@ package struct PurgeCounts: Hashable, Sendable {
     }
 
     /// Adds copies that linger; those of the same text are one, until the later time.
-    package mutating func note(_ copy: Lingering) {
-        guard let index = lingering.firstIndex(where: { $0.text == copy.text }) else {
-            return lingering.append(copy)
+    package mutating func note(_ copy: ResidualCopies) {
+        guard let index = residualCopies.firstIndex(where: { $0.text == copy.text }) else {
+            return residualCopies.append(copy)
         }
-        guard let known = lingering[index].until, let later = copy.until else {
-            lingering[index].until = nil
+        guard let known = residualCopies[index].until, let later = copy.until else {
+            residualCopies[index].until = nil
             return
         }
-        lingering[index].until = max(known, later)
+        residualCopies[index].until = max(known, later)
     }
 }

@@ -35,10 +35,10 @@ package struct Approval: Hashable, Sendable {
     package var first: Given?
     package var failures = 0
     package var retryAt: WallTime?
-    /// ``Trouble/code`` of the last try to make a plan.
-    package var lastTrouble: String?
+    /// ``EffectFailure/code`` of the last try to make a plan.
+    package var lastFailure: String?
     /// The target that could not be asked then.
-    package var troubledTarget: TargetName?
+    package var failingTarget: TargetName?
     /// A plan is being made by this process.
     ///
     /// Not stored.
@@ -118,8 +118,8 @@ package struct Approval: Hashable, Sendable {
     /// - Returns: Whether it takes an approval away.
     mutating func adopt(_ made: PurgePlan, at now: WallTime) -> Bool {
         failures = 0
-        lastTrouble = nil
-        troubledTarget = nil
+        lastFailure = nil
+        failingTarget = nil
         guard made.hash != plan?.hash else {
             plan = made
             confirmation = isGiven ? Confirmation(targets: asked, at: now) : nil
@@ -131,14 +131,18 @@ package struct Approval: Hashable, Sendable {
         return hadApproval
     }
 
-    mutating func fail(_ trouble: Trouble, at target: TargetName, _ moment: inout Moment) {
-        lastTrouble = trouble.code
-        troubledTarget = target
-        guard trouble != .misconfigured else { return }
+    mutating func fail(
+        _ failure: EffectFailure,
+        at target: TargetName,
+        _ context: inout StepContext
+    ) {
+        lastFailure = failure.code
+        failingTarget = target
+        guard failure != .misconfigured else { return }
         failures += 1
         var hint: Duration?
-        if case .throttled(let retryAfter) = trouble { hint = retryAfter }
-        let delay = Backoff.delay(failures: failures, retryAfter: hint, dice: &moment.dice)
-        retryAt = moment.now + delay
+        if case .throttled(let retryAfter) = failure { hint = retryAfter }
+        let delay = Backoff.delay(failures: failures, retryAfter: hint, random: &context.random)
+        retryAt = context.now + delay
     }
 }

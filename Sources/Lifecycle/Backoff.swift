@@ -14,32 +14,32 @@ package enum Backoff {
     ///   - failures: Consecutive failures so far, at least 1.
     ///   - retryAfter: What the other side asked for; clamped to 1 s … 24 h and never undercut.
     ///   - cap: The longest delay, ``Limits/backoffMax`` unless told.
-    ///   - dice: Source of the jitter.
+    ///   - random source: Source of the jitter.
     /// - Returns: A delay between 1 ms and `cap`; with `retryAfter`, between it and twice as much,
     ///   at most ``Limits/backoffMax``.
     package static func delay(
         failures: Int,
         retryAfter: Duration? = nil,
         cap: Duration = Limits.backoffMax,
-        dice: inout SeededGenerator
+        random: inout SeededGenerator
     ) -> Duration {
         let doublings = min(max(failures, 1) - 1, 40)
         let ceiling = min(
             cap.milliseconds,
             Limits.backoffBase.milliseconds.multipliedOrMax(1 << Int64(doublings))
         )
-        guard let retryAfter else { return random(upTo: ceiling, &dice) }
+        guard let retryAfter else { return draw(upTo: ceiling, &random) }
         let clamped = min(max(retryAfter, Limits.retryAfterMin), Limits.backoffMax)
         // Jitter on top, or everybody who was told "60 s" comes back in the same second.
-        let jitter = random(upTo: min(ceiling, clamped.milliseconds), &dice)
+        let jitter = draw(upTo: min(ceiling, clamped.milliseconds), &random)
         return min(clamped + jitter, Limits.backoffMax)
     }
 
-    private static func random(
+    private static func draw(
         upTo milliseconds: Int64,
-        _ dice: inout SeededGenerator
+        _ random: inout SeededGenerator
     ) -> Duration {
-        .milliseconds(Int64.random(in: 1...max(1, milliseconds), using: &dice))
+        .milliseconds(Int64.random(in: 1...max(1, milliseconds), using: &random))
     }
 }
 

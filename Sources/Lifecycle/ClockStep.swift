@@ -56,9 +56,9 @@ package struct ClockStep: Hashable, Sendable {
 extension Request {
     /// Takes over a jump of the clock.
     ///
-    /// A clock that was behind dated the request too early, so its fence moves, and what was purged
-    /// by the old fence is purged again. A clock that was ahead dated the user's rows too late, as
-    /// it did the request: the fence stays where that clock was, so that these rows go, too.
+    /// A clock that was behind dated the request too early, so its cutoff moves, and what was purged
+    /// by the old cutoff is purged again. A clock that was ahead dated the user's rows too late, as
+    /// it did the request: the cutoff stays where that clock was, so that these rows go, too.
     ///
     /// - Parameters:
     ///   - step: The jump.
@@ -68,7 +68,7 @@ extension Request {
         if step.covers(acceptedAt) {
             notBefore = notBefore + step.by
             deadlineAt = deadlineAt + step.by
-            let before = fence
+            let before = cutoff
             acceptedAt = min(acceptedAt + step.by, now)
             createdAt = min(createdAt + step.by, acceptedAt)
             for index in purges.indices {

@@ -31,7 +31,7 @@ package struct CodeExchange: Hashable, Sendable {
         case begin
         case exchanged
         case refused
-        case trouble(Trouble)
+        case failure(EffectFailure)
         /// The process that wrote the intent is gone.
         case restarted
     }
@@ -74,12 +74,12 @@ package struct CodeExchange: Hashable, Sendable {
     /// - Parameters:
     ///   - event: What happened.
     ///   - now: Decides whether the code is too old to be sent.
-    ///   - dice: Source of the jitter.
+    ///   - random source: Source of the jitter.
     /// - Returns: What to do once the new state is durable; nothing for an event that does not fit.
     package mutating func handle(
         _ event: Event,
         now: WallTime,
-        dice: inout SeededGenerator
+        random: inout SeededGenerator
     ) -> [Effect] {
         switch (phase, event) {
         case (.pending, .begin):
@@ -92,23 +92,26 @@ package struct CodeExchange: Hashable, Sendable {
             return settle(.refused)
         case (.exchanging, .restarted):
             return settle(.unknown)
-        case (.exchanging, .trouble(let trouble)):
-            return handle(trouble, dice: &dice)
+        case (.exchanging, .failure(let failure)):
+            return handle(failure, random: &random)
         default:
             return []
         }
     }
 
-    private mutating func handle(_ trouble: Trouble, dice: inout SeededGenerator) -> [Effect] {
-        switch trouble {
+    private mutating func handle(
+        _ failure: EffectFailure,
+        random: inout SeededGenerator
+    ) -> [Effect] {
+        switch failure {
         // What answered there has never seen the code.
         case .unreachable, .wrongEndpoint:
-            return retry(after: nil, dice: &dice)
+            return retry(after: nil, random: &random)
         case .throttled(let retryAfter):
-            return retry(after: retryAfter, dice: &dice)
+            return retry(after: retryAfter, random: &random)
         case .vaultSealed:
             // Looked at again until the code is too old: a restart may bring the key in time.
-            return retry(after: Limits.codeBackoffMax, dice: &dice)
+            return retry(after: Limits.codeBackoffMax, random: &random)
         case .misconfigured:
             phase = .pending
             return [.pauseProvider]
@@ -117,10 +120,10 @@ package struct CodeExchange: Hashable, Sendable {
         }
     }
 
-    private mutating func retry(after hint: Duration?, dice: inout SeededGenerator) -> [Effect] {
+    private mutating func retry(after hint: Duration?, random: inout SeededGenerator) -> [Effect] {
         phase = .pending
         failures += 1
-        let delay = Backoff.delay(failures: failures, cap: Limits.codeBackoffMax, dice: &dice)
+        let delay = Backoff.delay(failures: failures, cap: Limits.codeBackoffMax, random: &random)
         return [.retry(after: max(delay, min(hint ?? .zero, Limits.codeBackoffMax)))]
     }
 

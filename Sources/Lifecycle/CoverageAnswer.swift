@@ -4,7 +4,7 @@ package enum CoverageAnswer: Hashable, Sendable {
     case findings([CoverageFinding])
     /// This kind of store cannot be looked through.
     case unknown
-    case trouble(Trouble)
+    case failure(EffectFailure)
 }
 
 /// Something in a store that looks like user data.

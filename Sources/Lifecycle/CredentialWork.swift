@@ -158,10 +158,10 @@ package struct CredentialWork: Hashable, Sendable {
 
     /// Notes what became of that call.
     ///
-    /// - Parameter trouble: `nil` for an answer that says where the token stands.
-    mutating func endRefresh(_ trouble: Trouble?) {
+    /// - Parameter failure: `nil` for an answer that says where the token stands.
+    mutating func endRefresh(_ failure: EffectFailure?) {
         defer { isRefreshing = false }
-        switch trouble {
+        switch failure {
         case nil: isInDoubt = false
         case .lost?, .unusable?: isInDoubt = isInDoubt || isRefreshing
         // A refusal leaves the token as it was.

@@ -39,7 +39,7 @@ package enum JournalEvent: String, Sendable, CaseIterable {
     // Looking again
     case dataReturned
     case recheckOverdue
-    case caseClosed
+    case recheckClosed
 
     // Requests
     case requestAccepted
@@ -111,7 +111,7 @@ extension JournalEvent {
     package var severity: Severity {
         switch self {
         case .requestAccepted, .revocationVerdict, .purgeStarted, .ledgerCheckpoint,
-            .caseClosed:
+            .recheckClosed:
             .info
         case .started, .stopping, .configurationReloaded, .operatorAction, .intakeResumed,
             .vaultOpened, .requestCompleted, .requestCancelled, .requestReleased, .holdPlaced,
@@ -166,7 +166,7 @@ extension JournalEvent {
         case .replayIncomplete: "replay incomplete"
         case .dataReturned: "erased data is back"
         case .recheckOverdue: "re-checks are overdue"
-        case .caseClosed: "case closed"
+        case .recheckClosed: "case closed"
         case .requestAccepted: "request accepted"
         case .requestRejected: "request rejected"
         case .requestCompleted: "request completed"
@@ -244,7 +244,7 @@ extension JournalEvent {
         case .replayIncomplete: "7f0c5b1a9d4e4c6f8a3b2e1d0c9f8a7b"
         case .dataReturned: "5d0e6f9c2b7a4c0f9a3d41e8b6527c1f"
         case .recheckOverdue: "c1f84b3a90de4e6bb2a7750d8e19f364"
-        case .caseClosed: "0b6de7f4a85c4d1e93f2c60a7d4e8b15"
+        case .recheckClosed: "0b6de7f4a85c4d1e93f2c60a7d4e8b15"
         case .requestAccepted: "e5296feff34d4b65a1db41d0a94dac7b"
         case .requestRejected: "ca13d85f3d1441a9859a72fa3f77497d"
         case .requestCompleted: "a9fdf936c46b495986afb065df72a6b0"

@@ -29,5 +29,5 @@ package struct LinkedIdentity: Hashable, Sendable {
 package enum LookupAnswer: Hashable, Sendable {
     /// Empty for a user whom the directory does not know.
     case found([LinkedIdentity])
-    case trouble(Trouble)
+    case failure(EffectFailure)
 }

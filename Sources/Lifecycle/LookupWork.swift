@@ -9,8 +9,8 @@ package struct LookupWork: Hashable, Sendable {
     package var attempts: Int
     package var failures: Int
     package var retryAt: WallTime?
-    /// ``Trouble/code`` of the last call that brought no answer.
-    package var lastTrouble: String?
+    /// ``EffectFailure/code`` of the last call that brought no answer.
+    package var lastFailure: String?
     /// A call is being made by this process.
     ///
     /// Not stored.
@@ -37,29 +37,30 @@ extension LookupWork {
         isBusy = false
         failures = 0
         retryAt = nil
-        lastTrouble = nil
+        lastFailure = nil
     }
 
-    mutating func record(_ trouble: Trouble, _ moment: inout Moment) -> [RequestEffect] {
+    mutating func record(_ failure: EffectFailure, _ context: inout StepContext) -> [RequestEffect]
+    {
         isBusy = false
-        lastTrouble = trouble.code
-        switch trouble {
+        lastFailure = failure.code
+        switch failure {
         case .misconfigured:
             attempts -= 1
             return [.pauseProvider(directory)]
         case .throttled(let retryAfter):
-            retry(after: retryAfter, &moment)
+            retry(after: retryAfter, &context)
         case .unreachable, .lost, .unusable, .rejected, .refused, .wrongEndpoint, .sealBroken,
             .vaultSealed, .keys, .blocked:
-            retry(after: nil, &moment)
+            retry(after: nil, &context)
         }
         return []
     }
 
-    private mutating func retry(after hint: Duration?, _ moment: inout Moment) {
+    private mutating func retry(after hint: Duration?, _ context: inout StepContext) {
         failures += 1
-        let delay = Backoff.delay(failures: failures, retryAfter: hint, dice: &moment.dice)
-        retryAt = moment.now + delay
+        let delay = Backoff.delay(failures: failures, retryAfter: hint, random: &context.random)
+        retryAt = context.now + delay
     }
 
     /// Takes back a call that was not made.

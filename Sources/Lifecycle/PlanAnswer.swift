@@ -4,7 +4,7 @@ package enum PlanAnswer: Hashable, Sendable {
     case items([PlanItem])
     /// This kind of store cannot tell before it purges.
     case unknown
-    case trouble(Trouble)
+    case failure(EffectFailure)
 }
 
 /// One row of a plan: a table (or folder, prefix) and what would be done there.
@@ -24,11 +24,11 @@ package struct PlanItem: Hashable, Sendable {
     /// It is at least ``count``, as a program or service that was asked said.
     package let isBounded: Bool
     /// Newer than the request: they would be left alone.
-    package let fencedCount: Int
+    package let newerCount: Int
     /// Of ``count``, those without a time of creation where others have one: they count as old.
     package let undatedCount: Int
     /// Nothing there has a time of creation, so that what is newer than the request goes, too.
-    package let isUnfenced: Bool
+    package let hasNoTimestamps: Bool
 
     package init(
         name: String,
@@ -36,17 +36,17 @@ package struct PlanItem: Hashable, Sendable {
         reason: String? = nil,
         count: Int,
         isBounded: Bool = false,
-        fencedCount: Int = 0,
+        newerCount: Int = 0,
         undatedCount: Int = 0,
-        isUnfenced: Bool = false
+        hasNoTimestamps: Bool = false
     ) {
         self.name = name
         self.action = action
         self.reason = reason
         self.count = count
         self.isBounded = isBounded
-        self.fencedCount = fencedCount
+        self.newerCount = newerCount
         self.undatedCount = undatedCount
-        self.isUnfenced = isUnfenced
+        self.hasNoTimestamps = hasNoTimestamps
     }
 }

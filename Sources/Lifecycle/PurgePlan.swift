@@ -60,7 +60,7 @@ package struct PurgePlan: Hashable, Sendable {
     /// The text that ``hash`` is taken of; equal for equal plans of one user only.
     ///
     /// Each field is written behind its length, so that no two plans share a text. Rows that the
-    /// time fence leaves alone are not in it: however many there are, the same would be done.
+    /// time cutoff leaves alone are not in it: however many there are, the same would be done.
     ///
     /// - Parameters:
     ///   - links: The identities, in order.
@@ -90,7 +90,7 @@ package struct PurgePlan: Hashable, Sendable {
 package enum PlanResult: Hashable, Sendable {
     case made(PurgePlan)
     /// One store could not be asked, so there is no plan.
-    case trouble(TargetName, Trouble)
+    case failure(TargetName, EffectFailure)
 }
 
 /// One line of the difference between two plans.

@@ -13,13 +13,13 @@ package struct PurgeWork: Hashable, Sendable {
     package var retryAt: WallTime?
     package var startedAt: WallTime?
     package var endedAt: WallTime?
-    /// ``Trouble/code``, or `remaining_rows`, of the last call that did not end the step.
-    package var lastTrouble: String?
+    /// ``EffectFailure/code``, or `remaining_rows`, of the last call that did not end the step.
+    package var lastFailure: String?
     /// ``Obstacle/text`` of that call.
     package var obstacle: String?
     /// What is dated up to then goes, although it is newer than the request: the end of a
     /// restoration that brought back what had been purged, what a clock showed that was ahead, or
-    /// what the clock was behind of when the request was accepted; see ``Request/fence(in:)``.
+    /// what the clock was behind of when the request was accepted; see ``Request/cutoff(in:)``.
     package var restoredAt: WallTime?
     /// The holds on rows under which the last purge left some alone.
     ///
@@ -38,7 +38,7 @@ package struct PurgeWork: Hashable, Sendable {
     /// Not stored.
     package var isBusy = false
 
-    /// Something of it may be gone: a call was made, and what it did before a trouble is not known.
+    /// Something of it may be gone: a call was made, and what it did before a failure is not known.
     package var mayHaveBegun: Bool { attempts > 0 }
 
     package init(target: TargetName) {
@@ -59,7 +59,8 @@ extension PurgeWork {
         retryAt = nil
     }
 
-    mutating func record(purge answer: PurgeAnswer, _ moment: inout Moment) -> [RequestEffect] {
+    mutating func record(purge answer: PurgeAnswer, _ context: inout StepContext) -> [RequestEffect]
+    {
         isBusy = false
         guard step == .waiting else { return [] }
         switch answer {
@@ -70,9 +71,9 @@ extension PurgeWork {
             heldUnder = nil
             workedPlaces = done.workedPlaces
             // Whether that helped is for the verification to say.
-            guard lastTrouble != Self.remainingCode else { return [] }
+            guard lastFailure != Self.remainingCode else { return [] }
             failures = 0
-            lastTrouble = nil
+            lastFailure = nil
             obstacle = nil
             return []
         case .held(let done, let names):
@@ -80,7 +81,7 @@ extension PurgeWork {
             counts.add(done)
             failures = 0
             heldUnder = names
-            lastTrouble = ParkReason.onHold.rawValue
+            lastFailure = ParkReason.onHold.rawValue
             obstacle = nil
             return []
         case .halted(let done):
@@ -92,14 +93,17 @@ extension PurgeWork {
             counts.endPass()
             attempts -= 1
             return []
-        case .trouble(let trouble):
-            return record(trouble, &moment)
+        case .failure(let failure):
+            return record(failure, &context)
         }
     }
 
     /// Anything left means back to purging: a completion is never claimed over a count that is not
     /// zero.
-    mutating func record(verify answer: VerifyAnswer, _ moment: inout Moment) -> [RequestEffect] {
+    mutating func record(
+        verify answer: VerifyAnswer,
+        _ context: inout StepContext
+    ) -> [RequestEffect] {
         isBusy = false
         guard step == .purged else { return [] }
         switch answer {
@@ -110,70 +114,77 @@ extension PurgeWork {
                 )
             }
             step = .verified
-            endedAt = moment.now
+            endedAt = context.now
             failures = 0
             fewestLeft = nil
-            lastTrouble = nil
+            lastFailure = nil
             obstacle = nil
             return []
         case .remaining(let count):
-            return record(remaining: count, &moment)
-        case .trouble(let trouble):
-            return record(trouble, &moment)
+            return record(remaining: count, &context)
+        case .failure(let failure):
+            return record(failure, &context)
         }
     }
 
     /// Rows that come back are an obstacle as any other, once a purge of them has not helped.
     private mutating func record(
         remaining count: Int,
-        _ moment: inout Moment
+        _ context: inout StepContext
     ) -> [RequestEffect] {
         step = .waiting
-        let isRepeated = lastTrouble == Self.remainingCode && failures > 0
+        let isRepeated = lastFailure == Self.remainingCode && failures > 0
         // Fewer each time ends by itself.
         let isProgress = fewestLeft.map { count < $0 } ?? false
         fewestLeft = min(fewestLeft ?? count, count)
-        lastTrouble = Self.remainingCode
+        lastFailure = Self.remainingCode
         if isProgress { failures = 0 }
         guard isRepeated, !isProgress else {
             obstacle = nil
-            return retry(after: nil, &moment) + [.announce(.remainingRows(target))]
+            return retry(after: nil, &context) + [.announce(.remainingRows(target))]
         }
         let places = workedPlaces.isEmpty ? nil : workedPlaces.joined(separator: "', '")
         let found = Obstacle(.remaining, at: places)
         // After a restart nothing is known of the places.
-        let isNews = obstacle == nil || (places != nil && obstacle != found.text)
-        if isNews { obstacle = found.text }
-        let news = isNews ? [RequestEffect.announce(.blocked(target, found))] : []
-        return retry(after: nil, &moment) + news
+        let isNew = obstacle == nil || (places != nil && obstacle != found.text)
+        if isNew { obstacle = found.text }
+        let update = isNew ? [RequestEffect.announce(.blocked(target, found))] : []
+        return retry(after: nil, &context) + update
     }
 
     private static let remainingCode = Obstacle.Kind.remaining.rawValue
 
-    private mutating func record(_ trouble: Trouble, _ moment: inout Moment) -> [RequestEffect] {
-        lastTrouble = trouble.code
+    private mutating func record(
+        _ failure: EffectFailure,
+        _ context: inout StepContext
+    ) -> [RequestEffect] {
+        lastFailure = failure.code
         let before = obstacle
-        obstacle = trouble.obstacle?.text
-        switch trouble {
+        obstacle = failure.obstacle?.text
+        switch failure {
         case .misconfigured:
             attempts -= 1
             return [.pauseTarget(target)]
         case .throttled(let retryAfter):
-            return retry(after: retryAfter, &moment)
+            return retry(after: retryAfter, &context)
         case .unreachable, .lost, .unusable, .rejected, .refused, .wrongEndpoint, .sealBroken,
             .vaultSealed, .keys:
-            return retry(after: nil, &moment)
+            return retry(after: nil, &context)
         case .blocked(let found):
             // Each try meets it again: it is announced once.
-            let news = found.text == before ? [] : [RequestEffect.announce(.blocked(target, found))]
-            return retry(after: nil, &moment) + news
+            let update =
+                found.text == before ? [] : [RequestEffect.announce(.blocked(target, found))]
+            return retry(after: nil, &context) + update
         }
     }
 
-    private mutating func retry(after hint: Duration?, _ moment: inout Moment) -> [RequestEffect] {
+    private mutating func retry(
+        after hint: Duration?,
+        _ context: inout StepContext
+    ) -> [RequestEffect] {
         failures += 1
-        let delay = Backoff.delay(failures: failures, retryAfter: hint, dice: &moment.dice)
-        retryAt = moment.now + delay
+        let delay = Backoff.delay(failures: failures, retryAfter: hint, random: &context.random)
+        retryAt = context.now + delay
         return []
     }
 
@@ -193,9 +204,9 @@ extension PurgeWork {
     }
 
     /// Whether it waits for an operator, since no key led into the store.
-    func waitsForKeys(_ around: Surroundings) -> Bool {
+    func waitsForKeys(_ environment: Environment) -> Bool {
         step == .purged && !isBusy && counts.isNotLookedFor && !counts.isWithoutKeys
-            && around.keyedTargetsToPark.contains(target)
+            && environment.keyedTargetsToPark.contains(target)
     }
 
     /// Has the keys looked for again.
@@ -218,11 +229,11 @@ extension PurgeWork {
     }
 
     /// Whether only the end of a hold lets the purge go on.
-    func isOnHold(_ around: Surroundings) -> Bool {
+    func isOnHold(_ environment: Environment) -> Bool {
         // With no hold anywhere, which is nearly always, nothing is looked up.
-        guard !isBusy, !around.holds.isEmpty else { return false }
-        if around.isHeld(target) { return true }
+        guard !isBusy, !environment.holds.isEmpty else { return false }
+        if environment.isHeld(target) { return true }
         guard let heldUnder else { return false }
-        return heldUnder == Set(around.rowHolds(on: target).map(\.name))
+        return heldUnder == Set(environment.rowHolds(on: target).map(\.name))
     }
 }

@@ -5,30 +5,30 @@ extension Request {
     /// - Parameters:
     ///   - next: The target whose purge is to begin, if any.
     ///   - now: When.
-    ///   - around: The policy.
+    ///   - environment: The policy.
     /// - Returns: False also for what has to wait anyway: it is compared when it no longer does.
     private func needsApproval(
         of next: Int?,
         _ now: WallTime,
-        _ around: Surroundings
+        _ environment: Environment
     ) -> Bool {
-        guard kind == .deleteAccount, around.isApprovalRequired else { return false }
+        guard kind == .deleteAccount, environment.isApprovalRequired else { return false }
         guard purgeStartedAt != nil else { return true }
         guard let work = next.map({ purges[$0] }), !work.isBusy,
-            !around.pausedTargets.contains(work.target)
+            !environment.pausedTargets.contains(work.target)
         else { return false }
         return work.retryAt.map { $0 <= now } ?? true
     }
 
     /// The targets whose parts can be compared: all of them before the purge, then those that wait
     /// for nothing but their turn.
-    private func comparable(_ next: Int?, _ around: Surroundings) -> Set<TargetName> {
+    private func comparable(_ next: Int?, _ environment: Environment) -> Set<TargetName> {
         guard purgeStartedAt != nil else { return Set(purges.map(\.target)) }
         // A store that could not be asked holds up no other.
         if let next, approval?.failures ?? 0 > 0 { return [purges[next].target] }
         let open = purges.filter { work in
-            work.step == .waiting && !work.isBusy && !work.isOnHold(around)
-                && !around.pausedTargets.contains(work.target)
+            work.step == .waiting && !work.isBusy && !work.isOnHold(environment)
+                && !environment.pausedTargets.contains(work.target)
         }
         return Set(open.map(\.target))
     }
@@ -38,9 +38,9 @@ extension Request {
     package func mayPurge(
         _ target: TargetName,
         at now: WallTime,
-        _ around: Surroundings
+        _ environment: Environment
     ) -> Bool {
-        guard around.isApprovalRequired else { return true }
+        guard environment.isApprovalRequired else { return true }
         return approval?.isConfirmed(target, at: now) ?? false
     }
 
@@ -58,13 +58,13 @@ extension Request {
     }
 
     /// A comparison counts for as long as one purge follows the other.
-    mutating func expireConfirmation(_ around: Surroundings) {
+    mutating func expireConfirmation(_ environment: Environment) {
         guard approval?.confirmation != nil else { return }
         guard phase.parkReason == nil, purges.contains(where: \.isBusy) else {
             approval?.confirmation = nil
             return
         }
-        approval?.unconfirm { around.pausedTargets.contains($0) || around.isHeld($0) }
+        approval?.unconfirm { environment.pausedTargets.contains($0) || environment.isHeld($0) }
     }
 
     /// The identities that a plan has to name.
@@ -82,12 +82,12 @@ extension Request {
         in stage: Stage,
         of next: Int? = nil,
         _ now: WallTime,
-        around: Surroundings,
+        in environment: Environment,
         into effects: inout [RequestEffect]
     ) -> Bool {
-        guard needsApproval(of: next, now, around) else { return true }
+        guard needsApproval(of: next, now, environment) else { return true }
         let known = approval ?? Approval()
-        let asked = comparable(next, around)
+        let asked = comparable(next, environment)
         let isShown = known.plan?.links == links
         var outlook = Outlook()
         if known.isBusy {
@@ -98,7 +98,7 @@ extension Request {
             return true
         } else if isShown, !known.isGiven {
             outlook.notePark(.awaitingApproval, until: nil)
-        } else if !asked.isDisjoint(with: around.pausedTargets) {
+        } else if !asked.isDisjoint(with: environment.pausedTargets) {
             outlook.notePark(.targetPaused, until: nil)
         } else if let retryAt = known.retryAt, retryAt > now {
             outlook.noteWait(until: retryAt)
@@ -117,7 +117,7 @@ extension Request {
         return false
     }
 
-    mutating func record(plan result: PlanResult, _ moment: inout Moment) -> [RequestEffect] {
+    mutating func record(plan result: PlanResult, _ context: inout StepContext) -> [RequestEffect] {
         guard approval?.isBusy ?? false else { return [] }
         approval?.isBusy = false
         guard !phase.isEnded, approval?.isStale == false else { return [] }
@@ -125,10 +125,10 @@ extension Request {
         case .made(let plan):
             // An identity that became known meanwhile is not in it.
             guard plan.links == links else { return [] }
-            return approval?.adopt(plan, at: moment.now) ?? false ? [.announce(.planChanged)] : []
-        case .trouble(let target, let trouble):
-            approval?.fail(trouble, at: target, &moment)
-            return trouble == .misconfigured ? [.pauseTarget(target)] : []
+            return approval?.adopt(plan, at: context.now) ?? false ? [.announce(.planChanged)] : []
+        case .failure(let target, let failure):
+            approval?.fail(failure, at: target, &context)
+            return failure == .misconfigured ? [.pauseTarget(target)] : []
         }
     }
 

@@ -3,57 +3,57 @@ extension Request {
     ///
     /// - Parameters:
     ///   - event: What happened.
-    ///   - moment: Time and dice of the decision.
-    ///   - around: Policy and pauses as they are now.
+    ///   - context: Time and random source of the decision.
+    ///   - environment: Policy and pauses as they are now.
     /// - Returns: What to do once the new state is durable.
     /// - Throws: ``OperationRefusal`` for an operation that this state does not allow; nothing
     ///   changed then.
     package mutating func handle(
         _ event: RequestEvent,
-        _ moment: inout Moment,
-        around: Surroundings
+        _ context: inout StepContext,
+        in environment: Environment
     ) throws(OperationRefusal) -> [RequestEffect] {
-        var effects = try record(event, &moment, around: around)
-        effects += settle(&moment, around: around.excludingPauses(of: effects))
-        expireConfirmation(around)
+        var effects = try record(event, &context, in: environment)
+        effects += settle(&context, in: environment.excludingPauses(of: effects))
+        expireConfirmation(environment)
         return effects
     }
 
     private mutating func record(
         _ event: RequestEvent,
-        _ moment: inout Moment,
-        around: Surroundings
+        _ context: inout StepContext,
+        in environment: Environment
     ) throws(OperationRefusal) -> [RequestEffect] {
         switch event {
         case .due:
             return []
         case .lookedUp(let answer):
-            return record(lookup: answer, &moment)
+            return record(lookup: answer, &context)
         case .checked(let identity, let credential, let answer):
             guard let index = index(of: identity) else { return [] }
-            return revocations[index].record(check: answer, for: credential, &moment)
+            return revocations[index].record(check: answer, for: credential, &context)
         case .revoked(let identity, let credential, let answer):
             guard let index = index(of: identity) else { return [] }
-            let traits = around.providers[revocations[index].provider]?.traits
+            let traits = environment.providers[revocations[index].provider]?.traits
             return revocations[index].record(
                 revoke: answer,
                 for: credential,
                 traits: traits,
-                &moment
+                &context
             )
         case .confirmed(let identity, let credential, let answer):
             guard let index = index(of: identity) else { return [] }
-            return revocations[index].record(confirm: answer, for: credential, &moment)
+            return revocations[index].record(confirm: answer, for: credential, &context)
         case .purged(let target, let answer):
             guard let index = purges.firstIndex(where: { $0.target == target }) else { return [] }
-            return purges[index].record(purge: answer, &moment)
+            return purges[index].record(purge: answer, &context)
         case .verified(let target, let answer):
             guard let index = purges.firstIndex(where: { $0.target == target }) else { return [] }
-            let effects = purges[index].record(verify: answer, &moment)
-            if purges[index].step == .waiting { lookForKeys(in: target, around) }
+            let effects = purges[index].record(verify: answer, &context)
+            if purges[index].step == .waiting { lookForKeys(in: target, environment) }
             return effects
         case .planned(let result):
-            return record(plan: result, &moment)
+            return record(plan: result, &context)
         case .postponed(let effect, let until):
             postpone(effect, until: until)
             return []
@@ -61,7 +61,7 @@ extension Request {
             return try learn(snapshot)
         case .hold, .release, .retry, .cancel, .approve, .absorbed, .abandon, .quarantine,
             .restored:
-            return try operate(event, at: moment.now, around: around)
+            return try operate(event, at: context.now, in: environment)
         }
     }
 
@@ -108,7 +108,7 @@ extension Request {
     private mutating func operate(
         _ event: RequestEvent,
         at now: WallTime,
-        around: Surroundings
+        in environment: Environment
     ) throws(OperationRefusal) -> [RequestEffect] {
         guard !phase.isEnded else { throw .alreadyEnded }
         switch event {
@@ -122,7 +122,7 @@ extension Request {
             lookup?.retryNow()
             for index in revocations.indices { revocations[index].retryNow() }
             for index in purges.indices { purges[index].retryNow() }
-            lookForKeys(of: targetsWaitingForKeys(around), around)
+            lookForKeys(of: targetsWaitingForKeys(environment), environment)
             approval?.retryNow()
         case .cancel:
             return try cancel(at: now)
@@ -134,7 +134,7 @@ extension Request {
             end(as: .cancelled, at: now)
             return [.announce(.cancelled)]
         case .abandon:
-            return try abandon(at: now, around: around)
+            return try abandon(at: now, in: environment)
         case .quarantine:
             crashCount = max(crashCount, Limits.crashesMax)
         case .restored(let targets, let time):
@@ -142,7 +142,7 @@ extension Request {
                 purges[index].purgeAgain(upTo: time)
             }
             let unknown = purges.filter { targets.contains($0.target) && $0.counts.isNotLookedFor }
-            lookForKeys(of: unknown.map(\.target), around)
+            lookForKeys(of: unknown.map(\.target), environment)
             approval?.expire()
         case .due, .lookedUp, .checked, .revoked, .confirmed, .planned, .purged, .verified,
             .postponed,
@@ -163,14 +163,14 @@ extension Request {
 
     private mutating func abandon(
         at now: WallTime,
-        around: Surroundings
+        in environment: Environment
     ) throws(OperationRefusal) -> [RequestEffect] {
-        let unknown = purges.indices.filter { purges[$0].waitsForKeys(around) }
+        let unknown = purges.indices.filter { purges[$0].waitsForKeys(environment) }
         if !unknown.isEmpty {
             for index in unknown { purges[index].counts.goWithoutKeys() }
             return [.announce(.abandoned)]
         }
-        let lacksIdentity = waitsForIdentity(around)
+        let lacksIdentity = waitsForIdentity(environment)
         guard let stage = phase.stage, stage <= .revoking, openRevocationCount > 0 || lacksIdentity
         else { throw .nothingToAbandon }
         if lacksIdentity { isWithoutIdentities = true }
@@ -180,8 +180,8 @@ extension Request {
     }
 
     /// Whether only a first credential, or an operator, lets the purge begin.
-    func waitsForIdentity(_ around: Surroundings) -> Bool {
-        kind == .deleteAccount && revocations.isEmpty && around.withoutIdentities == .park
+    func waitsForIdentity(_ environment: Environment) -> Bool {
+        kind == .deleteAccount && revocations.isEmpty && environment.withoutIdentities == .park
             && !isWithoutIdentities
     }
 
@@ -192,9 +192,9 @@ extension Request {
     }
 }
 
-extension Surroundings {
+extension Environment {
     /// A pause that this very decision asks for already counts for its own next step.
-    fileprivate func excludingPauses(of effects: [RequestEffect]) -> Surroundings {
+    fileprivate func excludingPauses(of effects: [RequestEffect]) -> Environment {
         var adjusted = self
         for effect in effects {
             if case .pauseProvider(let name) = effect { adjusted.pausedProviders.insert(name) }

@@ -4,8 +4,8 @@
 /// the source is purged and verified again, and after it what it keys.
 extension Request {
     /// The stores that an operator has to decide about.
-    func targetsWaitingForKeys(_ around: Surroundings) -> [TargetName] {
-        purges.filter { $0.waitsForKeys(around) }.map(\.target)
+    func targetsWaitingForKeys(_ environment: Environment) -> [TargetName] {
+        purges.filter { $0.waitsForKeys(environment) }.map(\.target)
     }
 
     /// Has keys into stores looked for again.
@@ -15,14 +15,14 @@ extension Request {
     ///
     /// - Parameters:
     ///   - targets: The stores.
-    ///   - around: What is keyed by what.
-    mutating func lookForKeys(of targets: [TargetName], _ around: Surroundings) {
+    ///   - environment: What is keyed by what.
+    mutating func lookForKeys(of targets: [TargetName], _ environment: Environment) {
         guard !targets.isEmpty else { return }
-        let roots = Set(targets.map { around.keyChain(of: $0).last ?? $0 })
+        let roots = Set(targets.map { environment.keyChain(of: $0).last ?? $0 })
         for index in purges.indices {
             let target = purges[index].target
             if targets.contains(target) { purges[index].lookAgain() }
-            guard roots.contains(around.keyChain(of: target).last ?? target) else { continue }
+            guard roots.contains(environment.keyChain(of: target).last ?? target) else { continue }
             purges[index].purgeAgain(upTo: nil)
         }
     }
@@ -33,17 +33,17 @@ extension Request {
     ///
     /// - Parameters:
     ///   - source: Where rows were found.
-    ///   - around: What is keyed by what.
-    mutating func lookForKeys(in source: TargetName, _ around: Surroundings) {
-        guard !around.keySources.isEmpty else { return }
+    ///   - environment: What is keyed by what.
+    mutating func lookForKeys(in source: TargetName, _ environment: Environment) {
+        guard !environment.keySources.isEmpty else { return }
         for index in purges.indices where purges[index].counts.isNotLookedFor {
-            guard around.keyChain(of: purges[index].target).contains(source) else { continue }
+            guard environment.keyChain(of: purges[index].target).contains(source) else { continue }
             purges[index].purgeAgain(upTo: nil)
         }
     }
 }
 
-extension Surroundings {
+extension Environment {
     /// The targets through whose rows a key leads into a target, next one first.
     fileprivate func keyChain(of target: TargetName) -> [TargetName] {
         var chain: [TargetName] = []

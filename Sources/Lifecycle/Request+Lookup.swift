@@ -3,11 +3,14 @@ extension Request {
     var isLookupOpen: Bool { lookup.map { !$0.isDone } ?? false }
 
     /// Records what the directory said; a second answer changes nothing.
-    mutating func record(lookup answer: LookupAnswer, _ moment: inout Moment) -> [RequestEffect] {
+    mutating func record(
+        lookup answer: LookupAnswer,
+        _ context: inout StepContext
+    ) -> [RequestEffect] {
         guard isLookupOpen else { return [] }
         switch answer {
-        case .trouble(let trouble):
-            return lookup?.record(trouble, &moment) ?? []
+        case .failure(let failure):
+            return lookup?.record(failure, &context) ?? []
         case .found(let links):
             lookup?.end()
             var effects: [RequestEffect] = []
@@ -15,7 +18,7 @@ extension Request {
                 var revocation = Revocation(link)
                 if link.isLocal {
                     revocation.verdict = .nothingToRevoke
-                    revocation.endedAt = moment.now
+                    revocation.endedAt = context.now
                     effects.append(.announce(.verdict(link.provider, .nothingToRevoke)))
                 }
                 revocations.append(revocation)
@@ -52,23 +55,23 @@ extension Request {
     /// Lets a deletion that was accepted before there was a directory ask it, too.
     ///
     /// It waits for the answers that are under way, and comes before the purge at the latest.
-    mutating func adoptDirectory(_ around: Surroundings) {
+    mutating func adoptDirectory(_ environment: Environment) {
         guard kind == .deleteAccount, lookup == nil, !isBusy else { return }
-        lookup = around.directory.map(LookupWork.init)
+        lookup = environment.directory.map(LookupWork.init)
     }
 
     /// What the stage `revoking` does before anything else.
     mutating func settleLookup(
         _ now: WallTime,
-        around: Surroundings,
+        in environment: Environment,
         into effects: inout [RequestEffect]
     ) {
         guard let work = lookup else { return }
         var outlook = Outlook()
         if work.isBusy {
             outlook.isBusy = true
-        } else if around.directory != work.directory
-            || around.pausedProviders.contains(work.directory)
+        } else if environment.directory != work.directory
+            || environment.pausedProviders.contains(work.directory)
         {
             outlook.notePark(.providerPaused, until: nil)
         } else if let retryAt = work.retryAt, retryAt > now {
@@ -86,12 +89,12 @@ extension Request {
     mutating func advanceLink(
         at index: Int,
         now: WallTime,
-        around: Surroundings
+        in environment: Environment
     ) -> RevocationStep {
         let provider = revocations[index].provider
         let joined = revocations[(index + 1)...].filter { $0.provider == provider && !$0.isLinked }
         guard let last = joined.last else {
-            return revocations[index].advanceWithoutVault(kind: kind, now: now, around: around)
+            return revocations[index].advanceWithoutVault(kind: kind, now: now, in: environment)
         }
         guard joined.allSatisfy({ $0.verdict != nil }), let verdict = last.verdict else {
             return .behind

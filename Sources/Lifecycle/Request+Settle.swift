@@ -1,9 +1,12 @@
 extension Request {
     /// Derives stage, due time and next effects from the recorded facts.
-    mutating func settle(_ moment: inout Moment, around: Surroundings) -> [RequestEffect] {
+    mutating func settle(
+        _ context: inout StepContext,
+        in environment: Environment
+    ) -> [RequestEffect] {
         let before = phase
         var effects: [RequestEffect] = []
-        while let more = settleOnce(moment.now, around: around, into: &effects), more {}
+        while let more = settleOnce(context.now, in: environment, into: &effects), more {}
         effects += changeOfParking(from: before)
         return effects
     }
@@ -12,15 +15,15 @@ extension Request {
     ///   end.
     private mutating func settleOnce(
         _ now: WallTime,
-        around: Surroundings,
+        in environment: Environment,
         into effects: inout [RequestEffect]
     ) -> Bool? {
         guard let stage = phase.stage else { return nil }
-        if let reason = obstacle(in: stage, around) {
+        if let reason = obstacle(in: stage, environment) {
             park(stage, reason, until: nil, now: now)
             return false
         }
-        if stage <= .revoking, around.spool == .reading {
+        if stage <= .revoking, environment.spool == .reading {
             waitForRead(in: stage)
             return false
         }
@@ -37,24 +40,24 @@ extension Request {
             phase = .open(.revoking)
             return true
         case .revoking:
-            return settleRevoking(now, around: around, into: &effects)
+            return settleRevoking(now, in: environment, into: &effects)
         case .purging:
-            return settlePurging(now, around: around, into: &effects)
+            return settlePurging(now, in: environment, into: &effects)
         case .verifying:
-            return settleVerifying(now, around: around, into: &effects)
+            return settleVerifying(now, in: environment, into: &effects)
         }
     }
 
     /// What stops every stage alike, and what stops revoking.
     ///
     /// Re-read before every step.
-    private func obstacle(in stage: Stage, _ around: Surroundings) -> ParkReason? {
+    private func obstacle(in stage: Stage, _ environment: Environment) -> ParkReason? {
         if crashCount >= Limits.crashesMax { return .quarantined }
-        if isHeld || around.isRestrained { return .onHold }
-        if around.isClockBehind { return .clockBehind }
-        if !around.isVaultOpen { return .vaultSealed }
+        if isHeld || environment.isRestrained { return .onHold }
+        if environment.isClockBehind { return .clockBehind }
+        if !environment.isVaultOpen { return .vaultSealed }
         guard stage <= .revoking else { return nil }
-        switch around.spool {
+        switch environment.spool {
         case .read, .reading: return nil
         case .unread: return .awaitingSpool
         case .unsealed: return .awaitingCredentials
@@ -72,20 +75,20 @@ extension Request {
 
     private mutating func settleRevoking(
         _ now: WallTime,
-        around: Surroundings,
+        in environment: Environment,
         into effects: inout [RequestEffect]
     ) -> Bool {
-        adoptDirectory(around)
-        adoptTargets(around)
+        adoptDirectory(environment)
+        adoptTargets(environment)
         if isLookupOpen {
-            settleLookup(now, around: around, into: &effects)
+            settleLookup(now, in: environment, into: &effects)
             return false
         }
-        if waitsForIdentity(around) {
+        if waitsForIdentity(environment) {
             park(.revoking, .needsReauthentication, until: nil, now: now)
             return false
         }
-        guard passesApproval(in: .revoking, now, around: around, into: &effects) else {
+        guard passesApproval(in: .revoking, now, in: environment, into: &effects) else {
             return false
         }
         var outlook = Outlook()
@@ -96,8 +99,8 @@ extension Request {
         for index in order where revocations[index].verdict == nil {
             let step =
                 revocations[index].isLinked
-                ? advanceLink(at: index, now: now, around: around)
-                : revocations[index].advance(kind: kind, now: now, around: around)
+                ? advanceLink(at: index, now: now, in: environment)
+                : revocations[index].advance(kind: kind, now: now, in: environment)
             outlook.note(step, into: &effects)
             if case .final(let verdict) = step {
                 effects.append(.announce(.verdict(revocations[index].provider, verdict)))
@@ -117,24 +120,25 @@ extension Request {
 
     private mutating func settlePurging(
         _ now: WallTime,
-        around: Surroundings,
+        in environment: Environment,
         into effects: inout [RequestEffect]
     ) -> Bool {
         precondition(openRevocationCount == 0, "purging before every verdict is final")
-        adoptTargets(around)
+        adoptTargets(environment)
         let next = purges.firstIndex {
-            $0.step == .waiting && !$0.isOnHold(around) && !isBehindSource($0, .purged, around)
-                && !isBehindOthers($0, around)
+            $0.step == .waiting && !$0.isOnHold(environment)
+                && !isBehindSource($0, .purged, environment)
+                && !isBehindOthers($0, environment)
         }
         if next == nil, purges.contains(where: { $0.step == .waiting }) {
             park(.purging, .onHold, until: nil, now: now)
             return false
         }
-        guard purgeStartedAt != nil || !around.isGuardClosed else {
+        guard purgeStartedAt != nil || !environment.isGuardClosed else {
             park(.purging, .massDeletionGuard, until: nil, now: now)
             return false
         }
-        guard passesApproval(in: .purging, of: next, now, around: around, into: &effects) else {
+        guard passesApproval(in: .purging, of: next, now, in: environment, into: &effects) else {
             return false
         }
         if purgeStartedAt == nil {
@@ -145,13 +149,13 @@ extension Request {
             phase = .open(.verifying)
             return true
         }
-        settleTarget(at: index, stage: .purging, now, around: around, into: &effects)
+        settleTarget(at: index, stage: .purging, now, in: environment, into: &effects)
         return false
     }
 
     private mutating func settleVerifying(
         _ now: WallTime,
-        around: Surroundings,
+        in environment: Environment,
         into effects: inout [RequestEffect]
     ) -> Bool {
         if purges.contains(where: { $0.step == .waiting }) {
@@ -159,18 +163,18 @@ extension Request {
             return true
         }
         let open = purges.indices.filter {
-            purges[$0].step == .purged && !purges[$0].waitsForKeys(around)
+            purges[$0].step == .purged && !purges[$0].waitsForKeys(environment)
         }
-        let next = open.first { !isBehindSource(purges[$0], .verified, around) }
+        let next = open.first { !isBehindSource(purges[$0], .verified, environment) }
         guard let index = next ?? open.first else {
-            if purges.contains(where: { $0.waitsForKeys(around) }) {
+            if purges.contains(where: { $0.waitsForKeys(environment) }) {
                 park(.verifying, .withoutKeys, until: nil, now: now)
             } else {
                 complete(at: now, into: &effects)
             }
             return false
         }
-        settleTarget(at: index, stage: .verifying, now, around: around, into: &effects)
+        settleTarget(at: index, stage: .verifying, now, in: environment, into: &effects)
         return false
     }
 
@@ -178,9 +182,9 @@ extension Request {
     ///
     /// Until the purge begins, so that a plan that was approved is compared with them; the receipt
     /// names those that come later.
-    private mutating func adoptTargets(_ around: Surroundings) {
+    private mutating func adoptTargets(_ environment: Environment) {
         guard kind == .deleteAccount, purgeStartedAt == nil else { return }
-        for target in around.targets where !purges.contains(where: { $0.target == target }) {
+        for target in environment.targets where !purges.contains(where: { $0.target == target }) {
             purges.append(PurgeWork(target: target))
         }
     }
@@ -193,10 +197,10 @@ extension Request {
     private func isBehindSource(
         _ work: PurgeWork,
         _ step: PurgeWork.Step,
-        _ around: Surroundings
+        _ environment: Environment
     ) -> Bool {
         // Nearly nobody has such targets; they cost the others nothing.
-        guard !around.keySources.isEmpty, let name = around.keySources[work.target],
+        guard !environment.keySources.isEmpty, let name = environment.keySources[work.target],
             let source = purges.first(where: { $0.target == name })
         else { return false }
         return source.step == .waiting || (step == .verified && source.step == .purged)
@@ -206,13 +210,13 @@ extension Request {
     ///
     /// A hold on that one lets the targets behind it go first, but not these: whose account is gone
     /// cannot sign in any more while data of theirs stays.
-    private func isBehindOthers(_ work: PurgeWork, _ around: Surroundings) -> Bool {
+    private func isBehindOthers(_ work: PurgeWork, _ environment: Environment) -> Bool {
         // As above.
-        guard !around.lastTargets.isEmpty, around.lastTargets.contains(work.target) else {
+        guard !environment.lastTargets.isEmpty, environment.lastTargets.contains(work.target) else {
             return false
         }
         return purges.contains {
-            $0.step == .waiting && !around.lastTargets.contains($0.target)
+            $0.step == .waiting && !environment.lastTargets.contains($0.target)
         }
     }
 
@@ -220,14 +224,14 @@ extension Request {
         at index: Int,
         stage: Stage,
         _ now: WallTime,
-        around: Surroundings,
+        in environment: Environment,
         into effects: inout [RequestEffect]
     ) {
         let target = purges[index].target
         var outlook = Outlook()
         if purges[index].isBusy {
             outlook.isBusy = true
-        } else if around.pausedTargets.contains(target) {
+        } else if environment.pausedTargets.contains(target) {
             outlook.notePark(.targetPaused, until: nil)
         } else if let retryAt = purges[index].retryAt, retryAt > now {
             outlook.noteWait(until: retryAt)
@@ -243,7 +247,7 @@ extension Request {
         end(as: .completed, at: now)
         effects.append(.announce(.completed))
         let counts = purges.map(\.counts)
-        guard counts.contains(where: { $0.fencedCount > 0 }),
+        guard counts.contains(where: { $0.newerCount > 0 }),
             counts.allSatisfy({ $0.workedCount == 0 })
         else { return }
         effects.append(.announce(.nothingErased))

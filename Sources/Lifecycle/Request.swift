@@ -79,11 +79,11 @@ package struct Request: Hashable, Sendable {
     }
 
     /// Rows newer than this belong to a later life of the account and are never touched.
-    package var fence: WallTime { min(createdAt, acceptedAt) }
+    package var cutoff: WallTime { min(createdAt, acceptedAt) }
 
     /// The same in one target: what a restoration brought back is no later life of the account.
-    package func fence(in work: PurgeWork?) -> WallTime {
-        max(fence, work?.restoredAt ?? fence)
+    package func cutoff(in work: PurgeWork?) -> WallTime {
+        max(cutoff, work?.restoredAt ?? cutoff)
     }
 
     /// Whether a call is being made for it by this process.

@@ -7,15 +7,15 @@ extension Revocation {
         _ refusal: Refusal,
         at index: Int,
         mayRotate: Bool,
-        _ moment: inout Moment
+        _ context: inout StepContext
     ) -> [RequestEffect] {
         let counted = RefusalCount.adding(
             refusal,
             to: credentials[index].refusals,
-            at: moment.now
+            at: context.now
         )
         credentials[index].refusals = counted
-        guard counted.count >= Limits.refusalsMax else { return retry(after: nil, &moment) }
+        guard counted.count >= Limits.refusalsMax else { return retry(after: nil, &context) }
         if credentials[index].step == .stored, !mayRotate {
             credentials[index].step = .revoking
             credentials[index].hasRevokeIntent = true

@@ -27,8 +27,8 @@ package struct Revocation: Hashable, Sendable {
     package var waitingSince: WallTime?
     package var startedAt: WallTime?
     package var endedAt: WallTime?
-    /// ``Trouble/code`` of the last call that brought no answer.
-    package var lastTrouble: String?
+    /// ``EffectFailure/code`` of the last call that brought no answer.
+    package var lastFailure: String?
     /// A call is being made by this process.
     ///
     /// Not stored: after a restart nothing is in flight.
@@ -85,8 +85,11 @@ enum RevocationStep: Hashable, Sendable {
 
 extension Revocation {
     /// Decides what comes next and records intents and the verdict on the way.
-    mutating func advance(kind: RequestKind, now: WallTime, around: Surroundings) -> RevocationStep
-    {
+    mutating func advance(
+        kind: RequestKind,
+        now: WallTime,
+        in environment: Environment
+    ) -> RevocationStep {
         if let verdict { return .final(verdict) }
         guard !isBusy else { return .busy }
         guard !isShared else { return .parked(.sharedIdentity, until: nil) }
@@ -94,7 +97,7 @@ extension Revocation {
             proof = .notification
             return finish(verdictOfCut, at: now)
         }
-        guard let policy = around.providers[provider] else {
+        guard let policy = environment.providers[provider] else {
             // Nothing is stored that such a provider could ever be asked about.
             if credentials.isEmpty, refusedCount > 0 { return finish(.unrevoked, at: now) }
             return .parked(.providerPaused, until: nil)
@@ -109,7 +112,7 @@ extension Revocation {
         }
         waitingSince = nil
         guard !isKeyMissing else { return .parked(.vaultSealed, until: nil) }
-        guard !around.pausedProviders.contains(provider) else {
+        guard !environment.pausedProviders.contains(provider) else {
             return .parked(.providerPaused, until: nil)
         }
         if let retryAt, retryAt > now { return .waiting(until: retryAt) }
@@ -282,9 +285,11 @@ extension Revocation {
     mutating func advanceWithoutVault(
         kind: RequestKind,
         now: WallTime,
-        around: Surroundings
+        in environment: Environment
     ) -> RevocationStep {
-        guard let policy = around.providers[provider] else { return finish(.unrevoked, at: now) }
+        guard let policy = environment.providers[provider] else {
+            return finish(.unrevoked, at: now)
+        }
         if policy.traits.hasNoRevocationAPI { return finish(.manual, at: now) }
         return advanceWithoutCredential(kind: kind, now: now, policy: policy)
     }
@@ -318,34 +323,34 @@ extension Revocation {
     mutating func record(
         check answer: CheckAnswer,
         for id: CredentialID,
-        _ moment: inout Moment
+        _ context: inout StepContext
     ) -> [RequestEffect] {
         isBusy = false
         guard let index = openIndex(id), credentials[index].step == .stored else { return [] }
         switch answer {
         case .live:
             isCut = false
-            credentials[index].lastLiveAt = moment.now
-            credentials[index].lastRefreshAt = moment.now
+            credentials[index].lastLiveAt = context.now
+            credentials[index].lastRefreshAt = context.now
             credentials[index].lastCheck = credentials[index].isRefreshing ? .live : nil
             forgiveLostCodes()
             credentials[index].endRefresh(nil)
             succeed(at: index)
         case .dead:
-            credentials[index].lastRefreshAt = moment.now
+            credentials[index].lastRefreshAt = context.now
             credentials[index].step = credentials[index].isInDoubt ? .unusable : .dead
             succeed(at: index)
         case .unknown:
             succeed(at: index)
-            credentials[index].lastRefreshAt = moment.now
+            credentials[index].lastRefreshAt = context.now
             credentials[index].lastCheck = credentials[index].isRefreshing ? .unknown : nil
             // Nothing was rotated, since nobody honored it.
             credentials[index].isRefreshing = false
             credentials[index].step = .revoking
             credentials[index].hasRevokeIntent = true
-        case .trouble(let trouble):
-            noteSpentBudget(trouble, at: index, moment.now)
-            return record(trouble, at: index, &moment)
+        case .failure(let failure):
+            noteSpentBudget(failure, at: index, context.now)
+            return record(failure, at: index, &context)
         }
         return []
     }
@@ -355,9 +360,10 @@ extension Revocation {
     /// Asking again would break its rule, so the revocation goes on without that knowledge: at best
     /// the verdict is `accepted`. A token that nobody saw live is asked about again all the same:
     /// without an answer its revocation means nothing.
-    private mutating func noteSpentBudget(_ trouble: Trouble, at index: Int, _ now: WallTime) {
+    private mutating func noteSpentBudget(_ failure: EffectFailure, at index: Int, _ now: WallTime)
+    {
         let credential = credentials[index]
-        guard trouble == .lost, credential.lastLiveAt != nil || credential.wasLive else { return }
+        guard failure == .lost, credential.lastLiveAt != nil || credential.wasLive else { return }
         credentials[index].lastRefreshAt = now
     }
 
@@ -366,7 +372,7 @@ extension Revocation {
         revoke answer: RevokeAnswer,
         for id: CredentialID,
         traits: ProviderTraits?,
-        _ moment: inout Moment
+        _ context: inout StepContext
     ) -> [RequestEffect] {
         isBusy = false
         guard let index = openIndex(id), credentials[index].step == .revoking else { return [] }
@@ -403,9 +409,9 @@ extension Revocation {
         case .userOnly:
             credentials[index].step = .unusable
             succeed(at: index)
-            _ = finish(.manual, at: moment.now)
-        case .trouble(let trouble):
-            return record(trouble, at: index, &moment)
+            _ = finish(.manual, at: context.now)
+        case .failure(let failure):
+            return record(failure, at: index, &context)
         }
         return []
     }
@@ -414,7 +420,7 @@ extension Revocation {
     mutating func record(
         confirm answer: CheckAnswer,
         for id: CredentialID,
-        _ moment: inout Moment
+        _ context: inout StepContext
     ) -> [RequestEffect] {
         isBusy = false
         guard let index = openIndex(id), credentials[index].step == .revoked else { return [] }
@@ -422,22 +428,22 @@ extension Revocation {
         case .dead:
             credentials[index].step = credentials[index].isInDoubt ? .accepted : .proven
             if credentials[index].step == .proven { proof = proof ?? .refusedAfter }
-            credentials[index].lastRefreshAt = moment.now
+            credentials[index].lastRefreshAt = context.now
             succeed(at: index)
         case .live:
             isCut = false
             credentials[index].step = .stored
             credentials[index].needsProof = true
             credentials[index].endRefresh(nil)
-            credentials[index].lastLiveAt = moment.now
-            credentials[index].lastRefreshAt = moment.now
+            credentials[index].lastLiveAt = context.now
+            credentials[index].lastRefreshAt = context.now
             failures += 1
-            retryAt = moment.now + Backoff.delay(failures: failures, dice: &moment.dice)
+            retryAt = context.now + Backoff.delay(failures: failures, random: &context.random)
         case .unknown:
-            return record(.unusable, at: index, &moment)
-        case .trouble(let trouble):
-            noteSpentBudget(trouble, at: index, moment.now)
-            return record(trouble, at: index, &moment)
+            return record(.unusable, at: index, &context)
+        case .failure(let failure):
+            noteSpentBudget(failure, at: index, context.now)
+            return record(failure, at: index, &context)
         }
         return []
     }
@@ -445,14 +451,14 @@ extension Revocation {
     /// Nothing that went wrong is ever a verdict: it is a later try, a pause of the provider, or a
     /// credential less.
     private mutating func record(
-        _ trouble: Trouble,
+        _ failure: EffectFailure,
         at index: Int,
-        _ moment: inout Moment
+        _ context: inout StepContext
     ) -> [RequestEffect] {
-        lastTrouble = trouble.code
+        lastFailure = failure.code
         let mayRotate = credentials[index].isRefreshing
-        credentials[index].endRefresh(trouble)
-        switch trouble {
+        credentials[index].endRefresh(failure)
+        switch failure {
         case .misconfigured:
             attempts -= 1
             return [.pauseProvider(provider)]
@@ -464,20 +470,20 @@ extension Revocation {
             isKeyMissing = true
             return [.announce(.vaultKeyMissing(provider))]
         case .throttled(let retryAfter):
-            return retry(after: retryAfter, &moment)
+            return retry(after: retryAfter, &context)
         case .refused(let refusal):
-            return note(refusal, at: index, mayRotate: mayRotate, &moment)
+            return note(refusal, at: index, mayRotate: mayRotate, &context)
         case .rejected where credentials[index].step == .stored && !mayRotate:
-            return note(Refusal(status: nil), at: index, mayRotate: false, &moment)
+            return note(Refusal(status: nil), at: index, mayRotate: false, &context)
         case .unreachable, .lost, .unusable, .rejected, .wrongEndpoint, .keys, .blocked:
-            return retry(after: nil, &moment)
+            return retry(after: nil, &context)
         }
     }
 
-    mutating func retry(after hint: Duration?, _ moment: inout Moment) -> [RequestEffect] {
+    mutating func retry(after hint: Duration?, _ context: inout StepContext) -> [RequestEffect] {
         failures += 1
-        let delay = Backoff.delay(failures: failures, retryAfter: hint, dice: &moment.dice)
-        retryAt = moment.now + delay
+        let delay = Backoff.delay(failures: failures, retryAfter: hint, random: &context.random)
+        retryAt = context.now + delay
         return []
     }
 
@@ -486,7 +492,7 @@ extension Revocation {
     ///
     /// They do so also where each try of a failing revocation begins with a check.
     private mutating func succeed(at index: Int) {
-        lastTrouble = nil
+        lastFailure = nil
         let credential = credentials[index]
         guard !credential.hasRevokeIntent || credential.step != .stored,
             !credentials.contains(where: { $0.needsProof && !$0.step.isFinal })

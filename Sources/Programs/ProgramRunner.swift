@@ -64,19 +64,19 @@ package struct ProgramRunner: Sendable {
                 } catch {
                     return nil
                 }
-                return .trouble(.lost)
+                return .failure(.lost)
             }
             // Cancelling the other child tears the program down, and the group waits for that.
             defer { group.cancelAll() }
             while let outcome = await group.next() {
                 if let outcome { return outcome }
             }
-            return .trouble(.lost)
+            return .failure(.lost)
         }
     }
 
     private func start(_ request: JSONBody) async -> ObjectReply {
-        guard !Task.isCancelled else { return .trouble(.unreachable) }
+        guard !Task.isCancelled else { return .failure(.unreachable) }
         do {
             let result = try await Subprocess.run(
                 .path(FilePath(program)),
@@ -104,18 +104,18 @@ package struct ProgramRunner: Sendable {
                 }
             }
             guard case .exited(let status) = result.terminationStatus else {
-                return .trouble(.lost)
+                return .failure(.lost)
             }
             return ObjectReply(status: status, output: result.standardOutput)
         } catch let error as SubprocessError
             where [.executableNotFound, .spawnFailed].contains(error.code)
         {
-            return .trouble(.misconfigured)
+            return .failure(.misconfigured)
         } catch is Unbounded {
-            return .trouble(.misconfigured)
+            return .failure(.misconfigured)
         } catch {
             // Too much output, a closed input, a cancelled run: the program may have acted.
-            return .trouble(.lost)
+            return .failure(.lost)
         }
     }
 
@@ -139,15 +139,15 @@ extension ObjectReply {
         switch status {
         case 0:
             guard let json = JSONValue(output), case .object = json else {
-                self = .trouble(.unusable)
+                self = .failure(.unusable)
                 return
             }
             self = .answer(json)
         // EX_UNAVAILABLE: the program promises that nothing was sent.
-        case 69: self = .trouble(.unreachable)
+        case 69: self = .failure(.unreachable)
         // EX_CONFIG.
-        case 78: self = .trouble(.misconfigured)
-        default: self = .trouble(.lost)
+        case 78: self = .failure(.misconfigured)
+        default: self = .failure(.lost)
         }
     }
 }

@@ -41,8 +41,8 @@ final class ClientSearch: Sendable {
         case .live:
             noteUnlessKnown(credential)
             return answer
-        case .dead, .unknown, .trouble(.rejected), .trouble(.refused): break
-        case .trouble: return answer
+        case .dead, .unknown, .failure(.rejected), .failure(.refused): break
+        case .failure: return answer
         }
         for other in others(of: credential) {
             // The client that was just asked has shown to be the token's own.
@@ -52,11 +52,11 @@ final class ClientSearch: Sendable {
             case .live:
                 noteUnlessKnown(credential.issued(to: other))
                 return next
-            case .dead, .trouble(.rejected), .trouble(.refused): continue
+            case .dead, .failure(.rejected), .failure(.refused): continue
             // The token may be this client's, which cannot be asked as it is set up.
             case .unknown: answer = .unknown
-            case .trouble(.misconfigured): answer = client(of: credential) == nil ? .unknown : next
-            case .trouble: return next
+            case .failure(.misconfigured): answer = client(of: credential) == nil ? .unknown : next
+            case .failure: return next
             }
         }
         return answer
@@ -79,8 +79,8 @@ final class ClientSearch: Sendable {
         if let known = client(of: credential) { return await send(issued(credential, to: known)) }
         var answer = await send(issued(credential, to: credential.clientID))
         switch answer {
-        case .alreadyInvalid, .success, .trouble(.rejected), .trouble(.refused): break
-        case .grantGone, .unfit, .userOnly, .trouble: return answer
+        case .alreadyInvalid, .success, .failure(.rejected), .failure(.refused): break
+        case .grantGone, .unfit, .userOnly, .failure: return answer
         }
         for other in others(of: credential) {
             if client(of: credential) != nil || stopsAtSuccess && answer == .success {
@@ -91,12 +91,12 @@ final class ClientSearch: Sendable {
             switch next {
             case .success, .grantGone: answer = next
             // What is refused itself cannot say that the token is invalid.
-            case .trouble(.misconfigured) where answer == .alreadyInvalid: return next
+            case .failure(.misconfigured) where answer == .alreadyInvalid: return next
             // Another client's token is refused in any way (RFC 7009 §2.1).
-            case .alreadyInvalid, .unfit, .userOnly, .trouble(.rejected), .trouble(.refused),
-                .trouble(.misconfigured):
+            case .alreadyInvalid, .unfit, .userOnly, .failure(.rejected), .failure(.refused),
+                .failure(.misconfigured):
                 continue
-            case .trouble: return next
+            case .failure: return next
             }
         }
         return answer

@@ -26,14 +26,14 @@ final class RefusalJudge: Sendable {
     ///
     /// - Parameters:
     ///   - refusal: The answer about the user's token.
-    ///   - trouble: What that answer is, when nothing else can be found out.
+    ///   - failure: What that answer is, when nothing else can be found out.
     ///   - control: Asks the same about ``madeUp``.
     /// - Returns: `refused` for the token's own refusal, `wrongEndpoint` for everybody's.
     func judge(
         _ refusal: ReplyRefusal,
-        or trouble: Trouble,
+        or failure: EffectFailure,
         control: () async -> ReplyReading
-    ) async -> Trouble {
+    ) async -> EffectFailure {
         let isToken = !refusal.isPage
         if isToken, isRecent(answeredAt.withLock { $0 }, Self.lifetime) {
             return .refused(refusal.refusal)
@@ -42,14 +42,14 @@ final class RefusalJudge: Sendable {
         switch reading.meaning {
         case .honoured, .refused:
             answeredAt.withLock { $0 = now() }
-            return isToken ? .refused(refusal.refusal) : trouble
-        case .unclear, .trouble(.rejected), .trouble(.unusable), .trouble(.misconfigured):
+            return isToken ? .refused(refusal.refusal) : failure
+        case .unclear, .failure(.rejected), .failure(.unusable), .failure(.misconfigured):
             if let answer = reading.refusal, answer.isForeign {
                 return .wrongEndpoint(answer.refusal)
             }
             let isRight = isRecent(honoredAt.withLock { $0 }, Self.honorLifetime)
-            return isRight && isToken ? .refused(refusal.refusal) : trouble
-        case .trouble(let outage):
+            return isRight && isToken ? .refused(refusal.refusal) : failure
+        case .failure(let outage):
             return outage
         }
     }

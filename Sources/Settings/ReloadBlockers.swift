@@ -25,7 +25,7 @@ package enum ReloadBlockers {
         for section in new.sections {
             guard let former = before[section.label] else { continue }
             for setting in SettingsTable.settings(of: section)
-            where setting.moment == .restart
+            where setting.takesEffect == .restart
                 && former.values[setting.name] != section.values[setting.name]
             {
                 blockers.append(

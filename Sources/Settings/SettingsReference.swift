@@ -31,7 +31,7 @@ package enum SettingsReference {
         }
         facts.append(setting.type.range)
         if let family = setting.family { facts.append("kind \"\(family)\" only") }
-        if setting.moment == .restart { facts.append("read at start only") }
+        if setting.takesEffect == .restart { facts.append("read at start only") }
         facts.append("since \(setting.since)")
         return facts.joined(separator: "; ")
     }

@@ -13,7 +13,7 @@ import Synchronization
 package final class LogQueue: Sendable {
     /// Entries that may wait.
     ///
-    /// At about 1 KiB each, 4 MiB; a journal that lags by more is in trouble.
+    /// At about 1 KiB each, 4 MiB; a journal that lags by more is in failure.
     package static let capacityDefault = 4096
 
     private let state = Mutex(State())

@@ -38,9 +38,9 @@ package struct VaultKey: Sendable {
             var derived = try HMACSHA256.derive(from: key, purpose: "expunged vault key wrapping")
             wrapping = Secret(derived)
             derived.wipe()
-            var forCases = try HMACSHA256.derive(from: key, purpose: "expunged vault key cases")
-            cases = try HMACSHA256(key: Secret(forCases))
-            forCases.wipe()
+            var forRechecks = try HMACSHA256.derive(from: key, purpose: "expunged vault key cases")
+            cases = try HMACSHA256(key: Secret(forRechecks))
+            forRechecks.wipe()
         } catch {
             throw Self.error(.library, name, "libcrypto cannot derive keys (HMAC-SHA-256)")
         }

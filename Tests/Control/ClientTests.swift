@@ -27,9 +27,12 @@ extension ControlSuite {
                         provider: ProviderName("apple")
                     )
                     #expect(stored.identityID == identity)
-                    let notice = NotificationInput(body: [0x7b, 0xff], fields: ["x-y": "z"])
+                    let notification = NotificationInput(body: [0x7b, 0xff], fields: ["x-y": "z"])
                     #expect(
-                        try await client.takeNotification(notice, provider: ProviderName("apple"))
+                        try await client.takeNotification(
+                            notification,
+                            provider: ProviderName("apple")
+                        )
                             == Samples.notification
                     )
                     let status = try await client.notificationStatus(

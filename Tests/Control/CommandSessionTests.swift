@@ -74,7 +74,7 @@ extension ControlSuite {
                 TARGET  ITEM   ACTION  COUNT       NEWER  UNDATED        KEPT BECAUSE
                 app-db  posts  delete  12 or more  0      2              -
                 app-db  bills  keep    3           1      0              tax
-                app-db  likes  delete  4           0      all, no fence  -
+                app-db  likes  delete  4           0      all, no cutoff  -
                 cache   -      -       unknown     -      -              -
 
                 TARGET  RULE                     SETTINGS

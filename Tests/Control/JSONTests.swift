@@ -22,7 +22,7 @@ extension ControlSuite {
             }
         }
 
-        @Test func `depth is bounded without recursion trouble`() {
+        @Test func `depth is bounded without recursion failure`() {
             let deep = Array(String(repeating: "[", count: 1_000_000).utf8)
             let error = #expect(throws: JSONError.self) { try JSONReader.read(deep) }
             #expect(error?.kind == .tooDeep)

@@ -119,7 +119,7 @@ enum Samples {
         target.erased = 2
         target.rows = 40
         target.error = "remaining_rows"
-        target.fenced = 1
+        target.newer = 1
         target.detail = "why"
         var replay = WireReplay(state: .incomplete)
         replay.since = time
@@ -151,8 +151,8 @@ enum Samples {
             isBounded: true,
             undatedCount: 2
         )
-        let bills = PlanItem(name: "bills", action: .keep, reason: "tax", count: 3, fencedCount: 1)
-        let likes = PlanItem(name: "likes", action: .delete, count: 4, isUnfenced: true)
+        let bills = PlanItem(name: "bills", action: .keep, reason: "tax", count: 3, newerCount: 1)
+        let likes = PlanItem(name: "likes", action: .delete, count: 4, hasNoTimestamps: true)
         plan.targets = [
             WirePlanTarget(
                 name: "app-db",

@@ -20,9 +20,9 @@ final class Afterworld: Sendable {
     static let day = Duration.seconds(86_400)
 
     let bench: Bench
-    let shelf: AdapterShelf
+    let registry: AdapterRegistry
     let clock = JumpingClock()
-    let tally = RecheckTally()
+    let counter = RecheckCounter()
     private let factory: AdapterFactory
     private let database: DatabaseQueue
 
@@ -44,7 +44,7 @@ final class Afterworld: Sendable {
         let text =
             Self.configuration(settings, bench.directory)
             + (isDated ? "\ncreated_at_column = \"made\"\ncreated_at_unit = \"unix_s\"" : "")
-        shelf = AdapterShelf(
+        registry = AdapterRegistry(
             try await factory.makeChecked(
                 try ConfigurationLoader.parse(Array(text.utf8), file: "t.toml")
             )
@@ -68,7 +68,7 @@ final class Afterworld: Sendable {
     /// Takes the targets out of the configuration.
     func removeTargets(_ settings: String = Afterworld.settings) throws {
         let configuration = try ConfigurationLoader.parse(Array(settings.utf8), file: "t.toml")
-        _ = shelf.replace(
+        _ = registry.replace(
             with: Adapters(configuration: configuration, providers: [:], targets: [:])
         )
     }
@@ -129,28 +129,28 @@ final class Afterworld: Sendable {
         done.dueAt = nil
         let opened = try #require(try sealer(vault).open(done, of: loaded.user))
         _ = try await bench.state.commit([
-            .save(now: done, was: loaded.request, at: clock.now()), .openCase(opened),
+            .save(now: done, was: loaded.request, at: clock.now()), .openRecheck(opened),
         ])
         return done.id
     }
 
-    func sealer(_ vault: SealedVault? = nil) throws -> CaseSealer {
-        CaseSealer(
+    func sealer(_ vault: SealedVault? = nil) throws -> RecheckSealer {
+        RecheckSealer(
             vault: try vault ?? SealedUsers.vault(1),
-            shelf: shelf,
+            registry: registry,
             logger: bench.log.logger
         )
     }
 
     // MARK: Looking again
 
-    func afterlife(_ vault: SealedVault? = nil) throws -> Afterlife {
-        Afterlife(
+    func rechecks(_ vault: SealedVault? = nil) throws -> RecheckService {
+        RecheckService(
             state: bench.state,
             vault: try vault ?? SealedUsers.vault(1),
-            shelf: shelf,
+            registry: registry,
             clock: clock,
-            tally: tally,
+            counter: counter,
             logger: bench.log.logger
         )
     }
@@ -158,9 +158,9 @@ final class Afterworld: Sendable {
     func sampler(every interval: Duration) throws -> TombstoneSampler {
         TombstoneSampler(
             state: bench.state,
-            replay: try bench.replay(shelf, clock),
+            replay: try bench.replay(registry, clock),
             cases: try sealer(),
-            keys: FoundKeyDesk(
+            keys: FoundKeyService(
                 state: bench.state,
                 vault: try SealedUsers.vault(1),
                 hasher: bench.hasher,
@@ -168,7 +168,7 @@ final class Afterworld: Sendable {
             ),
             interval: interval,
             clock: clock,
-            tally: tally,
+            counter: counter,
             logger: bench.log.logger
         )
     }
@@ -177,7 +177,7 @@ final class Afterworld: Sendable {
     @discardableResult
     func look(after duration: Duration, _ vault: SealedVault? = nil) async throws -> WallTime? {
         try await clock.sleep(until: Bench.start + duration)
-        return try await afterlife(vault).lookAgain()
+        return try await rechecks(vault).lookAgain()
     }
 
     func record(_ id: RequestID) async throws -> RequestRecord {

@@ -38,13 +38,13 @@ import Vault
         }
     }
 
-    @Test("troubles of the spool are alarms and metrics, and a healthy one is neither")
+    @Test("failures of the spool are alarms and metrics, and a healthy one is neither")
     func spoolHealth() async throws {
         let bench = try Bench()
         let caller = Caller(role: .operator, uid: 0)
         #expect(try await bench.backend().status(caller: caller).alarms.isEmpty)
         var health = SpoolHealth()
-        health.writeTrouble = .diskFull
+        health.writeFailure = .diskFull
         health.foreignCount = 2
         health.unreadableCount = 3
         let ill = try bench.backend(spool: health)
@@ -54,8 +54,8 @@ import Vault
         )
         let metrics = try await ill.metrics(caller: caller)
         for line in [
-            "expunged_spool_quarantined{trouble=\"missing\"} 0",
-            "expunged_spool_unwritable{trouble=\"disk_full\"} 1", "expunged_spool_in_wal 0",
+            "expunged_spool_quarantined{failure=\"missing\"} 0",
+            "expunged_spool_unwritable{failure=\"disk_full\"} 1", "expunged_spool_in_wal 0",
             "expunged_spool_foreign_objects 2", "expunged_spool_unreadable_rows 3",
             "expunged_credential_not_sealed 0",
         ] { #expect(metrics.contains("\n\(line)\n"), "\(line)") }

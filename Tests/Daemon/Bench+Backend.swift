@@ -17,14 +17,14 @@ private final class LateEngine: Sendable {
 
 extension Bench {
     private func engine(
-        _ desk: CredentialDesk,
+        _ service: CredentialService,
         _ vault: SealedVault,
         _ clock: any EngineClock,
         _ hub: EventHub
     ) -> DeletionEngine {
         DeletionEngine(
             core: EngineCore(
-                configuration: desk.shelf.current.engineConfiguration,
+                configuration: service.registry.current.engineConfiguration,
                 pauses: StoredPauses(),
                 isVaultOpen: true,
                 seed: 1
@@ -37,12 +37,12 @@ extension Bench {
                     logger: log.logger,
                     hub: hub,
                     now: { Bench.start },
-                    nudgeMirror: {}
+                    signalMirror: {}
                 ),
                 clock: clock,
                 makeRowNonce: { [] }
             ),
-            adapters: desk.shelf.current.forEngine
+            adapters: service.registry.current.forEngine
         )
     }
 
@@ -57,7 +57,7 @@ extension Bench {
     ) throws -> DaemonBackend {
         let vault = SealedVault(keyring: VaultKeyring(active: try Bench.key(1)))
         let late = LateEngine()
-        let desk = try desk(
+        let service = try service(
             vault,
             more: more,
             providers: providers,
@@ -65,13 +65,13 @@ extension Bench {
             post: { late.post($0) }
         )
         let hub = EventHub()
-        let engine = self.engine(desk, vault, clock, hub)
+        let engine = self.engine(service, vault, clock, hub)
         late.engine.withLock { $0 = engine }
-        let intake = IntakeDesk(
+        let intake = IntakeService(
             state: state,
             hasher: hasher,
-            shelf: desk.shelf,
-            credentials: desk,
+            registry: service.registry,
+            credentials: service,
             logger: log.logger
         )
         return DaemonBackend(
@@ -86,16 +86,16 @@ extension Bench {
                     logger: log.logger
                 ),
                 ledger: try keeper(clock),
-                replay: try replay(desk.shelf, clock),
+                replay: try replay(service.registry, clock),
                 hasher: hasher,
-                shelf: desk.shelf,
-                credentials: desk,
+                registry: service.registry,
+                credentials: service,
                 intake: intake,
-                notifications: NotificationDesk(
+                notifications: NotificationService(
                     state: state,
                     vault: vault,
                     hasher: hasher,
-                    shelf: desk.shelf,
+                    registry: service.registry,
                     intake: intake,
                     clock: clock,
                     logger: log.logger,
@@ -103,7 +103,7 @@ extension Bench {
                 ),
                 hub: hub,
                 examine: { problems[$0] ?? [] },
-                mint: desk.mint,
+                generator: service.generator,
                 now: { Bench.start },
                 startedAt: Bench.start,
                 version: "test",

@@ -67,26 +67,26 @@ final class Bench: Sendable {
         Data(repeating: filler, count: 32).base64EncodedString()
     }
 
-    func desk(
+    func service(
         _ vault: SealedVault,
         more: String = "",
         providers: [ProviderName: any ConnectedProvider] = [:],
         targets: [TargetName: any PurgeTarget] = [:],
         post: @escaping @Sendable (EngineInput) -> Void = { _ in }
-    ) throws -> CredentialDesk {
+    ) throws -> CredentialService {
         let adapters = Adapters(
             configuration: try Self.configuration(more),
             providers: providers,
             targets: targets
         )
-        return CredentialDesk(
+        return CredentialService(
             state: state,
             vault: vault,
             hasher: hasher,
-            shelf: AdapterShelf(adapters),
-            mint: IdentifierMint(now: { Self.start }),
+            registry: AdapterRegistry(adapters),
+            generator: IdentifierGenerator(now: { Self.start }),
             now: { Self.start },
-            troubles: SealTroubles(logger: log.logger),
+            failures: SealFailures(logger: log.logger),
             post: post
         )
     }
@@ -99,7 +99,7 @@ final class Bench: Sendable {
     ) -> PauseWatch {
         PauseWatch(
             state: state,
-            shelf: backend.parts.shelf,
+            registry: backend.parts.registry,
             clock: clock,
             logger: log.logger,
             post: post
@@ -119,15 +119,15 @@ final class Bench: Sendable {
 
     /// A desk that erases again, in the copy where one is asked for.
     func replay(
-        _ shelf: AdapterShelf,
+        _ registry: AdapterRegistry,
         _ clock: any EngineClock,
         copy: (any PurgeTarget)? = nil
-    ) throws -> ReplayDesk {
-        ReplayDesk(
+    ) throws -> ReplayService {
+        ReplayService(
             state: state,
             ledger: try keeper(clock),
             hasher: hasher,
-            shelf: shelf,
+            registry: registry,
             clock: clock,
             logger: log.logger,
             makeCopy: { _, _ in
@@ -179,7 +179,7 @@ final class Bench: Sendable {
         targets: [TargetName],
         at now: WallTime
     ) async throws -> LoadedRequest {
-        let mint = IdentifierMint(now: { now })
+        let generator = IdentifierGenerator(now: { now })
         let submission = Submission(
             kind: .deleteAccount,
             user: try #require(UserID(user)),
@@ -196,7 +196,7 @@ final class Bench: Sendable {
             [submission],
             policy: policy,
             now: now,
-            newID: { mint.requestID() }
+            newID: { generator.requestID() }
         )
         guard case .accepted(let loaded, _) = try #require(outcomes.first) else {
             throw CancellationError()

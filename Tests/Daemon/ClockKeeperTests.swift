@@ -220,14 +220,14 @@ import Vault
         let dated = clock.now() + .seconds(5)
         machine.pass(.seconds(10))
         machine.set(by: Self.year)
-        let desk = try bench.desk(
+        let service = try bench.service(
             SealedVault(keyring: VaultKeyring(active: try Bench.key(1)))
         )
-        let intake = IntakeDesk(
+        let intake = IntakeService(
             state: bench.state,
             hasher: bench.hasher,
-            shelf: desk.shelf,
-            credentials: desk,
+            registry: service.registry,
+            credentials: service,
             clock: IntakeClock(
                 clock: clock,
                 floor: { .distantPast },

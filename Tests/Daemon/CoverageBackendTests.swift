@@ -49,11 +49,15 @@ struct OpaqueStore: PurgeTarget {
     @Test func `a store that cannot be looked through is no store in which nothing was found`()
         async throws
     {
-        let failed = try await check(.trouble(.unreachable))
+        let failed = try await check(.failure(.unreachable))
         #expect(failed.uncovered == nil)
         #expect(failed.findings == ["it cannot be looked through for user data: unreachable"])
-        let stray = CoverageFinding(name: "logs/", reason: "no rule leads there", isCovered: false)
-        let found = try await check(.findings([stray]))
+        let unmapped = CoverageFinding(
+            name: "logs/",
+            reason: "no rule leads there",
+            isCovered: false
+        )
+        let found = try await check(.findings([unmapped]))
         #expect(found.uncovered == ["logs/: no rule leads there"] && found.findings.isEmpty)
         let part = CoverageFinding(
             name: "users",

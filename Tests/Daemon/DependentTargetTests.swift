@@ -15,7 +15,7 @@ struct DependentTargetTests {
 
     @Test func `the source stands first, and the engine knows what depends on it`() async throws {
         let world = try await KeyWorld()
-        let adapters = world.shelf.current
+        let adapters = world.registry.current
         #expect(
             adapters.configuration.targets.map(\.name)
                 == ["app-db", "spaces", "crm"].map {
@@ -69,7 +69,7 @@ struct DependentTargetTests {
         // The application was faster.
         try await world.remove("u1")
         let loaded = try await world.submit("u1")
-        let targets = world.shelf.current.targets
+        let targets = world.registry.current.targets
         for name in ["crm", "spaces"].map({ TargetName($0) }) {
             let target = try #require(targets[name])
             let answers = await target.purge([world.order(loaded)])
@@ -92,7 +92,7 @@ struct DependentTargetTests {
         try await world.insert("u1", "c1")
         let loaded = try await world.submit("u1")
         await world.purge(loaded, [TargetName("app-db"), TargetName("crm")])
-        _ = await world.shelf.current.targets[TargetName("spaces")]?.purge([world.order(loaded)])
+        _ = await world.registry.current.targets[TargetName("spaces")]?.purge([world.order(loaded)])
         try await world.complete(loaded)
         try await world.look(after: KeyWorld.day)
         let record = try #require(try await world.bench.state.requestRecord(loaded.request.id))
@@ -116,7 +116,7 @@ struct DependentTargetTests {
         try await world.look(after: KeyWorld.day * 7)
         #expect(try await world.rows() == 0)
         #expect(try await world.rows("cases") == 0)
-        #expect(world.tally.counts == [.clean: 2])
+        #expect(world.counter.counts == [.clean: 2])
         for log in world.bench.log.all {
             #expect(!log.contains(Self.customer) && !log.contains(Self.space))
         }
@@ -127,7 +127,7 @@ struct DependentTargetTests {
         try await world.insert("u1", "c1", "w1")
         let loaded = try await world.submit("u1")
         await world.purge(loaded)
-        try await world.complete(loaded, withCase: false)
+        try await world.complete(loaded, withRecheck: false)
         #expect(try await world.rows() == 0)
     }
 
@@ -155,7 +155,7 @@ struct DependentTargetTests {
         // The other owner's rows are gone, and its folder is not purged yet.
         await world.purge(try await world.submit("u2"), [TargetName("app-db")])
         try await world.look(after: KeyWorld.day)
-        #expect(world.tally.counts == [.clean: 1])
+        #expect(world.counter.counts == [.clean: 1])
         #expect(try world.names(in: "spaces") == ["w1"])
     }
 
@@ -164,8 +164,8 @@ struct DependentTargetTests {
         try await world.insert("u1", "c1", "w1")
         let loaded = try await world.submit("u1")
         await world.purge(loaded, [TargetName("app-db")])
-        for (vault, trouble) in [
-            (try SealedUsers.vault(2), Trouble.vaultSealed),
+        for (vault, failure) in [
+            (try SealedUsers.vault(2), EffectFailure.vaultSealed),
             (
                 SealedVault(
                     keyring: VaultKeyring(active: try Bench.key(2)),
@@ -173,7 +173,7 @@ struct DependentTargetTests {
                 ), .sealBroken
             ),
         ] {
-            let desk = FoundKeyDesk(
+            let service = FoundKeyService(
                 state: world.bench.state,
                 vault: vault,
                 hasher: world.bench.hasher,
@@ -181,9 +181,9 @@ struct DependentTargetTests {
             )
             let name = KeyName(target: TargetName("app-db"), key: "customer")
             let id = loaded.request.id
-            #expect(await desk.keys(of: [id], as: name) == [id: .trouble(trouble)])
+            #expect(await service.keys(of: [id], as: name) == [id: .failure(failure)])
             let more = FoundKeys(request: id, name: name, ids: [])
-            #expect(await desk.add([more]) == trouble)
+            #expect(await service.add([more]) == failure)
         }
         #expect(try world.names(in: "crm") == ["c1.json"])
     }
@@ -208,14 +208,14 @@ struct DependentTargetTests {
         }
         #expect(rotation.progress.rewrapped == 2)
         #expect(try await state.vaultKeyUse() == [try Bench.key(2).id: 2])
-        let desk = FoundKeyDesk(
+        let service = FoundKeyService(
             state: state,
             vault: try SealedUsers.vault(2),
             hasher: world.bench.hasher,
             logger: world.bench.log.logger
         )
         let name = KeyName(target: TargetName("app-db"), key: "customer")
-        let ids = await desk.keys(of: [loaded.request.id], as: name)[loaded.request.id]
+        let ids = await service.keys(of: [loaded.request.id], as: name)[loaded.request.id]
         #expect(ids == .found([try #require(UserID("c1"))]))
     }
 }
@@ -230,7 +230,7 @@ struct DependentReplayTests {
             try await world.insert("u\(number)", "c\(number)", "w")
             let loaded = try await world.submit("u\(number)")
             await world.purge(loaded)
-            try await world.complete(loaded, withCase: number == 1)
+            try await world.complete(loaded, withRecheck: number == 1)
         }
         #expect(try world.names(in: "crm") == ["c3.json"])
         #expect(try world.names(in: "spaces") == ["w3"])
@@ -265,9 +265,9 @@ struct DependentReplayTests {
         let order = PurgeOrder(
             request: tombstone.request,
             user: try #require(UserID("u1")),
-            fence: .distantFuture
+            cutoff: .distantFuture
         )
-        _ = await world.shelf.current.targets[TargetName("app-db")]?.purge([order])
+        _ = await world.registry.current.targets[TargetName("app-db")]?.purge([order])
         #expect(try await world.users() == ["u3"])
         #expect(try world.names(in: "crm") == ["c1.json", "c3.json"])
         _ = try await world.replay()

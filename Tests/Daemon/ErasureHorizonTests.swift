@@ -15,7 +15,7 @@ struct ErasureHorizonTests {
 
     private func horizon(
         _ kept: String,
-        lingering: [PurgeCounts.Lingering] = []
+        residualCopies: [PurgeCounts.ResidualCopies] = []
     ) throws -> JSONValue {
         let configuration = try Bench.configuration(
             """
@@ -39,7 +39,7 @@ struct ErasureHorizonTests {
             targets: [TargetName("app-db")]
         )
         request.purges[0].endedAt = Bench.start
-        request.purges[0].counts.lingering = lingering
+        request.purges[0].counts.residualCopies = residualCopies
         let scope = ErasureHorizon(
             request: request,
             scope: ErasureScope(configuration, [:])
@@ -61,11 +61,11 @@ struct ErasureHorizonTests {
 
     @Test func `what the store itself keeps can be later, or of unknown end`() throws {
         let until = Bench.start + .seconds(90 * 86_400)
-        let copy = PurgeCounts.Lingering(text: "versions", until: until)
-        let later = try horizon("backups_kept = \"0s\"", lingering: [copy])
+        let copy = PurgeCounts.ResidualCopies(text: "versions", until: until)
+        let later = try horizon("backups_kept = \"0s\"", residualCopies: [copy])
         #expect(later["erasure_horizon"]?.text == until.rfc3339)
-        let endless = PurgeCounts.Lingering(text: "versions", until: nil)
-        let unknown = try horizon("backups_kept = \"0s\"", lingering: [endless])
+        let endless = PurgeCounts.ResidualCopies(text: "versions", until: nil)
+        let unknown = try horizon("backups_kept = \"0s\"", residualCopies: [endless])
         #expect(unknown["erasure_horizon_unknown"] != nil)
     }
 }

@@ -46,11 +46,11 @@ struct ErasureScopeTests {
         izon","this receipt, the keyed hash of the user id that keeps the erasure through a r\#
         estore, and the entries of the ledger, none of which names the user"],"state":"comple\#
         ted","targets":[{"backups_kept_until":"2027-02-14T08:00:00.000Z","erasure_horizon":"2\#
-        027-02-14T08:00:00.000Z","tables":[{"action":"delete","fence":"2027-01-15T08:00:00.00\#
-        0Z","fenced_rows":1,"rows":3,"table":"posts"},{"action":"keep","fence":"none","fenced\#
+        027-02-14T08:00:00.000Z","tables":[{"action":"delete","cutoff":"2027-01-15T08:00:00.00\#
+        0Z","newer_rows":1,"rows":3,"table":"posts"},{"action":"keep","cutoff":"none","newer\#
         _rows":0,"rows":2,"table":"bills"}],"target":"app-db","verified":true,"verified_at":"\#
-        2027-01-15T08:00:00.000Z"},{"tables":[{"action":"delete","fence":"2027-01-15T08:00:00\#
-        .000Z","fenced_rows":0,"rows":1,"table":"{user_id}"}],"target":"uploads","verified":t\#
+        2027-01-15T08:00:00.000Z"},{"tables":[{"action":"delete","cutoff":"2027-01-15T08:00:00\#
+        .000Z","newer_rows":0,"rows":1,"table":"{user_id}"}],"target":"uploads","verified":t\#
         rue,"verified_at":"2027-01-15T08:00:00.000Z"}]}
         """#
     private static let caller = Caller(role: .operator, uid: 0)
@@ -74,7 +74,7 @@ struct ErasureScopeTests {
             done.purges[index].endedAt = Bench.start
         }
         done.purges[0].counts.entries = [
-            .init(name: "posts", action: "delete", rowCount: 3, fencedCount: 1),
+            .init(name: "posts", action: "delete", rowCount: 3, newerCount: 1),
             .init(name: "bills", action: "keep", rowCount: 2),
         ]
         if isBroken { done.purges[0].counts.restore(isPassOpen: false, isAtLeast: true) }
@@ -83,7 +83,7 @@ struct ErasureScopeTests {
                 name: "{user_id}",
                 action: "delete",
                 rowCount: isNewer ? 0 : 1,
-                fencedCount: isNewer ? 1 : 0
+                newerCount: isNewer ? 1 : 0
             )
         ]
         done.phase = .completed
@@ -204,12 +204,12 @@ struct ErasureScopeTests {
         #expect(!document.contains("canary"), "no place and no credential")
     }
 
-    @Test func `a fence is a matter of each table, or of the whole store`() throws {
+    @Test func `a cutoff is a matter of each table, or of the whole store`() throws {
         let scope = try Self.scope(Self.target + "\n" + Self.files)
         let (tables, files) = (TargetName("app-db"), TargetName("uploads"))
-        #expect(scope.target(tables)?.isFenced("posts") == true)
-        #expect(scope.target(tables)?.isFenced("bills") == false)
-        #expect(scope.target(files)?.isFenced("{user_id}") == true)
+        #expect(scope.target(tables)?.hasTimestamps("posts") == true)
+        #expect(scope.target(tables)?.hasTimestamps("bills") == false)
+        #expect(scope.target(files)?.hasTimestamps("{user_id}") == true)
         #expect(scope.target(TargetName("gone")) == nil)
     }
 
@@ -228,16 +228,16 @@ struct ErasureScopeTests {
             text.replacing("backups_kept", with: "schemas = [\"public\", \"crm\"]\nbackups_kept")
         )
         let target = try #require(scope.target(TargetName("app-db")))
-        #expect(target.isFenced(live))
-        for other in ["Posts", "other.posts", "bills"] { #expect(!target.isFenced(other)) }
+        #expect(target.hasTimestamps(live))
+        for other in ["Posts", "other.posts", "bills"] { #expect(!target.hasTimestamps(other)) }
         let earlier = try ErasureScope(
             document: scope.document().replacing(/"naming":\{[^}]*\},/, with: "")
         )
         let old = try #require(earlier.target(TargetName("app-db")))
-        #expect(old.isFenced(live) == (configured == live), "its receipts stay as they are")
+        #expect(old.hasTimestamps(live) == (configured == live), "its receipts stay as they are")
     }
 
-    @Test func `of two tables of one name each has its own fence`() throws {
+    @Test func `of two tables of one name each has its own cutoff`() throws {
         let both = """
 
             [[target.table]]
@@ -251,8 +251,8 @@ struct ErasureScopeTests {
                 with: "schemas = [\"public\", \"crm\"]\nbackups_kept"
             ) + both
         )
-        #expect(scope.target(TargetName("app-db"))?.isFenced("posts") == true)
-        #expect(scope.target(TargetName("app-db"))?.isFenced("crm.posts") == false)
+        #expect(scope.target(TargetName("app-db"))?.hasTimestamps("posts") == true)
+        #expect(scope.target(TargetName("app-db"))?.hasTimestamps("crm.posts") == false)
     }
 
     @Test func `a receipt counts what is kept under the name of the database`() async throws {
@@ -264,13 +264,13 @@ struct ErasureScopeTests {
         try await bench.state.enforce(scope: Self.scope(text + "\n" + Self.files).document())
         let id = try await Self.complete("alice", on: bench)
         let receipt = try await Self.receipt(id, bench, under: text)
-        let fence = Bench.start.rfc3339
+        let cutoff = Bench.start.rfc3339
         let said = receipt.compactText
-        #expect(said.contains("\"rows\":3,\"fenced_rows\":1,\"fence\":\"\(fence)\""))
+        #expect(said.contains("\"rows\":3,\"newer_rows\":1,\"cutoff\":\"\(cutoff)\""))
         #expect(said.contains("\"table\":\"bills\",\"rows\":2,\"reason\":\"kept: tax"))
     }
 
-    @Test func `what nobody owns any more has no fence`() throws {
+    @Test func `what nobody owns any more has no cutoff`() throws {
         let scope = try Self.scope(
             Self.target + """
 
@@ -282,6 +282,6 @@ struct ErasureScopeTests {
                 shared = true
                 """ + "\n" + Self.files + "\nkeyed_by = \"app-db.team\""
         )
-        #expect(scope.target(TargetName("uploads"))?.isFenced("{user_id}") == false)
+        #expect(scope.target(TargetName("uploads"))?.hasTimestamps("{user_id}") == false)
     }
 }

@@ -18,10 +18,10 @@ import Vault
     func nothingOpens() async throws {
         let bench = try Bench()
         let vault = try SealedUsers.vault(1)
-        let desk = try bench.desk(vault)
+        let service = try bench.service(vault)
         for user in ["alice", "bob"] {
             for token in ["a", "b", "c"] {
-                _ = try await desk.store([bench.offer(user, "\(user) \(token)")])
+                _ = try await service.store([bench.offer(user, "\(user) \(token)")])
             }
         }
         let alice = bench.hasher.hash("alice", domain: .user)
@@ -41,7 +41,7 @@ import Vault
     func oldWrappings() async throws {
         let bench = try Bench()
         let old = try SealedUsers.vault(1)
-        _ = try await bench.desk(old).store([bench.offer("alice", "a")])
+        _ = try await bench.service(old).store([bench.offer("alice", "a")])
         let alice = bench.hasher.hash("alice", domain: .user)
         let stored = try #require(
             try await bench.state.userKeys(wrappedBy: Bench.key(1).id, after: 0, limit: 1).first
@@ -57,7 +57,7 @@ import Vault
 
     /// Ends a deletion of the user as the engine's last commit does.
     private func complete(_ user: String, _ bench: Bench) async throws {
-        let mint = IdentifierMint(now: { Bench.start })
+        let generator = IdentifierGenerator(now: { Bench.start })
         let submission = Submission(
             kind: .deleteAccount,
             user: try #require(UserID(user)),
@@ -69,7 +69,7 @@ import Vault
             [submission],
             policy: Self.policy,
             now: Bench.start,
-            newID: { mint.requestID() }
+            newID: { generator.requestID() }
         )
         guard case .accepted(let loaded, _) = outcomes.first else {
             Issue.record("not accepted")

@@ -89,11 +89,11 @@ import Vault
         machine.pass(Self.hour * 2)
         machine.setClock(after: readings)
         let vault = SealedVault(keyring: VaultKeyring(active: try Bench.key(1)))
-        let credentials = try bench.desk(vault)
-        let desk = IntakeDesk(
+        let credentials = try bench.service(vault)
+        let service = IntakeService(
             state: bench.state,
             hasher: bench.hasher,
-            shelf: credentials.shelf,
+            registry: credentials.registry,
             credentials: credentials,
             clock: IntakeClock(
                 clock: clock,
@@ -103,7 +103,7 @@ import Vault
             ),
             logger: bench.log.logger
         )
-        let outcomes = try await desk.accept([submission(bench)])
+        let outcomes = try await service.accept([submission(bench)])
         guard case .accepted(let loaded, _)? = outcomes.first else {
             Issue.record("it is accepted")
             return

@@ -4,7 +4,7 @@ import GRDB
 import Lifecycle
 import Settings
 import Storage
-import Targets
+import Stores
 import Testing
 import Vault
 
@@ -12,7 +12,7 @@ import Vault
 
 /// Erasing again where a store that knows users by other ids was restored alone.
 struct KeyReplayTests {
-    private static let desk = TargetName("desk")
+    private static let service = TargetName("service")
 
     /// A store that is keyed and has keys of its own, and one behind it.
     private static func chain(_ directory: String) -> String {
@@ -23,11 +23,11 @@ struct KeyReplayTests {
         kind = "files"
         root = "\(directory)/threads"
         paths = ["{user_id}"]
-        keyed_by = "desk.thread"
+        keyed_by = "service.thread"
         [[target]]
-        name = "desk"
+        name = "service"
         kind = "sqlite"
-        path = "\(directory)/desk.db"
+        path = "\(directory)/service.db"
         keyed_by = "app-db.customer"
         [[target.table]]
         table = "tickets"
@@ -48,8 +48,8 @@ struct KeyReplayTests {
         for number in 1...2 { try await world.insert("u\(number)", "c\(number)", "w") }
         for number in 1...2 {
             let loaded = try await world.submit("u\(number)")
-            await world.purge(loaded, world.shelf.current.configuration.targets.map(\.name))
-            try await world.complete(loaded, withCase: number == 1)
+            await world.purge(loaded, world.registry.current.configuration.targets.map(\.name))
+            try await world.complete(loaded, withRecheck: number == 1)
         }
         #expect(try world.names(in: "crm") == ["c3.json"])
         #expect(try world.names(in: "spaces") == ["w3"])
@@ -307,7 +307,7 @@ struct KeyReplayTests {
         try await world.insertTicket("c3", "t3")
         for thread in ["t3", "t4", "t5"] { try world.write("threads/\(thread)") }
         let loaded = try await world.submit("u4")
-        await world.purge(loaded, world.shelf.current.configuration.targets.map(\.name))
+        await world.purge(loaded, world.registry.current.configuration.targets.map(\.name))
         try await world.complete(loaded)
         #expect(try world.names(in: "threads") == ["t3", "t5"])
         // A row of then and one that nobody had read before.
@@ -347,13 +347,13 @@ struct KeyReplayTests {
         let ids = 100..<(100 + count)
         for id in ids { try await world.insert("u4", "c\(id)") }
         let loaded = try await world.submit("u4")
-        await world.purge(loaded, world.shelf.current.configuration.targets.map(\.name))
-        try await world.complete(loaded, withCase: false)
+        await world.purge(loaded, world.registry.current.configuration.targets.map(\.name))
+        try await world.complete(loaded, withRecheck: false)
         let last = ids.upperBound - 1
         let held = RowFilter.Condition(column: "customer", values: ["c\(last)"])
         let hold = TargetHold(
             name: "case 7",
-            target: Self.desk,
+            target: Self.service,
             rows: RowFilter(table: "tickets", conditions: [held]),
             since: Bench.start,
             uid: 1
@@ -366,7 +366,7 @@ struct KeyReplayTests {
             for id in ids { try world.write("threads/t\(id)") }
             let replay = try await world.replay()
             #expect(replay.state.known == .incomplete)
-            #expect(replay.targets.first { $0.name == "desk" }?.error == "on_hold")
+            #expect(replay.targets.first { $0.name == "service" }?.error == "on_hold")
             #expect(try await world.customersWithTickets() == ["c\(last)"])
             #expect(try world.names(in: "threads").contains("t\(last)"))
             #expect(try await world.rows("found_keys WHERE is_late = 1") > 0)
@@ -409,7 +409,7 @@ struct KeyReplayTests {
         _ world: KeyWorld
     ) async throws -> (tombstone: Tombstone, store: KeyReplayTarget) {
         let page = try await world.bench.state.tombstones(since: Bench.start, after: 0, limit: 10)
-        let store = try #require((world.shelf.current.targets[desk] as? KeyedTarget)?.byKey())
+        let store = try #require((world.registry.current.targets[service] as? KeyedTarget)?.byKey())
         let hash = store.tombstone(of: try #require(UserID(customer)))
         return (try #require(page.page.first { $0.hash == hash }), store)
     }
@@ -418,7 +418,7 @@ struct KeyReplayTests {
     private static func purgeTickets(of customer: String, _ world: KeyWorld) async throws {
         let (tombstone, store) = try await tombstone(of: customer, world)
         let user = try #require(UserID(customer))
-        let order = PurgeOrder(request: tombstone.request, user: user, fence: .distantFuture)
+        let order = PurgeOrder(request: tombstone.request, user: user, cutoff: .distantFuture)
         _ = await store.purge([order])
         #expect(try await world.customersWithTickets().isEmpty)
     }

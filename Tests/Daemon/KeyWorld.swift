@@ -17,12 +17,12 @@ final class KeyWorld: Sendable {
     static let targets = ["app-db", "crm", "spaces"].map { TargetName($0) }
 
     let bench: Bench
-    let shelf: AdapterShelf
+    let registry: AdapterRegistry
     let clock = JumpingClock()
-    let tally = RecheckTally()
+    let counter = RecheckCounter()
     let vault: SealedVault
     private let database: DatabaseQueue
-    private let desk: DatabaseQueue
+    private let service: DatabaseQueue
 
     /// `more` are targets besides, which the folder `threads` and `desk.db` are there for.
     init(_ vault: SealedVault? = nil, more: (String) -> String = { _ in "" }) async throws {
@@ -44,8 +44,8 @@ final class KeyWorld: Sendable {
             try Self.makeFolder(bench.directory + "/" + name, name)
         }
         try Self.makeFolder(bench.directory + "/copy", "crm")
-        desk = try DatabaseQueue(path: bench.directory + "/desk.db")
-        try await desk.write { db in
+        service = try DatabaseQueue(path: bench.directory + "/service.db")
+        try await service.write { db in
             try db.execute(
                 sql: """
                     CREATE TABLE tickets (customer TEXT NOT NULL, thread TEXT NOT NULL);
@@ -60,7 +60,7 @@ final class KeyWorld: Sendable {
             now: { Bench.start },
             logger: bench.log.logger
         )
-        factory.keys = FoundKeyDesk(
+        factory.keys = FoundKeyService(
             state: bench.state,
             vault: self.vault,
             hasher: bench.hasher,
@@ -68,7 +68,7 @@ final class KeyWorld: Sendable {
         )
         let text = Self.configuration(bench.directory) + more(bench.directory)
         let configuration = try ConfigurationLoader.parse(Array(text.utf8), file: "t.toml")
-        shelf = AdapterShelf(try await factory.makeChecked(configuration))
+        registry = AdapterRegistry(try await factory.makeChecked(configuration))
     }
 
     private static func makeFolder(_ path: String, _ name: String) throws {
@@ -159,13 +159,13 @@ final class KeyWorld: Sendable {
 
     /// A row that knows no user, but the customer.
     func insertTicket(_ customer: String, _ thread: String) async throws {
-        try await desk.write { db in
+        try await service.write { db in
             try db.execute(sql: "INSERT INTO tickets VALUES (?, ?)", arguments: [customer, thread])
         }
     }
 
     func customersWithTickets() async throws -> [String] {
-        try await desk.read { try String.fetchAll($0, sql: "SELECT customer FROM tickets") }
+        try await service.read { try String.fetchAll($0, sql: "SELECT customer FROM tickets") }
     }
 
     func write(_ path: String) throws {
@@ -196,13 +196,13 @@ final class KeyWorld: Sendable {
     // MARK: Deletions
 
     func submit(_ user: String) async throws -> LoadedRequest {
-        let targets = shelf.current.configuration.targets.map(\.name)
+        let targets = registry.current.configuration.targets.map(\.name)
         return try await bench.submit(user, targets: targets, at: clock.now())
     }
 
     func order(_ loaded: LoadedRequest) -> PurgeOrder {
         // The files of these tests are of today.
-        PurgeOrder(request: loaded.request.id, user: loaded.user, fence: .distantFuture)
+        PurgeOrder(request: loaded.request.id, user: loaded.user, cutoff: .distantFuture)
     }
 
     /// Purges and verifies as the engine does, one target after the other.
@@ -210,8 +210,8 @@ final class KeyWorld: Sendable {
     func purge(_ loaded: LoadedRequest, _ targets: [TargetName] = targets) async -> [PurgeAnswer] {
         var answers: [PurgeAnswer] = []
         for name in targets {
-            let purged = await shelf.current.targets[name]?.purge([order(loaded)]) ?? []
-            let left = await shelf.current.targets[name]?.verify([order(loaded)]) ?? []
+            let purged = await registry.current.targets[name]?.purge([order(loaded)]) ?? []
+            let left = await registry.current.targets[name]?.verify([order(loaded)]) ?? []
             answers += purged
             // Where no key led, both say so.
             if case .done(let counts)? = purged.first, counts.isNotLookedFor {
@@ -224,16 +224,16 @@ final class KeyWorld: Sendable {
     }
 
     /// The engine's last commit.
-    func complete(_ loaded: LoadedRequest, withCase: Bool = true) async throws {
+    func complete(_ loaded: LoadedRequest, withRecheck: Bool = true) async throws {
         var done = loaded.request
         for index in done.purges.indices { done.purges[index].step = .verified }
         done.phase = .completed
         done.endedAt = clock.now()
         done.dueAt = nil
         var changes: [StateChange] = [.save(now: done, was: loaded.request, at: clock.now())]
-        let sealer = CaseSealer(vault: vault, shelf: shelf, logger: bench.log.logger)
-        if withCase, let opened = sealer.open(done, of: loaded.user) {
-            changes.append(.openCase(opened))
+        let sealer = RecheckSealer(vault: vault, registry: registry, logger: bench.log.logger)
+        if withRecheck, let opened = sealer.open(done, of: loaded.user) {
+            changes.append(.openRecheck(opened))
         }
         _ = try await bench.state.commit(changes)
     }
@@ -241,38 +241,38 @@ final class KeyWorld: Sendable {
     /// Lets time pass until so long after the start, and looks at the cases.
     func look(after duration: Duration) async throws {
         try await clock.sleep(until: Bench.start + duration)
-        let afterlife = Afterlife(
+        let rechecks = RecheckService(
             state: bench.state,
             vault: vault,
-            shelf: shelf,
+            registry: registry,
             clock: clock,
-            tally: tally,
+            counter: counter,
             logger: bench.log.logger
         )
-        _ = try await afterlife.lookAgain()
+        _ = try await rechecks.lookAgain()
     }
 
     func replay(
         copy: (any PurgeTarget)? = nil,
         _ change: (inout ReplayInput) -> Void = { _ in }
     ) async throws -> WireReplay {
-        let desk = try bench.replay(shelf, clock, copy: copy)
+        let service = try bench.replay(registry, clock, copy: copy)
         var input = ReplayInput(since: Bench.start)
         input.restoredAt = clock.now()
         change(&input)
-        try desk.begin(input)
-        desk.stop()
-        try await desk.run()
-        return desk.progress
+        try service.begin(input)
+        service.stop()
+        try await service.run()
+        return service.progress
     }
 
     /// Looks for what was erased long ago until something was told.
     func sample() async throws {
         let sampler = TombstoneSampler(
             state: bench.state,
-            replay: try bench.replay(shelf, clock),
-            cases: CaseSealer(vault: vault, shelf: shelf, logger: bench.log.logger),
-            keys: FoundKeyDesk(
+            replay: try bench.replay(registry, clock),
+            cases: RecheckSealer(vault: vault, registry: registry, logger: bench.log.logger),
+            keys: FoundKeyService(
                 state: bench.state,
                 vault: vault,
                 hasher: bench.hasher,
@@ -280,7 +280,7 @@ final class KeyWorld: Sendable {
             ),
             interval: Self.day,
             clock: clock,
-            tally: tally,
+            counter: counter,
             logger: bench.log.logger
         )
         let before = bench.log.all.count

@@ -164,7 +164,7 @@ import Vault
                     }
                 )
             ],
-            desk: setup.desk,
+            service: setup.service,
             clock: StoppedClock(after: failures),
             logger: logger,
             report: { name, problem in reported.withLock { $0.append("\(name): \(problem)") } }

@@ -11,28 +11,28 @@ import Vault
 /// A desk with alice, whose subject at Apple is known.
 struct NotificationSetup {
     let bench: Bench
-    let intake: IntakeDesk
-    let desk: NotificationDesk
+    let intake: IntakeService
+    let service: NotificationService
 
     init(more: String = "", storesSubject: Bool = true) async throws {
         bench = try Bench()
         let vault = SealedVault(keyring: VaultKeyring(active: try Bench.key(1)))
-        let credentials = try bench.desk(vault, more: more)
+        let credentials = try bench.service(vault, more: more)
         var offer = try bench.offer("alice", "token-1")
         if storesSubject { offer.subject = Secret("sub-1") }
         _ = try await credentials.store([offer])
-        intake = IntakeDesk(
+        intake = IntakeService(
             state: bench.state,
             hasher: bench.hasher,
-            shelf: credentials.shelf,
+            registry: credentials.registry,
             credentials: credentials,
             logger: bench.log.logger
         )
-        desk = NotificationDesk(
+        service = NotificationService(
             state: bench.state,
             vault: vault,
             hasher: bench.hasher,
-            shelf: credentials.shelf,
+            registry: credentials.registry,
             intake: intake,
             clock: StoppedClock(),
             logger: bench.log.logger,
@@ -41,13 +41,13 @@ struct NotificationSetup {
     }
 
     func take(
-        _ meaning: NoticeMeaning,
+        _ meaning: NotificationMeaning,
         subject: String = "sub-1",
         key: String = "j1",
         at time: WallTime = Bench.start + .seconds(5),
         acknowledgement: NotificationAcknowledgement = .status(200)
-    ) async throws -> NoticeResult {
-        let notice = ProviderNotice(
+    ) async throws -> NotificationResult {
+        let notification = ProviderNotification(
             meaning: meaning,
             event: "e",
             subject: Secret(subject),
@@ -55,11 +55,11 @@ struct NotificationSetup {
             occurredAt: time,
             dedupeKey: Secret(key)
         )
-        return try await desk.take(
-            VerifiedNotification(notices: [notice], acknowledgement: acknowledgement),
+        return try await service.take(
+            VerifiedNotification(notifications: [notification], acknowledgement: acknowledgement),
             of: ProviderName("apple"),
             at: Bench.start + .seconds(10),
-            from: NoticeSource(uid: 7, role: "submit")
+            from: NotificationSource(uid: 7, role: "submit")
         )
     }
 

@@ -71,7 +71,7 @@ import Testing
         let request = try Self.request()
         var work = Self.work("a", .purged)
         work.counts.entries = [
-            .init(name: "posts", action: "delete", rowCount: 2, fencedCount: 1)
+            .init(name: "posts", action: "delete", rowCount: 2, newerCount: 1)
         ]
         let steps = WireStep.steps(of: work, in: request)
         #expect(steps.first?.verdict == "2 rows, 1 left as newer")

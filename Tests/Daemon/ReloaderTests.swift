@@ -35,7 +35,7 @@ struct ReloaderTests {
                 logger: bench.log.logger
             ),
             state: bench.state,
-            shelf: backend.parts.shelf,
+            registry: backend.parts.registry,
             engine: backend.parts.engine,
             notifier: ServiceNotifier(),
             pauses: bench.pauses(backend),
@@ -48,14 +48,14 @@ struct ReloaderTests {
         let bench = try Bench()
         let backend = try bench.backend()
         let reloader = try Self.reloader(bench, backend)
-        try await bench.state.enforce(scope: backend.parts.shelf.current.erasureScope.document())
+        try await bench.state.enforce(scope: backend.parts.registry.current.erasureScope.document())
         let before = try await ErasureScopeTests.complete("alice", on: bench)
         _ = try await reloader.reload()
         let after = try await ErasureScopeTests.complete("bob", on: bench)
         let old = try #require(try await bench.state.scope(of: before))
         #expect(try ErasureScope(document: old).targets.isEmpty)
         let new = try #require(try await bench.state.scope(of: after))
-        #expect(try ErasureScope(document: new) == backend.parts.shelf.current.erasureScope)
+        #expect(try ErasureScope(document: new) == backend.parts.registry.current.erasureScope)
         #expect(try ErasureScope(document: new).targets.map(\.name) == ["uploads"])
     }
 
@@ -66,6 +66,6 @@ struct ReloaderTests {
         try await bench.state.close()
         let problem = await #expect(throws: ControlProblem.self) { _ = try await reloader.reload() }
         #expect(problem?.code == .unavailable)
-        #expect(backend.parts.shelf.current.configuration.targets.isEmpty)
+        #expect(backend.parts.registry.current.configuration.targets.isEmpty)
     }
 }

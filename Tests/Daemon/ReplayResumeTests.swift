@@ -3,7 +3,7 @@ import Engine
 import Lifecycle
 import Storage
 import Synchronization
-import Targets
+import Stores
 import Testing
 import Vault
 
@@ -67,7 +67,7 @@ struct ReplayResumeTests {
             try await world.insert("u\(number)", "c\(number)", "w\(number)")
             let loaded = try await world.submit("u\(number)")
             await world.purge(loaded)
-            try await world.complete(loaded, withCase: false)
+            try await world.complete(loaded, withRecheck: false)
         }
         return world
     }
@@ -79,7 +79,7 @@ struct ReplayResumeTests {
         _ world: KeyWorld
     ) async throws -> Tombstone {
         let id = try #require(UserID(text))
-        let store = (world.shelf.current.targets[target] as? KeyedTarget)?.byKey()
+        let store = (world.registry.current.targets[target] as? KeyedTarget)?.byKey()
         let hash = store?.tombstone(of: id) ?? world.bench.hasher.hash(text, domain: .user)
         let page = try await world.bench.state.tombstones(since: Bench.start, after: 0, limit: 99)
         return try #require(page.page.first { $0.hash == hash })
@@ -115,11 +115,11 @@ struct ReplayResumeTests {
     }
 
     private static func use(_ target: any PurgeTarget, _ world: KeyWorld) {
-        var targets = world.shelf.current.targets
+        var targets = world.registry.current.targets
         targets[target.name] = target
-        _ = world.shelf.replace(
+        _ = world.registry.replace(
             with: Adapters(
-                configuration: world.shelf.current.configuration,
+                configuration: world.registry.current.configuration,
                 providers: [:],
                 targets: targets
             )
@@ -127,7 +127,7 @@ struct ReplayResumeTests {
     }
 
     private static func app(_ world: KeyWorld) throws -> any PurgeTarget {
-        try #require(world.shelf.current.targets[database])
+        try #require(world.registry.current.targets[database])
     }
 
     @Test func `whoever was erased when it was cut off is found, and recorded`() async throws {
@@ -182,7 +182,7 @@ struct ReplayResumeTests {
         let world = try await Self.world()
         try await world.insert("u1", "c1")
         Self.use(
-            Watched(try Self.app(world), world.bench.state) { $0 == 1 ? .trouble(.lost) : $1 },
+            Watched(try Self.app(world), world.bench.state) { $0 == 1 ? .failure(.lost) : $1 },
             world
         )
         let replay = try await world.replay()
@@ -197,7 +197,7 @@ struct ReplayResumeTests {
         let world = try await Self.world()
         try await world.insert("u1", "c1")
         let app = try Self.app(world)
-        Self.use(Watched(app, world.bench.state) { _, _ in .trouble(.unreachable) }, world)
+        Self.use(Watched(app, world.bench.state) { _, _ in .failure(.unreachable) }, world)
         #expect(try await world.replay().state.known == .incomplete)
         #expect(try await world.rows("begun_replays") == 1)
         #expect(try await !Self.entries(world).contains { $0.contains("app-db") })
@@ -212,7 +212,7 @@ struct ReplayResumeTests {
         let world = try await Self.world()
         try await world.insert("u1", "c1")
         try await Self.begin("u1", world)
-        let newer = PurgeCounts.Entry(name: "posts", action: "delete", rowCount: 0, fencedCount: 1)
+        let newer = PurgeCounts.Entry(name: "posts", action: "delete", rowCount: 0, newerCount: 1)
         Self.use(
             Watched(try Self.app(world), world.bench.state) { _, _ in
                 .done(PurgeCounts(entries: [newer]))
@@ -221,7 +221,7 @@ struct ReplayResumeTests {
         )
         let replay = try await world.replay()
         let target = try #require(replay.targets.first { $0.name == "app-db" })
-        #expect([target.found, target.erased, target.fenced] == [0, 0, 1])
+        #expect([target.found, target.erased, target.newer] == [0, 0, 1])
         #expect(try await !Self.entries(world).contains { $0.contains("app-db") })
         #expect(try await world.rows("begun_replays") == 0)
     }
@@ -246,7 +246,7 @@ struct ReplayResumeTests {
         try await world.insert("u1", "c1")
         let tombstone = try await Self.tombstone(of: "u1", world)
         let user = try #require(UserID("u1"))
-        let order = PurgeOrder(request: tombstone.request, user: user, fence: .distantFuture)
+        let order = PurgeOrder(request: tombstone.request, user: user, cutoff: .distantFuture)
         _ = try await Self.app(world).purge([order])
         let led = BegunErasure(request: tombstone.request, hash: [])
         _ = try await world.bench.state.beginReplay(of: [led], in: Self.crm)

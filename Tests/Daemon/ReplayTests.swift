@@ -7,7 +7,7 @@ import NIOPosix
 import Settings
 import Storage
 import Synchronization
-import Targets
+import Stores
 import Testing
 import Vault
 
@@ -22,7 +22,7 @@ struct ReplayTests {
         let bench: Bench
         /// What open requests were told.
         let operated = Mutex<[RequestID: RequestEvent]>([:])
-        let shelf: AdapterShelf
+        let registry: AdapterRegistry
         let files: String
         let database: String
 
@@ -59,7 +59,7 @@ struct ReplayTests {
                 now: { Bench.start },
                 logger: bench.log.logger
             )
-            shelf = AdapterShelf(try await factory.makeChecked(configuration))
+            registry = AdapterRegistry(try await factory.makeChecked(configuration))
         }
 
         private static func fill(_ count: Int, database: String, files: String) throws {
@@ -104,9 +104,9 @@ struct ReplayTests {
             let policy = IntakePolicy(
                 gracePeriod: .zero,
                 deadline: .seconds(86_400),
-                targets: shelf.current.configuration.targets.map(\.name)
+                targets: registry.current.configuration.targets.map(\.name)
             )
-            let mint = IdentifierMint(now: { Bench.start })
+            let generator = IdentifierGenerator(now: { Bench.start })
             let submissions = try users.map { user in
                 Engine.Submission(
                     kind: .deleteAccount,
@@ -120,7 +120,7 @@ struct ReplayTests {
                 submissions,
                 policy: policy,
                 now: Bench.start,
-                newID: { mint.requestID() }
+                newID: { generator.requestID() }
             )
             var orders: [PurgeOrder] = []
             var changes: [StateChange] = []
@@ -130,7 +130,7 @@ struct ReplayTests {
                     PurgeOrder(
                         request: loaded.request.id,
                         user: loaded.user,
-                        fence: Bench.start + .seconds(86_400 * 365 * 10)
+                        cutoff: Bench.start + .seconds(86_400 * 365 * 10)
                     )
                 )
                 var done = loaded.request
@@ -140,7 +140,7 @@ struct ReplayTests {
                 done.dueAt = nil
                 changes.append(.save(now: done, was: loaded.request, at: Bench.start))
             }
-            for target in shelf.current.targets.values {
+            for target in registry.current.targets.values {
                 let answers = await target.purge(orders)
                 #expect(answers.count == users.count)
             }
@@ -150,12 +150,12 @@ struct ReplayTests {
         /// An hour after the erasures.
         static let now = Bench.start + .seconds(3600)
 
-        func desk(copy: (any PurgeTarget)? = nil) throws -> ReplayDesk {
-            ReplayDesk(
+        func service(copy: (any PurgeTarget)? = nil) throws -> ReplayService {
+            ReplayService(
                 state: bench.state,
                 ledger: try bench.keeper(JumpingClock()),
                 hasher: bench.hasher,
-                shelf: shelf,
+                registry: registry,
                 clock: JumpingClock(at: Self.now),
                 logger: bench.log.logger,
                 makeCopy: { _, _ in
@@ -169,11 +169,11 @@ struct ReplayTests {
         }
 
         func replay(_ input: ReplayInput) async throws -> WireReplay {
-            let desk = try desk()
-            try desk.begin(input)
-            desk.stop()
-            try await desk.run()
-            return desk.progress
+            let service = try service()
+            try service.begin(input)
+            service.stop()
+            try await service.run()
+            return service.progress
         }
 
         /// Rows of the users from `first` on, asked of the database itself, and all they say.
@@ -269,7 +269,7 @@ struct ReplayTests {
             let target = try #require(replay.targets.first)
             #expect(target.error == "undated")
             #expect(target.detail?.contains("no created_at_column for posts") == true)
-            #expect([target.found, target.fenced, target.erased, target.rows] == [5, 15, 0, 0])
+            #expect([target.found, target.newer, target.erased, target.rows] == [5, 15, 0, 0])
             #expect(try stores.rows(from: 0, count: 20).count == 60)
             input.isDrill = true
             #expect(try await stores.replay(input).targets == replay.targets)
@@ -306,7 +306,7 @@ struct ReplayTests {
 
     @Test func `open deletions that have begun purge again, but for a drill`() async throws {
         let stores = try await Stores(1)
-        let mint = IdentifierMint(now: { Bench.start })
+        let generator = IdentifierGenerator(now: { Bench.start })
         let user = try #require(UserID("user-0"))
         let outcomes = try await stores.bench.state.accept(
             [
@@ -324,7 +324,7 @@ struct ReplayTests {
                 targets: [TargetName("app-db"), TargetName("uploads")]
             ),
             now: Bench.start,
-            newID: { mint.requestID() }
+            newID: { generator.requestID() }
         )
         guard case .accepted(let loaded, _)? = outcomes.first else {
             Issue.record("not accepted")
@@ -362,37 +362,37 @@ struct ReplayTests {
 
     @Test func `a time to come is refused, since nothing or too much would go`() async throws {
         let stores = try await Stores(1)
-        let desk = try stores.desk()
+        let service = try stores.service()
         let now = Stores.now
         #expect(throws: ControlProblem.self) {
-            try desk.begin(ReplayInput(since: now + .seconds(1)))
+            try service.begin(ReplayInput(since: now + .seconds(1)))
         }
         var input = ReplayInput(since: now, target: TargetName("uploads"))
         input.restoredAt = now + .seconds(1)
-        #expect(throws: ControlProblem.self) { try desk.begin(input) }
+        #expect(throws: ControlProblem.self) { try service.begin(input) }
         input.restoredAt = now
-        try desk.begin(input)
+        try service.begin(input)
     }
 
     @Test func `the same id is the same replay, and another one waits`() async throws {
         let stores = try await Stores(1)
-        let desk = try stores.desk()
+        let service = try stores.service()
         var input = Self.afterRestoration
         input.id = "ours"
-        try desk.begin(input)
-        try desk.begin(input)
+        try service.begin(input)
+        try service.begin(input)
         var other = input
         other.id = nil
-        #expect(throws: ControlProblem.self) { try desk.begin(other) }
-        desk.stop()
-        try await desk.run()
-        #expect(desk.progress.id == "ours")
-        #expect(desk.progress.state.known == .finished)
-        try desk.begin(input)
-        #expect(desk.progress.state.known == .finished)
-        try desk.begin(other)
-        #expect(desk.progress.state.known == .running)
-        #expect(desk.progress.id == nil)
+        #expect(throws: ControlProblem.self) { try service.begin(other) }
+        service.stop()
+        try await service.run()
+        #expect(service.progress.id == "ours")
+        #expect(service.progress.state.known == .finished)
+        try service.begin(input)
+        #expect(service.progress.state.known == .finished)
+        try service.begin(other)
+        #expect(service.progress.state.known == .running)
+        #expect(service.progress.id == nil)
     }
 
     @Test func `a drill in a copy that is not there is no success, with nothing to erase either`()
@@ -406,16 +406,16 @@ struct ReplayTests {
                 paths: [try PathPattern("pictures/{user_id}.png")]
             )
         )
-        let desk = try stores.desk(copy: copy)
+        let service = try stores.service(copy: copy)
         var input = ReplayInput(since: Bench.start, target: TargetName("uploads"))
         input.isDrill = true
         input.copy = stores.files + "/nowhere"
-        try desk.begin(input)
-        desk.stop()
-        try await desk.run()
-        #expect(desk.progress.state.known == .incomplete)
-        #expect(desk.progress.targets.map(\.error) == ["misconfigured"])
-        #expect(desk.progress.targets.first?.detail?.contains("nowhere") == true)
+        try service.begin(input)
+        service.stop()
+        try await service.run()
+        #expect(service.progress.state.known == .incomplete)
+        #expect(service.progress.targets.map(\.error) == ["misconfigured"])
+        #expect(service.progress.targets.first?.detail?.contains("nowhere") == true)
     }
 
     @Test func `a state that forgot them takes the tombstones from the checkpoint file`()

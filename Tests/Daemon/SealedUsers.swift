@@ -57,11 +57,11 @@ struct SealedUsers: Sendable {
                 )
             )
         }
-        let mint = IdentifierMint(now: { Bench.start })
+        let generator = IdentifierGenerator(now: { Bench.start })
         _ = try await state.storeCredentials(
             credentials,
             now: Bench.start,
-            newID: { mint.identityID() }
+            newID: { generator.identityID() }
         )
         return SealedUsers(values: values)
     }

@@ -75,13 +75,13 @@ struct StartTests {
         #expect(adapters.engineConfiguration.providers[apple]?.traits.revokesWholeGrant == true)
         let user = try #require(UserID("u"))
         let order = PurgeOrder(
-            request: IdentifierMint(now: { Bench.start }).requestID(),
+            request: IdentifierGenerator(now: { Bench.start }).requestID(),
             user: user,
-            fence: Bench.start
+            cutoff: Bench.start
         )
         let target = try #require(adapters.targets[TargetName("objects")])
-        #expect(await target.purge([order]) == [.trouble(.misconfigured)])
-        #expect(await target.verify([order]) == [.trouble(.misconfigured)])
+        #expect(await target.purge([order]) == [.failure(.misconfigured)])
+        #expect(await target.verify([order]) == [.failure(.misconfigured)])
         var inputs: [String] = []
         adapters.pauseUnfit { input in
             switch input {
@@ -160,7 +160,7 @@ struct StartTests {
         let posted = try await Self.inputs { post in
             let watch = PauseWatch(
                 state: bench.state,
-                shelf: AdapterShelf(adapters),
+                registry: AdapterRegistry(adapters),
                 clock: clock,
                 logger: bench.log.logger,
                 post: post
@@ -198,7 +198,7 @@ struct StartTests {
         let posted = try await Self.inputs { post in
             let watch = PauseWatch(
                 state: bench.state,
-                shelf: AdapterShelf(adapters),
+                registry: AdapterRegistry(adapters),
                 clock: clock,
                 steppedAt: { steppedAt.withLock { $0 } },
                 logger: bench.log.logger,
@@ -229,7 +229,7 @@ struct StartTests {
         let resumedAt = Mutex<[Int64]>([])
         let watch = PauseWatch(
             state: bench.state,
-            shelf: AdapterShelf(adapters),
+            registry: AdapterRegistry(adapters),
             clock: clock,
             logger: bench.log.logger,
             post: { _ in

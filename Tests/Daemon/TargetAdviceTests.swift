@@ -77,7 +77,7 @@ struct TargetAdviceTests {
             now: { Bench.start },
             logger: bench.log.logger
         )
-        factory.keys = FoundKeyDesk(
+        factory.keys = FoundKeyService(
             state: bench.state,
             vault: try SealedUsers.vault(1),
             hasher: bench.hasher,
@@ -143,7 +143,7 @@ struct TargetAdviceTests {
         #expect(
             keyed.advice == [
                 "column 'team' of table 'notes' has no index, so every purge reads the whole table",
-                "there is no time fence (no created_at_column for notes): what is newer than a"
+                "there is no time cutoff (no created_at_column for notes): what is newer than a"
                     + " request goes with it, also that of a later account with the same id; name"
                     + " the column that dates their rows, or never give an id again",
             ]

@@ -35,14 +35,14 @@ import Vault
         }
     }
 
-    private func intake(_ bench: Bench, _ key: UInt8, _ ear: Ear) throws -> IntakeDesk {
+    private func intake(_ bench: Bench, _ key: UInt8, _ ear: Ear) throws -> IntakeService {
         let vault = SealedVault(keyring: VaultKeyring(active: try Bench.key(key)))
-        let desk = try bench.desk(vault, post: { ear.hear($0) })
-        return IntakeDesk(
+        let service = try bench.service(vault, post: { ear.hear($0) })
+        return IntakeService(
             state: bench.state,
             hasher: bench.hasher,
-            shelf: desk.shelf,
-            credentials: desk,
+            registry: service.registry,
+            credentials: service,
             logger: bench.log.logger
         )
     }

@@ -10,7 +10,7 @@ import Vault
     func wrongKey() async throws {
         let bench = try Bench()
         let former = SealedVault(keyring: VaultKeyring(active: try Bench.key(1)))
-        _ = try await bench.desk(former).store([bench.offer("alice", "token-1")])
+        _ = try await bench.service(former).store([bench.offer("alice", "token-1")])
         try bench.writeKey("vault-key", filler: 2)
         do {
             _ = try await bench.setup().open(for: bench.state)
@@ -29,7 +29,7 @@ import Vault
     func rightKey() async throws {
         let bench = try Bench()
         let former = SealedVault(keyring: VaultKeyring(active: try Bench.key(1)))
-        _ = try await bench.desk(former).store([bench.offer("alice", "token-1")])
+        _ = try await bench.service(former).store([bench.offer("alice", "token-1")])
         try bench.writeKey("vault-key", filler: 1)
         #expect(try await bench.setup().open(for: bench.state).activeKeyID == Bench.key(1).id)
         try bench.writeKey("new", filler: 2)
@@ -49,7 +49,7 @@ import Vault
     func noKey() async throws {
         let bench = try Bench()
         let former = SealedVault(keyring: VaultKeyring(active: try Bench.key(1)))
-        _ = try await bench.desk(former).store([bench.offer("alice", "token-1")])
+        _ = try await bench.service(former).store([bench.offer("alice", "token-1")])
         #expect(try await !bench.setup().open(for: bench.state).isOpen)
         #expect(bench.log.all.first?.hasPrefix("vaultSealed") == true)
     }

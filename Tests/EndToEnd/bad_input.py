@@ -142,8 +142,8 @@ def give_advice(checks, stage):
     checks.check("a check tells of a column without an index, and ends with 0", done.returncode == 0 and (
         "\nadvice: column 'author_id' of table 'posts' has no index, so every purge reads the whole table\n"
         in done.stdout), done)
-    checks.check("and names the table that no time fence protects",
-                 "\nadvice: there is no time fence (no created_at_column for posts): " in done.stdout, done)
+    checks.check("and names the table that no time cutoff protects",
+                 "\nadvice: there is no time cutoff (no created_at_column for posts): " in done.stdout, done)
 
 
 def refuse_configuration(checks, stage):

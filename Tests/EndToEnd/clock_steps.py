@@ -34,7 +34,7 @@ def prepared(checks, seed, *flags):
     subprocess.run(["cc", "-shared", "-fPIC", "-O1", "-o", shim, os.path.join(HERE, "clock.c")], check=True)
     with sqlite3.connect(stage.app) as app:
         app.executescript(DATED)
-    fence(stage)
+    cutoff(stage)
     return stage, Clock(stage, shim)
 
 
@@ -149,7 +149,7 @@ class Clock:
         return {"LD_PRELOAD": self.shim, "CLOCK_OFFSET": self.file, "EXPUNGED_BOOT_ID": f"boot{self.boot}"}
 
 
-def fence(stage):
+def cutoff(stage):
     path = stage.path("expunged.toml")
     with open(path) as file:
         text = file.read()

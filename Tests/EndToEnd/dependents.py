@@ -397,7 +397,7 @@ def restored_alone(checks, stage, town, users, spaces, owner):
                  {"app-db": 0, "crm": 0, "spaces": 2, "app-spaces": 2})
     dated = replayed(stage)
     checks.equal("shared objects go at once; records wait for the time of the restoration",
-                 (dated["state"], found(dated, "erased"), found(dated, "fenced")["crm"]),
+                 (dated["state"], found(dated, "erased"), found(dated, "newer")["crm"]),
                  ("incomplete", {"app-db": 0, "crm": 0, "spaces": 2, "app-spaces": 2}, 2))
     done = replayed(stage, "--target", "crm", "--restored-at", now())
     checks.equal("with it they go, too", (done["state"], found(done, "erased")), ("finished", {"crm": 2}))

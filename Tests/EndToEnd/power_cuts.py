@@ -15,7 +15,7 @@ import time
 
 from disk import Disk
 from point import Point, Promises
-from recording import Recording, Surroundings
+from recording import Recording, Environment
 from stage import BINARIES
 
 LANES = 4
@@ -54,7 +54,7 @@ class Run:
         self.checks, self.dice = checks, random.Random(f"power cuts {seed}")
         memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
         self.place = tempfile.mkdtemp(prefix="cut-", dir=memory)
-        self.around = Surroundings(self.place, BINARIES, self.dice)
+        self.around = Environment(self.place, BINARIES, self.dice)
         self.is_kept = False
 
     def record(self):

@@ -23,7 +23,7 @@ CREATE INDEX profiles_owner ON profiles (owner);
 CREATE TABLE notes (owner TEXT NOT NULL, made INTEGER NOT NULL);
 CREATE INDEX notes_owner ON notes (owner);
 """
-BACKUPS = 'backups_kept = "30d"\nremnants_kept = "1d"\n'
+BACKUPS = 'backups_kept = "30d"\nresidual_copies_kept = "1d"\n'
 KEPT = f"""
 [[target.table]]
 table = "bills"
@@ -117,7 +117,7 @@ def play(checks, stage):
     checks.equal("a later one says what is configured now",
                  ([item["table"] for item in new["not_erased"]], [target["target"] for target in new["targets"]],
                   days(new)), (["profiles", "notes"], ["app-db"], 90))
-    left = new["targets"][0]["lingering"]
+    left = new["targets"][0]["residual_copies"]
     checks.check("the write-ahead log has no end without a word about it, and so has the last copy",
                  ["until" in copy for copy in left] == [False] and "write-ahead log" in left[0]["what"]
                  and new["erasure_horizon_unknown"] == ["app-db"] and "erasure_horizon" not in new, new["targets"])
@@ -323,7 +323,7 @@ def page_tells(checks, text, receipt):
     checks.equal("the verdict of each identity, with its evidence", page.table("Links to providers"), [
         [f"{link['provider']}\n{link['client_id']}", "yes", link["verdict"], link["evidence"], link["decided_at"]]])
     checks.equal("the counts of each store", [row[:5] for row in page.table("Erased")], [
-        [target["target"], table["table"], table["action"], str(table["rows"]), str(table["fenced_rows"])]
+        [target["target"], table["table"], table["action"], str(table["rows"]), str(table["newer_rows"])]
         for target in receipt["targets"] for table in target["tables"]])
     counts = {row[1]: row[3] for row in page.table("Erased")}
     checks.check("among them the user's rows and picture",

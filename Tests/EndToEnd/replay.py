@@ -153,10 +153,10 @@ def play(checks, stage, stores, users, kept):
                  (done["state"], {target["name"]: target.get("error") for target in done["targets"]}),
                  ("incomplete", {name: store.LEFT_AS for name, store in stores.items()}))
     checks.equal("it says so of each",
-                 {target["name"] for target in done["targets"] if target["fenced"]}, unsure)
+                 {target["name"] for target in done["targets"] if target["newer"]}, unsure)
     singles = {"records", "s3"} & unsure
     checks.equal("and once of each item, also where the rows of another store led there",
-                 {target["name"]: target["fenced"] for target in done["targets"] if target["name"] in singles},
+                 {target["name"]: target["newer"] for target in done["targets"] if target["name"] in singles},
                  dict.fromkeys(singles, len(users)))
     calls = calls_of(stores)
     for name in sorted(unsure):

@@ -53,14 +53,14 @@ def play(checks, stage, store, proxy):
 
     receipt = erase(checks, stage, locked, "a user with objects under lock comes to an end")
     checks.equal("what no lock protects is gone", keys(store, locked), ["compliance", "governance", "held"])
-    checks.equal("the receipt names each kind of lock, with its date", lingering(receipt), [
+    checks.equal("the receipt names each kind of lock, with its date", residual_copies(receipt), [
         (HELD.format("compliance"), LATEST.replace("Z", ".000Z")),
         (HELD.format("governance"), LATER.replace("Z", ".000Z")), (HELD.format("legal hold"), None)])
     page = stage.run("expungectl", "receipt", receipt["request_id"], "--html").stdout
     checks.check("and so does the page to print", all(text in page for text in ("2040-01-02", "2035-06-07", "legal hold")),
                  page[:2000])
     receipt = erase(checks, stage, free, "a user without locks")
-    checks.equal("leaves nothing, and nothing on the receipt", (keys(store, free), lingering(receipt)), ([], []))
+    checks.equal("leaves nothing, and nothing on the receipt", (keys(store, free), residual_copies(receipt)), ([], []))
 
     unreadable(checks, stage, store, proxy, denied)
     freed(checks, stage, store, proxy, (locked, soon))
@@ -81,7 +81,7 @@ def unreadable(checks, stage, store, proxy, user):
     checks.check("and still not completed", show(stage, request)["state"] == "purging")
     proxy.refusal = None
     checks.check("it ends by itself when there is an answer", ends(stage, request), show(stage, request))
-    checks.equal("with the object left, and said", (keys(store, user), lingering(receipt_of(stage, request))),
+    checks.equal("with the object left, and said", (keys(store, user), residual_copies(receipt_of(stage, request))),
                  (["compliance"], [(HELD.format("compliance"), LATEST.replace("Z", ".000Z"))]))
 
 
@@ -92,14 +92,14 @@ def freed(checks, stage, store, proxy, users):
     text = until.strftime("%Y-%m-%dT%H:%M:%SZ")
     proxy.put(soon, "brief", retain=("COMPLIANCE", text))
     receipt = erase(checks, stage, soon, f"retention that lasts {SOON_S} s longer")
-    checks.equal("is on the receipt", lingering(receipt), [(HELD.format("compliance"), text.replace("Z", ".000Z"))])
+    checks.equal("is on the receipt", residual_copies(receipt), [(HELD.format("compliance"), text.replace("Z", ".000Z"))])
     proxy.put(locked, "held", hold="OFF", is_new=False)
     for name in ("compliance", "governance"):
         proxy.put(locked, name, retain=("GOVERNANCE", "2020-01-01T00:00:00Z"), is_new=False)
     comes_true(lambda: datetime.datetime.now(datetime.timezone.utc) > until, 2 * SOON_S, 0.2)
     for user in users:
         receipt = erase(checks, stage, user, "when the locks are over another request")
-        checks.equal("erases the rest", (keys(store, user), lingering(receipt)), ([], []))
+        checks.equal("erases the rest", (keys(store, user), residual_copies(receipt)), ([], []))
     checks.check(f"the proxy was asked for retention {proxy.asked} times", proxy.asked > 0)
 
 
@@ -121,9 +121,9 @@ def receipt_of(stage, request):
     return stage.http("GET", f"/v1/requests/{request}/receipt")[1]
 
 
-def lingering(receipt):
+def residual_copies(receipt):
     target = next(target for target in receipt["targets"] if target["target"] == "s3")
-    return sorted((copy["what"], copy.get("until")) for copy in target.get("lingering", []))
+    return sorted((copy["what"], copy.get("until")) for copy in target.get("residual_copies", []))
 
 
 def keys(store, user):

@@ -15,11 +15,11 @@ struct ClockCoreTests {
         driver.now = driver.now + Self.year
         driver.send(.clockStepped(step))
         driver.settle()
-        // The purge under way may have used the old fence: nothing is completed before another.
+        // The purge under way may have used the old cutoff: nothing is completed before another.
         let verified = driver.send(driver.purged([1])) + driver.settle()
         #expect(verified.verifications == [[Sample.request(1)]])
         #expect(
-            driver.core.window[Sample.request(1)]?.loaded.request.fence
+            driver.core.window[Sample.request(1)]?.loaded.request.cutoff
                 == Sample.start + Self.year
         )
     }
@@ -42,7 +42,7 @@ struct ClockCoreTests {
         let driver = CoreDriver.idle()
         driver.send(.admitted([Sample.loaded(1)]))
         driver.settle()
-        driver.answerRevoke(1, .trouble(.unreachable))
+        driver.answerRevoke(1, .failure(.unreachable))
         let step = ClockStep(from: Sample.start - Self.year, to: driver.now, by: .zero - Self.year)
         driver.now = driver.now - Self.year
         let actions = driver.send(.clockStepped(step))
@@ -81,7 +81,7 @@ struct ClockCoreTests {
         driver.settle()
         #expect(!driver.core.isClockBehind)
         let request = driver.core.window[Sample.request(1)]?.loaded.request
-        #expect(request?.fence(in: request?.purges.first) == Sample.start)
+        #expect(request?.cutoff(in: request?.purges.first) == Sample.start)
         #expect(request?.acceptedAt == Sample.start)
     }
 

@@ -23,12 +23,12 @@ struct CodeLaneTests {
             Issue.record("no tokens stored")
             return
         }
-        let news = IdentityNews(
+        let update = IdentityUpdate(
             snapshot: Sample.snapshot(1),
             credentials: [:],
             openRequests: [Sample.request(1)]
         )
-        #expect(driver.commit([news]).loads.map(\.ids) == [[Sample.request(1)]])
+        #expect(driver.commit([update]).loads.map(\.ids) == [[Sample.request(1)]])
         #expect(driver.core.workCount == 0)
     }
 
@@ -36,7 +36,7 @@ struct CodeLaneTests {
         "a code that is lost is settled and reported",
         arguments: [
             (CodeExchange.Event.refused, CodeExchange.Phase.refused),
-            (.trouble(.lost), .unknown), (.trouble(.unusable), .unknown),
+            (.failure(.lost), .unknown), (.failure(.unusable), .unknown),
         ]
     )
     func lost(_ event: CodeExchange.Event, _ phase: CodeExchange.Phase) {
@@ -53,7 +53,7 @@ struct CodeLaneTests {
         driver.send(.codes([Sample.code(1)]))
         driver.settle()
         driver.send(
-            .exchanged(Sample.credential(1), ExchangeResult(event: .trouble(.unreachable)))
+            .exchanged(Sample.credential(1), ExchangeResult(event: .failure(.unreachable)))
         )
         driver.settle()
         let wake = try #require(driver.core.wakeTime(after: driver.now))
@@ -87,7 +87,7 @@ struct CodeLaneTests {
         driver.send(.codes([Sample.code(1)]))
         driver.settle()
         driver.send(
-            .exchanged(Sample.credential(1), ExchangeResult(event: .trouble(.misconfigured)))
+            .exchanged(Sample.credential(1), ExchangeResult(event: .failure(.misconfigured)))
         )
         let paused = driver.settle()
         #expect(paused.exchanges.isEmpty)
@@ -101,7 +101,7 @@ struct CodeLaneTests {
         driver.send(.codes([Sample.code(1)]))
         driver.settle()
         driver.send(
-            .exchanged(Sample.credential(1), ExchangeResult(event: .trouble(.misconfigured)))
+            .exchanged(Sample.credential(1), ExchangeResult(event: .failure(.misconfigured)))
         )
         driver.commit()
         let told = try #require(driver.openCommit).contains {
@@ -109,12 +109,12 @@ struct CodeLaneTests {
         }
         #expect(told)
         let waiting = Sample.loaded(1)
-        let news = IdentityNews(
+        let update = IdentityUpdate(
             snapshot: Sample.snapshot(1),
             credentials: waiting.credentials,
             openRequests: [waiting.request.id]
         )
-        let load = try #require(driver.commit([news]).loads.first)
+        let load = try #require(driver.commit([update]).loads.first)
         driver.send(.loaded(load.read, [waiting], asked: load.ids))
         #expect(driver.openCommit?.saves.map(\.phase.parkReason) == [.providerPaused])
     }

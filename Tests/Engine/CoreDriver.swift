@@ -67,15 +67,15 @@ final class CoreDriver {
 
     /// Ends the commit under way.
     @discardableResult
-    func commit(_ news: [IdentityNews] = []) -> [EngineAction] {
-        commit(knowing: news.map { .identity($0) })
+    func commit(_ update: [IdentityUpdate] = []) -> [EngineAction] {
+        commit(knowing: update.map { .identity($0) })
     }
 
-    /// Ends the commit under way with any news.
+    /// Ends the commit under way with any updates.
     @discardableResult
-    func commit(knowing news: [ChangeNews]) -> [EngineAction] {
-        let count = max(0, (openCommit?.count ?? 0) - news.count)
-        return send(.committed(news.map(Optional.some) + Array(repeating: nil, count: count)))
+    func commit(knowing update: [ChangeUpdate]) -> [EngineAction] {
+        let count = max(0, (openCommit?.count ?? 0) - update.count)
+        return send(.committed(update.map(Optional.some) + Array(repeating: nil, count: count)))
     }
 
     /// Answers the read of due work that is under way.
@@ -115,13 +115,13 @@ final class CoreDriver {
         _ answer: RevokeAnswer,
         by provider: ProviderName = Sample.apple
     ) -> EngineInput {
-        var trouble: Trouble?
-        if case .trouble(let kind) = answer { trouble = kind }
+        var failure: EffectFailure?
+        if case .failure(let kind) = answer { failure = kind }
         return .answered(
             Sample.request(number),
             .revoked(Sample.identity(number), Sample.credential(number), answer),
             provider,
-            trouble
+            failure
         )
     }
 

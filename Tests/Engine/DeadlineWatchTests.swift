@@ -15,7 +15,7 @@ struct DeadlineWatchTests {
         scene.open(1, deadlineAt: Sample.start + Sample.day * 10)
         await scene.run()
         let heard = scene.heard
-        #expect(heard.map(\.notice) == [.near, .passed])
+        #expect(heard.map(\.warning) == [.near, .passed])
         #expect(heard.map(\.request) == [Sample.request(1), Sample.request(1)])
         #expect(heard[0].at == Sample.start + Sample.day * 3)
         #expect(heard[1].at == Sample.start + Sample.day * 10)
@@ -25,14 +25,14 @@ struct DeadlineWatchTests {
         let scene = Scene(hours: 24 * 12)
         scene.open(1, deadlineAt: Sample.start + Sample.day * 10, until: Sample.day * 9)
         await scene.run()
-        #expect(scene.heard.map(\.notice) == [.near])
+        #expect(scene.heard.map(\.warning) == [.near])
     }
 
     @Test func `a deadline that passed while nobody ran is an alarm at once`() async {
         let scene = Scene(hours: 3)
         scene.open(1, deadlineAt: Sample.start - Sample.day)
         await scene.run()
-        #expect(scene.heard.map(\.notice) == [.passed])
+        #expect(scene.heard.map(\.warning) == [.passed])
         #expect(scene.heard.first?.at == Sample.start)
     }
 
@@ -56,7 +56,7 @@ struct DeadlineWatchTests {
 /// Open requests, a clock that jumps to the end of every sleep, and what was heard.
 private final class Scene: EngineClock {
     struct Heard: Sendable {
-        let notice: DeadlineWatch.Notice
+        let warning: DeadlineWatch.Warning
         let request: RequestID
         let at: WallTime
     }
@@ -103,9 +103,9 @@ private final class Scene: EngineClock {
         }
     }
 
-    private func note(_ notice: DeadlineWatch.Notice, _ request: RequestID) {
+    private func note(_ warning: DeadlineWatch.Warning, _ request: RequestID) {
         state.withLock { state in
-            state.heard.append(Heard(notice: notice, request: request, at: state.now))
+            state.heard.append(Heard(warning: warning, request: request, at: state.now))
         }
     }
 }

@@ -11,7 +11,7 @@ struct DependentTargetTests {
         case .held(_, let names): names.sorted()
         case .stopped: ["stopped"]
         case .halted: ["halted"]
-        case .trouble(let trouble): [trouble.code]
+        case .failure(let failure): [failure.code]
         }
     }
 
@@ -29,13 +29,15 @@ struct DependentTargetTests {
 
     @Test(
         "an id that cannot be found or kept keeps the user's rows",
-        arguments: [("find", Trouble.keys(.tooMany)), ("keep", .unusable), ("keep", .vaultSealed)]
+        arguments: [
+            ("find", EffectFailure.keys(.tooMany)), ("keep", .unusable), ("keep", .vaultSealed),
+        ]
     )
-    func nothingIsLost(step: String, trouble: Trouble) async {
+    func nothingIsLost(step: String, failure: EffectFailure) async {
         let bench = KeyBench(rows: [("u1", "c1")], objects: ["c1"])
-        bench.fail(step, trouble)
+        bench.fail(step, failure)
         let order = KeyBench.order(1, "u1")
-        #expect(await bench.source().purge([order]) == [.trouble(trouble)])
+        #expect(await bench.source().purge([order]) == [.failure(failure)])
         #expect(bench.rows == ["u1:c1"])
         bench.fail(step, nil)
         #expect(await bench.source().purge([order]) == [.done(PurgeCounts())])
@@ -52,13 +54,13 @@ struct DependentTargetTests {
         #expect(await bench.keyed().plan(order) == before)
     }
 
-    @Test("one user's trouble leaves the others of a call alone")
+    @Test("one user's failure leaves the others of a call alone")
     func neighbours() async {
         let bench = KeyBench(rows: [("u1", "c1"), ("u2", "c2")], objects: ["c1", "c2"])
         bench.fail("find u1", .keys(.unfit))
         let orders = [KeyBench.order(1, "u1"), KeyBench.order(2, "u2")]
         let answers = await bench.source().purge(orders)
-        #expect(answers == [.trouble(.keys(.unfit)), .done(PurgeCounts())])
+        #expect(answers == [.failure(.keys(.unfit)), .done(PurgeCounts())])
         #expect(bench.rows == ["u1:c1"])
     }
 
@@ -68,7 +70,7 @@ struct DependentTargetTests {
         let order = KeyBench.order(1, "u1")
         bench.fail("purge u1", .lost)
         // As a crash between the two: the ids are kept and the rows are there still.
-        #expect(await bench.source().purge([order]) == [.trouble(.lost)])
+        #expect(await bench.source().purge([order]) == [.failure(.lost)])
         #expect(bench.kept(1) == ["c1", "c2"])
         bench.fail("purge u1", nil)
         bench.add("u1", "c3")
@@ -108,10 +110,10 @@ struct DependentTargetTests {
         let keyed = bench.keyed()
         _ = await bench.source().purge([order])
         bench.fail("purge c2", .unreachable)
-        #expect(await keyed.purge([order]) == [.trouble(.unreachable)])
+        #expect(await keyed.purge([order]) == [.failure(.unreachable)])
         #expect(await keyed.verify([order]) == [.remaining(1)])
         bench.fail("verify c1", .lost)
-        #expect(await keyed.verify([order]) == [.trouble(.lost)])
+        #expect(await keyed.verify([order]) == [.failure(.lost)])
         bench.fail("purge c2", nil)
         // What the first try did counts, too.
         #expect(await keyed.purge([order]).map(Self.counts) == [["files delete 2"]])
@@ -126,7 +128,7 @@ struct DependentTargetTests {
         bench.fail("purge c1", .unreachable)
         bench.fail("purge c2", .misconfigured)
         let answer = await bench.keyed().purge([KeyBench.order(1, "u1")])
-        #expect(answer == [.trouble(.misconfigured)])
+        #expect(answer == [.failure(.misconfigured)])
     }
 
     @Test("a store into which no id leads was not looked for, and is asked nothing")
@@ -150,7 +152,7 @@ struct DependentTargetTests {
         let keyed = bench.keyed()
         let order = KeyBench.order(1, "u1")
         bench.fail("find", .unreachable)
-        #expect(await keyed.purge([order]) == [.trouble(.unreachable)])
+        #expect(await keyed.purge([order]) == [.failure(.unreachable)])
         #expect(bench.objects == ["c1"])
         bench.fail("find", nil)
         #expect(await keyed.purge([order]).map(Self.counts) == [["files delete 1"]])
@@ -163,8 +165,8 @@ struct DependentTargetTests {
         let order = KeyBench.order(1, "u1")
         _ = await bench.source().purge([order])
         bench.fail("read", .sealBroken)
-        #expect(await bench.keyed().purge([order]) == [.trouble(.sealBroken)])
-        #expect(await bench.keyed().verify([order]) == [.trouble(.sealBroken)])
+        #expect(await bench.keyed().purge([order]) == [.failure(.sealBroken)])
+        #expect(await bench.keyed().verify([order]) == [.failure(.sealBroken)])
         #expect(bench.objects == ["c1"])
     }
 
@@ -201,7 +203,7 @@ struct DependentTargetTests {
         for _ in 0..<5 { #expect(await keyed.plan(KeyBench.order(1, "u1")) == first) }
         #expect(!bench.calls.contains("keep"))
         bench.fail("find", .unreachable)
-        #expect(await keyed.plan(KeyBench.order(1, "u1")) == .trouble(.unreachable))
+        #expect(await keyed.plan(KeyBench.order(1, "u1")) == .failure(.unreachable))
     }
 
     @Test("a plan names a store into which no id leads, and what a deletion would do then")

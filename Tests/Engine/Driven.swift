@@ -42,9 +42,9 @@ final class DrivenLane {
 
     /// Ends the oldest call, or the oldest exchange.
     @discardableResult
-    func finished(isCode: Bool = false, trouble: Trouble?, at now: WallTime) -> Duration? {
+    func finished(isCode: Bool = false, failure: EffectFailure?, at now: WallTime) -> Duration? {
         guard let index = callers.firstIndex(where: { $0.isCode == isCode }) else { return nil }
-        return lane.finished(callers.remove(at: index), trouble: trouble, at: now)
+        return lane.finished(callers.remove(at: index), failure: failure, at: now)
     }
 
     /// Takes calls until none may pass.

@@ -17,11 +17,11 @@ final class KeyBench: Sendable {
         var objects: Set<String> = []
         var kept: [KeyName: [RequestID: Set<String>]] = [:]
         var calls: [String] = []
-        var troubles: [String: Trouble] = [:]
+        var failures: [String: EffectFailure] = [:]
         var holds: Set<String> = []
         var own: Set<KeyName> = []
         var marks: [String?] = []
-        var fences: [WallTime] = []
+        var cutoffs: [WallTime] = []
         var afterPurge: [String: @Sendable () -> Void] = [:]
     }
 
@@ -53,12 +53,12 @@ final class KeyBench: Sendable {
 
     /// Of the orders that the keyed store was given, in order.
     var marks: [String?] { state.withLock { $0.marks } }
-    var fences: [WallTime] { state.withLock { $0.fences } }
+    var cutoffs: [WallTime] { state.withLock { $0.cutoffs } }
 
-    /// Has a step answer with a trouble, or with none again: `find`, `keep`, `read`, `named`, or
+    /// Has a step answer with a failure, or with none again: `find`, `keep`, `read`, `named`, or
     /// `purge` and `verify` with an id behind them.
-    func fail(_ step: String, _ trouble: Trouble?) {
-        state.withLock { $0.troubles[step] = trouble }
+    func fail(_ step: String, _ failure: EffectFailure?) {
+        state.withLock { $0.failures[step] = failure }
     }
 
     /// Has the keyed store do something when an id is gone.
@@ -72,10 +72,10 @@ final class KeyBench: Sendable {
         state.withLock { $0.rows.append(Row(user: user, id: id)) }
     }
 
-    private func note(_ call: String) -> Trouble? {
+    private func note(_ call: String) -> EffectFailure? {
         state.withLock { state in
             state.calls.append(call)
-            return state.troubles[call] ?? state.troubles[call.split(separator: " ")[0].description]
+            return state.failures[call] ?? state.failures[call.split(separator: " ")[0].description]
         }
     }
 
@@ -113,7 +113,7 @@ final class KeyBench: Sendable {
 
     static func order(_ number: Int, _ user: String) -> PurgeOrder {
         guard let user = UserID(user) else { fatalError("a user id of the test") }
-        return PurgeOrder(request: Sample.request(number), user: user, fence: Sample.start)
+        return PurgeOrder(request: Sample.request(number), user: user, cutoff: Sample.start)
     }
 
     /// Purges the rows of users, whoever's they are.
@@ -124,7 +124,7 @@ final class KeyBench: Sendable {
         func keys(_ key: String, of orders: [PurgeOrder]) async -> [KeysAnswer] {
             orders.map { order in
                 let user = order.user.exposeText()
-                if let trouble = bench.note("find \(user)") { return .trouble(trouble) }
+                if let failure = bench.note("find \(user)") { return .failure(failure) }
                 let ids = bench.state.withLock { state in
                     Set(state.rows.filter { $0.user == user }.map(\.id))
                 }
@@ -137,7 +137,7 @@ final class KeyBench: Sendable {
             as key: String,
             besides orders: [PurgeOrder]
         ) async -> OwnersAnswer {
-            if let trouble = bench.note("named") { return .trouble(trouble) }
+            if let failure = bench.note("named") { return .failure(failure) }
             let own = Set(orders.map { $0.user.exposeText() })
             return .named(
                 bench.state.withLock { state in
@@ -150,7 +150,7 @@ final class KeyBench: Sendable {
         func purge(_ orders: [PurgeOrder]) async -> [PurgeAnswer] {
             orders.map { order in
                 let user = order.user.exposeText()
-                if let trouble = bench.note("purge \(user)") { return .trouble(trouble) }
+                if let failure = bench.note("purge \(user)") { return .failure(failure) }
                 bench.state.withLock { state in state.rows.removeAll { $0.user == user } }
                 return .done(PurgeCounts())
             }
@@ -171,9 +171,9 @@ final class KeyBench: Sendable {
                 guard !order.isStopped else { return .stopped }
                 bench.state.withLock { state in
                     state.marks.append(order.mark)
-                    state.fences.append(order.fence)
+                    state.cutoffs.append(order.cutoff)
                 }
-                if let trouble = bench.note("purge \(id)") { return .trouble(trouble) }
+                if let failure = bench.note("purge \(id)") { return .failure(failure) }
                 defer { bench.state.withLock { $0.afterPurge[id] }?() }
                 return bench.state.withLock { state in
                     let isHeld = state.holds.contains(id)
@@ -189,7 +189,7 @@ final class KeyBench: Sendable {
         func verify(_ orders: [PurgeOrder]) async -> [VerifyAnswer] {
             orders.map { order in
                 let id = order.user.exposeText()
-                if let trouble = bench.note("verify \(id)") { return .trouble(trouble) }
+                if let failure = bench.note("verify \(id)") { return .failure(failure) }
                 return bench.objects.contains(id) ? .remaining(1) : .clean
             }
         }
@@ -215,8 +215,8 @@ final class KeyBench: Sendable {
 
         var late: any FoundKeyStore { self }
 
-        func add(_ found: [FoundKeys]) async -> Trouble? {
-            if let trouble = bench.note("keep") { return trouble }
+        func add(_ found: [FoundKeys]) async -> EffectFailure? {
+            if let failure = bench.note("keep") { return failure }
             bench.state.withLock { state in
                 for found in found {
                     if found.isOwn { state.own.insert(found.name) }
@@ -228,8 +228,8 @@ final class KeyBench: Sendable {
         }
 
         func keys(of requests: [RequestID], as name: KeyName) async -> [RequestID: KeysAnswer] {
-            if let trouble = bench.note("read") {
-                return Dictionary(requests.map { ($0, .trouble(trouble)) }) { first, _ in first }
+            if let failure = bench.note("read") {
+                return Dictionary(requests.map { ($0, .failure(failure)) }) { first, _ in first }
             }
             return bench.state.withLock { state in
                 (state.kept[name] ?? [:]).filter { requests.contains($0.key) }.mapValues { ids in

@@ -22,7 +22,7 @@ struct KeyReplayTests {
         #expect(bench.objects == ["c3"])
         #expect(await store.verify([Self.first, Self.second]) == [.clean, .clean])
         #expect(!bench.calls.contains("named") && !bench.calls.contains("read"))
-        #expect(bench.fences == [Sample.start, Sample.start])
+        #expect(bench.cutoffs == [Sample.start, Sample.start])
     }
 
     @Test("orders of one request are told apart as in its purge")
@@ -43,7 +43,7 @@ struct KeyReplayTests {
         #expect(await store.verify([Self.first, Self.second]) == [.clean, .remaining(1)])
         let answers = await store.purge([Self.first, Self.second])
         #expect(bench.objects == ["c1"])
-        #expect(bench.fences == [.distantFuture])
+        #expect(bench.cutoffs == [.distantFuture])
         guard case .done(let counts) = answers[0] else {
             Issue.record("\(answers)")
             return
@@ -56,19 +56,19 @@ struct KeyReplayTests {
         let bench = KeyBench(rows: [], objects: ["c1"])
         bench.fail("named", .unreachable)
         let store = bench.keyed(isShared: true).byKey()
-        #expect(await store.purge([Self.first]) == [.trouble(.unreachable)])
-        #expect(await store.verify([Self.first]) == [.trouble(.unreachable)])
+        #expect(await store.purge([Self.first]) == [.failure(.unreachable)])
+        #expect(await store.verify([Self.first]) == [.failure(.unreachable)])
         #expect(bench.objects == ["c1"])
     }
 
-    @Test("a trouble with one id, or a hold on its rows, leaves the others alone")
-    func troubles() async {
+    @Test("a failure with one id, or a hold on its rows, leaves the others alone")
+    func failures() async {
         let bench = KeyBench(rows: [], objects: ["c1", "c2", "c3"])
         bench.fail("purge c1", .unusable)
         bench.hold("c2")
         let orders = [Self.first, Self.second, KeyBench.order(2, "c3")]
         let answers = await bench.keyed().byKey().purge(orders)
-        #expect(answers[0] == .trouble(.unusable))
+        #expect(answers[0] == .failure(.unusable))
         guard case .held(_, let names) = answers[1] else {
             Issue.record("\(answers)")
             return

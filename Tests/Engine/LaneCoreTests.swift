@@ -22,7 +22,7 @@ struct LaneCoreTests {
         var fetches = 0
         while let id = calls.popLast(), fetches == 0 {
             let number = Int(id.value.low)
-            let actions = driver.send(driver.revoked(number, .trouble(.throttled(retryAfter: nil))))
+            let actions = driver.send(driver.revoked(number, .failure(.throttled(retryAfter: nil))))
             let after = actions + driver.commit()
             calls += after.calls.map(\.request)
             fetches += after.fetches.count
@@ -38,7 +38,7 @@ struct LaneCoreTests {
             ])
         )
         #expect(driver.commit().calls.count == 3)
-        let actions = driver.answerRevoke(1, .trouble(.misconfigured))
+        let actions = driver.answerRevoke(1, .failure(.misconfigured))
         #expect(actions.reports.contains(.providerPaused(Sample.apple, reason: "misconfigured")))
         #expect(actions.announcements.contains(.parked(.providerPaused)))
         // A call that was under way may still succeed; no other is begun.
@@ -115,7 +115,7 @@ struct LaneCoreTests {
         var saves: [Request] = []
         var answered = 0
         while answered < calls.count {
-            let actions = driver.send(driver.revoked(calls[answered], .trouble(.unreachable)))
+            let actions = driver.send(driver.revoked(calls[answered], .failure(.unreachable)))
             calls += actions.calls.map { Int($0.request.value.low) }
             reports += actions.reports
             saves += actions.commits.flatMap(\.saves)
@@ -148,7 +148,7 @@ struct LaneCoreTests {
         driver.send(.admitted((1...Limits.breakerFailures).map { Sample.loaded($0) }))
         driver.commit()
         for number in 1...Limits.breakerFailures {
-            driver.send(driver.revoked(number, .trouble(.unreachable)))
+            driver.send(driver.revoked(number, .failure(.unreachable)))
         }
         driver.settle()
         driver.now = driver.now + Limits.breakerPauseMin
@@ -167,7 +167,7 @@ struct LaneCoreTests {
         driver.send(.admitted((1...Limits.breakerFailures).map { Sample.loaded($0) }))
         driver.commit()
         for number in 1...Limits.breakerFailures {
-            driver.send(driver.revoked(number, .trouble(.unreachable)))
+            driver.send(driver.revoked(number, .failure(.unreachable)))
         }
         driver.settle()
         driver.core.nextDueAt = Sample.start
@@ -180,7 +180,7 @@ struct LaneCoreTests {
         // More are due; they wait for what becomes of the first.
         #expect(driver.openFetch == nil)
         #expect(driver.commit().calls.map(\.request) == [Sample.request(50)])
-        let failed = driver.send(driver.revoked(50, .trouble(.unreachable)))
+        let failed = driver.send(driver.revoked(50, .failure(.unreachable)))
         #expect(failed.commits.flatMap(\.saves).map(\.id) == [Sample.request(50)])
         driver.settle()
         #expect(driver.openFetch == nil)
@@ -193,7 +193,7 @@ struct LaneCoreTests {
         driver.send(.admitted((1...Limits.breakerFailures).map { Sample.loaded($0) }))
         driver.commit()
         for number in 1...Limits.breakerFailures {
-            driver.send(driver.revoked(number, .trouble(.unreachable)))
+            driver.send(driver.revoked(number, .failure(.unreachable)))
         }
         driver.settle()
         driver.now = driver.now + Limits.breakerPauseMin
@@ -202,7 +202,7 @@ struct LaneCoreTests {
         #expect(first.excluding == failed)
         driver.fetch([Sample.loaded(50)])
         #expect(driver.commit().calls.map(\.request) == [Sample.request(50)])
-        driver.send(driver.revoked(50, .trouble(.unreachable)))
+        driver.send(driver.revoked(50, .failure(.unreachable)))
         driver.settle()
         driver.now = try #require(driver.core.lanes[Sample.apple]?.opensAt)
         driver.core.nextDueAt = driver.now
@@ -222,7 +222,7 @@ struct LaneCoreTests {
         #expect(driver.commit().calls.count == 42)
         for _ in 1...10 {
             for number in 1...12 {
-                let actions = driver.answerRevoke(number, .trouble(.rejected))
+                let actions = driver.answerRevoke(number, .failure(.rejected))
                 #expect(actions.reports.isEmpty)
                 driver.send(.admitted([Sample.loaded(number)]))
                 driver.settle()
@@ -240,7 +240,7 @@ struct LaneCoreTests {
         driver.send(.admitted((1...Limits.breakerFailures).map { Sample.loaded($0) }))
         driver.commit()
         for number in 1...Limits.breakerFailures {
-            driver.send(driver.revoked(number, .trouble(.unreachable)))
+            driver.send(driver.revoked(number, .failure(.unreachable)))
         }
         driver.settle()
         driver.now = driver.now + Limits.breakerPauseMin

@@ -39,7 +39,7 @@ struct ProgressTests {
         broken.send(.admitted((1...40).map { Sample.loaded($0) }))
         broken.settle()
         for number in 1...Limits.breakerFailures {
-            broken.answerRevoke(number, .trouble(.unreachable))
+            broken.answerRevoke(number, .failure(.unreachable))
         }
         #expect(progress(broken, .provider(Sample.apple))?.isDue == false)
     }

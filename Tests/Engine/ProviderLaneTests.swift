@@ -11,7 +11,7 @@ struct ProviderLaneTests {
         #expect(lane.takeCalls(at: Self.start) == 3)
         #expect(lane.callsUnderWay == 3)
         #expect(lane.nextCall(at: Self.start) == nil)
-        #expect(lane.finished(trouble: nil, at: Self.start) == nil)
+        #expect(lane.finished(failure: nil, at: Self.start) == nil)
         #expect(lane.takeCalls(at: Self.start) == 1)
     }
 
@@ -26,7 +26,7 @@ struct ProviderLaneTests {
         let lane = lane(concurrency: 2, calls: 10, codes: 20)
         #expect(lane.takeCalls(at: Self.start) == 2)
         #expect(lane.takeCodes(at: Self.start) == Limits.codeSlots)
-        lane.finished(isCode: true, trouble: nil, at: Self.start)
+        lane.finished(isCode: true, failure: nil, at: Self.start)
         #expect(lane.takeCodes(at: Self.start) == 1)
     }
 
@@ -41,7 +41,7 @@ struct ProviderLaneTests {
         _ = lane.takeCalls(at: Self.start)
         #expect(lane.callsUnderWay == Limits.codeSlots)
         #expect(lane.callsUnderWay + lane.codesUnderWay <= 10 + Limits.codeSlots)
-        lane.finished(isCode: true, trouble: nil, at: Self.start)
+        lane.finished(isCode: true, failure: nil, at: Self.start)
         #expect(lane.takeCalls(at: Self.start) == 1)
     }
 
@@ -84,7 +84,7 @@ struct ProviderLaneTests {
     func jump(_ step: Duration) {
         let lane = lane(concurrency: Limits.breakerFailures, calls: 100)
         #expect(lane.takeCalls(at: Self.start) == Limits.breakerFailures)
-        for _ in 1...Limits.breakerFailures { lane.finished(trouble: .lost, at: Self.start) }
+        for _ in 1...Limits.breakerFailures { lane.finished(failure: .lost, at: Self.start) }
         #expect(lane.takeCalls(at: Self.start) == 0)
         lane.reclock(by: step, at: Self.start + step)
         #expect(lane.takeCalls(at: Self.start + step) == 1, "one shows whether it is back")
@@ -92,22 +92,22 @@ struct ProviderLaneTests {
 
     @Test(
         "failures of the provider open the breaker, one by one",
-        arguments: [Trouble.unreachable, .lost, .unusable]
+        arguments: [EffectFailure.unreachable, .lost, .unusable]
     )
-    func opens(_ trouble: Trouble) {
+    func opens(_ failure: EffectFailure) {
         let lane = lane(concurrency: 100, calls: 100, codes: 5)
         _ = lane.takeCalls(at: Self.start)
         for _ in 1..<Limits.breakerFailures {
-            #expect(lane.finished(trouble: trouble, at: Self.start) == nil)
+            #expect(lane.finished(failure: failure, at: Self.start) == nil)
         }
         #expect(
-            lane.finished(trouble: trouble, at: Self.start)
+            lane.finished(failure: failure, at: Self.start)
                 == Limits.breakerPauseMin
         )
         #expect(lane.opensAt == Self.start + Limits.breakerPauseMin)
         #expect(lane.nextCode(at: Self.start) == nil)
         // Answers of calls that were under way do not make the pause longer.
-        #expect(lane.finished(trouble: trouble, at: Self.start) == nil)
+        #expect(lane.finished(failure: failure, at: Self.start) == nil)
         #expect(lane.opensAt == Self.start + Limits.breakerPauseMin)
     }
 
@@ -115,8 +115,8 @@ struct ProviderLaneTests {
         let lane = lane(concurrency: 100, calls: 100)
         _ = lane.takeCalls(at: Self.start)
         for round in 1...40 {
-            let trouble: Trouble? = round % Limits.breakerFailures == 0 ? nil : .lost
-            #expect(lane.finished(trouble: trouble, at: Self.start) == nil)
+            let failure: EffectFailure? = round % Limits.breakerFailures == 0 ? nil : .lost
+            #expect(lane.finished(failure: failure, at: Self.start) == nil)
         }
         #expect(lane.opensAt == nil)
     }
@@ -124,14 +124,14 @@ struct ProviderLaneTests {
     @Test(
         "an answer about one token never opens the breaker",
         arguments: [
-            Trouble.throttled(retryAfter: nil), .misconfigured, .rejected,
+            EffectFailure.throttled(retryAfter: nil), .misconfigured, .rejected,
         ]
     )
-    func staysClosed(_ trouble: Trouble) {
+    func staysClosed(_ failure: EffectFailure) {
         let lane = lane(concurrency: 100, calls: 100)
         _ = lane.takeCalls(at: Self.start)
         for _ in 1...50 {
-            #expect(lane.finished(trouble: trouble, at: Self.start) == nil)
+            #expect(lane.finished(failure: failure, at: Self.start) == nil)
         }
         #expect(lane.breaker == .closed(failures: 0))
     }
@@ -141,7 +141,7 @@ struct ProviderLaneTests {
         for _ in 1...50 {
             for number in 1...3 { lane.enqueue(call(number)) }
             #expect(lane.takeCalls(at: Self.start) == 3)
-            for _ in 1...3 { #expect(lane.finished(trouble: .unusable, at: Self.start) == nil) }
+            for _ in 1...3 { #expect(lane.finished(failure: .unusable, at: Self.start) == nil) }
         }
         #expect(lane.breaker == .closed(failures: 3))
     }
@@ -152,7 +152,7 @@ struct ProviderLaneTests {
             lane.enqueue(call(number))
             let now = try #require(lane.opensAt)
             #expect(lane.nextCall(at: now) != nil)
-            _ = lane.finished(trouble: .lost, at: now)
+            _ = lane.finished(failure: .lost, at: now)
         }
         let opensAt = try #require(lane.opensAt)
         let openedAt = opensAt - .seconds(256)
@@ -163,13 +163,13 @@ struct ProviderLaneTests {
         #expect(lane.nextCode(at: first - .milliseconds(1)) == nil)
         #expect(lane.nextCode(at: first) == CredentialID(rowID: 1))
         #expect(lane.nextCode(at: first) == nil)
-        #expect(lane.finished(isCode: true, trouble: .unusable, at: first) == nil)
+        #expect(lane.finished(isCode: true, failure: .unusable, at: first) == nil)
         #expect(lane.opensAt == opensAt)
         #expect(lane.nextCall(at: first) == nil)
         let second = first + Limits.codeBackoffMax
         #expect(lane.nextChance(after: first) == second)
         #expect(lane.nextCode(at: second) == CredentialID(rowID: 2))
-        #expect(lane.finished(isCode: true, trouble: nil, at: second) == nil)
+        #expect(lane.finished(isCode: true, failure: nil, at: second) == nil)
         #expect(lane.takeCodes(at: second) == 1)
         #expect(lane.takeCalls(at: second) == 1)
     }
@@ -189,11 +189,11 @@ struct ProviderLaneTests {
         for number in 1...2 { lane.enqueue(call(number)) }
         let before = lane.callsUnderWay
         #expect(lane.nextCall(at: opensAt) != nil)
-        #expect(lane.finished(trouble: .sealBroken, at: opensAt) == nil)
+        #expect(lane.finished(failure: .sealBroken, at: opensAt) == nil)
         #expect(lane.callsUnderWay == before)
         #expect(lane.breaker != .closed(failures: 0))
         #expect(lane.nextCall(at: opensAt) != nil)
-        #expect(lane.finished(trouble: .lost, at: opensAt) == .seconds(2))
+        #expect(lane.finished(failure: .lost, at: opensAt) == .seconds(2))
     }
 
     @Test func `an open breaker lets one probe through when its pause is over`() {
@@ -207,7 +207,7 @@ struct ProviderLaneTests {
         #expect(lane.nextCall(at: opensAt) == nil)
         #expect(lane.nextCode(at: opensAt) == nil)
         #expect(lane.opensAt == nil)
-        #expect(lane.finished(trouble: nil, at: opensAt) == nil)
+        #expect(lane.finished(failure: nil, at: opensAt) == nil)
         #expect(lane.breaker == .closed(failures: 0))
         #expect(lane.takeCalls(at: opensAt) == 4)
     }
@@ -220,7 +220,7 @@ struct ProviderLaneTests {
             let now = try #require(lane.opensAt)
             #expect(lane.nextCall(at: now) != nil)
             pauses.append(
-                try #require(lane.finished(trouble: .unreachable, at: now))
+                try #require(lane.finished(failure: .unreachable, at: now))
             )
             #expect(lane.opensAt == now + pauses[number])
         }
@@ -233,11 +233,11 @@ struct ProviderLaneTests {
         lane.enqueue(call(1))
         let now = Self.start + Limits.breakerPauseMin
         _ = lane.nextCall(at: now)
-        lane.finished(trouble: nil, at: now)
+        lane.finished(failure: nil, at: now)
         for number in 0..<20 { lane.enqueue(call(number)) }
         _ = lane.takeCalls(at: now)
         let pauses = (1...Limits.breakerFailures).compactMap { _ in
-            lane.finished(trouble: .lost, at: now)
+            lane.finished(failure: .lost, at: now)
         }
         #expect(pauses == [Limits.breakerPauseMin])
     }
@@ -252,7 +252,7 @@ struct ProviderLaneTests {
         lane.gaveUp(isCode: false, at: now)
         #expect(lane.callsUnderWay == before)
         #expect(lane.nextCall(at: now) != nil)
-        #expect(lane.finished(trouble: .lost, at: now) == .seconds(2))
+        #expect(lane.finished(failure: .lost, at: now) == .seconds(2))
     }
 
     @Test func `a code that is not sent gives its slot back and closes nothing`() {
@@ -282,7 +282,7 @@ struct ProviderLaneTests {
     @Test func `a full lane whose breaker may be probed arms no timer`() {
         let lane = lane(concurrency: 20, calls: 20)
         _ = lane.takeCalls(at: Self.start)
-        for _ in 1...Limits.breakerFailures { lane.finished(trouble: .lost, at: Self.start) }
+        for _ in 1...Limits.breakerFailures { lane.finished(failure: .lost, at: Self.start) }
         lane.adopt(LaneLimits(concurrency: 1))
         lane.enqueue(call(1))
         let opensAt = Self.start + Limits.breakerPauseMin
@@ -307,7 +307,7 @@ struct ProviderLaneTests {
         lane.adopt(LaneLimits(concurrency: 4))
         #expect(lane.takeCalls(at: Self.start) == 3)
         lane.adopt(LaneLimits(concurrency: 1))
-        lane.finished(trouble: nil, at: Self.start)
+        lane.finished(failure: nil, at: Self.start)
         #expect(lane.takeCalls(at: Self.start) == 0)
     }
 
@@ -331,7 +331,7 @@ struct ProviderLaneTests {
         _ = lane.takeCalls(at: Self.start)
         if rate != nil { lane.adopt(LaneLimits(concurrency: 100, ratePerSecond: rate)) }
         for _ in 1...Limits.breakerFailures {
-            lane.finished(trouble: .lost, at: Self.start)
+            lane.finished(failure: .lost, at: Self.start)
         }
         return lane
     }

@@ -136,15 +136,15 @@ struct RenewalTests {
     @Test(
         "an answer that nobody heard leaves the token in doubt, one that never was leaves none",
         arguments: [
-            (Trouble.lost, true), (.unusable, true), (.unreachable, false),
+            (EffectFailure.lost, true), (.unusable, true), (.unreachable, false),
             (.throttled(retryAfter: nil), false), (.misconfigured, false),
         ]
     )
-    func doubt(trouble: Trouble, isInDoubt: Bool) throws {
+    func doubt(failure: EffectFailure, isInDoubt: Bool) throws {
         let driver = Self.driver()
         _ = Self.found(driver, 1)
         _ = Self.begun(driver, 1)
-        let actions = driver.send(.renewed(Sample.credential(1), .trouble(trouble)))
+        let actions = driver.send(.renewed(Sample.credential(1), .failure(failure)))
         let ended = try #require(actions.commits.flatMap(\.self).endedRenewals.first)
         guard case .failed(let retryAt, isInDoubt) = ended.outcome else {
             Issue.record("\(ended.outcome)")
@@ -158,7 +158,7 @@ struct RenewalTests {
         let driver = Self.driver()
         _ = Self.found(driver, 1, 2)
         _ = Self.begun(driver, 1)
-        let actions = driver.send(.renewed(Sample.credential(1), .trouble(.misconfigured)))
+        let actions = driver.send(.renewed(Sample.credential(1), .failure(.misconfigured)))
         #expect(actions.commits.flatMap(\.self).begunRenewals.isEmpty)
         #expect(driver.core.laneHealth(Sample.apple)?.isPaused == true)
     }

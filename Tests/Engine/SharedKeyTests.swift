@@ -71,11 +71,11 @@ struct SharedKeyTests {
         let keyed = bench.keyed(isShared: true)
         _ = await bench.source().purge([Self.first])
         bench.fail("keep", .unusable)
-        #expect(await keyed.purge([Self.first]) == [.trouble(.unusable)])
+        #expect(await keyed.purge([Self.first]) == [.failure(.unusable)])
         #expect(bench.objects == ["w"])
         bench.fail("keep", nil)
         bench.fail("purge w", .lost)
-        #expect(await keyed.purge([Self.first]) == [.trouble(.lost)])
+        #expect(await keyed.purge([Self.first]) == [.failure(.lost)])
         #expect(await keyed.verify([Self.first]) == [.remaining(1)])
         bench.fail("purge w", nil)
         _ = await keyed.purge([Self.first])
@@ -91,8 +91,8 @@ struct SharedKeyTests {
         let keyed = bench.keyed(isShared: true)
         _ = await bench.source().purge([Self.first])
         bench.fail("named", .unreachable)
-        #expect(await keyed.purge([Self.first]) == [.trouble(.unreachable)])
-        #expect(await keyed.plan(Self.second) == .trouble(.unreachable))
+        #expect(await keyed.purge([Self.first]) == [.failure(.unreachable)])
+        #expect(await keyed.plan(Self.second) == .failure(.unreachable))
         #expect(bench.objects == ["w"])
     }
 
@@ -109,39 +109,39 @@ struct SharedKeyTests {
         #expect(plan == .items([PlanItem(name: "files", action: .delete, count: 1), stays]))
     }
 
-    @Test("what nobody owns goes however new it is; one's own objects keep the time fence")
-    func fence() async {
-        let recorder = FenceRecorder()
+    @Test("what nobody owns goes however new it is; one's own objects keep the time cutoff")
+    func cutoff() async {
+        let recorder = CutoffRecorder()
         for isShared in [true, false] {
             let bench = KeyBench(rows: [("u1", "w")])
             _ = await bench.source().purge([Self.first])
             _ = await bench.keyed(isShared: isShared, inner: recorder).purge([Self.first])
         }
-        #expect(await recorder.fences == [.distantFuture, Sample.start])
+        #expect(await recorder.cutoffs == [.distantFuture, Sample.start])
     }
 
     @Test("a plan says what has no date, unless that is no matter")
     func undated() async {
         let bench = KeyBench(rows: [("u1", "v"), ("u1", "w")])
         for isShared in [true, false] {
-            let keyed = bench.keyed(isShared: isShared, inner: FenceRecorder())
+            let keyed = bench.keyed(isShared: isShared, inner: CutoffRecorder())
             let item = PlanItem(
                 name: "notes",
                 action: .delete,
                 count: 6,
                 undatedCount: isShared ? 0 : 2,
-                isUnfenced: !isShared
+                hasNoTimestamps: !isShared
             )
             #expect(await keyed.plan(Self.first) == .items([item]))
         }
     }
 
-    private actor FenceRecorder: PurgeTarget {
+    private actor CutoffRecorder: PurgeTarget {
         nonisolated let name = TargetName("crm")
-        private(set) var fences: [WallTime] = []
+        private(set) var cutoffs: [WallTime] = []
 
         func purge(_ orders: [PurgeOrder]) async -> [PurgeAnswer] {
-            fences += orders.map(\.fence)
+            cutoffs += orders.map(\.cutoff)
             return orders.map { _ in .done(PurgeCounts()) }
         }
 
@@ -153,7 +153,7 @@ struct SharedKeyTests {
                     action: .delete,
                     count: 3,
                     undatedCount: 1,
-                    isUnfenced: true
+                    hasNoTimestamps: true
                 )
             ])
         }

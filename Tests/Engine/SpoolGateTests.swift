@@ -56,13 +56,13 @@ struct SpoolGateTests {
     @Test func `a credential that the read brings is revoked before anything is purged`() {
         let driver = driver()
         driver.send(.admitted([loaded(1)]))
-        var news = IdentityNews(
+        var update = IdentityUpdate(
             snapshot: Sample.snapshot(1),
             credentials: [Sample.credential(1): Sample.sealed(1)],
             openRequests: [Sample.request(1)]
         )
-        news.isSubjectMismatch = false
-        driver.send(.news(news), .spoolRead(.read))
+        update.isSubjectMismatch = false
+        driver.send(.update(update), .spoolRead(.read))
         let actions = driver.settle()
         #expect(actions.purges.isEmpty)
         #expect(actions.calls.map(\.request) == [Sample.request(1)])

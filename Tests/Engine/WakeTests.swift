@@ -70,19 +70,19 @@ struct WakeTests {
         driver.send(.codes([Sample.code(1)]))
         driver.commit()
         driver.send(.exchanged(Sample.credential(1), ExchangeResult(event: .exchanged)))
-        var news = IdentityNews(
+        var update = IdentityUpdate(
             snapshot: Sample.snapshot(1, credentials: []),
             credentials: [:],
             openRequests: []
         )
-        news.isSubjectMismatch = true
-        #expect(driver.commit([news]).reports == [.subjectMismatch(Sample.apple)])
+        update.isSubjectMismatch = true
+        #expect(driver.commit([update]).reports == [.subjectMismatch(Sample.apple)])
     }
 
     @Test func `only bits that do not fit burn a credential`() {
         for kind in VaultError.Kind.allCases {
-            let trouble = VaultError(kind: kind).trouble
-            #expect(trouble == (kind == .broken ? .sealBroken : .vaultSealed))
+            let failure = VaultError(kind: kind).failure
+            #expect(failure == (kind == .broken ? .sealBroken : .vaultSealed))
         }
     }
 
@@ -90,7 +90,7 @@ struct WakeTests {
         let driver = CoreDriver.idle()
         driver.send(.admitted([Sample.loaded(1)]))
         driver.commit()
-        let actions = driver.answerRevoke(1, .trouble(.vaultSealed))
+        let actions = driver.answerRevoke(1, .failure(.vaultSealed))
         #expect(actions.announcements.contains(.vaultKeyMissing(Sample.apple)))
         #expect(actions.changed.last?.phase.parkReason == .vaultSealed)
         #expect(driver.core.laneHealth(Sample.apple)?.inFlightCount == 0)

@@ -106,7 +106,7 @@ struct WindowTests {
         let driver = CoreDriver.idle()
         driver.send(.admitted([Sample.loaded(1)]))
         driver.commit()
-        driver.answerRevoke(1, .trouble(.throttled(retryAfter: .seconds(60))))
+        driver.answerRevoke(1, .failure(.throttled(retryAfter: .seconds(60))))
         #expect(driver.core.window.keys.isEmpty)
         let wake = driver.core.wakeTime(after: driver.now)
         #expect(wake.map { $0 >= Sample.start + .seconds(60) } ?? false)
@@ -238,16 +238,16 @@ struct WindowTests {
         #expect(!driver.commit().calls.isEmpty)
     }
 
-    @Test func `news of an identity reach the open request, also outside the window`() throws {
+    @Test func `update of an identity reach the open request, also outside the window`() throws {
         let driver = CoreDriver.idle()
         let token = Sample.credential(50)
         let work = CredentialWork(id: token, kind: .refreshToken, step: .stored)
-        let news = IdentityNews(
+        let update = IdentityUpdate(
             snapshot: Sample.snapshot(1, credentials: [work]),
             credentials: [token: Sample.sealed(50)],
             openRequests: [Sample.request(1)]
         )
-        let load = try #require(driver.send(.news(news)).loads.first)
+        let load = try #require(driver.send(.update(update)).loads.first)
         let loaded = Sample.loaded(1, provider: nil, notBefore: Sample.start)
         driver.send(.loaded(load.read, [loaded], asked: load.ids))
         let calls = driver.commit().calls

@@ -9,8 +9,8 @@ struct WrongEndpointTests {
         let driver = CoreDriver.idle(Sample.configuration(concurrency: 4))
         driver.send(.admitted((1...2).map { Sample.loaded($0) }))
         let calls = driver.commit().calls.map { Int($0.request.value.low) }
-        let answer = Trouble.wrongEndpoint(Refusal(status: 404))
-        let actions = driver.answerRevoke(calls[0], .trouble(answer))
+        let answer = EffectFailure.wrongEndpoint(Refusal(status: 404))
+        let actions = driver.answerRevoke(calls[0], .failure(answer))
         #expect(
             actions.reports == [
                 .breakerOpened(
@@ -28,8 +28,8 @@ struct WrongEndpointTests {
             let caller = ProviderLane.Caller.code(CredentialID(rowID: Int64(number)))
             lane.enqueue(code: CredentialID(rowID: Int64(number)))
             _ = lane.nextCode(at: Sample.start)
-            let refused = Trouble.refused(Refusal(status: 422))
-            #expect(lane.finished(caller, trouble: refused, at: Sample.start) == nil)
+            let refused = EffectFailure.refused(Refusal(status: 422))
+            #expect(lane.finished(caller, failure: refused, at: Sample.start) == nil)
         }
         #expect(lane.isTrusted)
     }
@@ -38,14 +38,14 @@ struct WrongEndpointTests {
         let driver = CoreDriver.idle(Sample.configuration(concurrency: 4))
         driver.send(.admitted((1...2).map { Sample.loaded($0) }))
         let calls = driver.commit().calls.map { Int($0.request.value.low) }
-        let answer = Trouble.wrongEndpoint(Refusal(status: 404))
-        _ = driver.answerRevoke(calls[0], .trouble(answer))
-        #expect(driver.core.laneHealth(Sample.apple)?.lastTrouble == "wrong_endpoint")
+        let answer = EffectFailure.wrongEndpoint(Refusal(status: 404))
+        _ = driver.answerRevoke(calls[0], .failure(answer))
+        #expect(driver.core.laneHealth(Sample.apple)?.lastFailure == "wrong_endpoint")
         #expect(driver.core.laneHealth(Sample.apple)?.breaker != .closed)
         let closed = driver.send(.works(Sample.apple))
         #expect(closed.reports == [.breakerClosed(Sample.apple)])
         #expect(driver.core.laneHealth(Sample.apple)?.breaker == .closed)
-        #expect(driver.core.laneHealth(Sample.apple)?.lastTrouble == nil)
+        #expect(driver.core.laneHealth(Sample.apple)?.lastFailure == nil)
         #expect(driver.send(.works(Sample.apple)).reports.isEmpty)
     }
 }

@@ -41,7 +41,7 @@ struct IdentityToolkitTests {
     }
 
     @Test(
-        "a fault is trouble and never an account that is gone",
+        "a fault is failure and never an account that is gone",
         arguments: [
             (FaultKind.serverError, "unusable_answer"), (.html, "unusable_answer"),
             (.wrongContentType, "unusable_answer"), (.truncated, "lost"), (.reset, "lost"),
@@ -53,11 +53,11 @@ struct IdentityToolkitTests {
             let accounts = try bench.accounts()
             let user = try #require(UserID("u1"))
             bench.sandbox.inject(kind, at: .data)
-            guard case .trouble(let trouble) = await accounts.find(user) else {
-                Issue.record("no trouble")
+            guard case .failure(let failure) = await accounts.find(user) else {
+                Issue.record("no failure")
                 return
             }
-            #expect(trouble.code == code)
+            #expect(failure.code == code)
             bench.sandbox.inject(kind, at: .data)
             #expect(Self.word(await accounts.delete(user)) == code)
         }
@@ -90,7 +90,7 @@ struct IdentityToolkitTests {
         switch change {
         case .done: "done"
         case .none: "none"
-        case .trouble(let trouble): trouble.code
+        case .failure(let failure): failure.code
         }
     }
 }

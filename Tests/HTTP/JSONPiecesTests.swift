@@ -7,14 +7,14 @@ import Testing
     /// What the pieces of a text have, parts of it given as they come; `nil` when it is refused.
     private static func read(_ text: String, partMax: Int = 5000) -> (names: [String], count: Int)?
     {
-        var dice = SeededGenerator(seed: UInt64(text.utf8.count))
+        var random = SeededGenerator(seed: UInt64(text.utf8.count))
         var pieces = JSONPieces()
         var names: [String] = []
         var count = 0
         var rest = Array(text.utf8)[...]
         do {
             while !rest.isEmpty {
-                let part = rest.prefix(.random(in: 1...partMax, using: &dice))
+                let part = rest.prefix(.random(in: 1...partMax, using: &random))
                 rest = rest.dropFirst(part.count)
                 guard let piece = try pieces.take(part) else { continue }
                 names += Self.names(piece)

@@ -86,7 +86,7 @@ struct ServiceAccountTests {
     private static func text(_ answer: ServiceAccountTokenSource.Answer) -> String {
         switch answer {
         case .token(let secret): secret.exposeText()
-        case .trouble(let trouble): trouble.code
+        case .failure(let failure): failure.code
         }
     }
 

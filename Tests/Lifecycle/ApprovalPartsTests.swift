@@ -32,7 +32,7 @@ struct ApprovalPartsTests {
     /// A deletion with two targets whose plan was compared right before the purge.
     private static func purging(holds: [TargetHold] = []) throws -> Machine {
         var machine = Machine(targets: [Sample.database, second])
-        machine.around.holds = holds
+        machine.environment.holds = holds
         try machine.approve(plan())
         try machine.revokeApproved()
         try machine.send(.planned(.made(plan())))
@@ -60,7 +60,7 @@ struct ApprovalPartsTests {
         #expect(machine.request.purges.map(\.isBusy) == [false, true])
         try Self.done(&machine, Self.second)
         #expect(machine.request.phase.parkReason == .onHold)
-        machine.around.holds = []
+        machine.environment.holds = []
         #expect(try machine.send(.due) == [.plan, .announce(.resumed)])
         let sources: [PlanSource] = [.asked(Sample.database), .kept(Self.part(Self.second, 1))]
         #expect(machine.request.planSources == sources)
@@ -70,7 +70,7 @@ struct ApprovalPartsTests {
     @Test func `what differs of a target that was held asks again, and then begins`() throws {
         var machine = try Self.purging(holds: [Self.hold])
         try Self.done(&machine, Self.second)
-        machine.around.holds = []
+        machine.environment.holds = []
         try machine.send(.due)
         let changed = try machine.send(.planned(.made(Self.plan(2))))
         #expect(changed == [.announce(.planChanged), .announce(.parked(.awaitingApproval))])
@@ -89,10 +89,10 @@ struct ApprovalPartsTests {
 
     @Test func `a target that was paused is compared when it no longer is`() throws {
         var machine = try Self.purging()
-        machine.around.pausedTargets = [Self.second]
+        machine.environment.pausedTargets = [Self.second]
         try machine.send(.due)
         #expect(try Self.done(&machine, Sample.database) == [.announce(.parked(.targetPaused))])
-        machine.around.pausedTargets = []
+        machine.environment.pausedTargets = []
         #expect(try machine.send(.due) == [.plan, .announce(.resumed)])
         let sources: [PlanSource] = [.kept(Self.part(Sample.database, 1)), .asked(Self.second)]
         #expect(machine.request.planSources == sources)
@@ -100,7 +100,7 @@ struct ApprovalPartsTests {
 
     @Test func `a later try is compared with what may be left, and what follows it anew`() throws {
         var machine = try Self.purging()
-        try machine.answer(purge: .trouble(.unreachable))
+        try machine.answer(purge: .failure(.unreachable))
         #expect(try machine.sendDue() == [.plan])
         #expect(
             machine.request.planSources
@@ -112,9 +112,9 @@ struct ApprovalPartsTests {
 
     @Test func `a store that cannot be asked holds up no other`() throws {
         var machine = try Self.purging()
-        try machine.answer(purge: .trouble(.unreachable))
+        try machine.answer(purge: .failure(.unreachable))
         try machine.sendDue()
-        try machine.send(.planned(.trouble(Self.second, .unreachable)))
+        try machine.send(.planned(.failure(Self.second, .unreachable)))
         #expect(try machine.sendDue() == [.plan])
         let kept = PlanSource.kept(Self.part(Self.second, 1))
         #expect(machine.request.planSources == [.rest(of: Self.part(Sample.database, 1)), kept])
@@ -141,14 +141,14 @@ struct ApprovalPartsTests {
         for isHeld in [true, false] {
             var machine = try Self.purging()
             let mayPurge = {
-                machine.request.mayPurge(Sample.database, at: machine.now, machine.around)
+                machine.request.mayPurge(Sample.database, at: machine.now, machine.environment)
             }
             #expect(mayPurge())
-            if isHeld { machine.around.holds = [Self.hold] }
-            if !isHeld { machine.around.pausedTargets = [Sample.database] }
+            if isHeld { machine.environment.holds = [Self.hold] }
+            if !isHeld { machine.environment.pausedTargets = [Sample.database] }
             try machine.send(.due)
             #expect(!mayPurge())
-            (machine.around.holds, machine.around.pausedTargets) = ([], [])
+            (machine.environment.holds, machine.environment.pausedTargets) = ([], [])
             try machine.send(.due)
             #expect(!mayPurge())
             // The engine takes the order back, and it is compared.
@@ -161,15 +161,15 @@ struct ApprovalPartsTests {
     @Test func `what waits for its turn for long may not be purged as compared`() throws {
         var machine = try Self.purging()
         machine.pass(Limits.comparisonLifetime)
-        #expect(machine.request.mayPurge(Sample.database, at: machine.now, machine.around))
+        #expect(machine.request.mayPurge(Sample.database, at: machine.now, machine.environment))
         machine.pass(.milliseconds(1))
-        #expect(!machine.request.mayPurge(Sample.database, at: machine.now, machine.around))
+        #expect(!machine.request.mayPurge(Sample.database, at: machine.now, machine.environment))
     }
 
     @Test func `turned on while a purge runs it stops before the next target`() throws {
         var machine = Machine(targets: [Sample.database, Self.second])
         try machine.revokeEverything()
-        machine.around.isApprovalRequired = true
+        machine.environment.isApprovalRequired = true
         #expect(try Self.done(&machine, Sample.database) == [.plan])
         #expect(machine.request.planSources == [.asked(Self.second)])
         let plan = PurgePlan(

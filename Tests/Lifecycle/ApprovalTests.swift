@@ -6,7 +6,7 @@ struct ApprovalTests {
     private func waiting(_ plan: PurgePlan = Sample.plan()) throws -> Machine {
         var machine = Machine()
         machine.request.submittedBy = Sample.submitter
-        machine.around.isApprovalRequired = true
+        machine.environment.isApprovalRequired = true
         try machine.send(.due)
         try machine.send(.planned(.made(plan)))
         return machine
@@ -15,7 +15,7 @@ struct ApprovalTests {
     @Test func `nothing is revoked before somebody else approved the plan`() throws {
         var machine = Machine()
         machine.request.submittedBy = Sample.submitter
-        machine.around.isApprovalRequired = true
+        machine.environment.isApprovalRequired = true
         #expect(try machine.send(.due) == [.plan])
         #expect(machine.request.isBusy)
         let shown = try machine.send(.planned(.made(Sample.plan())))
@@ -35,7 +35,7 @@ struct ApprovalTests {
     @Test func `a request of nobody needs the word of two operators for one plan`() throws {
         var machine = Machine()
         machine.request.isAnonymous = true
-        machine.around.isApprovalRequired = true
+        machine.environment.isApprovalRequired = true
         try machine.send(.due)
         try machine.send(.planned(.made(Sample.plan())))
         let (first, second) = (Sample.submitter, Sample.approver)
@@ -104,8 +104,8 @@ struct ApprovalTests {
         var machine = try waiting()
         try machine.send(.approve(Sample.plan().hash, by: Sample.approver))
         let second = IdentityID(TimeOrderedID(high: 1, low: 2))
-        let news = try machine.send(.identityChanged(Sample.snapshot(identity: second)))
-        #expect(news.first == .announce(.planChanged) && news.contains(.plan))
+        let update = try machine.send(.identityChanged(Sample.snapshot(identity: second)))
+        #expect(update.first == .announce(.planChanged) && update.contains(.plan))
         // The plan without it decides nothing any more.
         #expect(try machine.send(.planned(.made(Sample.plan()))) == [.plan])
         let plan = Sample.plan(rows: 1, links: machine.request.links)
@@ -118,27 +118,27 @@ struct ApprovalTests {
     @Test func `turned on it stops a deletion whose purge has not begun`() throws {
         var machine = Machine()
         try machine.send(.due)
-        machine.around.isApprovalRequired = true
+        machine.environment.isApprovalRequired = true
         // The call under way is heard; the next one is not made.
         #expect(try machine.answer(check: .live) == [.plan])
         try machine.send(.planned(.made(Sample.plan())))
         #expect(machine.request.phase.parkReason == .awaitingApproval)
-        machine.around.isApprovalRequired = false
+        machine.environment.isApprovalRequired = false
         #expect(try machine.send(.due) == [.revoke, .announce(.resumed)])
         try machine.answer(revoke: .success)
-        machine.around.isApprovalRequired = true
+        machine.environment.isApprovalRequired = true
         #expect(try machine.answer(purge: .done(PurgeCounts())) == [.verify(Sample.database)])
     }
 
     @Test func `a store that cannot be asked delays the plan and changes nothing else`() throws {
         var machine = Machine()
-        machine.around.isApprovalRequired = true
+        machine.environment.isApprovalRequired = true
         try machine.send(.due)
-        try machine.send(.planned(.trouble(Sample.database, .unreachable)))
+        try machine.send(.planned(.failure(Sample.database, .unreachable)))
         #expect(machine.request.phase == .open(.revoking) && !machine.request.isBusy)
-        #expect(machine.request.approval?.lastTrouble == "unreachable")
+        #expect(machine.request.approval?.lastFailure == "unreachable")
         #expect(try machine.sendDue() == [.plan])
-        let broken = try machine.send(.planned(.trouble(Sample.database, .misconfigured)))
+        let broken = try machine.send(.planned(.failure(Sample.database, .misconfigured)))
         #expect(broken == [.pauseTarget(Sample.database), .announce(.parked(.targetPaused))])
         #expect(try machine.send(.due) == [.plan, .announce(.resumed)])
         try machine.send(.postponed(.plan, until: machine.now + .seconds(9)))
@@ -147,7 +147,7 @@ struct ApprovalTests {
 
     @Test func `a revocation alone needs no approval`() throws {
         var machine = Machine(.revokeTokens)
-        machine.around.isApprovalRequired = true
+        machine.environment.isApprovalRequired = true
         #expect(try machine.send(.due) == [.check])
         #expect(throws: OperationRefusal.noPlan) {
             try machine.send(.approve(Sample.plan().hash, by: Sample.approver))
@@ -173,16 +173,16 @@ struct ApprovalTests {
         ]
         let texts = others.map { text($0) } + [text([item]), text([item], user: [1, 3])]
         #expect(Set(texts).count == texts.count)
-        // What the fence leaves alone changes nothing of what would be done.
-        let fenced = PlanItem(
+        // What the cutoff leaves alone changes nothing of what would be done.
+        let newer = PlanItem(
             name: "posts",
             action: .keep,
             reason: "tax",
             count: 3,
-            fencedCount: 9,
+            newerCount: 9,
             undatedCount: 2,
-            isUnfenced: true
+            hasNoTimestamps: true
         )
-        #expect(text([fenced]) == text([item]))
+        #expect(text([newer]) == text([item]))
     }
 }

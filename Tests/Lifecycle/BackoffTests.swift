@@ -12,7 +12,7 @@ struct BackoffTests {
 
     @Test("delays use the whole range up to the ceiling", arguments: ceilings)
     func ceiling(_ failures: Int, _ ceiling: Duration) throws {
-        let delays = sample { Backoff.delay(failures: failures, dice: &$0) }
+        let delays = sample { Backoff.delay(failures: failures, random: &$0) }
         #expect(try #require(delays.min()) >= .milliseconds(1))
         #expect(try #require(delays.max()) <= ceiling)
         // Full jitter: 2,000 throws that miss a tenth at either end would be a wonder.
@@ -26,7 +26,7 @@ struct BackoffTests {
             + [(.seconds(-5), .milliseconds(1))]
     )
     func cap(_ cap: Duration, _ longest: Duration) {
-        for delay in sample({ Backoff.delay(failures: 30, cap: cap, dice: &$0) }) {
+        for delay in sample({ Backoff.delay(failures: 30, cap: cap, random: &$0) }) {
             #expect(delay >= .milliseconds(1))
             #expect(delay <= longest)
         }
@@ -44,28 +44,28 @@ struct BackoffTests {
 
     @Test("Retry-After is clamped and never undercut", arguments: hints)
     func hint(_ hint: Duration, _ least: Duration, _ most: Duration) {
-        for delay in sample({ Backoff.delay(failures: 1, retryAfter: hint, dice: &$0) }) {
+        for delay in sample({ Backoff.delay(failures: 1, retryAfter: hint, random: &$0) }) {
             #expect(delay >= least)
             #expect(delay <= most)
         }
     }
 
     @Test func `everybody who was told the same comes back at another time`() {
-        let delays = sample { dice in
-            Backoff.delay(failures: 9, retryAfter: .seconds(60), dice: &dice)
+        let delays = sample { random in
+            Backoff.delay(failures: 9, retryAfter: .seconds(60), random: &random)
         }
         #expect(Set(delays).count > 1000)
         #expect(delays.allSatisfy { $0 <= .seconds(120) })
     }
 
     @Test func `one seed gives one sequence`() {
-        let first = sample { Backoff.delay(failures: 12, dice: &$0) }
-        let second = sample { Backoff.delay(failures: 12, dice: &$0) }
+        let first = sample { Backoff.delay(failures: 12, random: &$0) }
+        let second = sample { Backoff.delay(failures: 12, random: &$0) }
         #expect(first == second)
     }
 
     private func sample(_ delay: (inout SeededGenerator) -> Duration) -> [Duration] {
-        var dice = SeededGenerator(seed: 11)
-        return (0..<2000).map { _ in delay(&dice) }
+        var random = SeededGenerator(seed: 11)
+        return (0..<2000).map { _ in delay(&random) }
     }
 }

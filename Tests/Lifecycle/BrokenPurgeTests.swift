@@ -28,7 +28,7 @@ struct BrokenPurgeTests {
         try machine.send(.retry)
         try machine.answer(purge: .stopped)
         try machine.answer(purge: .done(Self.counts))
-        try machine.send(.verified(Sample.database, .trouble(.unreachable)))
+        try machine.send(.verified(Sample.database, .failure(.unreachable)))
         try machine.sendDue()
         try machine.answer(verify: .clean)
         #expect(machine.request.phase == .completed)
@@ -36,9 +36,9 @@ struct BrokenPurgeTests {
         #expect(machine.request.purges[0].counts.workedCount == 6)
     }
 
-    @Test func `one that ended in a trouble leaves the counts at least`() throws {
+    @Test func `one that ended in a failure leaves the counts at least`() throws {
         var machine = try Self.purging()
-        try machine.answer(purge: .trouble(.lost))
+        try machine.answer(purge: .failure(.lost))
         try machine.sendDue()
         try machine.answer(purge: .done(Self.counts))
         #expect(Self.isAtLeast(machine))

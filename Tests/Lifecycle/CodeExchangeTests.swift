@@ -13,13 +13,13 @@ struct CodeExchangeTests {
             case .exchanged: .exchanged
             case .refused: .refused
             case .restarted: .restarted
-            case .unreachable: .trouble(.unreachable)
-            case .throttled: .trouble(.throttled(retryAfter: nil))
-            case .lost: .trouble(.lost)
-            case .unusable: .trouble(.unusable)
-            case .misconfigured: .trouble(.misconfigured)
-            case .sealBroken: .trouble(.sealBroken)
-            case .vaultSealed: .trouble(.vaultSealed)
+            case .unreachable: .failure(.unreachable)
+            case .throttled: .failure(.throttled(retryAfter: nil))
+            case .lost: .failure(.lost)
+            case .unusable: .failure(.unusable)
+            case .misconfigured: .failure(.misconfigured)
+            case .sealBroken: .failure(.sealBroken)
+            case .vaultSealed: .failure(.vaultSealed)
             }
         }
 
@@ -68,12 +68,12 @@ struct CodeExchangeTests {
     )
     func retry(_ retryAfter: Duration?) {
         var exchange = exchange(.exchanging)
-        var dice = SeededGenerator(seed: 3)
+        var random = SeededGenerator(seed: 3)
         let now = Sample.start
         let effects = exchange.handle(
-            .trouble(.throttled(retryAfter: retryAfter)),
+            .failure(.throttled(retryAfter: retryAfter)),
             now: now,
-            dice: &dice
+            random: &random
         )
         guard case .retry(let delay) = effects.first else {
             Issue.record("no retry")
@@ -87,8 +87,8 @@ struct CodeExchangeTests {
 
     @Test func `a code from the future is not too old`() {
         var exchange = exchange(.pending)
-        var dice = SeededGenerator(seed: 3)
-        let effects = exchange.handle(.begin, now: .distantPast, dice: &dice)
+        var random = SeededGenerator(seed: 3)
+        let effects = exchange.handle(.begin, now: .distantPast, random: &random)
         #expect(effects == [.exchange])
     }
 
@@ -109,12 +109,12 @@ struct CodeExchangeTests {
 
     private func outcome(of column: Column, in phase: CodeExchange.Phase) -> String {
         var exchange = exchange(phase)
-        var dice = SeededGenerator(seed: 3)
+        var random = SeededGenerator(seed: 3)
         let before = exchange
         let effects = exchange.handle(
             column.event,
             now: Sample.start + column.age,
-            dice: &dice
+            random: &random
         )
         if exchange == before, effects.isEmpty { return "." }
         let words = effects.map { effect in

@@ -16,8 +16,8 @@ struct DependentTargetTests {
         holds: [TargetHold] = []
     ) throws -> Machine {
         var machine = Machine(targets: targets)
-        machine.around.keySources = [files: Sample.database]
-        machine.around.holds = holds
+        machine.environment.keySources = [files: Sample.database]
+        machine.environment.holds = holds
         try machine.revokeEverything()
         return machine
     }
@@ -54,7 +54,7 @@ struct DependentTargetTests {
         let targets = [Self.files, Sample.database]
         for isParking in [true, false] {
             var machine = try Self.machine(targets)
-            if isParking { machine.around.keyedTargetsToPark = [Self.files] }
+            if isParking { machine.environment.keyedTargetsToPark = [Self.files] }
             try machine.send(.purged(Sample.database, Self.done))
             try machine.send(.purged(Self.files, .done(Sample.notLookedFor)))
             let next = try machine.send(.verified(Sample.database, .clean))
@@ -93,7 +93,7 @@ struct DependentTargetTests {
     /// Purged without keys; an operator went on.
     private static func abandonedWithoutKeys() throws -> Machine {
         var machine = try Self.machine([Self.files, Sample.database])
-        machine.around.keyedTargetsToPark = [Self.files]
+        machine.environment.keyedTargetsToPark = [Self.files]
         try machine.send(.purged(Sample.database, Self.done))
         try machine.send(.purged(Self.files, .done(Sample.notLookedFor)))
         try machine.send(.verified(Sample.database, .clean))
@@ -132,7 +132,7 @@ struct DependentTargetTests {
     @Test("a retry that finds rows in the source does not complete before they are gone")
     func rowsPutBack() throws {
         var machine = try Self.machine([Sample.database, Self.files])
-        machine.around.keyedTargetsToPark = [Self.files]
+        machine.environment.keyedTargetsToPark = [Self.files]
         try machine.send(.purged(Sample.database, Self.done))
         try machine.send(.purged(Self.files, .done(Sample.notLookedFor)))
         try machine.send(.verified(Sample.database, .clean))
@@ -151,7 +151,7 @@ struct DependentTargetTests {
     @Test("a retry without a key purges the source again, and waits for an operator again")
     func retriedInVain() throws {
         var machine = try Self.machine([Sample.database, Self.files])
-        machine.around.keyedTargetsToPark = [Self.files]
+        machine.environment.keyedTargetsToPark = [Self.files]
         for event in [RequestEvent.due, .retry] {
             try machine.send(event)
             try machine.send(.purged(Sample.database, Self.done))
@@ -166,10 +166,10 @@ struct DependentTargetTests {
         let other = TargetName("other")
         let targets = [Sample.database, Self.files, Self.mail, other]
         var machine = try Self.machine(targets)
-        machine.around.keySources = [
+        machine.environment.keySources = [
             Self.files: Sample.database, Self.mail: Self.files, other: Sample.database,
         ]
-        machine.around.keyedTargetsToPark = [Self.mail]
+        machine.environment.keyedTargetsToPark = [Self.mail]
         for target in [Sample.database, Self.files] {
             try machine.send(.purged(target, Self.done))
         }
@@ -194,7 +194,7 @@ struct DependentTargetTests {
     func keysWithRemainingRows() throws {
         for isParking in [true, false] {
             var machine = try Self.machine([Sample.database, Self.files])
-            if isParking { machine.around.keyedTargetsToPark = [Self.files] }
+            if isParking { machine.environment.keyedTargetsToPark = [Self.files] }
             try machine.send(.purged(Sample.database, Self.done))
             try machine.send(.purged(Self.files, .done(Sample.notLookedFor)))
             try machine.send(.verified(Sample.database, .remaining(1)))
@@ -228,7 +228,7 @@ struct DependentTargetTests {
         }
         #expect(machine.request.phase == .parked(.purging, .onHold, until: nil))
         #expect(!machine.request.isBusy)
-        machine.around.holds = []
+        machine.environment.holds = []
         #expect(try machine.send(.due).contains(.purge(Sample.database)))
         #expect(
             try machine.send(.purged(Sample.database, Self.done)) == [.purge(Self.files)]

@@ -26,7 +26,7 @@ struct EarlierGrantTests {
         )
         var machine = Machine(
             identities: [Sample.snapshot([Self.seen]), waiting],
-            around: Sample.surroundings(onUnrevocable: .park)
+            in: Sample.environment(onUnrevocable: .park)
         )
         try machine.send(.due)
         try machine.answer(revoke: revoke)
@@ -39,7 +39,7 @@ struct EarlierGrantTests {
     static let later: [(Bool, RevokeAnswer, Verdict?)] = [
         (true, .success, .accepted),
         (false, .success, nil),
-        (true, .trouble(.sealBroken), nil),
+        (true, .failure(.sealBroken), nil),
         (true, .unfit, nil),
         (true, .alreadyInvalid, .tokenDead),
         (true, .grantGone, .proven),
@@ -63,7 +63,7 @@ struct EarlierGrantTests {
     {
         var machine = Machine(identities: [Sample.snapshot([Self.seen])])
         try machine.send(.due)
-        try machine.answer(revoke: .trouble(.lost))
+        try machine.answer(revoke: .failure(.lost))
         try machine.learn([Self.seen, Self.fresh()])
         #expect(try machine.sendDue() == [.revoke(Sample.identity, Sample.secondToken)])
         #expect(try machine.answer(revoke: .success, Sample.secondToken) == [.revoke])
@@ -74,7 +74,7 @@ struct EarlierGrantTests {
     @Test func `one that is confirmed after the sign-in was made before it`() throws {
         var machine = Machine(
             identities: [Sample.snapshot([Self.seen])],
-            around: Sample.surroundings(onUnrevocable: .park)
+            in: Sample.environment(onUnrevocable: .park)
         )
         try machine.send(.due)
         #expect(try machine.answer(revoke: .success) == [.confirm])
@@ -118,7 +118,7 @@ struct EarlierGrantTests {
             lost.isInDoubt = isInDoubt
             var machine = Machine(
                 identities: [Sample.snapshot([lost, Sample.credential(kind: .accessToken)])],
-                around: Sample.surroundings(
+                in: Sample.environment(
                     Sample.traits(canCheck: false, revokesWholeGrant: wholeGrant)
                 )
             )
@@ -134,7 +134,7 @@ struct EarlierGrantTests {
             lost.isInDoubt = true
             var machine = Machine(
                 identities: [Sample.snapshot([lost, Sample.credential(.gone)])],
-                around: Sample.surroundings(Sample.traits(revokesWholeGrant: wholeGrant))
+                in: Sample.environment(Sample.traits(revokesWholeGrant: wholeGrant))
             )
             try machine.send(.due)
             #expect(machine.verdict == .unconfirmed)
@@ -146,7 +146,7 @@ struct EarlierGrantTests {
         snapshot.refusedCount = 1
         var machine = Machine(
             identities: [snapshot],
-            around: Sample.surroundings(Sample.traits(canCheck: false))
+            in: Sample.environment(Sample.traits(canCheck: false))
         )
         try machine.send(.due)
         try machine.answer(revoke: .grantGone)

@@ -3,7 +3,7 @@ import Lifecycle
 /// One column of the phase table: every kind of event, with its good answer.
 enum EventColumn: String, Hashable, CaseIterable {
     case due, lookup, checked, revoked, confirmed, planned, purged, verified, postponed, absorbed
-    case news, hold, release, approve, retry, cancel, abandon, quarantine, restored
+    case update, hold, release, approve, retry, cancel, abandon, quarantine, restored
 
     var event: RequestEvent {
         switch self {
@@ -17,7 +17,7 @@ enum EventColumn: String, Hashable, CaseIterable {
         case .verified: .verified(Sample.database, .clean)
         case .postponed: .postponed(.check, until: Sample.start + .seconds(60))
         case .absorbed: .absorbed
-        case .news:
+        case .update:
             .identityChanged(Sample.snapshot([Sample.credential(id: Sample.freshToken)]))
         case .hold: .hold
         case .release: .release
@@ -44,7 +44,7 @@ enum EventColumn: String, Hashable, CaseIterable {
             case .verified: .verified
             case .postponed: .postponed
             case .absorbed: .absorbed
-            case .identityChanged: .news
+            case .identityChanged: .update
             case .hold: .hold
             case .release: .release
             case .approve: .approve
@@ -69,7 +69,7 @@ enum EventColumn: String, Hashable, CaseIterable {
         case .verified: "ver"
         case .postponed: "pst"
         case .absorbed: "abs"
-        case .news: "new"
+        case .update: "new"
         case .hold: "hld"
         case .release: "rel"
         case .approve: "apr"

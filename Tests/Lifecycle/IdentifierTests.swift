@@ -3,10 +3,10 @@ import Testing
 
 struct IdentifierTests {
     @Test func `an identifier has the layout of UUID version 7`() {
-        var dice = SeededGenerator(seed: 5)
+        var random = SeededGenerator(seed: 5)
         let time = WallTime(unixMilliseconds: 0x0199_1234_5678)
         for _ in 0..<500 {
-            let id = TimeOrderedID(at: time, entropy: &dice)
+            let id = TimeOrderedID(at: time, entropy: &random)
             let text = id.description
             #expect(text.utf8.count == 36)
             #expect(text.hasPrefix("01991234-5678-7"))
@@ -17,9 +17,9 @@ struct IdentifierTests {
     }
 
     @Test func `identifiers sort by their birth, and so does their text`() {
-        var dice = SeededGenerator(seed: 5)
+        var random = SeededGenerator(seed: 5)
         let ids = (0..<500).map {
-            TimeOrderedID(at: Sample.start + .milliseconds($0), entropy: &dice)
+            TimeOrderedID(at: Sample.start + .milliseconds($0), entropy: &random)
         }
         #expect(ids == ids.sorted())
         #expect(ids.map(\.description) == ids.map(\.description).sorted())
@@ -27,8 +27,8 @@ struct IdentifierTests {
     }
 
     @Test func `a time before 1970 counts as 1970`() {
-        var dice = SeededGenerator(seed: 5)
-        let id = TimeOrderedID(at: WallTime(unixMilliseconds: -1), entropy: &dice)
+        var random = SeededGenerator(seed: 5)
+        let id = TimeOrderedID(at: WallTime(unixMilliseconds: -1), entropy: &random)
         #expect(id.description.hasPrefix("00000000-0000-7"))
     }
 

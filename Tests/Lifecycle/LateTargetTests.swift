@@ -12,7 +12,7 @@ struct LateTargetTests {
     @Test func `it is taken up until the purge begins`() throws {
         var machine = Machine(grace: .seconds(60))
         try machine.send(.due)
-        machine.around.targets = [Self.late, Sample.database]
+        machine.environment.targets = [Self.late, Sample.database]
         machine.pass(.seconds(60))
         try machine.revokeEverything()
         #expect(Self.names(machine) == [Sample.database, Self.late])
@@ -21,11 +21,11 @@ struct LateTargetTests {
 
     @Test func `and also behind the last revocation, while a guard keeps the purge`() throws {
         var machine = Machine()
-        machine.around.isGuardClosed = true
+        machine.environment.isGuardClosed = true
         try machine.revokeEverything()
         #expect(machine.request.phase.parkReason == .massDeletionGuard)
-        machine.around.targets = [Sample.database, Self.late]
-        machine.around.isGuardClosed = false
+        machine.environment.targets = [Sample.database, Self.late]
+        machine.environment.isGuardClosed = false
         try machine.send(.due)
         #expect(Self.names(machine) == [Sample.database, Self.late])
     }
@@ -33,7 +33,7 @@ struct LateTargetTests {
     @Test func `and is left out once it has begun`() throws {
         var machine = Machine()
         try machine.revokeEverything()
-        machine.around.targets = [Sample.database, Self.late]
+        machine.environment.targets = [Sample.database, Self.late]
         try machine.answer(purge: .done(PurgeCounts()))
         #expect(try machine.answer(verify: .clean) == [.announce(.completed)])
         #expect(Self.names(machine) == [Sample.database])
@@ -42,7 +42,7 @@ struct LateTargetTests {
     @Test func `a plan that was approved without it is made anew before the purge`() throws {
         var machine = Machine()
         try machine.approve(Sample.plan())
-        machine.around.targets = [Sample.database, Self.late]
+        machine.environment.targets = [Sample.database, Self.late]
         try machine.answer(check: .live)
         #expect(try machine.answer(revoke: .success).contains(.plan))
         #expect(machine.request.planSources.last == .asked(Self.late))
@@ -50,7 +50,7 @@ struct LateTargetTests {
 
     @Test func `a revocation has no targets`() throws {
         var machine = Machine(.revokeTokens)
-        machine.around.targets = [Self.late]
+        machine.environment.targets = [Self.late]
         try machine.send(.due)
         #expect(Self.names(machine).isEmpty)
     }

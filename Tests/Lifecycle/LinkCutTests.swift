@@ -20,7 +20,7 @@ struct LinkCutTests {
         let spent = Sample.credential(.unusable, kind: .authorizationCode)
         var machine = Machine(
             identities: [Sample.snapshot([spent])],
-            around: Sample.surroundings(onUnrevocable: policy)
+            in: Sample.environment(onUnrevocable: policy)
         )
         try machine.send(.due)
         #expect(machine.request.phase.parkReason == .needsReauthentication)
@@ -36,12 +36,12 @@ struct LinkCutTests {
         let second = Sample.credential(id: Sample.secondToken, lastRefreshAt: Sample.start)
         var machine = Machine(
             identities: [Sample.snapshot([recent, second])],
-            around: Sample.surroundings(traits)
+            in: Sample.environment(traits)
         )
         #expect(try machine.send(.due) == [.revoke])
         try machine.answer(revoke: .success)
         #expect(machine.verdict == nil)
-        try machine.answer(revoke: .trouble(.unreachable), Sample.secondToken)
+        try machine.answer(revoke: .failure(.unreachable), Sample.secondToken)
         let known = Sample.snapshot([recent, second], isCut: true)
         try machine.send(.identityChanged(known))
         #expect(machine.verdict == .proven)
@@ -67,7 +67,7 @@ struct LinkCutTests {
         #expect(try machine.send(.due) == [.check])
         try machine.send(Self.cut)
         #expect(machine.verdict == nil)
-        try machine.answer(check: .trouble(.lost))
+        try machine.answer(check: .failure(.lost))
         #expect(machine.verdict == .alreadyGone)
     }
 
@@ -94,8 +94,8 @@ struct LinkCutTests {
         var machine = Machine(identities: [Sample.snapshot(isCut: true), waiting])
         try machine.send(.due)
         #expect(machine.verdict == .alreadyGone)
-        let news = [Sample.credential(), Sample.credential(id: Sample.secondToken)]
-        let effects = try machine.learn(news)
+        let update = [Sample.credential(), Sample.credential(id: Sample.secondToken)]
+        let effects = try machine.learn(update)
         #expect(machine.verdict == nil)
         #expect(!effects.isEmpty)
     }

@@ -122,11 +122,11 @@ struct LivenessTests {
         try machine.send(.due)
         try machine.answer(revoke: .success)
         for _ in 1..<Limits.confirmationsMax {
-            try machine.answer(confirm: .trouble(.unusable))
+            try machine.answer(confirm: .failure(.unusable))
             #expect(machine.verdict == nil)
             #expect(try machine.sendDue() == [.confirm])
         }
-        try machine.answer(confirm: .trouble(.unusable))
+        try machine.answer(confirm: .failure(.unusable))
         try machine.sendDue()
         #expect(machine.verdict == .accepted)
     }
@@ -134,12 +134,12 @@ struct LivenessTests {
     @Test func `a check whose answer is lost is repeated where nobody saw the token live`() throws {
         var machine = machine(Sample.credential())
         #expect(try machine.send(.due) == [.check])
-        try machine.answer(check: .trouble(.lost))
+        try machine.answer(check: .failure(.lost))
         let dueAt = try #require(machine.request.dueAt)
         #expect(dueAt.since(machine.now) <= Limits.backoffBase)
         // A provider that counts the lost one asks for a pause.
         #expect(try machine.sendDue() == [.check])
-        try machine.answer(check: .trouble(.throttled(retryAfter: Sample.day)))
+        try machine.answer(check: .failure(.throttled(retryAfter: Sample.day)))
         #expect(try machine.sendDue() == [.check])
         try machine.answer(check: .live)
         try machine.answer(revoke: .success)
@@ -152,7 +152,7 @@ struct LivenessTests {
         let seen = Sample.start - Sample.day * 400
         var machine = machine(Sample.credential(lastLiveAt: seen))
         #expect(try machine.send(.due) == [.check])
-        try machine.answer(check: .trouble(.lost))
+        try machine.answer(check: .failure(.lost))
         let dueAt = try #require(machine.request.dueAt)
         #expect(dueAt.since(machine.now) <= Limits.backoffBase)
         #expect(try machine.sendDue() == [.revoke])
@@ -163,7 +163,7 @@ struct LivenessTests {
     @Test func `a lost check never turns a refused revoke into proof`() throws {
         var machine = machine(Sample.credential(lastLiveAt: Sample.start - Sample.day * 2))
         try machine.send(.due)
-        try machine.answer(check: .trouble(.lost))
+        try machine.answer(check: .failure(.lost))
         try machine.sendDue()
         try machine.answer(revoke: .alreadyInvalid)
         #expect(machine.verdict == .tokenDead)
@@ -175,7 +175,7 @@ struct LivenessTests {
         var machine = machine(Sample.credential(lastLiveAt: Sample.start))
         try machine.send(.due)
         #expect(try machine.answer(revoke: .success) == [.confirm])
-        try machine.answer(confirm: .trouble(.lost))
+        try machine.answer(confirm: .failure(.lost))
         #expect(machine.verdict == .accepted)
     }
 
@@ -183,7 +183,7 @@ struct LivenessTests {
         let traits = Sample.traits(refreshInterval: .zero)
         var machine = machine(Sample.credential(), traits)
         try machine.send(.due)
-        try machine.answer(check: .trouble(.lost))
+        try machine.answer(check: .failure(.lost))
         #expect(try machine.sendDue() == [.check])
     }
 
@@ -200,7 +200,7 @@ struct LivenessTests {
     @Test func `a pause does not keep what is revoked from its verdict`() throws {
         var machine = machine(Sample.credential(kind: .accessToken, lastLiveAt: Sample.start))
         try machine.send(.due)
-        machine.around.pausedProviders = [Sample.apple]
+        machine.environment.pausedProviders = [Sample.apple]
         try machine.answer(revoke: .success)
         #expect(machine.verdict == .accepted)
     }
@@ -208,10 +208,10 @@ struct LivenessTests {
     @Test func `a proof that takes a call waits for the end of a pause`() throws {
         var machine = machine(Sample.credential(lastLiveAt: Sample.start))
         try machine.send(.due)
-        machine.around.pausedProviders = [Sample.apple]
+        machine.environment.pausedProviders = [Sample.apple]
         try machine.answer(revoke: .success)
         #expect(machine.request.phase.parkReason == .providerPaused)
-        machine.around.pausedProviders = []
+        machine.environment.pausedProviders = []
         #expect(try machine.send(.due).first == .confirm)
     }
 
@@ -221,7 +221,7 @@ struct LivenessTests {
     ) -> Machine {
         Machine(
             identities: [Sample.snapshot([credential])],
-            around: Sample.surroundings(traits)
+            in: Sample.environment(traits)
         )
     }
 }

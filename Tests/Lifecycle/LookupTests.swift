@@ -12,10 +12,10 @@ struct LookupTests {
         identities: [IdentitySnapshot] = [],
         onUnrevocable: OnUnrevocable = .proceed
     ) -> Machine {
-        var around = Sample.surroundings(onUnrevocable: onUnrevocable)
-        around.providers[google] = around.providers[Sample.apple]
-        around.directory = directory
-        var machine = Machine(identities: identities, around: around)
+        var environment = Sample.environment(onUnrevocable: onUnrevocable)
+        environment.providers[google] = environment.providers[Sample.apple]
+        environment.directory = directory
+        var machine = Machine(identities: identities, in: environment)
         machine.request.lookup = LookupWork(directory: directory)
         return machine
     }
@@ -60,9 +60,9 @@ struct LookupTests {
     func retries() throws {
         var machine = Self.machine()
         try machine.send(.due)
-        #expect(try machine.send(.lookedUp(.trouble(.unusable))) == [])
+        #expect(try machine.send(.lookedUp(.failure(.unusable))) == [])
         #expect(machine.request.purgeStartedAt == nil)
-        #expect(machine.request.lookup?.lastTrouble == "unusable_answer")
+        #expect(machine.request.lookup?.lastFailure == "unusable_answer")
         #expect(machine.request.phase == .open(.revoking))
         #expect(try machine.sendDue() == [.lookUp(Self.directory)])
         #expect(machine.request.lookup?.attempts == 2)
@@ -72,10 +72,10 @@ struct LookupTests {
     func paused() throws {
         var machine = Self.machine()
         try machine.send(.due)
-        let effects = try machine.send(.lookedUp(.trouble(.misconfigured)))
+        let effects = try machine.send(.lookedUp(.failure(.misconfigured)))
         #expect(effects.contains(.pauseProvider(Self.directory)))
         #expect(machine.request.phase.parkReason == .providerPaused)
-        machine.around.directory = nil
+        machine.environment.directory = nil
         #expect(try machine.send(.due).isEmpty)
         #expect(machine.request.phase.parkReason == .providerPaused)
     }
@@ -158,7 +158,7 @@ struct LookupTests {
     func adopted() throws {
         var machine = Machine()
         try machine.send(.due)
-        machine.around.directory = Self.directory
+        machine.environment.directory = Self.directory
         #expect(try machine.send(.due).isEmpty && machine.request.lookup == nil)
         #expect(try machine.answer(check: .live) == [.lookUp(Self.directory)])
         #expect(machine.request.lane == Self.directory)
@@ -170,7 +170,7 @@ struct LookupTests {
         var machine = Machine()
         try machine.send(.due)
         try machine.answer(check: .live)
-        machine.around.directory = Self.directory
+        machine.environment.directory = Self.directory
         #expect(try machine.answer(revoke: .success) == [.lookUp(Self.directory)])
         #expect(machine.request.purgeStartedAt == nil)
         let effects = try machine.send(.lookedUp(.found([Self.link(Self.password, isLocal: true)])))
@@ -182,11 +182,11 @@ struct LookupTests {
     func notAdopted() throws {
         var machine = Machine()
         try machine.revokeEverything()
-        machine.around.directory = Self.directory
+        machine.environment.directory = Self.directory
         try machine.answer(purge: .done(PurgeCounts()))
         #expect(machine.request.lookup == nil)
         var revoking = Machine(.revokeTokens)
-        revoking.around.directory = Self.directory
+        revoking.environment.directory = Self.directory
         try revoking.send(.due)
         #expect(revoking.request.lookup == nil)
     }

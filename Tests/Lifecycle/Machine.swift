@@ -3,16 +3,16 @@ import Lifecycle
 /// One request with everything that its machine reads, so that a test is a list of events.
 struct Machine {
     var request: Request
-    var around: Surroundings
+    var environment: Environment
     var now = Sample.start
-    private var dice = SeededGenerator(seed: 1)
+    private var random = SeededGenerator(seed: 1)
 
     init(
         _ kind: RequestKind = .deleteAccount,
         identities: [IdentitySnapshot] = [Sample.snapshot()],
         targets: [TargetName] = [Sample.database],
         grace: Duration = .zero,
-        around: Surroundings = Sample.surroundings()
+        in environment: Environment = Sample.environment()
     ) {
         request = Request(
             id: RequestID(TimeOrderedID(high: 7, low: 7)),
@@ -24,14 +24,14 @@ struct Machine {
             identities: identities,
             targets: targets
         )
-        self.around = around
+        self.environment = environment
     }
 
     @discardableResult
     mutating func send(_ event: RequestEvent) throws(OperationRefusal) -> [RequestEffect] {
-        var moment = Moment(now: now, dice: dice)
-        defer { dice = moment.dice }
-        return try request.handle(event, &moment, around: around)
+        var context = StepContext(now: now, random: random)
+        defer { random = context.random }
+        return try request.handle(event, &context, in: environment)
     }
 
     /// Lets time pass, without an event.
@@ -92,7 +92,7 @@ struct Machine {
 
     /// Asks for an approval, shows a plan and has it approved by another operator.
     mutating func approve(_ plan: PurgePlan) throws {
-        around.isApprovalRequired = true
+        environment.isApprovalRequired = true
         try send(.due)
         try send(.planned(.made(plan)))
         try send(.approve(plan.hash, by: Sample.approver))

@@ -3,17 +3,17 @@ import Testing
 
 struct NothingErasedTests {
     /// Rows that went, that were kept by rule, and that are newer than the request.
-    private static let cases: [(deleted: Int, kept: Int, fenced: Int, isTold: Bool)] = [
+    private static let cases: [(deleted: Int, kept: Int, newer: Int, isTold: Bool)] = [
         (0, 0, 3, true), (0, 2, 3, true), (1, 0, 3, false), (0, 0, 0, false), (0, 2, 0, false),
     ]
 
     @Test("a deletion that only met newer rows says so", arguments: cases)
-    func told(_ counts: (deleted: Int, kept: Int, fenced: Int, isTold: Bool)) throws {
+    func told(_ counts: (deleted: Int, kept: Int, newer: Int, isTold: Bool)) throws {
         let second = TargetName("uploads")
         var machine = Machine(targets: [Sample.database, second])
         try machine.revokeEverything()
         let done = PurgeCounts(entries: [
-            .init(name: "a", action: "delete", rowCount: 0, fencedCount: counts.fenced),
+            .init(name: "a", action: "delete", rowCount: 0, newerCount: counts.newer),
             .init(name: "b", action: "keep", rowCount: counts.kept),
         ])
         try machine.answer(purge: .done(done))

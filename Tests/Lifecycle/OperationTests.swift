@@ -49,10 +49,10 @@ struct OperationTests {
         var machine = Machine(
             .revokeTokens,
             identities: [Sample.snapshot(tokens)],
-            around: Sample.surroundings(Sample.traits(canCheck: false))
+            in: Sample.environment(Sample.traits(canCheck: false))
         )
         try machine.send(.due)
-        machine.around.pausedProviders = [Sample.apple]
+        machine.environment.pausedProviders = [Sample.apple]
         try machine.answer(revoke: .alreadyInvalid)
         #expect(machine.request.revocations[0].credentials[0].step == .dead)
         #expect(throws: OperationRefusal.tooLate) { try machine.send(.cancel) }
@@ -62,7 +62,7 @@ struct OperationTests {
         let tokens = [Sample.credential(), Sample.credential(id: Sample.secondToken)]
         var machine = Machine(.revokeTokens, identities: [Sample.snapshot(tokens)])
         try machine.send(.due)
-        machine.around.pausedProviders = [Sample.apple]
+        machine.environment.pausedProviders = [Sample.apple]
         try machine.answer(check: .dead)
         try machine.send(.cancel)
         #expect(machine.request.phase == .cancelled)
@@ -71,8 +71,8 @@ struct OperationTests {
     @Test func `a token that became unreadable after the intent keeps the cancel too late`() throws
     {
         var machine = try PhaseRow.open(.revoking).machine(.revokeTokens)
-        machine.around = Sample.surroundings(onUnrevocable: .park)
-        try machine.answer(revoke: .trouble(.sealBroken))
+        machine.environment = Sample.environment(onUnrevocable: .park)
+        try machine.answer(revoke: .failure(.sealBroken))
         #expect(throws: OperationRefusal.tooLate) { try machine.send(.cancel) }
     }
 
@@ -136,10 +136,10 @@ struct OperationTests {
         var machine = try PhaseRow.parked(.purging, .massDeletionGuard).machine(.deleteAccount)
         #expect(machine.request.purgeStartedAt == nil)
         #expect(machine.request.dueAt == nil)
-        machine.around.isGuardClosed = false
+        machine.environment.isGuardClosed = false
         try machine.send(.due)
         #expect(machine.request.purgeStartedAt == machine.now)
-        machine.around.isGuardClosed = true
+        machine.environment.isGuardClosed = true
         #expect(try machine.answer(purge: .done(PurgeCounts())) == [.verify(Sample.database)])
     }
 
@@ -174,7 +174,7 @@ struct OperationTests {
         #expect(machine.request.phase == .open(.revoking))
     }
 
-    @Test func `the fence is never later than the acceptance`() {
+    @Test func `the cutoff is never later than the acceptance`() {
         let request = Request(
             id: Machine().request.id,
             kind: .deleteAccount,
@@ -185,7 +185,7 @@ struct OperationTests {
             identities: [],
             targets: []
         )
-        #expect(request.fence == Sample.start)
+        #expect(request.cutoff == Sample.start)
     }
 
     @Test func `a request belongs to the lane of its next call`() throws {

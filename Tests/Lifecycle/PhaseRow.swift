@@ -122,13 +122,13 @@ extension PhaseRow {
             try machine.answer(revoke: .success)
         case .waiting:
             try machine.send(.due)
-            try machine.answer(check: .trouble(.unreachable))
+            try machine.answer(check: .failure(.unreachable))
         case .code:
             let code = Sample.credential(.codePending, kind: .authorizationCode)
             machine = Machine(kind, identities: [Sample.snapshot([code])])
             try machine.send(.due)
         case .planning:
-            machine.around.isApprovalRequired = true
+            machine.environment.isApprovalRequired = true
             try machine.send(.due)
         case .planningAgain:
             try machine.approve(Sample.plan())
@@ -155,28 +155,30 @@ extension PhaseRow {
         case .needsReauthentication:
             let spent = Sample.credential(.unusable, kind: .authorizationCode)
             machine = Machine(kind, identities: [Sample.snapshot([spent])])
-            if kind == .revokeTokens { machine.around = Sample.surroundings(onUnrevocable: .park) }
+            if kind == .revokeTokens {
+                machine.environment = Sample.environment(onUnrevocable: .park)
+            }
             try machine.send(.due)
         case .providerPaused:
-            machine.around.pausedProviders = [Sample.apple]
+            machine.environment.pausedProviders = [Sample.apple]
             try machine.send(.due)
         case .sharedIdentity:
             machine = Machine(kind, identities: [Sample.snapshot(isShared: true)])
             try machine.send(.due)
         case .massDeletionGuard:
-            machine.around.isGuardClosed = true
+            machine.environment.isGuardClosed = true
             try machine.revokeEverything()
         case .targetPaused:
-            if stage == .purging { machine.around.pausedTargets = [Sample.database] }
+            if stage == .purging { machine.environment.pausedTargets = [Sample.database] }
             try machine.revokeEverything()
-            machine.around.pausedTargets = [Sample.database]
+            machine.environment.pausedTargets = [Sample.database]
             if stage == .verifying { try machine.answer(purge: .done(PurgeCounts())) }
         case .withoutKeys:
-            machine.around.keyedTargetsToPark = [Sample.database]
+            machine.environment.keyedTargetsToPark = [Sample.database]
             try machine.revokeEverything()
             try machine.answer(purge: .done(Sample.notLookedFor))
         case .awaitingApproval where stage == .revoking:
-            machine.around.isApprovalRequired = true
+            machine.environment.isApprovalRequired = true
             try machine.send(.due)
             try machine.send(.planned(.made(Sample.plan())))
         case .awaitingApproval:
@@ -194,16 +196,16 @@ extension PhaseRow {
         case .onHold:
             try machine.send(.hold)
         case .vaultSealed:
-            machine.around.isVaultOpen = false
+            machine.environment.isVaultOpen = false
             try machine.send(.due)
         case .clockBehind:
-            machine.around.isClockBehind = true
+            machine.environment.isClockBehind = true
             try machine.send(.due)
         case .awaitingSpool:
-            machine.around.spool = .unread
+            machine.environment.spool = .unread
             try machine.send(.due)
         case .awaitingCredentials:
-            machine.around.spool = .unsealed
+            machine.environment.spool = .unsealed
             try machine.send(.due)
         default:
             try machine.send(.quarantine)

@@ -8,7 +8,7 @@ enum PhaseTable {
     /// `delete_account`, every phase and every event.
     static let deletion = """
         accepted
-          revoking +check: due lookup planned revoked confirmed purged verified postponed news retry
+          revoking +check: due lookup planned revoked confirmed purged verified postponed update retry
           revoking +check: restored
           revoking +revoke: checked
           refused deletion_in_progress: absorbed
@@ -19,7 +19,7 @@ enum PhaseTable {
           purging +abandoned +purgeStarted +purge: abandon
           accepted/quarantined +parked: quarantine
         scheduled
-          stays: due lookup planned checked revoked confirmed purged verified postponed news retry
+          stays: due lookup planned checked revoked confirmed purged verified postponed update retry
           stays: restored
           refused deletion_in_progress: absorbed
           refused no_plan: approve
@@ -29,7 +29,7 @@ enum PhaseTable {
           scheduled +abandoned: abandon
           scheduled/quarantined +parked: quarantine
         revoking, check
-          stays: due lookup planned purged verified postponed news retry restored
+          stays: due lookup planned purged verified postponed update retry restored
           revoking +revoke: checked
           revoking +check: revoked confirmed
           refused deletion_in_progress: absorbed
@@ -40,7 +40,7 @@ enum PhaseTable {
           purging +abandoned +purgeStarted +purge: abandon
           revoking/quarantined +parked: quarantine
         revoking, revoke
-          stays: due lookup planned purged verified postponed news retry restored
+          stays: due lookup planned purged verified postponed update retry restored
           revoking +revoke: checked confirmed
           purging +accepted +purgeStarted +purge: revoked
           refused deletion_in_progress: absorbed
@@ -51,7 +51,7 @@ enum PhaseTable {
           purging +abandoned +purgeStarted +purge: abandon
           revoking/quarantined +parked: quarantine
         revoking, confirm
-          stays: due lookup planned purged verified postponed news retry restored
+          stays: due lookup planned purged verified postponed update retry restored
           revoking +confirm: checked revoked
           purging +proven +purgeStarted +purge: confirmed
           refused deletion_in_progress: absorbed
@@ -62,7 +62,7 @@ enum PhaseTable {
           purging +abandoned +purgeStarted +purge: abandon
           revoking/quarantined +parked: quarantine
         revoking, timer
-          stays: due lookup planned checked revoked confirmed purged verified postponed news
+          stays: due lookup planned checked revoked confirmed purged verified postponed update
           stays: restored
           refused deletion_in_progress: absorbed
           refused no_plan: approve
@@ -77,7 +77,7 @@ enum PhaseTable {
           stays: restored
           refused deletion_in_progress: absorbed
           refused no_plan: approve
-          revoking +check: news
+          revoking +check: update
           revoking/on_hold +parked: hold
           refused not_on_hold: release
           cancelled +cancelled: cancel
@@ -87,7 +87,7 @@ enum PhaseTable {
           stays: due lookup planned checked revoked confirmed postponed retry restored
           verifying +verify: purged
           purging +purge: verified
-          refused deletion_in_progress: absorbed news
+          refused deletion_in_progress: absorbed update
           refused no_plan: approve
           purging/on_hold +parked: hold
           refused not_on_hold: release
@@ -99,7 +99,7 @@ enum PhaseTable {
           purging: restored
           verifying +verify: purged
           completed +done: verified
-          refused deletion_in_progress: absorbed news
+          refused deletion_in_progress: absorbed update
           refused no_plan: approve
           verifying/on_hold +parked: hold
           refused not_on_hold: release
@@ -107,7 +107,7 @@ enum PhaseTable {
           refused nothing_to_abandon: abandon
           verifying/quarantined +parked: quarantine
         accepted/vault_sealed
-          stays: due lookup planned checked revoked confirmed purged verified postponed news retry
+          stays: due lookup planned checked revoked confirmed purged verified postponed update retry
           stays: restored
           refused deletion_in_progress: absorbed
           refused no_plan: approve
@@ -118,7 +118,7 @@ enum PhaseTable {
           accepted/quarantined +parked: quarantine
         accepted/on_hold
           stays: due lookup planned checked revoked confirmed purged verified restored
-          stays: postponed news hold retry
+          stays: postponed update hold retry
           refused deletion_in_progress: absorbed
           refused no_plan: approve
           revoking +check +resumed: release
@@ -127,7 +127,7 @@ enum PhaseTable {
           accepted/quarantined +parked: quarantine
         accepted/quarantined
           stays: due lookup planned checked revoked confirmed purged verified restored
-          stays: postponed news hold quarantine
+          stays: postponed update hold quarantine
           refused deletion_in_progress: absorbed
           refused no_plan: approve
           refused not_on_hold: release
@@ -135,7 +135,7 @@ enum PhaseTable {
           cancelled +cancelled: cancel
           accepted/quarantined +abandoned: abandon
         accepted/awaiting_spool
-          stays: due lookup planned checked revoked confirmed purged verified postponed news retry
+          stays: due lookup planned checked revoked confirmed purged verified postponed update retry
           stays: restored
           refused deletion_in_progress: absorbed
           refused no_plan: approve
@@ -145,7 +145,7 @@ enum PhaseTable {
           accepted/awaiting_spool +abandoned: abandon
           accepted/quarantined +parked: quarantine
         accepted/awaiting_credentials
-          stays: due lookup planned checked revoked confirmed purged verified postponed news retry
+          stays: due lookup planned checked revoked confirmed purged verified postponed update retry
           stays: restored
           refused deletion_in_progress: absorbed
           refused no_plan: approve
@@ -155,7 +155,7 @@ enum PhaseTable {
           accepted/awaiting_credentials +abandoned: abandon
           accepted/quarantined +parked: quarantine
         accepted/clock_behind
-          stays: due lookup planned checked revoked confirmed purged verified postponed news retry
+          stays: due lookup planned checked revoked confirmed purged verified postponed update retry
           stays: restored
           refused deletion_in_progress: absorbed
           refused no_plan: approve
@@ -165,7 +165,7 @@ enum PhaseTable {
           accepted/clock_behind +abandoned: abandon
           accepted/quarantined +parked: quarantine
         scheduled/vault_sealed
-          stays: due lookup planned checked revoked confirmed purged verified postponed news retry
+          stays: due lookup planned checked revoked confirmed purged verified postponed update retry
           stays: restored
           refused deletion_in_progress: absorbed
           refused no_plan: approve
@@ -176,7 +176,7 @@ enum PhaseTable {
           scheduled/quarantined +parked: quarantine
         scheduled/on_hold
           stays: due lookup planned checked revoked confirmed purged verified restored
-          stays: postponed news hold retry
+          stays: postponed update hold retry
           refused deletion_in_progress: absorbed
           refused no_plan: approve
           scheduled +resumed: release
@@ -185,7 +185,7 @@ enum PhaseTable {
           scheduled/quarantined +parked: quarantine
         scheduled/quarantined
           stays: due lookup planned checked revoked confirmed purged verified restored
-          stays: postponed news hold quarantine
+          stays: postponed update hold quarantine
           refused deletion_in_progress: absorbed
           refused no_plan: approve
           refused not_on_hold: release
@@ -193,7 +193,7 @@ enum PhaseTable {
           cancelled +cancelled: cancel
           scheduled/quarantined +abandoned: abandon
         scheduled/awaiting_spool
-          stays: due lookup planned checked revoked confirmed purged verified postponed news retry
+          stays: due lookup planned checked revoked confirmed purged verified postponed update retry
           stays: restored
           refused deletion_in_progress: absorbed
           refused no_plan: approve
@@ -203,7 +203,7 @@ enum PhaseTable {
           scheduled/awaiting_spool +abandoned: abandon
           scheduled/quarantined +parked: quarantine
         scheduled/awaiting_credentials
-          stays: due lookup planned checked revoked confirmed purged verified postponed news retry
+          stays: due lookup planned checked revoked confirmed purged verified postponed update retry
           stays: restored
           refused deletion_in_progress: absorbed
           refused no_plan: approve
@@ -213,7 +213,7 @@ enum PhaseTable {
           scheduled/awaiting_credentials +abandoned: abandon
           scheduled/quarantined +parked: quarantine
         scheduled/clock_behind
-          stays: due lookup planned checked revoked confirmed purged verified postponed news retry
+          stays: due lookup planned checked revoked confirmed purged verified postponed update retry
           stays: restored
           refused deletion_in_progress: absorbed
           refused no_plan: approve
@@ -227,14 +227,14 @@ enum PhaseTable {
           stays: restored
           refused deletion_in_progress: absorbed
           refused no_plan: approve
-          revoking +check +resumed: news
+          revoking +check +resumed: update
           revoking/on_hold +parked: hold
           refused not_on_hold: release
           cancelled +cancelled: cancel
           purging +abandoned +purgeStarted +purge +resumed: abandon
           revoking/quarantined +parked: quarantine
         revoking/provider_paused
-          stays: due lookup planned checked revoked confirmed purged verified postponed news retry
+          stays: due lookup planned checked revoked confirmed purged verified postponed update retry
           stays: restored
           refused deletion_in_progress: absorbed
           refused no_plan: approve
@@ -244,7 +244,7 @@ enum PhaseTable {
           purging +abandoned +purgeStarted +purge +resumed: abandon
           revoking/quarantined +parked: quarantine
         revoking/vault_sealed
-          stays: due lookup planned checked revoked confirmed purged verified postponed news retry
+          stays: due lookup planned checked revoked confirmed purged verified postponed update retry
           stays: restored
           refused deletion_in_progress: absorbed
           refused no_plan: approve
@@ -255,7 +255,7 @@ enum PhaseTable {
           revoking/quarantined +parked: quarantine
         revoking/on_hold
           stays: due lookup planned checked revoked confirmed purged verified restored
-          stays: postponed news hold retry
+          stays: postponed update hold retry
           refused deletion_in_progress: absorbed
           refused no_plan: approve
           revoking +revoke +resumed: release
@@ -267,7 +267,7 @@ enum PhaseTable {
           stays: restored
           refused deletion_in_progress: absorbed
           refused no_plan: approve
-          revoking +check +resumed: news
+          revoking +check +resumed: update
           revoking/on_hold +parked: hold
           refused not_on_hold: release
           cancelled +cancelled: cancel
@@ -275,7 +275,7 @@ enum PhaseTable {
           revoking/quarantined +parked: quarantine
         revoking/quarantined
           stays: due lookup planned checked revoked confirmed purged verified restored
-          stays: postponed news hold quarantine
+          stays: postponed update hold quarantine
           refused deletion_in_progress: absorbed
           refused no_plan: approve
           refused not_on_hold: release
@@ -283,7 +283,7 @@ enum PhaseTable {
           cancelled +cancelled: cancel
           revoking/quarantined +abandoned: abandon
         revoking/awaiting_spool
-          stays: due lookup planned checked revoked confirmed purged verified postponed news retry
+          stays: due lookup planned checked revoked confirmed purged verified postponed update retry
           stays: restored
           refused deletion_in_progress: absorbed
           refused no_plan: approve
@@ -293,7 +293,7 @@ enum PhaseTable {
           revoking/awaiting_spool +abandoned: abandon
           revoking/quarantined +parked: quarantine
         revoking/awaiting_credentials
-          stays: due lookup planned checked revoked confirmed purged verified postponed news retry
+          stays: due lookup planned checked revoked confirmed purged verified postponed update retry
           stays: restored
           refused deletion_in_progress: absorbed
           refused no_plan: approve
@@ -303,7 +303,7 @@ enum PhaseTable {
           revoking/awaiting_credentials +abandoned: abandon
           revoking/quarantined +parked: quarantine
         revoking/clock_behind
-          stays: due lookup planned checked revoked confirmed purged verified postponed news retry
+          stays: due lookup planned checked revoked confirmed purged verified postponed update retry
           stays: restored
           refused deletion_in_progress: absorbed
           refused no_plan: approve
@@ -315,7 +315,7 @@ enum PhaseTable {
         purging/target_paused
           stays: due lookup planned checked revoked confirmed verified postponed retry restored
           verifying/target_paused: purged
-          refused deletion_in_progress: absorbed news
+          refused deletion_in_progress: absorbed update
           refused no_plan: approve
           purging/on_hold +parked: hold
           refused not_on_hold: release
@@ -325,7 +325,7 @@ enum PhaseTable {
         purging/vault_sealed
           stays: due lookup planned checked revoked confirmed purged verified postponed retry
           stays: restored
-          refused deletion_in_progress: absorbed news
+          refused deletion_in_progress: absorbed update
           refused no_plan: approve
           purging/on_hold +parked: hold
           refused not_on_hold: release
@@ -335,7 +335,7 @@ enum PhaseTable {
         purging/on_hold
           stays: due lookup planned checked revoked confirmed purged verified postponed hold retry
           stays: restored
-          refused deletion_in_progress: absorbed news
+          refused deletion_in_progress: absorbed update
           refused no_plan: approve
           verifying +verify +resumed: release
           refused too_late: cancel
@@ -344,7 +344,7 @@ enum PhaseTable {
         purging/mass_deletion_guard
           stays: due lookup planned checked revoked confirmed purged verified postponed retry
           stays: restored
-          refused deletion_in_progress: absorbed news
+          refused deletion_in_progress: absorbed update
           refused no_plan: approve
           purging/on_hold +parked: hold
           refused not_on_hold: release
@@ -354,7 +354,7 @@ enum PhaseTable {
         purging/quarantined
           stays: due lookup planned checked revoked confirmed purged verified restored
           stays: postponed hold quarantine
-          refused deletion_in_progress: absorbed news
+          refused deletion_in_progress: absorbed update
           refused no_plan: approve
           refused not_on_hold: release
           verifying +verify +resumed: retry
@@ -363,7 +363,7 @@ enum PhaseTable {
         purging/clock_behind
           stays: due lookup planned checked revoked confirmed purged verified postponed retry
           stays: restored
-          refused deletion_in_progress: absorbed news
+          refused deletion_in_progress: absorbed update
           refused no_plan: approve
           purging/on_hold +parked: hold
           refused not_on_hold: release
@@ -374,7 +374,7 @@ enum PhaseTable {
           stays: due lookup planned checked revoked confirmed purged postponed retry
           purging/target_paused: restored
           completed +done: verified
-          refused deletion_in_progress: absorbed news
+          refused deletion_in_progress: absorbed update
           refused no_plan: approve
           verifying/on_hold +parked: hold
           refused not_on_hold: release
@@ -384,7 +384,7 @@ enum PhaseTable {
         verifying/vault_sealed
           stays: due lookup planned checked revoked confirmed purged verified postponed retry
           stays: restored
-          refused deletion_in_progress: absorbed news
+          refused deletion_in_progress: absorbed update
           refused no_plan: approve
           verifying/on_hold +parked: hold
           refused not_on_hold: release
@@ -394,7 +394,7 @@ enum PhaseTable {
         verifying/on_hold
           stays: due lookup planned checked revoked confirmed purged verified postponed hold retry
           stays: restored
-          refused deletion_in_progress: absorbed news
+          refused deletion_in_progress: absorbed update
           refused no_plan: approve
           completed +done: release
           refused too_late: cancel
@@ -403,7 +403,7 @@ enum PhaseTable {
         verifying/quarantined
           stays: due lookup planned checked revoked confirmed purged verified restored
           stays: postponed hold quarantine
-          refused deletion_in_progress: absorbed news
+          refused deletion_in_progress: absorbed update
           refused no_plan: approve
           refused not_on_hold: release
           completed +done: retry
@@ -414,7 +414,7 @@ enum PhaseTable {
           completed +done: verified
           purging +purge +resumed: retry restored
           verifying +abandoned +verify +resumed: abandon
-          refused deletion_in_progress: absorbed news
+          refused deletion_in_progress: absorbed update
           refused no_plan: approve
           verifying/on_hold +parked: hold
           refused not_on_hold: release
@@ -423,7 +423,7 @@ enum PhaseTable {
         verifying/clock_behind
           stays: due lookup planned checked revoked confirmed purged verified postponed retry
           stays: restored
-          refused deletion_in_progress: absorbed news
+          refused deletion_in_progress: absorbed update
           refused no_plan: approve
           verifying/on_hold +parked: hold
           refused not_on_hold: release
@@ -431,7 +431,7 @@ enum PhaseTable {
           refused nothing_to_abandon: abandon
           verifying/quarantined +parked: quarantine
         revoking, plan
-          stays: due lookup checked revoked confirmed purged verified postponed news retry restored
+          stays: due lookup checked revoked confirmed purged verified postponed update retry restored
           revoking/awaiting_approval +parked: planned
           refused deletion_in_progress: absorbed
           refused no_plan: approve
@@ -444,14 +444,14 @@ enum PhaseTable {
           stays: due lookup checked revoked confirmed purged verified postponed approve retry
           stays: restored
           purging +purgeStarted +purge: planned
-          refused deletion_in_progress: absorbed news
+          refused deletion_in_progress: absorbed update
           purging/on_hold +parked: hold
           refused not_on_hold: release
           cancelled +cancelled: cancel
           refused nothing_to_abandon: abandon
           purging/quarantined +parked: quarantine
         revoking/awaiting_approval
-          stays: due lookup checked revoked confirmed planned purged verified postponed news
+          stays: due lookup checked revoked confirmed planned purged verified postponed update
           stays: restored
           revoking +approved +check +resumed: approve
           revoking +plan +resumed: retry
@@ -465,7 +465,7 @@ enum PhaseTable {
           stays: due lookup checked revoked confirmed planned purged verified postponed restored
           purging +approved +plan +resumed: approve
           purging +plan +resumed: retry
-          refused deletion_in_progress: absorbed news
+          refused deletion_in_progress: absorbed update
           purging/on_hold +parked: hold
           refused not_on_hold: release
           cancelled +cancelled: cancel
@@ -473,11 +473,11 @@ enum PhaseTable {
           purging/quarantined +parked: quarantine
         completed
           stays: due lookup planned checked revoked confirmed purged verified postponed
-          refused already_ended: approve absorbed news hold release retry cancel abandon quarantine
+          refused already_ended: approve absorbed update hold release retry cancel abandon quarantine
           refused already_ended: restored
         cancelled
           stays: due lookup planned checked revoked confirmed purged verified postponed
-          refused already_ended: approve absorbed news hold release retry cancel abandon quarantine
+          refused already_ended: approve absorbed update hold release retry cancel abandon quarantine
           refused already_ended: restored
         """
 }

@@ -55,7 +55,7 @@ struct PhaseTableTests {
     @Test("what parked it goes away, and it goes on", arguments: reliefs)
     func relief(_ row: PhaseRow, _ expected: String) throws {
         var machine = try row.machine(.deleteAccount)
-        machine.around = Sample.surroundings()
+        machine.environment = Sample.environment()
         #expect(Outcome(of: .due, on: machine).text == expected)
         #expect(machine.request.dueAt == nil || row.waitsForTime)
     }

@@ -6,19 +6,19 @@ struct RefusedTokenTests {
     static let refusal = Refusal(status: 422, error: "validation_failed")
     static let seen = Sample.credential(lastLiveAt: Sample.start)
 
-    /// Answers every revocation with the same trouble until nothing is tried any more.
+    /// Answers every revocation with the same failure until nothing is tried any more.
     ///
     /// - Returns: How many calls were made.
     @discardableResult
     private func refuse(
         _ machine: inout Machine,
-        with trouble: Trouble = .refused(refusal),
+        with failure: EffectFailure = .refused(refusal),
         callsMax: Int = 100
     ) throws -> Int {
         for count in 0..<callsMax {
             let isGivenUp = machine.request.revocations[0].credentials[0].step == .refused
             guard try !isGivenUp && machine.sendDue().contains(.revoke) else { return count }
-            try machine.answer(revoke: .trouble(trouble))
+            try machine.answer(revoke: .failure(failure))
         }
         return callsMax
     }
@@ -44,13 +44,13 @@ struct RefusedTokenTests {
     @Test(
         "nothing but a refusal of this token counts",
         arguments: [
-            Trouble.unreachable, .throttled(retryAfter: nil), .lost, .unusable, .rejected,
+            EffectFailure.unreachable, .throttled(retryAfter: nil), .lost, .unusable, .rejected,
             .wrongEndpoint(Refusal(status: 404)),
         ]
     )
-    func others(_ trouble: Trouble) throws {
+    func others(_ failure: EffectFailure) throws {
         var machine = Machine(identities: [Sample.snapshot([Self.seen])])
-        #expect(try refuse(&machine, with: trouble, callsMax: 60) == 60)
+        #expect(try refuse(&machine, with: failure, callsMax: 60) == 60)
         #expect(machine.verdict == nil)
         #expect(machine.request.revocations[0].waitingSince == nil)
         #expect(machine.request.revocations[0].credentials[0].step == .revoking)
@@ -60,7 +60,7 @@ struct RefusedTokenTests {
         var machine = Machine(identities: [Sample.snapshot([Self.seen])])
         try machine.send(.due)
         for _ in 0..<50 {
-            try machine.answer(revoke: .trouble(.refused(Self.refusal)))
+            try machine.answer(revoke: .failure(.refused(Self.refusal)))
             machine.request.revocations[0].retryAt = nil
             #expect(try machine.send(.due) == [.revoke])
         }
@@ -70,7 +70,7 @@ struct RefusedTokenTests {
     @Test func `under park an operator's retry takes the token up again`() throws {
         var machine = Machine(
             identities: [Sample.snapshot([Self.seen])],
-            around: Sample.surroundings(onUnrevocable: .park)
+            in: Sample.environment(onUnrevocable: .park)
         )
         try refuse(&machine)
         machine.pass(Sample.day * 400)
@@ -85,7 +85,7 @@ struct RefusedTokenTests {
     @Test func `under park a new sign-in ends the grant of the refused token`() throws {
         var machine = Machine(
             identities: [Sample.snapshot([Self.seen])],
-            around: Sample.surroundings(onUnrevocable: .park)
+            in: Sample.environment(onUnrevocable: .park)
         )
         try refuse(&machine)
         let fresh = CredentialID(rowID: 99)
@@ -103,7 +103,7 @@ struct RefusedTokenTests {
         let other = Sample.credential(.proven, id: CredentialID(rowID: 98))
         var machine = Machine(
             identities: [Sample.snapshot([Self.seen, other])],
-            around: Sample.surroundings(Sample.traits(revokesWholeGrant: false))
+            in: Sample.environment(Sample.traits(revokesWholeGrant: false))
         )
         try refuse(&machine)
         #expect(machine.verdict == nil)
@@ -115,7 +115,7 @@ struct RefusedTokenTests {
         var machine = Machine()
         var checks = 0
         while try machine.sendDue().contains(.check) {
-            try machine.answer(check: .trouble(.rejected))
+            try machine.answer(check: .failure(.rejected))
             checks += 1
             try #require(checks < 100)
         }

@@ -13,7 +13,7 @@ struct RestoredTargetTests {
         try machine.answer(purge: .done(PurgeCounts()))
         try machine.answer(purge: .done(PurgeCounts()), second)
         try machine.answer(verify: .clean)
-        try machine.send(.verified(second, .trouble(.unreachable)))
+        try machine.send(.verified(second, .failure(.unreachable)))
         return machine
     }
 
@@ -41,17 +41,17 @@ struct RestoredTargetTests {
 
     @Test func `what the store dates by the restoration goes, too, and nothing elsewhere`() throws {
         var machine = try Self.verifying()
-        let fence = machine.request.fence
-        let restoredAt = fence + Sample.day
+        let cutoff = machine.request.cutoff
+        let restoredAt = cutoff + Sample.day
         try machine.send(.restored([Sample.database], at: restoredAt))
-        try machine.send(.restored([Sample.database], at: fence - Sample.day))
+        try machine.send(.restored([Sample.database], at: cutoff - Sample.day))
         let request = machine.request
-        #expect(request.purges.map { request.fence(in: $0) } == [restoredAt, fence])
+        #expect(request.purges.map { request.cutoff(in: $0) } == [restoredAt, cutoff])
     }
 
     @Test func `a hold on another target keeps nothing of it`() throws {
         var machine = Machine(targets: [Sample.database, Self.second])
-        machine.around.holds = [
+        machine.environment.holds = [
             TargetHold(name: "case", target: Self.second, since: Sample.start, uid: 1)
         ]
         try machine.revokeEverything()

@@ -26,7 +26,7 @@ struct RotatingTokenTests {
             #expect(try machine.send(.due) == [.check])
             #expect(try machine.answer(check: answer) == [.revoke])
             for _ in 1...12 {
-                try machine.answer(revoke: .trouble(.rejected))
+                try machine.answer(revoke: .failure(.rejected))
                 #expect(try machine.sendDue() == [.check])
                 #expect(try machine.answer(check: answer) == [.revoke])
             }
@@ -39,7 +39,7 @@ struct RotatingTokenTests {
     private func machine(_ credential: CredentialWork) -> Machine {
         Machine(
             identities: [Sample.snapshot([credential])],
-            around: Sample.surroundings(Self.traits)
+            in: Sample.environment(Self.traits)
         )
     }
 }

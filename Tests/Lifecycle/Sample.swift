@@ -43,16 +43,16 @@ enum Sample {
         )
     }
 
-    static func surroundings(
+    static func environment(
         _ traits: ProviderTraits = traits(),
         onUnrevocable: OnUnrevocable = .proceed
-    ) -> Surroundings {
+    ) -> Environment {
         let policy = ProviderPolicy(
             traits: traits,
             onUnrevocable: onUnrevocable,
             revocationDeadline: day * 7
         )
-        return Surroundings(providers: [apple: policy])
+        return Environment(providers: [apple: policy])
     }
 
     static func credential(

@@ -38,7 +38,7 @@ struct TargetHoldTests {
     /// A deletion with two targets whose purge is about to begin.
     private static func machine(_ holds: [TargetHold]) throws -> Machine {
         var machine = Machine(targets: [Sample.database, second])
-        machine.around.holds = holds
+        machine.environment.holds = holds
         try machine.revokeEverything()
         return machine
     }
@@ -52,7 +52,7 @@ struct TargetHoldTests {
         #expect(machine.request.phase == .parked(.purging, .onHold, until: nil))
         #expect(machine.request.dueAt == nil)
         #expect(try machine.send(.due) == [])
-        machine.around.holds = []
+        machine.environment.holds = []
         #expect(
             try machine.send(.due) == [.purge(Sample.database), .announce(.resumed)]
         )
@@ -69,22 +69,22 @@ struct TargetHoldTests {
     @Test func `a purge that was stopped is no attempt and no failure, and begins again`() throws {
         var machine = try Self.machine([])
         let before = machine.request.purges
-        machine.around.holds = [Self.hold()]
+        machine.environment.holds = [Self.hold()]
         #expect(
             try machine.send(.purged(Sample.database, .stopped)) == [.purge(Self.second)]
         )
         let work = machine.request.purges[0]
         #expect(work.attempts == 0 && before[0].attempts == 1)
-        #expect(work.failures == 0 && work.retryAt == nil && work.lastTrouble == nil)
+        #expect(work.failures == 0 && work.retryAt == nil && work.lastFailure == nil)
         _ = try machine.send(.purged(Self.second, .done(PurgeCounts())))
         #expect(machine.request.phase == .parked(.purging, .onHold, until: nil))
-        machine.around.holds = []
+        machine.environment.holds = []
         #expect(try machine.send(.due) == [.purge(Sample.database), .announce(.resumed)])
     }
 
     @Test func `a hold that comes while the purge runs lets it end and is verified`() throws {
         var machine = try Self.machine([])
-        machine.around.holds = [Self.hold()]
+        machine.environment.holds = [Self.hold()]
         #expect(try machine.send(.due) == [])
         #expect(
             try machine.send(.purged(Sample.database, .done(PurgeCounts())))
@@ -104,16 +104,16 @@ struct TargetHoldTests {
     @Test func `held rows keep the target open until the holds change`() throws {
         let hold = Self.hold(isOfRows: true)
         var machine = try Self.machine([hold])
-        machine.around.holds.append(Self.hold("other", on: Self.second, isOfRows: true))
+        machine.environment.holds.append(Self.hold("other", on: Self.second, isOfRows: true))
         _ = try machine.send(.purged(Sample.database, .held(Self.counts(3), under: ["case"])))
         #expect(machine.request.purges[0].step == .waiting)
-        #expect(machine.request.purges[0].lastTrouble == "on_hold")
+        #expect(machine.request.purges[0].lastFailure == "on_hold")
         _ = try machine.send(.purged(Self.second, .done(PurgeCounts())))
         #expect(machine.request.phase == .parked(.purging, .onHold, until: nil))
         #expect(try machine.send(.due) == [])
         #expect(machine.request.purges[0].counts.heldCount == 3)
 
-        machine.around.holds.removeFirst()
+        machine.environment.holds.removeFirst()
         #expect(
             try machine.send(.due) == [.purge(Sample.database), .announce(.resumed)]
         )
@@ -131,8 +131,8 @@ struct TargetHoldTests {
     )
     func last(isOfRows: Bool, _ targets: [TargetName]) throws {
         var machine = Machine(targets: targets)
-        machine.around.lastTargets = [Sample.files]
-        machine.around.holds = [Self.hold(isOfRows: isOfRows)]
+        machine.environment.lastTargets = [Sample.files]
+        machine.environment.holds = [Self.hold(isOfRows: isOfRows)]
         try machine.revokeEverything()
         if machine.request.purges.contains(where: { $0.target == Sample.database && $0.isBusy }) {
             let held = PurgeAnswer.held(Self.counts(1), under: ["case"])
@@ -147,7 +147,7 @@ struct TargetHoldTests {
         #expect(!machine.request.isBusy)
         let account = machine.request.purges.first { $0.target == Sample.files }
         #expect(account?.attempts == 0)
-        machine.around.holds = []
+        machine.environment.holds = []
         #expect(
             try machine.send(.due) == [.purge(Sample.database), .announce(.resumed)]
         )
@@ -161,12 +161,12 @@ struct TargetHoldTests {
         throws
     {
         var machine = Machine(targets: [Sample.database, Sample.files, Self.second])
-        machine.around.lastTargets = [Sample.files, Self.second]
-        machine.around.holds = [Self.hold()]
+        machine.environment.lastTargets = [Sample.files, Self.second]
+        machine.environment.holds = [Self.hold()]
         try machine.revokeEverything()
         #expect(machine.request.phase == .parked(.purging, .onHold, until: nil))
         #expect(machine.request.purgeStartedAt == nil)
-        machine.around.holds = [Self.hold(on: Sample.files)]
+        machine.environment.holds = [Self.hold(on: Sample.files)]
         #expect(try machine.send(.due).contains(.purge(Sample.database)))
         #expect(
             try machine.send(.purged(Sample.database, .done(PurgeCounts())))
@@ -176,7 +176,7 @@ struct TargetHoldTests {
 
     @Test func `an answer under a hold that is gone by now is asked for again`() throws {
         var machine = try Self.machine([Self.hold(isOfRows: true)])
-        machine.around.holds = []
+        machine.environment.holds = []
         #expect(
             try machine.send(.purged(Sample.database, .held(Self.counts(1), under: ["case"])))
                 == [.purge(Sample.database)]

@@ -103,7 +103,7 @@ struct UnconfirmedTests {
         let traits = Sample.traits(refreshInterval: .zero, revokesWholeGrant: false)
         var machine = Machine(
             identities: [Sample.snapshot([Sample.credential()]), waiting],
-            around: Sample.surroundings(traits, onUnrevocable: .park)
+            in: Sample.environment(traits, onUnrevocable: .park)
         )
         try machine.send(.due)
         try machine.answer(check: .live)
@@ -169,7 +169,7 @@ struct UnconfirmedTests {
     ) -> Machine {
         Machine(
             identities: [Sample.snapshot(credentials)],
-            around: Sample.surroundings(traits, onUnrevocable: onUnrevocable)
+            in: Sample.environment(traits, onUnrevocable: onUnrevocable)
         )
     }
 }

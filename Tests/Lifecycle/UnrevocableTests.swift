@@ -22,7 +22,7 @@ struct UnrevocableTests {
     @Test func `park waits for as long as it takes`() throws {
         var machine = Machine(
             identities: [Sample.snapshot([Self.spent])],
-            around: Sample.surroundings(onUnrevocable: .park)
+            in: Sample.environment(onUnrevocable: .park)
         )
         try machine.send(.due)
         machine.pass(Sample.day * 4000)
@@ -43,7 +43,7 @@ struct UnrevocableTests {
         var machine = Machine(
             .revokeTokens,
             identities: [Sample.snapshot([Self.spent])],
-            around: Sample.surroundings(onUnrevocable: .park)
+            in: Sample.environment(onUnrevocable: .park)
         )
         try machine.send(.due)
         #expect(machine.request.phase.parkReason == .needsReauthentication)
@@ -51,13 +51,13 @@ struct UnrevocableTests {
 
     @Test(
         "an outage never starts the clock",
-        arguments: [Trouble.unreachable, .throttled(retryAfter: nil), .lost, .unusable]
+        arguments: [EffectFailure.unreachable, .throttled(retryAfter: nil), .lost, .unusable]
     )
-    func outage(_ trouble: Trouble) throws {
+    func outage(_ failure: EffectFailure) throws {
         var machine = Machine()
         for _ in 0..<60 {
             #expect(try machine.sendDue() == [.check])
-            try machine.answer(check: .trouble(trouble))
+            try machine.answer(check: .failure(failure))
             machine.pass(Sample.day)
         }
         #expect(machine.verdict == nil)
@@ -68,8 +68,8 @@ struct UnrevocableTests {
     @Test func `a pause for a configuration error never starts the clock`() throws {
         var machine = Machine()
         try machine.send(.due)
-        try machine.answer(check: .trouble(.misconfigured))
-        machine.around.pausedProviders = [Sample.apple]
+        try machine.answer(check: .failure(.misconfigured))
+        machine.environment.pausedProviders = [Sample.apple]
         machine.pass(Sample.day * 60)
         try machine.send(.due)
         #expect(machine.request.phase == .parked(.revoking, .providerPaused, until: nil))
@@ -78,7 +78,7 @@ struct UnrevocableTests {
 
     @Test func `a sealed vault never starts the clock`() throws {
         var machine = Machine(identities: [Sample.snapshot([Self.spent])])
-        machine.around.isVaultOpen = false
+        machine.environment.isVaultOpen = false
         try machine.send(.due)
         #expect(machine.request.revocations[0].waitingSince == nil)
     }
@@ -94,7 +94,7 @@ struct UnrevocableTests {
         )
         #expect(machine.request.revocations[0].waitingSince == nil)
         // The token turns out to be unreadable: the wait starts anew.
-        try machine.answer(check: .trouble(.sealBroken), Sample.freshToken)
+        try machine.answer(check: .failure(.sealBroken), Sample.freshToken)
         let until = machine.now + Sample.day * 7
         #expect(machine.request.phase == .parked(.revoking, .needsReauthentication, until: until))
     }
@@ -227,7 +227,7 @@ struct UnrevocableTests {
             try machine.send(.due) == [.announce(.purgeStarted), .purge(Sample.database)]
         )
         machine = Machine(identities: [])
-        machine.around.withoutIdentities = .park
+        machine.environment.withoutIdentities = .park
         try machine.send(.due)
         #expect(machine.request.phase == .parked(.revoking, .needsReauthentication, until: nil))
         #expect(try machine.learn([Sample.credential()]) == [.check, .announce(.resumed)])
@@ -235,7 +235,7 @@ struct UnrevocableTests {
 
     @Test func `an operator may end the wait for a first identity`() throws {
         var machine = Machine(identities: [])
-        machine.around.withoutIdentities = .park
+        machine.environment.withoutIdentities = .park
         try machine.send(.due)
         #expect(
             try machine.send(.abandon) == [
@@ -248,7 +248,7 @@ struct UnrevocableTests {
 
     @Test func `the end of the wait for an identity outlives a hold, and is given once`() throws {
         var machine = Machine(identities: [])
-        machine.around.withoutIdentities = .park
+        machine.environment.withoutIdentities = .park
         try machine.send(.due)
         try machine.send(.hold)
         try machine.send(.abandon)
@@ -265,7 +265,7 @@ struct UnrevocableTests {
 
     @Test func `a revocation without identities completes`() throws {
         var machine = Machine(.revokeTokens, identities: [])
-        machine.around.withoutIdentities = .park
+        machine.environment.withoutIdentities = .park
         try machine.send(.due)
         #expect(machine.request.phase == .completed)
     }
@@ -304,7 +304,7 @@ struct UnrevocableTests {
     func manual(_ credentials: [CredentialWork]) throws {
         var machine = Machine(
             identities: [Sample.snapshot(credentials)],
-            around: Sample.surroundings(Sample.traits(hasNoRevocationAPI: true))
+            in: Sample.environment(Sample.traits(hasNoRevocationAPI: true))
         )
         #expect(try machine.send(.due).contains(.announce(.verdict(Sample.apple, .manual))))
         #expect(machine.verdict == .manual)

@@ -100,8 +100,8 @@ struct VerdictTests {
         CredentialStep.allCases
     )
     func open(_ first: CredentialStep, _ second: CredentialStep) throws {
-        #expect(try verdict(first, second, false, provider: .trouble) == nil)
-        #expect(try verdict(second, first, false, provider: .trouble) == nil)
+        #expect(try verdict(first, second, false, provider: .failure) == nil)
+        #expect(try verdict(second, first, false, provider: .failure) == nil)
     }
 
     @Test func `an ended token without a verdict for the grant waits for a fresh sign-in`() throws {
@@ -117,7 +117,7 @@ struct VerdictTests {
                 let broken = Sample.credential(.unusable, id: Sample.secondToken, kind: kind)
                 var machine = Machine(
                     identities: [Sample.snapshot([Sample.credential(step), broken])],
-                    around: Sample.surroundings(
+                    in: Sample.environment(
                         Sample.traits(revokesWholeGrant: false),
                         onUnrevocable: .park
                     )
@@ -136,7 +136,7 @@ struct VerdictTests {
                 identities: [
                     Sample.snapshot([Sample.credential(.dead, kind: .accessToken), lost])
                 ],
-                around: Sample.surroundings(
+                in: Sample.environment(
                     Sample.traits(revokesWholeGrant: wholeGrant),
                     onUnrevocable: .park
                 )
@@ -180,7 +180,7 @@ struct VerdictTests {
         let traits = Sample.traits(canCheck: false, invalidTokenProvesGone: provesGone)
         var machine = Machine(
             identities: [Sample.snapshot([token])],
-            around: Sample.surroundings(traits)
+            in: Sample.environment(traits)
         )
         #expect(try machine.send(.due) == [.revoke])
         try machine.answer(revoke: .alreadyInvalid)
@@ -198,7 +198,7 @@ struct VerdictTests {
         )
         var machine = Machine(
             identities: [Sample.snapshot([token])],
-            around: Sample.surroundings(Sample.traits(canCheck: false))
+            in: Sample.environment(Sample.traits(canCheck: false))
         )
         try machine.send(.due)
         try machine.answer(revoke: .grantGone)
@@ -209,7 +209,7 @@ struct VerdictTests {
         let access = Sample.credential(id: Sample.secondToken, kind: .accessToken)
         var machine = Machine(
             identities: [Sample.snapshot([Sample.credential(), access])],
-            around: Sample.surroundings(Sample.traits(canCheck: false))
+            in: Sample.environment(Sample.traits(canCheck: false))
         )
         try machine.send(.due)
         try machine.answer(revoke: .userOnly)
@@ -217,7 +217,7 @@ struct VerdictTests {
     }
 
     @Test func `a credential that is of no use waits for a fresh sign-in`() throws {
-        var machine = Machine(around: Sample.surroundings(Sample.traits(canCheck: false)))
+        var machine = Machine(in: Sample.environment(Sample.traits(canCheck: false)))
         try machine.send(.due)
         try machine.answer(revoke: .unfit)
         #expect(machine.verdict == nil)
@@ -229,7 +229,7 @@ struct VerdictTests {
         let token = Sample.credential(.unusable, kind: .idToken)
         var machine = Machine(
             identities: [Sample.snapshot([token])],
-            around: Sample.surroundings(
+            in: Sample.environment(
                 Sample.traits(canCheck: false, usesIDTokens: usesIDTokens)
             )
         )
@@ -242,9 +242,9 @@ struct VerdictTests {
     }
 
     @Test func `an answer that says nothing leads to the revoke, and never to proof`() throws {
-        let around = Sample.surroundings(Sample.traits(canCheck: true))
+        let environment = Sample.environment(Sample.traits(canCheck: true))
         let seen = Sample.credential(lastLiveAt: Sample.start - Sample.day * 400)
-        var machine = Machine(identities: [Sample.snapshot([seen])], around: around)
+        var machine = Machine(identities: [Sample.snapshot([seen])], in: environment)
         #expect(try machine.send(.due) == [.check])
         #expect(try machine.answer(check: .unknown) == [.revoke])
         try machine.answer(revoke: .success)
@@ -261,7 +261,7 @@ struct VerdictTests {
         let traits = Sample.traits(canCheck: false)
         var machine = Machine(
             identities: [Sample.snapshot([access, refresh])],
-            around: Sample.surroundings(traits)
+            in: Sample.environment(traits)
         )
         #expect(try machine.send(.due) == [.revoke])
         let next = try machine.answer(revoke: .success)
@@ -280,7 +280,7 @@ struct VerdictTests {
         )
         var machine = Machine(
             identities: [first, second],
-            around: Sample.surroundings(traits)
+            in: Sample.environment(traits)
         )
         #expect(try machine.send(.due).count == 2)
         try machine.answer(revoke: .success)
@@ -290,7 +290,7 @@ struct VerdictTests {
         #expect(machine.request.phase == .open(.purging))
     }
 
-    private enum Provider { case silent, trouble }
+    private enum Provider { case silent, failure }
 
     private func verdict(
         _ first: CredentialStep,
@@ -310,12 +310,12 @@ struct VerdictTests {
                     ),
                 ])
             ],
-            around: Sample.surroundings(
+            in: Sample.environment(
                 Sample.traits(revokesWholeGrant: wholeGrant),
                 onUnrevocable: .park
             )
         )
-        if provider == .trouble { machine.around.pausedProviders = [Sample.apple] }
+        if provider == .failure { machine.environment.pausedProviders = [Sample.apple] }
         try machine.send(.due)
         return machine.verdict
     }
@@ -329,7 +329,7 @@ struct VerdictTests {
         let access = Sample.credential(id: Sample.secondToken, kind: .accessToken)
         var machine = Machine(
             identities: [Sample.snapshot([Sample.credential(), access])],
-            around: Sample.surroundings(traits)
+            in: Sample.environment(traits)
         )
         let (refreshID, accessID) = (Sample.token, Sample.secondToken)
         let checks = [refreshID, accessID].map { RequestEffect.check(Sample.identity, $0) }

@@ -46,9 +46,9 @@ struct VocabularyTests {
         #expect(phase.isEnded == (phase.stage == nil))
     }
 
-    @Test func `every trouble has a code of its own`() {
-        let codes = Set(TroubleTests.troubles.map(\.code))
-        #expect(codes.count == TroubleTests.troubles.count - 1)
+    @Test func `every failure has a code of its own`() {
+        let codes = Set(FailureTests.failures.map(\.code))
+        #expect(codes.count == FailureTests.failures.count - 1)
     }
 
     @Test func `message ids are 128 random bits, each used once`() {

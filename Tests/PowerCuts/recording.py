@@ -69,7 +69,7 @@ KEYS = ('key_credential = "vault-key"',
         'key_credential = "vault-key-2"\nretired_key_credentials = ["vault-key"]')
 
 
-class Surroundings:
+class Environment:
     """What a power cut leaves alone: keys, the program, the provider, and the users' memory."""
 
     def __init__(self, place, binaries, dice):

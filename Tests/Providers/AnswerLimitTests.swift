@@ -33,7 +33,7 @@ struct AnswerLimitTests {
         Case(
             name: "9 informational answers",
             text: String(repeating: hint, count: 9) + success + end,
-            answer: .trouble(.unusable)
+            answer: .failure(.unusable)
         ),
         Case(
             name: "5 KB of header fields",
@@ -45,7 +45,7 @@ struct AnswerLimitTests {
             name: "a chunk extension of 300 KB",
             text: success + "Transfer-Encoding: chunked\r\n\r\n0;x="
                 + String(repeating: "y", count: 300_000) + "\r\n\r\n",
-            answer: .trouble(.unusable)
+            answer: .failure(.unusable)
         ),
     ]
 

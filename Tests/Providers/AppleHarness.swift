@@ -101,7 +101,7 @@ extension ExchangeAnswer {
             "exchanged refresh=\(tokens.refreshToken != nil) access=\(tokens.accessToken != nil) "
                 + "subject=\(tokens.subject?.exposeText() ?? "-")"
         case .refused: "refused"
-        case .trouble(let trouble): "trouble \(trouble)"
+        case .failure(let failure): "failure \(failure)"
         }
     }
 }

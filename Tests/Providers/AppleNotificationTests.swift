@@ -28,24 +28,24 @@ struct AppleNotificationTests {
         let added: [String: String?] = [
             "jti": #""j1""#, "events": events, "nonce": nil, "sub": nil,
         ]
-        return IDTokenMint.claims(added.merging(changed) { _, new in new })
+        return IDTokenGenerator.claims(added.merging(changed) { _, new in new })
     }
 
     private static func body(_ claims: String) throws -> String {
-        #"{"payload":"\#(try IDTokenMint.token(claims: claims))"}"#
+        #"{"payload":"\#(try IDTokenGenerator.token(claims: claims))"}"#
     }
 
     @Test(
         "every event has its meaning, in both spellings of deletion",
         arguments: [
-            ("consent-revoked", NoticeMeaning.linkCut, "consent-revoked"),
+            ("consent-revoked", NotificationMeaning.linkCut, "consent-revoked"),
             ("account-delete", .accountGone, "account-delete"),
             ("account-deleted", .accountGone, "account-deleted"),
             ("email-disabled", .other, "email-disabled"),
             ("email-enabled", .other, "email-enabled"), ("something-new", .other, "other"),
         ]
     )
-    func meanings(type: String, meaning: NoticeMeaning, event: String) async throws {
+    func meanings(type: String, meaning: NotificationMeaning, event: String) async throws {
         let body = try Self.body(Self.claims(events: Self.quoted(Self.event(type))))
         let verified = try await receiver.verify(Fixture.incoming(body))
         #expect(
@@ -60,7 +60,7 @@ struct AppleNotificationTests {
                 ]
         )
         #expect(verified.acknowledgement == .status(200))
-        #expect(verified.notices[0].clientIDs == ["com.example.app"])
+        #expect(verified.notifications[0].clientIDs == ["com.example.app"])
     }
 
     @Test(
@@ -74,9 +74,9 @@ struct AppleNotificationTests {
     func forms(events: String, count: Int) async throws {
         let body = try Self.body(Self.claims(events: events))
         let verified = try await receiver.verify(Fixture.incoming(body))
-        let meanings: [NoticeMeaning] = [.accountGone, .linkCut]
-        #expect(verified.notices.map(\.meaning) == Array(meanings.prefix(count)))
-        let keys = Set(verified.notices.map { $0.dedupeKey.exposeText() })
+        let meanings: [NotificationMeaning] = [.accountGone, .linkCut]
+        #expect(verified.notifications.map(\.meaning) == Array(meanings.prefix(count)))
+        let keys = Set(verified.notifications.map { $0.dedupeKey.exposeText() })
         #expect(keys == Set(["j1#0", "j1#1"].prefix(count)))
     }
 
@@ -100,21 +100,23 @@ struct AppleNotificationTests {
 
     @Test("another signature, key or algorithm is refused")
     func signatures() async throws {
-        let good = try IDTokenMint.token(claims: Self.claims())
-        let other = try IDTokenMint.token(claims: Self.claims(events: Self.event("account-delete")))
+        let good = try IDTokenGenerator.token(claims: Self.claims())
+        let other = try IDTokenGenerator.token(
+            claims: Self.claims(events: Self.event("account-delete"))
+        )
         let swapped =
             good.split(separator: ".")[0] + "." + other.split(separator: ".")[1] + "."
             + good.split(separator: ".")[2]
         let kinds: [(String, NotificationRefusal.Kind)] = [
             (String(swapped), .badSignature),
             (
-                try IDTokenMint.token(
+                try IDTokenGenerator.token(
                     header: #"{"alg":"RS256","kid":"key-2"}"#,
                     claims: Self.claims()
                 ), .unknownKey
             ),
             (
-                try IDTokenMint.token(
+                try IDTokenGenerator.token(
                     header: #"{"alg":"none","kid":"key-1"}"#,
                     claims: Self.claims()
                 ), .badSignature

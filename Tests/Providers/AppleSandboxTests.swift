@@ -152,7 +152,7 @@ struct AppleSandboxTests {
             )
             let mine = AppleHarness.credential(.refreshToken, token.refreshToken)
             #expect(await provider.check(mine) == .live)
-            #expect(await provider.check(mine) == .trouble(.throttled(retryAfter: nil)))
+            #expect(await provider.check(mine) == .failure(.throttled(retryAfter: nil)))
             #expect(sandbox.grantState(user: token.user) == .live)
         }
     }
@@ -182,9 +182,9 @@ struct AppleSandboxTests {
     }
 
     @Test(
-        "a fault is trouble and never an answer, and the next call is fine",
+        "a fault is failure and never an answer, and the next call is fine",
         arguments: [
-            [(FaultKind.timeout, Trouble.lost)],
+            [(FaultKind.timeout, EffectFailure.lost)],
             [
                 (.reset, .lost), (.responseLost, .lost),
                 (.throttled, .throttled(retryAfter: .seconds(1))),
@@ -193,7 +193,7 @@ struct AppleSandboxTests {
             ],
         ]
     )
-    func faults(_ cases: [(kind: FaultKind, trouble: Trouble)]) async throws {
+    func faults(_ cases: [(kind: FaultKind, failure: EffectFailure)]) async throws {
         let change: (inout AppleProviderSettings) -> Void = { settings in
             // Only the silent one has to run into the deadline.
             if cases[0].kind == .timeout { settings.http.timeoutTotal = .milliseconds(500) }
@@ -205,14 +205,14 @@ struct AppleSandboxTests {
                 try sandbox.issueRefreshTokens(count: 1, clientID: AppleHarness.clientID).first
             )
             let refresh = AppleHarness.credential(.refreshToken, token.refreshToken)
-            for (kind, trouble) in cases {
+            for (kind, failure) in cases {
                 sandbox.inject(kind, at: .token)
-                #expect(await provider.check(refresh) == .trouble(trouble))
+                #expect(await provider.check(refresh) == .failure(failure))
                 #expect(await provider.check(refresh) == .live)
                 let signIn = try sandbox.signIn(user: "code", clientID: AppleHarness.clientID)
                 let code = AppleHarness.credential(.authorizationCode, signIn.code)
                 sandbox.inject(kind, at: .token)
-                #expect(await provider.exchange(code).summary == "trouble \(trouble)")
+                #expect(await provider.exchange(code).summary == "failure \(failure)")
                 let isSpent = await provider.exchange(code).summary == "refused"
                 #expect(isSpent == kind.acts)
             }

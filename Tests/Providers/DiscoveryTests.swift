@@ -55,7 +55,7 @@ struct DiscoveryTests {
     )
     func otherHosts(_ url: String) async throws {
         let (answer, wasSeen) = try await Self.revoke { _ in url }
-        #expect(answer == .trouble(.misconfigured))
+        #expect(answer == .failure(.misconfigured))
         #expect(!wasSeen)
     }
 
@@ -71,7 +71,7 @@ struct DiscoveryTests {
         let (answer, _) = try await Self.revoke(hosts: ["plain.example:80", "plain.example"]) { _ in
             "http://plain.example/revoke"
         }
-        #expect(answer == .trouble(.misconfigured))
+        #expect(answer == .failure(.misconfigured))
     }
 
     @Test("a document of another issuer is none", arguments: ["https://a.example", ""])
@@ -79,7 +79,7 @@ struct DiscoveryTests {
         let (answer, wasSeen) = try await Self.revoke(issuer: issuer) {
             "http://127.0.0.1:\($0)/revoke"
         }
-        #expect(answer == .trouble(.unreachable))
+        #expect(answer == .failure(.unreachable))
         #expect(!wasSeen)
     }
 

@@ -11,8 +11,8 @@ struct EncodingTests {
         arguments: 0..<64 as Range<UInt64>
     )
     func formRoundTrip(_ seed: UInt64) throws {
-        var dice = SeededGenerator(seed: seed)
-        let value = (0..<200).map { _ in UInt8.random(in: 0...255, using: &dice) }
+        var random = SeededGenerator(seed: seed)
+        let value = (0..<200).map { _ in UInt8.random(in: 0...255, using: &random) }
         var form = FormBody()
         form.add("client_id", "a")
         form.add("token", Secret(value))
@@ -112,7 +112,9 @@ struct EncodingTests {
         let json = try #require(
             JSONValue(Array(#"{"access_token":"canary","refresh_token":"canary"}"#.utf8))
         )
-        let idToken = try IDTokenMint.token(claims: IDTokenMint.claims(["email": #""canary""#]))
+        let idToken = try IDTokenGenerator.token(
+            claims: IDTokenGenerator.claims(["email": #""canary""#])
+        )
         let values: [Any] = [
             form, RemoteReply(status: 400, body: Array("canary".utf8)), json,
             try #require(TokenGrant(json)), try #require(IDToken(Secret(idToken))),

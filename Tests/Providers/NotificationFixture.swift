@@ -7,11 +7,11 @@ import Testing
 /// Notifications as vendors document them, signed with the keys of the tests.
 enum NotificationFixture {
     static let provider = ProviderName("p")
-    static let now = IDTokenMint.now
+    static let now = IDTokenGenerator.now
 
-    /// The key set that ``IDTokenMint`` signs with.
+    /// The key set that ``IDTokenGenerator`` signs with.
     static let keys = PublishedKeys(
-        SigningKeyCache(now: { now }) { await SigningKeySet(Array(IDTokenMint.jwks.utf8)) }
+        SigningKeyCache(now: { now }) { await SigningKeySet(Array(IDTokenGenerator.jwks.utf8)) }
     )
 
     /// Keys that cannot be read.
@@ -26,14 +26,14 @@ enum NotificationFixture {
 
     /// What a receiver says, as facts that can be compared.
     struct Said: Equatable {
-        var meaning: NoticeMeaning
+        var meaning: NotificationMeaning
         var event: String
         var subject: String?
         var milliseconds: Int64
     }
 
     static func said(_ verified: VerifiedNotification) -> [Said] {
-        verified.notices.map {
+        verified.notifications.map {
             Said(
                 meaning: $0.meaning,
                 event: $0.event,

@@ -101,17 +101,17 @@ struct OAuth2GoldenTests {
             (RawServer.Reaction.http(403), nil), (.json(403, #"{"message":"Forbidden"}"#), nil),
             (.http(400), nil), (Golden.error("invalid_grant"), nil),
             (Golden.error("invalid_request"), nil),
-            (Golden.error("invalid_client"), Trouble.misconfigured),
+            (Golden.error("invalid_client"), EffectFailure.misconfigured),
             (.http(401), .misconfigured), (.http(500), .unusable),
             (Golden.html(403), .wrongEndpoint(Refusal(status: 403))),
             (.http(404), .wrongEndpoint(Refusal(status: 404))),
             (Golden.text(Golden.tokens), .unusable),
         ]
     )
-    func selfCheck(reaction: RawServer.Reaction, trouble: Trouble?) async throws {
+    func selfCheck(reaction: RawServer.Reaction, failure: EffectFailure?) async throws {
         try await RawServer.with(answering: reaction) { server in
             try await OAuth2Harness.with(OAuth2Harness.at(server, .standard)) { provider in
-                #expect(await provider.diagnose() == trouble)
+                #expect(await provider.diagnose() == failure)
             }
         }
     }
@@ -127,7 +127,7 @@ struct OAuth2GoldenTests {
             let settings = OAuth2Harness.at(server, .standard, check: .refresh)
             try await OAuth2Harness.with(settings) { provider in
                 let token = OAuth2Harness.credential(.refreshToken)
-                #expect(await provider.check(token) == .trouble(.misconfigured))
+                #expect(await provider.check(token) == .failure(.misconfigured))
             }
             #expect(
                 server.requests.last?.hasSuffix("token=new&token_type_hint=refresh_token") == true
@@ -144,7 +144,7 @@ struct OAuth2GoldenTests {
                     let profile = try #require(OAuth2Profile.presets["slack"])
                     try await OAuth2Harness.with(OAuth2Harness.at(server, profile)) { provider in
                         let token = OAuth2Harness.credential(.accessToken)
-                        #expect(await provider.revoke(token) == .trouble(.unusable))
+                        #expect(await provider.revoke(token) == .failure(.unusable))
                     }
                 }
             }

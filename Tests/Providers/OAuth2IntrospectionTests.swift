@@ -65,18 +65,18 @@ struct OAuth2IntrospectionTests {
     @Test(
         "an introspection that is refused or strange says nothing about the token",
         arguments: [
-            (RawServer.Reaction.http(401), Trouble.misconfigured),
+            (RawServer.Reaction.http(401), EffectFailure.misconfigured),
             (Golden.error("invalid_client", status: 401), .misconfigured),
             (Golden.text(#"{"active":"false"}"#), .unusable), (Golden.html(200), .unusable),
             (.json(403, #"{"active":false}"#), .rejected),
         ]
     )
-    func strangeIntrospection(reaction: RawServer.Reaction, trouble: Trouble) async throws {
+    func strangeIntrospection(reaction: RawServer.Reaction, failure: EffectFailure) async throws {
         try await RawServer.with(answering: reaction) { server in
             let settings = OAuth2Harness.at(server, .standard, check: .introspection)
             try await OAuth2Harness.with(settings) { provider in
                 let token = OAuth2Harness.credential(.refreshToken)
-                #expect(await provider.check(token) == .trouble(trouble))
+                #expect(await provider.check(token) == .failure(failure))
             }
         }
     }
@@ -113,7 +113,7 @@ struct OAuth2IntrospectionTests {
                     switch await provider.revoke(token) {
                     case .success: "success"
                     case .alreadyInvalid: "already invalid"
-                    case .trouble(let trouble): trouble.code
+                    case .failure(let failure): failure.code
                     case .grantGone, .unfit, .userOnly: "another answer"
                     }
                 #expect(said == outcome)

@@ -93,7 +93,7 @@ struct OAuth2SandboxTests {
     }
 
     static func expectDiagnosis(
-        _ trouble: Trouble?,
+        _ failure: EffectFailure?,
         _ client: ClientRegistration,
         _ authentication: OAuth2Client.Authentication
     ) async throws {
@@ -103,7 +103,7 @@ struct OAuth2SandboxTests {
         try await OAuth2Harness.withSandbox(.oauth2, configuration, settings: settings) {
             provider,
             _ in
-            #expect(await provider.diagnose() == trouble)
+            #expect(await provider.diagnose() == failure)
         }
     }
 

@@ -15,7 +15,7 @@ struct OAuth2SignInTests {
             credential: "test",
             algorithm: .es256
         )
-        let claims = IDTokenMint.claims([
+        let claims = IDTokenGenerator.claims([
             "iss": #""https://sso.example.com""#, "aud": #""app""#, "nonce": #""\#(nonce)""#,
         ])
         var text: [UInt8] = []
@@ -31,12 +31,12 @@ struct OAuth2SignInTests {
     @Test(
         "an id token is accepted by ES256, and only as its key and the nonce's rule say",
         arguments: [
-            ("ES256", "plain", IDTokenMint.nonce, nil),
-            ("ES256", "sha256", IDTokenMint.hashedNonce, nil),
-            ("ES256", "plain", IDTokenMint.hashedNonce, .nonceMismatch),
-            ("ES256", "sha256", IDTokenMint.nonce, .nonceMismatch),
-            ("RS256", "plain", IDTokenMint.nonce, .badSignature),
-            ("none", "plain", IDTokenMint.nonce, .badSignature),
+            ("ES256", "plain", IDTokenGenerator.nonce, nil),
+            ("ES256", "sha256", IDTokenGenerator.hashedNonce, nil),
+            ("ES256", "plain", IDTokenGenerator.hashedNonce, .nonceMismatch),
+            ("ES256", "sha256", IDTokenGenerator.nonce, .nonceMismatch),
+            ("RS256", "plain", IDTokenGenerator.nonce, .badSignature),
+            ("none", "plain", IDTokenGenerator.nonce, .badSignature),
         ] as [(String, String, String, SignInError.Kind?)]
     )
     func es256(algorithm: String, rule: String, nonce: String, kind: SignInError.Kind?) async throws
@@ -53,7 +53,7 @@ struct OAuth2SignInTests {
             let signIn = SignIn(
                 clientID: "app",
                 idToken: Secret(try Self.idToken(algorithm, nonce: nonce)),
-                rawNonce: Secret(IDTokenMint.nonce)
+                rawNonce: Secret(IDTokenGenerator.nonce)
             )
             let found: SignInError.Kind? = try await OAuth2Harness.with(settings) { provider in
                 do throws(SignInError) {

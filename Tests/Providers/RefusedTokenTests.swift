@@ -33,10 +33,10 @@ struct RefusedTokenTests {
     func token() async throws {
         let odd = RawServer.Reaction.json(422, #"{"error":"validation_failed"}"#)
         try await Self.with(odd: odd, madeUp: .http(200)) { provider, server in
-            let refused = Trouble.refused(Refusal(status: 422, error: "validation_failed"))
-            #expect(await provider.revoke(Self.odd) == .trouble(refused))
+            let refused = EffectFailure.refused(Refusal(status: 422, error: "validation_failed"))
+            #expect(await provider.revoke(Self.odd) == .failure(refused))
             // What was seen a moment ago is not asked for again.
-            #expect(await provider.revoke(Self.odd) == .trouble(refused))
+            #expect(await provider.revoke(Self.odd) == .failure(refused))
             #expect(server.requests.count == 3)
         }
     }
@@ -44,20 +44,20 @@ struct RefusedTokenTests {
     @Test(
         "nothing else that goes wrong is the token's",
         arguments: [
-            (Golden.html(403), Trouble.unusable), (.http(500), .unusable),
+            (Golden.html(403), EffectFailure.unusable), (.http(500), .unusable),
             (.http(429), .throttled(retryAfter: nil)), (.http(503), .throttled(retryAfter: nil)),
             (Golden.error("invalid_client", status: 401), .rejected),
             (Golden.error("temporarily_unavailable"), .unusable),
         ]
     )
-    func others(_ odd: RawServer.Reaction, _ trouble: Trouble) async throws {
+    func others(_ odd: RawServer.Reaction, _ failure: EffectFailure) async throws {
         try await Self.with(odd: odd, madeUp: .http(200)) { provider, _ in
-            #expect(await provider.revoke(Self.odd) == .trouble(trouble))
+            #expect(await provider.revoke(Self.odd) == .failure(failure))
         }
     }
 
     @Test(
-        "an endpoint that is none is the provider's trouble, however often it is asked",
+        "an endpoint that is none is the provider's failure, however often it is asked",
         arguments: [
             RawServer.Reaction.http(404), .http(405), Golden.html(404), Golden.html(400),
             Golden.html(200), .json(404, #"{"detail":"Not Found"}"#),
@@ -69,7 +69,7 @@ struct RefusedTokenTests {
         try await Self.with(odd: reaction, good: reaction, madeUp: reaction) { provider, _ in
             for token in [Self.odd, Self.good, Self.odd] {
                 let answer = await provider.revoke(token)
-                guard case .trouble(.wrongEndpoint) = answer else {
+                guard case .failure(.wrongEndpoint) = answer else {
                     Issue.record("\(answer)")
                     return
                 }
@@ -85,10 +85,10 @@ struct RefusedTokenTests {
         let refusal = Golden.error("invalid_request")
         try await Self.with(odd: refusal, madeUp: refusal) { provider, _ in
             // It may be the token endpoint's URL.
-            #expect(await provider.revoke(Self.odd) == .trouble(.rejected))
+            #expect(await provider.revoke(Self.odd) == .failure(.rejected))
             #expect(await provider.revoke(Self.good) == .success)
-            let refused = Trouble.refused(Refusal(status: 400, error: "invalid_request"))
-            #expect(await provider.revoke(Self.odd) == .trouble(refused))
+            let refused = EffectFailure.refused(Refusal(status: 400, error: "invalid_request"))
+            #expect(await provider.revoke(Self.odd) == .failure(refused))
         }
     }
 
@@ -108,7 +108,7 @@ struct RefusedTokenTests {
         try await RawServer.with(react: react) { server in
             try await OAuth2Harness.with(OAuth2Harness.at(server, .standard)) { provider in
                 let problem = try #require(await provider.problem())
-                #expect(problem.trouble == .misconfigured)
+                #expect(problem.failure == .misconfigured)
                 #expect(
                     problem.finding
                         == "misconfigured: the token endpoint http://127.0.0.1:\(server.port)/token"
@@ -123,10 +123,10 @@ struct RefusedTokenTests {
     func program() throws {
         let text = #"{"outcome":"rejected","status":422,"error":"frozen"}"#
         let json = try #require(JSONValue(Array(text.utf8)))
-        let refused = Trouble.refused(Refusal(status: 422, error: "frozen"))
-        #expect(CommandAnswers.revoke(json) == .trouble(refused))
-        #expect(CommandAnswers.check(json).0 == .trouble(refused))
-        guard case .trouble(refused) = CommandAnswers.exchange(json) else {
+        let refused = EffectFailure.refused(Refusal(status: 422, error: "frozen"))
+        #expect(CommandAnswers.revoke(json) == .failure(refused))
+        #expect(CommandAnswers.check(json).0 == .failure(refused))
+        guard case .failure(refused) = CommandAnswers.exchange(json) else {
             Issue.record("the code was not refused")
             return
         }

@@ -9,30 +9,30 @@ import Testing
 struct Golden: Sendable, CustomTestStringConvertible {
     let name: String
     let reaction: RawServer.Reaction
-    var exchange = "trouble unusable"
-    var check = CheckAnswer.trouble(.unusable)
-    var revoke = RevokeAnswer.trouble(.unusable)
+    var exchange = "failure unusable"
+    var check = CheckAnswer.failure(.unusable)
+    var revoke = RevokeAnswer.failure(.unusable)
 
     var testDescription: String { name }
 
-    static func trouble(
+    static func failure(
         _ name: String,
         _ reaction: RawServer.Reaction,
-        _ trouble: Trouble
+        _ failure: EffectFailure
     ) -> Golden {
         Golden(
             name: name,
             reaction: reaction,
-            exchange: "trouble \(trouble)",
-            check: .trouble(trouble),
-            revoke: .trouble(trouble)
+            exchange: "failure \(failure)",
+            check: .failure(failure),
+            revoke: .failure(failure)
         )
     }
 
     /// Whether the answer may be about the token or about the endpoint.
     var isCompared: Bool {
         switch revoke {
-        case .trouble(.rejected), .trouble(.wrongEndpoint): true
+        case .failure(.rejected), .failure(.wrongEndpoint): true
         default: false
         }
     }
@@ -42,7 +42,7 @@ struct Golden: Sendable, CustomTestStringConvertible {
     }
 
     static func retryAfter(_ status: Int, _ value: String, _ wait: Duration?) -> Golden {
-        trouble(
+        failure(
             "\(status) with Retry-After '\(value)'",
             .http(status, ["Retry-After: \(value)"]),
             .throttled(retryAfter: wait)
@@ -91,24 +91,24 @@ extension Golden {
             reaction: error("invalid_grant"),
             exchange: "refused",
             check: .dead,
-            revoke: .trouble(.rejected)
+            revoke: .failure(.rejected)
         ),
-        trouble("invalid_request", error("invalid_request"), .rejected),
-        trouble("invalid_client", error("invalid_client"), .misconfigured),
-        trouble("invalid_client as 401", error("invalid_client", status: 401), .misconfigured),
-        trouble("unauthorized_client", error("unauthorized_client"), .misconfigured),
-        trouble("unsupported_grant_type", error("unsupported_grant_type"), .misconfigured),
-        trouble("invalid_scope", error("invalid_scope"), .misconfigured),
-        trouble("unknown error", error("server_is_tired"), .rejected),
-        trouble("invalid_grant as 500", error("invalid_grant", status: 500), .unusable),
-        trouble("invalid_grant as 200", error("invalid_grant", status: 200), .unusable),
+        failure("invalid_request", error("invalid_request"), .rejected),
+        failure("invalid_client", error("invalid_client"), .misconfigured),
+        failure("invalid_client as 401", error("invalid_client", status: 401), .misconfigured),
+        failure("unauthorized_client", error("unauthorized_client"), .misconfigured),
+        failure("unsupported_grant_type", error("unsupported_grant_type"), .misconfigured),
+        failure("invalid_scope", error("invalid_scope"), .misconfigured),
+        failure("unknown error", error("server_is_tired"), .rejected),
+        failure("invalid_grant as 500", error("invalid_grant", status: 500), .unusable),
+        failure("invalid_grant as 200", error("invalid_grant", status: 200), .unusable),
     ]
 
     static let faults = [
-        trouble("html 200", html(200), .unusable),
-        trouble("html 400", html(400), .unusable),
-        trouble("html without a type", .http(200, body: Array("<html></html>".utf8)), .unusable),
-        trouble(
+        failure("html 200", html(200), .unusable),
+        failure("html 400", html(400), .unusable),
+        failure("html without a type", .http(200, body: Array("<html></html>".utf8)), .unusable),
+        failure(
             "error as text/plain",
             .http(
                 400,
@@ -117,30 +117,30 @@ extension Golden {
             ),
             .rejected
         ),
-        trouble("tokens as text/plain", text(tokens, type: "text/plain"), .unusable),
-        trouble("tokens as application/jsonp", text(tokens, type: "application/jsonp"), .unusable),
-        trouble("204", .bytes(Array("HTTP/1.1 204 X\r\n\r\n".utf8)), .unusable),
-        trouble("201 empty", .http(201), .unusable),
-        trouble("cut JSON", text(String(tokens.dropLast(9))), .unusable),
-        trouble("JSON and more", text(tokens + "x"), .unusable),
-        trouble(
+        failure("tokens as text/plain", text(tokens, type: "text/plain"), .unusable),
+        failure("tokens as application/jsonp", text(tokens, type: "application/jsonp"), .unusable),
+        failure("204", .bytes(Array("HTTP/1.1 204 X\r\n\r\n".utf8)), .unusable),
+        failure("201 empty", .http(201), .unusable),
+        failure("cut JSON", text(String(tokens.dropLast(9))), .unusable),
+        failure("JSON and more", text(tokens + "x"), .unusable),
+        failure(
             "duplicate keys",
             text(#"{"access_token":"a","access_token":"b","token_type":"Bearer"}"#),
             .unusable
         ),
-        trouble(
+        failure(
             "tokens and an error",
             text(#"{"access_token":"a","error":"invalid_grant"}"#),
             .unusable
         ),
-        trouble(
+        failure(
             "empty access token",
             text(#"{"access_token":"","token_type":"Bearer"}"#),
             .unusable
         ),
-        trouble("no access token", text("{}"), .unusable),
-        trouble("another token type", text(#"{"access_token":"a","token_type":"mac"}"#), .unusable),
-        trouble(
+        failure("no access token", text("{}"), .unusable),
+        failure("another token type", text(#"{"access_token":"a","token_type":"mac"}"#), .unusable),
+        failure(
             "deep JSON",
             text(
                 #"{"x":"# + String(repeating: "[", count: 5000)
@@ -148,7 +148,7 @@ extension Golden {
             ),
             .unusable
         ),
-        trouble(
+        failure(
             "invalid UTF-8",
             .http(
                 200,
@@ -158,7 +158,7 @@ extension Golden {
             ),
             .unusable
         ),
-        trouble(
+        failure(
             "gzip",
             .http(
                 200,
@@ -167,8 +167,8 @@ extension Golden {
             ),
             .unusable
         ),
-        trouble("huge", .http(200, body: [UInt8](repeating: 0x20, count: 70_000)), .unusable),
-        trouble(
+        failure("huge", .http(200, body: [UInt8](repeating: 0x20, count: 70_000)), .unusable),
+        failure(
             "huge without a length",
             .bytesThenClose(
                 Array("HTTP/1.1 200 X\r\nConnection: close\r\n\r\n".utf8)
@@ -176,44 +176,44 @@ extension Golden {
             ),
             .unusable
         ),
-        trouble("body cut off", .bytesThenClose(cut), .lost),
-        trouble("no answer", .bytesThenClose([]), .lost),
-        trouble("not HTTP", .bytes(Array("220 mail.example ESMTP\r\n".utf8)), .lost),
-        trouble("many headers", .bytes(manyHeaders), .lost),
+        failure("body cut off", .bytesThenClose(cut), .lost),
+        failure("no answer", .bytesThenClose([]), .lost),
+        failure("not HTTP", .bytes(Array("220 mail.example ESMTP\r\n".utf8)), .lost),
+        failure("many headers", .bytes(manyHeaders), .lost),
     ]
 
     static let statuses = [401, 405, 407, 408, 418, 421, 425, 500, 501, 502, 504, 520].map {
-        trouble("\($0) empty", .http($0), .unusable)
+        failure("\($0) empty", .http($0), .unusable)
     }
 
     /// The provider's own refusals of a call: they count against the user or the token alone.
     static let refusals =
-        [400, 403, 409, 422].map { trouble("\($0) empty", .http($0), .rejected) }
+        [400, 403, 409, 422].map { failure("\($0) empty", .http($0), .rejected) }
         + [404, 410].map { status in
             Golden(
                 name: "\(status) empty",
                 reaction: .http(status),
-                exchange: "trouble rejected",
-                check: .trouble(.rejected),
-                revoke: .trouble(.wrongEndpoint(Refusal(status: status)))
+                exchange: "failure rejected",
+                check: .failure(.rejected),
+                revoke: .failure(.wrongEndpoint(Refusal(status: status)))
             )
         }
-        + [400, 403, 404, 422].map { trouble("html \($0)", html($0), .unusable) } + [
-            trouble("422 of a spammed endpoint", .json(422, #"{"message":"x"}"#), .rejected),
-            trouble("401 about a token", .json(401, #"{"error":"expired"}"#), .rejected),
-            trouble("temporarily_unavailable", error("temporarily_unavailable"), .unusable),
-            trouble("server_error", error("server_error"), .unusable),
+        + [400, 403, 404, 422].map { failure("html \($0)", html($0), .unusable) } + [
+            failure("422 of a spammed endpoint", .json(422, #"{"message":"x"}"#), .rejected),
+            failure("401 about a token", .json(401, #"{"error":"expired"}"#), .rejected),
+            failure("temporarily_unavailable", error("temporarily_unavailable"), .unusable),
+            failure("server_error", error("server_error"), .unusable),
             retryAfter(403, "60", .seconds(60)),
         ]
 
     static let redirects = [300, 301, 302, 303, 307, 308].map {
-        trouble("\($0)", .http($0, ["Location: https://192.0.2.1/"]), .unusable)
+        failure("\($0)", .http($0, ["Location: https://192.0.2.1/"]), .unusable)
     }
 
     static let throttles = [
-        trouble("429", .http(429), .throttled(retryAfter: nil)),
-        trouble("503 with html", html(503), .throttled(retryAfter: nil)),
-        trouble(
+        failure("429", .http(429), .throttled(retryAfter: nil)),
+        failure("503 with html", html(503), .throttled(retryAfter: nil)),
+        failure(
             "429 with invalid_grant",
             error("invalid_grant", status: 429),
             .throttled(retryAfter: nil)
@@ -272,7 +272,7 @@ struct ReplyGoldenTests {
         try await RawServer.with(react: react) { server in
             try await AppleHarness.with(server) { provider in
                 let odd = AppleHarness.credential(.refreshToken, "odd")
-                #expect(await provider.check(odd) == .trouble(.rejected))
+                #expect(await provider.check(odd) == .failure(.rejected))
                 #expect(
                     await provider.check(AppleHarness.credential(.refreshToken, "good")) == .live
                 )
@@ -301,7 +301,7 @@ struct ReplyGoldenTests {
                     .authorizationCode,
                     redirectURI: "https://a.example"
                 )
-                #expect(await provider.exchange(code).summary == "trouble misconfigured")
+                #expect(await provider.exchange(code).summary == "failure misconfigured")
             }
         }
     }
@@ -312,20 +312,20 @@ struct ReplyGoldenTests {
             try await AppleHarness.with(server) { provider in
                 for kind in [CredentialKind.authorizationCode, .idToken] {
                     #expect(
-                        await provider.revoke(AppleHarness.credential(kind)) == .trouble(.unusable)
+                        await provider.revoke(AppleHarness.credential(kind)) == .failure(.unusable)
                     )
                 }
                 for kind in [CredentialKind.authorizationCode, .idToken, .accessToken] {
                     #expect(
-                        await provider.check(AppleHarness.credential(kind)) == .trouble(.unusable)
+                        await provider.check(AppleHarness.credential(kind)) == .failure(.unusable)
                     )
                 }
                 let stranger = AppleHarness.credential(
                     .refreshToken,
                     clientID: "com.example.stranger"
                 )
-                #expect(await provider.revoke(stranger) == .trouble(.misconfigured))
-                #expect(await provider.check(stranger) == .trouble(.misconfigured))
+                #expect(await provider.revoke(stranger) == .failure(.misconfigured))
+                #expect(await provider.check(stranger) == .failure(.misconfigured))
                 #expect(server.connectionCount == 0)
             }
         }
@@ -337,7 +337,7 @@ struct ReplyGoldenTests {
             let settings = AppleHarness.settings("http://127.0.0.1:\(server.port)")
             try await AppleHarness.with(settings, signer: BrokenSigner()) { provider in
                 let answer = await provider.revoke(AppleHarness.credential(.refreshToken))
-                #expect(answer == .trouble(.misconfigured))
+                #expect(answer == .failure(.misconfigured))
                 #expect(server.connectionCount == 0)
             }
         }

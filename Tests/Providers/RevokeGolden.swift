@@ -39,7 +39,7 @@ struct RevokeGolden: Sendable, CustomTestStringConvertible {
 
     /// What every token gets from a server that answers nothing else.
     static func wrongEndpoint(_ status: Int) -> RevokeAnswer {
-        .trouble(.wrongEndpoint(Refusal(status: status)))
+        .failure(.wrongEndpoint(Refusal(status: status)))
     }
 
     /// RFC 7009 §2.2 and §2.2.1, RFC 6749 §5.2.
@@ -49,21 +49,21 @@ struct RevokeGolden: Sendable, CustomTestStringConvertible {
         RevokeGolden("standard", "OK as text", Golden.text("OK", type: "text/plain"), .success),
         RevokeGolden("standard", "a page", Golden.html(200), wrongEndpoint(200)),
         RevokeGolden("standard", 200, #"{"error":"invalid_token"}"#, .alreadyInvalid),
-        RevokeGolden("standard", 200, #"{"error":"server_error"}"#, .trouble(.unusable)),
+        RevokeGolden("standard", 200, #"{"error":"server_error"}"#, .failure(.unusable)),
         RevokeGolden("standard", 400, #"{"error":"invalid_token"}"#, .alreadyInvalid),
         RevokeGolden("standard", 400, #"{"error":"unsupported_token_type"}"#, .unfit),
-        RevokeGolden("standard", 400, #"{"error":"invalid_request"}"#, .trouble(.rejected)),
-        RevokeGolden("standard", 400, #"{"error":"invalid_client"}"#, .trouble(.misconfigured)),
-        RevokeGolden("standard", 401, #"{"error":"invalid_client"}"#, .trouble(.misconfigured)),
-        RevokeGolden("standard", 401, "", .trouble(.misconfigured)),
-        RevokeGolden("standard", "401 page", Golden.html(401), .trouble(.unusable)),
+        RevokeGolden("standard", 400, #"{"error":"invalid_request"}"#, .failure(.rejected)),
+        RevokeGolden("standard", 400, #"{"error":"invalid_client"}"#, .failure(.misconfigured)),
+        RevokeGolden("standard", 401, #"{"error":"invalid_client"}"#, .failure(.misconfigured)),
+        RevokeGolden("standard", 401, "", .failure(.misconfigured)),
+        RevokeGolden("standard", "401 page", Golden.html(401), .failure(.unusable)),
         RevokeGolden("standard", 404, "", wrongEndpoint(404)),
-        RevokeGolden("standard", 500, #"{"error":"invalid_token"}"#, .trouble(.unusable)),
+        RevokeGolden("standard", 500, #"{"error":"invalid_token"}"#, .failure(.unusable)),
         RevokeGolden(
             "standard",
             "503 and when to come back",
             .http(503, ["Retry-After: 7"]),
-            .trouble(.throttled(retryAfter: .seconds(7)))
+            .failure(.throttled(retryAfter: .seconds(7)))
         ),
     ]
 
@@ -72,16 +72,16 @@ struct RevokeGolden: Sendable, CustomTestStringConvertible {
         RevokeGolden("google", 200, "", .success),
         RevokeGolden("google", "a page", Golden.html(200), wrongEndpoint(200)),
         RevokeGolden("google", 400, #"{"error":"invalid_token"}"#, .alreadyInvalid),
-        RevokeGolden("google", 400, #"{"error":"invalid_request"}"#, .trouble(.rejected)),
-        RevokeGolden("google", 403, #"{"error":"invalid_token"}"#, .trouble(.rejected)),
+        RevokeGolden("google", 400, #"{"error":"invalid_request"}"#, .failure(.rejected)),
+        RevokeGolden("google", 403, #"{"error":"invalid_token"}"#, .failure(.rejected)),
     ]
 
     static let vendors: [RevokeGolden] = [
         RevokeGolden("slack", 200, #"{"ok":true,"revoked":true}"#, .success),
-        RevokeGolden("slack", 200, #"{"ok":true,"revoked":false}"#, .trouble(.unusable)),
+        RevokeGolden("slack", 200, #"{"ok":true,"revoked":false}"#, .failure(.unusable)),
         RevokeGolden("slack", 200, #"{"ok":false,"error":"token_revoked"}"#, .alreadyInvalid),
-        RevokeGolden("slack", 200, #"{"ok":false,"error":"fatal_error"}"#, .trouble(.unusable)),
-        RevokeGolden("slack", 200, "", .trouble(.unusable)),
+        RevokeGolden("slack", 200, #"{"ok":false,"error":"fatal_error"}"#, .failure(.unusable)),
+        RevokeGolden("slack", 200, "", .failure(.unusable)),
         RevokeGolden("twitch", 200, "", .success),
         RevokeGolden(
             "twitch",
@@ -93,7 +93,7 @@ struct RevokeGolden: Sendable, CustomTestStringConvertible {
             "twitch",
             400,
             #"{"status":400,"message":"invalid client"}"#,
-            .trouble(.rejected)
+            .failure(.rejected)
         ),
         RevokeGolden("dropbox", 200, "null", .success),
         RevokeGolden("dropbox", 200, "", .success),
@@ -103,15 +103,15 @@ struct RevokeGolden: Sendable, CustomTestStringConvertible {
             #"{"error_summary":"invalid_access_token/..","error":{".tag":"invalid_access_token"}}"#,
             .alreadyInvalid
         ),
-        RevokeGolden("dropbox", 401, #"{"error_summary":"other/"}"#, .trouble(.rejected)),
+        RevokeGolden("dropbox", 401, #"{"error_summary":"other/"}"#, .failure(.rejected)),
         RevokeGolden("kakao", 200, #"{"id":123456789}"#, .success),
-        RevokeGolden("kakao", 400, #"{"code":-101,"msg":"x"}"#, .trouble(.rejected)),
+        RevokeGolden("kakao", 400, #"{"code":-101,"msg":"x"}"#, .failure(.rejected)),
         RevokeGolden("naver", 200, #"{"access_token":"t","result":"success"}"#, .success),
-        RevokeGolden("naver", 200, #"{"error":"invalid_request"}"#, .trouble(.unusable)),
+        RevokeGolden("naver", 200, #"{"error":"invalid_request"}"#, .failure(.unusable)),
         RevokeGolden("vk", 200, #"{"response":1}"#, .success),
-        RevokeGolden("vk", 200, #"{"error":"invalid_token"}"#, .trouble(.unusable)),
+        RevokeGolden("vk", 200, #"{"error":"invalid_token"}"#, .failure(.unusable)),
         RevokeGolden("zoom", 200, #"{"status":"success"}"#, .success),
-        RevokeGolden("zoom", 200, "{}", .trouble(.unusable)),
+        RevokeGolden("zoom", 200, "{}", .failure(.unusable)),
         RevokeGolden("salesforce", 200, "", .success),
         RevokeGolden("salesforce", 400, #"{"error":"invalid_token"}"#, .alreadyInvalid),
         RevokeGolden("auth0", 200, "", .unfit),

@@ -48,7 +48,7 @@ struct RotationTests {
                 }
                 #expect(await provider.revoke(credential) == .success)
                 credential.keeper = TokenKeeper { _ in false }
-                #expect(await provider.revoke(credential) == .trouble(.lost))
+                #expect(await provider.revoke(credential) == .failure(.lost))
             }
         }
     }

@@ -45,7 +45,7 @@ struct SecurityEventTests {
             "aud": #"["123.apps.googleusercontent.com","other"]"#, "jti": #""756E69717565""#,
             "events": #"{"\#(event)":{"subject":\#(subject)}}"#,
         ]
-        return IDTokenMint.claims(base.merging(changed) { _, new in new })
+        return IDTokenGenerator.claims(base.merging(changed) { _, new in new })
     }
 
     private static func sharedClaims(_ changed: [String: String?] = [:]) -> String {
@@ -55,13 +55,13 @@ struct SecurityEventTests {
             "sub_id": #"{"format":"iss_sub","iss":"\#(issuer)","sub":"u1"}"#,
             "events": #"{"\#(risc)account-purged":{}}"#,
         ]
-        return IDTokenMint.claims(base.merging(changed) { _, new in new })
+        return IDTokenGenerator.claims(base.merging(changed) { _, new in new })
     }
 
     @Test(
         "only a purged account and revoked tokens mean something",
         arguments: [
-            (risc + "account-purged", NoticeMeaning.accountGone, "account-purged"),
+            (risc + "account-purged", NotificationMeaning.accountGone, "account-purged"),
             (oauth + "tokens-revoked", .linkCut, "tokens-revoked"),
             (oauth + "token-revoked", .other, "token-revoked"),
             (risc + "sessions-revoked", .other, "sessions-revoked"),
@@ -71,8 +71,8 @@ struct SecurityEventTests {
             (risc + "tokens-revoked", .other, "other"),
         ]
     )
-    func meanings(uri: String, meaning: NoticeMeaning, event: String) async throws {
-        let token = try IDTokenMint.token(claims: Self.googleClaims(uri))
+    func meanings(uri: String, meaning: NotificationMeaning, event: String) async throws {
+        let token = try IDTokenGenerator.token(claims: Self.googleClaims(uri))
         let verified = try await google.verify(Fixture.incoming(token, Self.fields))
         #expect(
             Fixture.said(verified)
@@ -86,7 +86,7 @@ struct SecurityEventTests {
                 ]
         )
         #expect(verified.acknowledgement == .status(202))
-        #expect(verified.notices[0].clientIDs == nil)
+        #expect(verified.notifications[0].clientIDs == nil)
     }
 
     @Test(
@@ -102,22 +102,22 @@ struct SecurityEventTests {
         ]
     )
     func subjects(subject: String, expected: String?) async throws {
-        let token = try IDTokenMint.token(
+        let token = try IDTokenGenerator.token(
             header: Self.setHeader,
             claims: Self.sharedClaims(["sub_id": subject])
         )
         let verified = try await transmitter.verify(Fixture.incoming(token, Self.fields))
-        #expect(verified.notices[0].subject?.exposeText() == expected)
+        #expect(verified.notifications[0].subject?.exposeText() == expected)
     }
 
     @Test("the time of the event counts, not that of the token")
     func eventTime() async throws {
-        let token = try IDTokenMint.token(
+        let token = try IDTokenGenerator.token(
             header: Self.setHeader,
             claims: Self.sharedClaims(["toe": "1799990000"])
         )
         let verified = try await transmitter.verify(Fixture.incoming(token, Self.fields))
-        #expect(verified.notices[0].occurredAt.unixMilliseconds == 1_799_990_000_999)
+        #expect(verified.notifications[0].occurredAt.unixMilliseconds == 1_799_990_000_999)
     }
 
     @Test(
@@ -139,7 +139,7 @@ struct SecurityEventTests {
         kind: NotificationRefusal.Kind,
         code: String
     ) async throws {
-        let token = try IDTokenMint.token(
+        let token = try IDTokenGenerator.token(
             header: Self.setHeader,
             claims: Self.sharedClaims(changed)
         )
@@ -153,8 +153,8 @@ struct SecurityEventTests {
 
     @Test("a token of another type is refused, and so is another content type")
     func types() async throws {
-        let untyped = try IDTokenMint.token(claims: Self.sharedClaims())
-        let jwt = try IDTokenMint.token(
+        let untyped = try IDTokenGenerator.token(claims: Self.sharedClaims())
+        let jwt = try IDTokenGenerator.token(
             header: #"{"alg":"RS256","kid":"key-1","typ":"JWT"}"#,
             claims: Self.sharedClaims()
         )
@@ -162,7 +162,7 @@ struct SecurityEventTests {
             let notification = Fixture.incoming(token, Self.fields)
             #expect(await Fixture.refusal(transmitter, notification)?.kind == .malformed)
         }
-        let good = try IDTokenMint.token(header: Self.setHeader, claims: Self.sharedClaims())
+        let good = try IDTokenGenerator.token(header: Self.setHeader, claims: Self.sharedClaims())
         let asJSON = Fixture.incoming(good, ["content-type": "application/json"])
         #expect(await Fixture.refusal(transmitter, asJSON)?.kind == .malformed)
         let withParameter = Fixture.incoming(
@@ -174,9 +174,9 @@ struct SecurityEventTests {
 
     @Test("a wrong signature is authentication_failed, an unknown key invalid_key")
     func signatures() async throws {
-        let good = try IDTokenMint.token(header: Self.setHeader, claims: Self.sharedClaims())
+        let good = try IDTokenGenerator.token(header: Self.setHeader, claims: Self.sharedClaims())
         let forged = good.dropLast(8) + "AAAAAAAA"
-        let unknown = try IDTokenMint.token(
+        let unknown = try IDTokenGenerator.token(
             header: #"{"alg":"RS256","kid":"key-9","typ":"secevent+jwt"}"#,
             claims: Self.sharedClaims()
         )

@@ -119,7 +119,7 @@ struct SeveralClientsTests {
             try await OAuth2Harness.with(settings) { provider in
                 var token = OAuth2Harness.credential(.refreshToken, "r")
                 token.keeper = KeptTokens(isWorking: false).keeper
-                #expect(await provider.check(token) == .trouble(.misconfigured))
+                #expect(await provider.check(token) == .failure(.misconfigured))
             }
             #expect(
                 server.requests.map(FamilyHarness.line).map { $0.prefix(12) }
@@ -186,7 +186,7 @@ struct SeveralClientsTests {
         try await RawServer.with(react: react) { server in
             try await OAuth2Harness.with(try Self.preset("dropbox", at: server)) { provider in
                 let answer = await provider.revoke(OAuth2Harness.credential(.refreshToken))
-                #expect(answer == .trouble(.misconfigured))
+                #expect(answer == .failure(.misconfigured))
             }
         }
     }

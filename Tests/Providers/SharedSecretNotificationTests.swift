@@ -52,7 +52,7 @@ struct SharedSecretNotificationTests {
     @Test(
         "the callback decides what Meta means",
         arguments: [
-            ("deauthorize", NoticeMeaning.linkCut, NotificationAcknowledgement.status(200)),
+            ("deauthorize", NotificationMeaning.linkCut, NotificationAcknowledgement.status(200)),
             (
                 "data-deletion", .deletionAsked,
                 .confirmation(statusURLPrefix: "https://app.example.com/deletion/")
@@ -61,7 +61,7 @@ struct SharedSecretNotificationTests {
     )
     func callbacks(
         callback: String,
-        meaning: NoticeMeaning,
+        meaning: NotificationMeaning,
         answer: NotificationAcknowledgement
     ) async throws {
         let notification = Fixture.incoming(
@@ -81,7 +81,7 @@ struct SharedSecretNotificationTests {
                 ]
         )
         #expect(verified.acknowledgement == answer)
-        let key = verified.notices[0].dedupeKey.exposeText()
+        let key = verified.notifications[0].dedupeKey.exposeText()
         #expect(key == "\(callback)\u{0}218471\u{0}1799999990")
     }
 
@@ -164,8 +164,8 @@ struct SharedSecretNotificationTests {
         let push = try await github.verify(
             Fixture.incoming(Self.revoked, Self.gitHubFields(Self.revoked, event: "push"))
         )
-        #expect(push.notices[0].meaning == .other)
-        #expect(push.notices[0].subject == nil)
+        #expect(push.notifications[0].meaning == .other)
+        #expect(push.notifications[0].subject == nil)
     }
 
     @Test("a delivery that is repeated has the key of the first, another delivery another")
@@ -174,7 +174,7 @@ struct SharedSecretNotificationTests {
         for delivery in ["a", "a", "b"] {
             let fields = Self.gitHubFields(Self.revoked, delivery: delivery)
             let verified = try await github.verify(Fixture.incoming(Self.revoked, fields))
-            keys.append(verified.notices[0].dedupeKey.exposeText())
+            keys.append(verified.notifications[0].dedupeKey.exposeText())
         }
         #expect(keys[0] == keys[1] && keys[1] != keys[2])
     }
@@ -196,21 +196,21 @@ struct SharedSecretNotificationTests {
     @Test(
         "Kakao's reasons have their meanings",
         arguments: [
-            ("ACCOUNT_DELETE", NoticeMeaning.accountGoneUndated),
+            ("ACCOUNT_DELETE", NotificationMeaning.accountGoneUndated),
             ("FORCED_ACCOUNT_DELETE", .accountGoneUndated),
             ("UNLINK_FROM_APPS", .linkCutUndated), ("UNLINK_FROM_ADMIN", .linkCutUndated),
             ("INCOMPLETE_SIGN_UP", .linkCutUndated), ("NEW", .other),
         ]
     )
-    func kakaoMeanings(reason: String, meaning: NoticeMeaning) async throws {
+    func kakaoMeanings(reason: String, meaning: NotificationMeaning) async throws {
         let verified = try await kakao.verify(
             Fixture.incoming(
                 "app_id=1&user_id=1234567890&referrer_type=\(reason)",
                 ["authorization": "KakaoAK admin-key"]
             )
         )
-        #expect(verified.notices[0].meaning == meaning)
-        #expect(verified.notices[0].subject?.exposeText() == "1234567890")
+        #expect(verified.notifications[0].meaning == meaning)
+        #expect(verified.notifications[0].subject?.exposeText() == "1234567890")
         #expect(verified.acknowledgement == .status(200))
     }
 

@@ -8,7 +8,7 @@ import Vault
 @testable import Providers
 
 /// Makes id tokens as Apple does, and ones that Apple never would.
-enum IDTokenMint {
+enum IDTokenGenerator {
     static let keyID = "key-1"
     static let nonce = "raw-nonce-of-the-app"
     static let now = WallTime(unixMilliseconds: 1_800_000_000_000)
@@ -68,7 +68,7 @@ struct SignInTests {
     /// Runs a provider against a server that hands out the mint's key.
     static func verify(
         _ signIn: SignIn,
-        jwks: String = IDTokenMint.jwks
+        jwks: String = IDTokenGenerator.jwks
     ) async throws -> SignInError.Kind? {
         try await RawServer.with(answering: Golden.text(jwks)) { server in
             try await AppleHarness.with(server) { provider in await kind(provider, signIn) }
@@ -86,10 +86,10 @@ struct SignInTests {
 
     @Test("that keeps every rule says who signed in, and is known by its hash")
     func accepted() async throws {
-        let token = try IDTokenMint.token()
-        try await RawServer.with(answering: Golden.text(IDTokenMint.jwks)) { server in
+        let token = try IDTokenGenerator.token()
+        try await RawServer.with(answering: Golden.text(IDTokenGenerator.jwks)) { server in
             try await AppleHarness.with(server) { provider in
-                let verified = try await provider.verify(IDTokenMint.signIn(token))
+                let verified = try await provider.verify(IDTokenGenerator.signIn(token))
                 #expect(verified.subject.exposeText() == "001234.abc.0042")
                 #expect(verified.issuedAt.unixMilliseconds == 1_799_999_990_000)
                 #expect(verified.expiresAt.unixMilliseconds == 1_800_000_600_000)
@@ -114,15 +114,15 @@ struct SignInTests {
             (["iat": "1800000061"], .issuedInFuture), (["iat": "1800000060"], nil),
             (["iat": nil], .malformedIDToken),
             (["nonce": nil], .nonceMismatch), (["nonce": #""""#], .nonceMismatch),
-            (["nonce": #""\#(IDTokenMint.nonce)""#], nil),
+            (["nonce": #""\#(IDTokenGenerator.nonce)""#], nil),
             (["nonce": #""RAW-NONCE-OF-THE-APP""#], .nonceMismatch),
             (["sub": nil], .missingSubject), (["sub": #""""#], .missingSubject),
             (["sub": "7"], .missingSubject),
         ] as [([String: String?], SignInError.Kind?)]
     )
     func claims(_ changed: [String: String?], kind: SignInError.Kind?) async throws {
-        let token = try IDTokenMint.token(claims: IDTokenMint.claims(changed))
-        #expect(try await Self.verify(IDTokenMint.signIn(token)) == kind)
+        let token = try IDTokenGenerator.token(claims: IDTokenGenerator.claims(changed))
+        #expect(try await Self.verify(IDTokenGenerator.signIn(token)) == kind)
     }
 
     @Test(
@@ -139,21 +139,23 @@ struct SignInTests {
         ] as [(String, SignInError.Kind)]
     )
     func headers(_ header: String, kind: SignInError.Kind) async throws {
-        let token = try IDTokenMint.token(header: header)
-        #expect(try await Self.verify(IDTokenMint.signIn(token)) == kind)
+        let token = try IDTokenGenerator.token(header: header)
+        #expect(try await Self.verify(IDTokenGenerator.signIn(token)) == kind)
     }
 
     @Test("has one spelling: a changed character, part or length is refused")
     func spelling() async throws {
-        let token = try IDTokenMint.token()
+        let token = try IDTokenGenerator.token()
         let parts = token.split(separator: ".").map(String.init)
-        let other = try IDTokenMint.token(claims: IDTokenMint.claims(["sub": #""someone""#]))
+        let other = try IDTokenGenerator.token(
+            claims: IDTokenGenerator.claims(["sub": #""someone""#])
+        )
         let swapped = [parts[0], String(other.split(separator: ".")[1]), parts[2]].joined(
             separator: "."
         )
-        #expect(try await Self.verify(IDTokenMint.signIn(swapped)) == .badSignature)
+        #expect(try await Self.verify(IDTokenGenerator.signIn(swapped)) == .badSignature)
         #expect(
-            try await Self.verify(IDTokenMint.signIn("\(parts[0]).\(parts[1]).AAAA"))
+            try await Self.verify(IDTokenGenerator.signIn("\(parts[0]).\(parts[1]).AAAA"))
                 == .badSignature
         )
         // 2048 bits leave four spare bits in the last character: none of them may be set.
@@ -163,21 +165,23 @@ struct SignInTests {
             "\(parts[0]).\(parts[1])", "",
             "\(parts[0]).\(parts[1]).", String(repeating: "A", count: 9000),
         ] {
-            let kind = try await Self.verify(IDTokenMint.signIn(text))
+            let kind = try await Self.verify(IDTokenGenerator.signIn(text))
             #expect(kind == .malformedIDToken || (text.hasSuffix(".") && kind == .badSignature))
         }
     }
 
     @Test("without a nonce, or for a client that is not ours, is refused")
     func binding() async throws {
-        let token = try IDTokenMint.token(claims: IDTokenMint.claims(["nonce": #""""#]))
-        #expect(try await Self.verify(IDTokenMint.signIn(token, nonce: "")) == .nonceMismatch)
+        let token = try IDTokenGenerator.token(claims: IDTokenGenerator.claims(["nonce": #""""#]))
+        #expect(try await Self.verify(IDTokenGenerator.signIn(token, nonce: "")) == .nonceMismatch)
         let stranger = SignIn(
             clientID: "com.example.other",
             idToken: Secret(
-                try IDTokenMint.token(claims: IDTokenMint.claims(["aud": #""com.example.other""#]))
+                try IDTokenGenerator.token(
+                    claims: IDTokenGenerator.claims(["aud": #""com.example.other""#])
+                )
             ),
-            rawNonce: Secret(IDTokenMint.nonce)
+            rawNonce: Secret(IDTokenGenerator.nonce)
         )
         #expect(try await Self.verify(stranger) == .wrongAudience)
     }
@@ -186,11 +190,14 @@ struct SignInTests {
         "waits for keys that can be used",
         arguments: [
             ("", .keysUnavailable), ("{}", .keysUnavailable), (#"{"keys":[]}"#, .keysUnavailable),
-            (#"{"keys":[\#(IDTokenMint.jwk),\#(IDTokenMint.jwk)]}"#, .keysUnavailable),
-            (#"{"keys":[{"kty":"EC","kid":"key-1"},\#(IDTokenMint.jwk)]}"#, nil),
-            (IDTokenMint.jwks.replacing(#""use":"sig""#, with: #""use":"enc""#), .keysUnavailable),
-            (IDTokenMint.jwks.replacing("RS256", with: "RS512"), .keysUnavailable),
-            (IDTokenMint.jwks.replacing(Fixtures.modulus, with: "AQAB"), .keysUnavailable),
+            (#"{"keys":[\#(IDTokenGenerator.jwk),\#(IDTokenGenerator.jwk)]}"#, .keysUnavailable),
+            (#"{"keys":[{"kty":"EC","kid":"key-1"},\#(IDTokenGenerator.jwk)]}"#, nil),
+            (
+                IDTokenGenerator.jwks.replacing(#""use":"sig""#, with: #""use":"enc""#),
+                .keysUnavailable
+            ),
+            (IDTokenGenerator.jwks.replacing("RS256", with: "RS512"), .keysUnavailable),
+            (IDTokenGenerator.jwks.replacing(Fixtures.modulus, with: "AQAB"), .keysUnavailable),
             (
                 #"{"keys":["# + Array(repeating: "{}", count: 33).joined(separator: ",") + "]}",
                 .keysUnavailable
@@ -198,8 +205,8 @@ struct SignInTests {
         ] as [(String, SignInError.Kind?)]
     )
     func keys(_ jwks: String, kind: SignInError.Kind?) async throws {
-        let token = try IDTokenMint.token()
-        #expect(try await Self.verify(IDTokenMint.signIn(token), jwks: jwks) == kind)
+        let token = try IDTokenGenerator.token()
+        #expect(try await Self.verify(IDTokenGenerator.signIn(token), jwks: jwks) == kind)
     }
 
     /// The same signature with one of the spare bits of its last character set.
@@ -215,14 +222,16 @@ struct SigningKeyCacheTests {
     @Test("are fetched once for many, kept an hour, and again for an unknown id once a minute")
     func caching() async throws {
         let time = ManualTime()
-        try await RawServer.with(answering: Golden.text(IDTokenMint.jwks)) { server in
+        try await RawServer.with(answering: Golden.text(IDTokenGenerator.jwks)) { server in
             let settings = AppleHarness.settings("http://127.0.0.1:\(server.port)")
             try await AppleHarness.with(settings, now: { time.now }) { provider in
-                let good = IDTokenMint.signIn(
-                    try IDTokenMint.token(claims: IDTokenMint.claims(["exp": "1900000000"]))
+                let good = IDTokenGenerator.signIn(
+                    try IDTokenGenerator.token(
+                        claims: IDTokenGenerator.claims(["exp": "1900000000"])
+                    )
                 )
-                let unknown = IDTokenMint.signIn(
-                    try IDTokenMint.token(header: #"{"alg":"RS256","kid":"key-2"}"#)
+                let unknown = IDTokenGenerator.signIn(
+                    try IDTokenGenerator.token(header: #"{"alg":"RS256","kid":"key-2"}"#)
                 )
                 await withTaskGroup(of: SignInError.Kind?.self) { group in
                     for _ in 0..<20 { group.addTask { await SignInTests.kind(provider, good) } }
@@ -249,12 +258,12 @@ struct SigningKeyCacheTests {
         let time = ManualTime()
         let isDown = Mutex(true)
         let react: @Sendable (String) -> RawServer.Reaction = { _ in
-            isDown.withLock { $0 } ? .http(500) : Golden.text(IDTokenMint.jwks)
+            isDown.withLock { $0 } ? .http(500) : Golden.text(IDTokenGenerator.jwks)
         }
         try await RawServer.with(react: react) { server in
             let settings = AppleHarness.settings("http://127.0.0.1:\(server.port)")
             try await AppleHarness.with(settings, now: { time.now }) { provider in
-                let good = IDTokenMint.signIn(try IDTokenMint.token())
+                let good = IDTokenGenerator.signIn(try IDTokenGenerator.token())
                 #expect(await SignInTests.kind(provider, good) == .keysUnavailable)
                 isDown.withLock { $0 = false }
                 #expect(await SignInTests.kind(provider, good) == .keysUnavailable)

@@ -32,31 +32,31 @@ struct TLSCase: Sendable, CustomTestStringConvertible {
             name: "TLS 1.1",
             certificate: Fixtures.goodCertificate,
             versionMax: .tlsv11,
-            answer: .trouble(.unreachable)
+            answer: .failure(.unreachable)
         ),
         TLSCase(
             name: "system roots",
             certificate: Fixtures.goodCertificate,
             trusted: nil,
-            answer: .trouble(.unreachable)
+            answer: .failure(.unreachable)
         ),
         TLSCase(
             name: "other root",
             certificate: Fixtures.goodCertificate,
             trusted: Fixtures.otherHostCertificate,
-            answer: .trouble(.unreachable)
+            answer: .failure(.unreachable)
         ),
         TLSCase(
             name: "other host",
             certificate: Fixtures.otherHostCertificate,
             trusted: Fixtures.otherHostCertificate,
-            answer: .trouble(.unreachable)
+            answer: .failure(.unreachable)
         ),
         TLSCase(
             name: "expired",
             certificate: Fixtures.expiredCertificate,
             trusted: Fixtures.expiredCertificate,
-            answer: .trouble(.unreachable)
+            answer: .failure(.unreachable)
         ),
     ]
 
@@ -102,10 +102,10 @@ struct TransportTests {
     func refused() async throws {
         let port = try await RawServer.with(answering: .silence) { $0.port }
         try await AppleHarness.with(AppleHarness.settings("http://127.0.0.1:\(port)")) { provider in
-            #expect(await provider.revoke(Self.token) == .trouble(.unreachable))
-            #expect(await provider.check(Self.token) == .trouble(.unreachable))
+            #expect(await provider.revoke(Self.token) == .failure(.unreachable))
+            #expect(await provider.check(Self.token) == .failure(.unreachable))
             let code = AppleHarness.credential(.authorizationCode)
-            #expect(await provider.exchange(code).summary == "trouble unreachable")
+            #expect(await provider.exchange(code).summary == "failure unreachable")
             #expect(await provider.diagnose() == .unreachable)
         }
     }
@@ -115,7 +115,7 @@ struct TransportTests {
         // A label of 64 bytes is no name at all (RFC 1035 §2.3.4), so that no name server is asked.
         let name = String(repeating: "a", count: 64) + ".invalid"
         try await AppleHarness.with(AppleHarness.settings("https://\(name)")) { provider in
-            #expect(await provider.revoke(Self.token) == .trouble(.unreachable))
+            #expect(await provider.revoke(Self.token) == .failure(.unreachable))
         }
     }
 
@@ -125,7 +125,7 @@ struct TransportTests {
             var settings = AppleHarness.settings("http://127.0.0.1:\(server.port)")
             settings.http.timeoutTotal = .milliseconds(200)
             try await AppleHarness.with(settings) { provider in
-                #expect(await provider.revoke(Self.token) == .trouble(.lost))
+                #expect(await provider.revoke(Self.token) == .failure(.lost))
             }
         }
     }
@@ -141,7 +141,7 @@ struct TransportTests {
                 async let first = provider.revoke(Self.token)
                 async let second = provider.revoke(Self.token)
                 let answers = await [first, second]
-                #expect(Set(answers) == [.trouble(.lost), .trouble(.unreachable)])
+                #expect(Set(answers) == [.failure(.lost), .failure(.unreachable)])
                 #expect(server.requests.count == 1)
             }
         }
@@ -162,13 +162,13 @@ struct TransportTests {
                     group.cancelAll()
                     return await group.next() ?? nil
                 }
-                #expect(sent == .trouble(.lost))
+                #expect(sent == .failure(.lost))
                 let unsent = await withTaskGroup(of: RevokeAnswer?.self) { group in
                     group.cancelAll()
                     group.addTask { await provider.revoke(Self.token) }
                     return await group.next() ?? nil
                 }
-                #expect(unsent == .trouble(.unreachable))
+                #expect(unsent == .failure(.unreachable))
                 #expect(server.requests.count == 1)
             }
         }
@@ -190,8 +190,8 @@ struct TransportTests {
             let redirect = RawServer.Reaction.http(308, ["Location: \(address)/auth/revoke"])
             try await RawServer.with(answering: redirect) { server in
                 try await AppleHarness.with(server) { provider in
-                    #expect(await provider.revoke(Self.token) == .trouble(.unusable))
-                    #expect(await provider.check(Self.token) == .trouble(.unusable))
+                    #expect(await provider.revoke(Self.token) == .failure(.unusable))
+                    #expect(await provider.check(Self.token) == .failure(.unusable))
                 }
                 #expect(server.requests.count == 2)
             }

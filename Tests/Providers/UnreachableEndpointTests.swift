@@ -29,7 +29,7 @@ struct UnreachableEndpointTests {
             let isToken = role == "token"
             if isToken { settings.tokenURL = closed } else { settings.revocationURL = closed }
         }
-        #expect(problem?.trouble == .unreachable)
+        #expect(problem?.failure == .unreachable)
         #expect(
             problem?.finding
                 == "unreachable: the \(role) endpoint \(closed): host '127.0.0.1':"

@@ -34,12 +34,12 @@ struct AdminRouteTests {
             let grants = try await fixture.send(.GET, "/sandbox/grants?user=alice").body
             #expect(grants.contains(#""state":"live""#))
             #expect(grants.contains(signIn.subject))
-            let notice = try await post(
+            let notification = try await post(
                 fixture,
                 "/sandbox/withdraw-consent",
                 #"{"user": "alice", "client_id": "com.example.web"}"#
             )
-            #expect(try notice.json["payload"] != nil)
+            #expect(try notification.json["payload"] != nil)
             let after = try await fixture.send(.GET, "/sandbox/grants").body
             #expect(after.contains(#""state":"revoked""#))
             let log = try await fixture.send(.GET, "/sandbox/log?after=0&limit=5").body
@@ -142,10 +142,10 @@ struct ProviderRouteTests {
             let bulk = try await post("refresh-tokens", #"{"count": 3, "user_prefix": "u"}"#)
             #expect(bulk.body.contains(#""user":"u3""#))
             #expect(try fixture.states(provider).count == 4)
-            let notice = try await post("withdraw-consent", #"{"user": "alice"}"#)
-            #expect(notice.status == 200)
+            let notification = try await post("withdraw-consent", #"{"user": "alice"}"#)
+            #expect(notification.status == 200)
             let tells: Set<SandboxProvider> = [.google, .oauth2, .facebook]
-            #expect(notice.body.contains(#""body":"#) == tells.contains(provider))
+            #expect(notification.body.contains(#""body":"#) == tells.contains(provider))
             let grants = try await fixture.send(
                 .GET,
                 "/sandbox/grants?provider=\(provider.rawValue)&user=alice"
@@ -208,13 +208,13 @@ struct ProviderRouteTests {
 
     @Test("Kakao's unlink webhook is a form with the admin key")
     func kakao() {
-        let notice = KakaoUnlinkNotice.make(
+        let notification = KakaoUnlinkNotification.make(
             appID: "1",
             userID: "42",
             reason: .accountDelete,
             adminKey: "key"
         )
-        #expect(notice.headers["authorization"] == "KakaoAK key")
-        #expect(notice.body == "app_id=1&user_id=42&referrer_type=ACCOUNT_DELETE")
+        #expect(notification.headers["authorization"] == "KakaoAK key")
+        #expect(notification.body == "app_id=1&user_id=42&referrer_type=ACCOUNT_DELETE")
     }
 }

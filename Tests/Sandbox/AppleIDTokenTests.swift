@@ -97,11 +97,11 @@ struct AppleIDTokenTests {
         }
         try await SandboxFixture.with { fixture in
             let signIn = try fixture.sandbox.signIn(user: "alice")
-            let notice = try fixture.sandbox.withdrawConsent(
+            let notification = try fixture.sandbox.withdrawConsent(
                 user: "alice",
                 event: .accountDeleted
             )
-            let claims = try #require(JSONWebToken(notice.payload)?.claims(Notice.self))
+            let claims = try #require(JSONWebToken(notification.payload)?.claims(Notice.self))
             #expect(claims.aud == SandboxFixture.clientID)
             let event = try JSONDecoder().decode(
                 Notice.Event.self,

@@ -121,8 +121,8 @@ struct AppleTokenTests {
                 try await fixture.exchange(signIn.code).json["refresh_token"]
             )
             let open = try fixture.sandbox.signIn(user: "alice")
-            let notice = try fixture.sandbox.withdrawConsent(user: "alice")
-            #expect(notice.payload.split(separator: ".").count == 3)
+            let notification = try fixture.sandbox.withdrawConsent(user: "alice")
+            #expect(notification.payload.split(separator: ".").count == 3)
             #expect(fixture.sandbox.grantState(user: "alice") == .revoked)
             #expect(try await fixture.refresh(String(token.dropFirst().dropLast())).json == dead)
             #expect(try await fixture.exchange(open.code).json == expired)

@@ -44,8 +44,8 @@ struct FacebookTests {
         return "\(answer.status) \(failure.code)/\(failure.error_subcode ?? 0)"
     }
 
-    private func claims(_ notice: SandboxNotification) throws -> (body: String, isSigned: Bool) {
-        let parts = notice.body.dropFirst("signed_request=".count).split(separator: ".")
+    private func claims(_ notification: SandboxNotification) throws -> (body: String, isSigned: Bool) {
+        let parts = notification.body.dropFirst("signed_request=".count).split(separator: ".")
         let code = MessageCode.sha256(
             key: Array(Self.secret.utf8),
             message: Array(parts[1].utf8)
@@ -296,10 +296,10 @@ struct FacebookTests {
     func signedRequest(event: String) async throws {
         try await SandboxFixture.with { fixture in
             let signIn = try fixture.sandbox.signIn(.init(user: "alice"), at: .facebook)
-            let notice = try #require(
+            let notification = try #require(
                 try fixture.sandbox.withdraw(.init(user: "alice", event: event), at: .facebook)
             )
-            let (body, isSigned) = try claims(notice)
+            let (body, isSigned) = try claims(notification)
             #expect(isSigned)
             #expect(body.contains(#""user_id":"\#(signIn.subject)""#))
             #expect(body.contains(#""algorithm":"HMAC-SHA256""#))

@@ -232,15 +232,15 @@ struct GitHubTests {
             #expect(try fixture.sandbox.withdraw(.init(user: "user-1"), at: .github) == nil)
             var order = SandboxOrder.Withdrawal(user: "user-1")
             order.clientID = Self.gitHubApp.clientID
-            let notice = try #require(try fixture.sandbox.withdraw(order, at: .github))
-            #expect(notice.headers["x-github-event"] == "github_app_authorization")
+            let notification = try #require(try fixture.sandbox.withdraw(order, at: .github))
+            #expect(notification.headers["x-github-event"] == "github_app_authorization")
             let code = MessageCode.sha256(
                 key: Array((Self.gitHubApp.clientSecret ?? "").utf8),
-                message: Array(notice.body.utf8)
+                message: Array(notification.body.utf8)
             )
             let signature = "sha256=\(TokenDigest.hexadecimal(code))"
-            #expect(notice.headers["x-hub-signature-256"] == signature)
-            #expect(notice.body.contains(#""action":"revoked""#))
+            #expect(notification.headers["x-hub-signature-256"] == signature)
+            #expect(notification.body.contains(#""action":"revoked""#))
             let states = try fixture.sandbox.grants(at: .github).map(\.state)
             #expect(states == [.revoked, .revoked])
         }

@@ -214,9 +214,9 @@ struct GoogleTests {
             ] {
                 var order = SandboxOrder.Withdrawal(user: "user-1", event: event)
                 order.token = token
-                let notice = try #require(try fixture.sandbox.withdraw(order, at: .google))
+                let notification = try #require(try fixture.sandbox.withdraw(order, at: .google))
                 let claims = try await fixture.claims(
-                    notice.body,
+                    notification.body,
                     Claims.self,
                     keysAt: "/google/oauth2/v3/certs"
                 )

@@ -205,7 +205,7 @@ struct MicrosoftTokenTests {
         var aud: String
         var nbf: Int64
         var exp: Int64
-        let jti = TokenMint.text()
+        let jti = TokenGenerator.text()
     }
 
     @Test("a certificate's assertion is verified: algorithm, thumbprint, signature, claims")

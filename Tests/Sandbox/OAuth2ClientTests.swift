@@ -12,7 +12,7 @@ struct OAuth2ClientTests {
         var aud: String
         var iat: Int64
         var exp: Int64
-        var jti: String? = TokenMint.text()
+        var jti: String? = TokenGenerator.text()
     }
 
     /// Two keys of each kind; making an RSA key takes a tenth of a second.

@@ -114,7 +114,7 @@ struct XSignatureTests {
     private struct Signing {
         var consumerSecret = "x-consumer-secret"
         var tokenSecret: String
-        var nonce = TokenMint.text()
+        var nonce = TokenGenerator.text()
         var timestamp = SandboxClock.wallMilliseconds() / 1000
         var signedPath = "/x/1.1/oauth/invalidate_token.json"
     }

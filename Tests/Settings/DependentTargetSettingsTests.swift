@@ -44,10 +44,10 @@ struct DependentTargetSettingsTests {
     }
 
     @Test(
-        "a table without dates that leads elsewhere has no fence, kept or not",
+        "a table without dates that leads elsewhere has no cutoff, kept or not",
         arguments: ["", "keep"]
     )
-    func unfenced(action: String) throws {
+    func withoutTimestamps(action: String) throws {
         let rule = """
             [[target.table]]
             table = "crm_map"
@@ -66,12 +66,12 @@ struct DependentTargetSettingsTests {
         let target = try #require(
             try ConfigurationLoader.parse(Array(text.utf8), file: "t.toml").targets.first
         )
-        #expect(target.unfenced == "no created_at_column for crm_map")
+        #expect(target.withoutTimestamps == "no created_at_column for crm_map")
     }
 
     @Test("tables without dates are named once each, unless what is there goes with its last owner")
-    func namesUnfenced() throws {
-        func unfenced(_ more: String) throws -> [String?] {
+    func namesNoTimestamps() throws {
+        func withoutTimestamps(_ more: String) throws -> [String?] {
             let crm = """
                 [[target]]
                 name = "crm"
@@ -101,13 +101,13 @@ struct DependentTargetSettingsTests {
                 """
             let text = Self.database(Self.customer + more) + crm
             let configuration = try Sample.load(text)
-            return configuration.targets.map(configuration.unfenced)
+            return configuration.targets.map(configuration.withoutTimestamps)
         }
-        #expect(try unfenced("") == [nil, "no created_at_column for notes, calls"])
-        #expect(try unfenced("\nshared = true") == [nil, nil])
+        #expect(try withoutTimestamps("") == [nil, "no created_at_column for notes, calls"])
+        #expect(try withoutTimestamps("\nshared = true") == [nil, nil])
     }
 
-    @Test("a key takes type and fence from the rule of its column, and stands before its users")
+    @Test("a key takes type and cutoff from the rule of its column, and stands before its users")
     func reads() throws {
         let text = Self.files("app-db.customer") + Self.database(Self.customer)
         let configuration = try Sample.load(text)

@@ -36,13 +36,13 @@ struct FilesTargetSettingsTests {
         }
     }
 
-    @Test("remnants are a database's")
-    func remnants() throws {
-        let text = Self.section + "paths = [\"{user_id}\"]\nremnants_kept = \"1d\"\n"
-        #expect(Sample.message(text).contains("remnants_kept (contradiction)"))
+    @Test("residual copies are a database's")
+    func residualCopies() throws {
+        let text = Self.section + "paths = [\"{user_id}\"]\nresidual_copies_kept = \"1d\"\n"
+        #expect(Sample.message(text).contains("residual_copies_kept (contradiction)"))
         let redis = text.replacing("root = \"/srv/app/uploads\"", with: "socket = \"/s\"")
             .replacing("paths", with: "keys").replacing("\"files\"", with: "\"redis\"")
-        #expect(try Sample.load(redis).targets.first?.remnantsKept == .seconds(86_400))
+        #expect(try Sample.load(redis).targets.first?.residualCopiesKept == .seconds(86_400))
     }
 
     @Test("tables are refused, and a target of tables needs no root")

@@ -27,11 +27,11 @@ struct MutationTests {
     @Test("2000 mutations of the example load or give located problems")
     func mutations() throws {
         let seed: UInt64 = 20_261_121
-        var dice = Dice(state: seed)
+        var random = Dice(state: seed)
         let original = try ProjectFiles.bytes("Config/examples/apple-sqlite.toml")
         var loadedCount = 0
         for round in 0..<2000 {
-            let bytes = Self.mutate(original, dice: &dice)
+            let bytes = Self.mutate(original, random: &random)
             do {
                 _ = try ConfigurationLoader.parse(bytes, file: "t.toml")
                 loadedCount += 1
@@ -48,17 +48,18 @@ struct MutationTests {
         #expect((20...1900).contains(loadedCount), "\(loadedCount)")
     }
 
-    private static func mutate(_ original: [UInt8], dice: inout Dice) -> [UInt8] {
+    private static func mutate(_ original: [UInt8], random: inout Dice) -> [UInt8] {
         var bytes = original
-        for _ in 0..<Int.random(in: 1...3, using: &dice) {
-            let start = Int.random(in: 0..<bytes.count, using: &dice)
-            let end = min(bytes.count, start + Int.random(in: 1...12, using: &dice))
-            switch Int.random(in: 0..<5, using: &dice) {
-            case 0: bytes[start] = UInt8.random(in: 0...255, using: &dice)
+        for _ in 0..<Int.random(in: 1...3, using: &random) {
+            let start = Int.random(in: 0..<bytes.count, using: &random)
+            let end = min(bytes.count, start + Int.random(in: 1...12, using: &random))
+            switch Int.random(in: 0..<5, using: &random) {
+            case 0: bytes[start] = UInt8.random(in: 0...255, using: &random)
             case 1: bytes.removeSubrange(start..<end)
-            case 2: bytes.insert(contentsOf: fragments.randomElement(using: &dice) ?? [], at: start)
+            case 2:
+                bytes.insert(contentsOf: fragments.randomElement(using: &random) ?? [], at: start)
             case 3: bytes.insert(contentsOf: bytes[start..<end], at: start)
-            default: bytes[start] = UInt8.random(in: 0x20...0x7e, using: &dice)
+            default: bytes[start] = UInt8.random(in: 0x20...0x7e, using: &random)
             }
         }
         return bytes

@@ -75,7 +75,7 @@ struct PlanRulesTests {
     func sameRules() throws {
         let usual = try Self.rules(Self.table + "\n" + Self.likes)
         #expect(try Self.rules(Self.likes + "\n" + Self.table) == usual)
-        let others = "backups_kept = \"30d\"\nremnants_kept = \"1d\"\nvacuum = \"incremental\""
+        let others = "backups_kept = \"30d\"\nresidual_copies_kept = \"1d\"\nvacuum = \"incremental\""
         #expect(try Self.rules(Self.table + "\n" + Self.likes, more: others) == usual)
     }
 

@@ -69,7 +69,7 @@ class Receiver(http.server.BaseHTTPRequestHandler):
             removed[name] = removed.get(name, 0) + rows.get(user, 0)
             rows[user] = 0
         self.say(200, {"outcome": "purged", "entries": [{"name": "rows", "count": removed[name]}],
-                       "lingering": [{"text": "backups of the CRM", "until": "2027-01-01T00:00:00Z"}]})
+                       "residual_copies": [{"text": "backups of the CRM", "until": "2027-01-01T00:00:00Z"}]})
 
     def fault_cut(self, question, name, is_new):
         """Removes two rows, then the line goes dead; the second try of the same work goes on."""

@@ -14,9 +14,9 @@ struct Coverage: Sendable {
             note(event, store.requests[id]?.request)
         case .targetAnswered(_, let answers):
             for (id, event) in answers { note(event, store.requests[id]?.request) }
-        case .news(let news):
-            for id in news.openRequests {
-                note(.identityChanged(news.snapshot), store.requests[id]?.request)
+        case .update(let update):
+            for id in update.openRequests {
+                note(.identityChanged(update.snapshot), store.requests[id]?.request)
             }
         case .fetched(_, let due, _):
             for loaded in due.requests { note(.due, loaded.request) }

@@ -28,7 +28,7 @@ enum RandomLife {
 extension Simulator {
     /// Every kind of fault has its own strength per seed, and often none ("swarm testing").
     fileprivate mutating func drawFaults() {
-        faults.troublePerMille = pick([0, 0, 50, 200, 500])
+        faults.failurePerMille = pick([0, 0, 50, 200, 500])
         faults.lostAnswerPerMille = pick([0, 20, 100])
         faults.crashPerMille = pick([0, 5, 20, 60])
         faults.callLatencyMaxMs = Int64(pick([1, 400, 30_000]))
@@ -47,8 +47,8 @@ extension Simulator {
             clockError = .seconds(pick([-year, year, -45, 45, -86_400, 86_400]))
             clockEpoch = clock
             (store.clockError, store.clockEpoch) = (clockError, clock)
-            for _ in 0..<Int.random(in: 1...3, using: &dice) {
-                let delay = Duration.seconds(Int64.random(in: 1...1200, using: &dice))
+            for _ in 0..<Int.random(in: 1...3, using: &random) {
+                let delay = Duration.seconds(Int64.random(in: 1...1200, using: &random))
                 let error = Duration.seconds(pick([-30, 30, -3600, 7200, 0]))
                 at(delay) { $0.setClock(error: error) }
             }
@@ -68,7 +68,7 @@ extension Simulator {
     }
 
     fileprivate mutating func drawUsers() {
-        let userCount = Int.random(in: 1...4, using: &dice)
+        let userCount = Int.random(in: 1...4, using: &random)
         for user in 1...userCount {
             var isAtApple = false
             for provider in [apple, other, rotating] where chance(600) {
@@ -79,7 +79,7 @@ extension Simulator {
             for provider in [apple, other, password, unconfigured] where chance(300) {
                 world.links[user, default: []].insert(provider)
             }
-            let delay = Duration.seconds(Int64.random(in: 0...600, using: &dice))
+            let delay = Duration.seconds(Int64.random(in: 0...600, using: &random))
             let isDeletion = chance(800)
             let grace = Duration.seconds(Int64(pick([0, 0, 30, 3600])))
             if chance(500), !isAtApple {
@@ -107,9 +107,9 @@ extension Simulator {
     fileprivate mutating func drawApprovals() {
         approveAll(every: .seconds(Int64(pick([600, 7200, 40_000]))), times: 200)
         for _ in 0..<3 {
-            let user = Int.random(in: 1...4, using: &dice)
+            let user = Int.random(in: 1...4, using: &random)
             let target = pick([database, files])
-            let delay = Duration.seconds(Int64.random(in: 0...200_000, using: &dice))
+            let delay = Duration.seconds(Int64.random(in: 0...200_000, using: &random))
             at(delay) { $0.addRow(user: user, to: target) }
             if chance(200) { at(delay) { $0.changeRule(of: target) } }
         }
@@ -119,17 +119,17 @@ extension Simulator {
     fileprivate mutating func drawTargetHolds() {
         for name in ["a", "b"] where chance(200) {
             let hold = Self.hold(name, on: pick([database, files]), isOfRows: chance(500))
-            let placedAt = Duration.seconds(Int64.random(in: 0...900, using: &dice))
+            let placedAt = Duration.seconds(Int64.random(in: 0...900, using: &random))
             at(placedAt) { $0.placeUntilDone(hold) }
             guard chance(500) else { continue }
-            let liftedAt = Duration.seconds(Int64.random(in: 900...200_000, using: &dice))
+            let liftedAt = Duration.seconds(Int64.random(in: 900...200_000, using: &random))
             at(liftedAt) { $0.liftHold(name) }
         }
     }
 
     private mutating func drawIdentity(_ user: Int, _ provider: ProviderName) {
-        let delay = Duration.seconds(Int64.random(in: 0...900, using: &dice))
-        switch Int.random(in: 0..<5, using: &dice) {
+        let delay = Duration.seconds(Int64.random(in: 0...900, using: &random))
+        switch Int.random(in: 0..<5, using: &random) {
         case 0: storeToken(user: user, provider: provider)
         case 1: storeToken(user: user, provider: provider, isLive: false)
         case 2: at(delay) { $0.signIn(user: user, provider: provider) }
@@ -141,8 +141,8 @@ extension Simulator {
     }
 
     private mutating func drawOperations(_ id: RequestID, user: Int) {
-        let delay = Duration.seconds(Int64.random(in: 0...200_000, using: &dice))
-        switch Int.random(in: 0..<12, using: &dice) {
+        let delay = Duration.seconds(Int64.random(in: 0...200_000, using: &random))
+        switch Int.random(in: 0..<12, using: &random) {
         case 0:
             at(delay) { $0.holdUntilDone(id) }
         case 1:
@@ -183,6 +183,6 @@ extension Simulator {
     }
 
     fileprivate mutating func pick<Value>(_ values: [Value]) -> Value {
-        values[Int.random(in: 0..<values.count, using: &dice)]
+        values[Int.random(in: 0..<values.count, using: &random)]
     }
 }

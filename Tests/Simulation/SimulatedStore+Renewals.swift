@@ -34,8 +34,10 @@ extension SimulatedStore {
         return DueRenewals(renewals: due, nextDueAt: next)
     }
 
-    mutating func tend(_ policies: [ProviderName: KeepAlivePolicy], at now: WallTime) -> ChangeNews
-    {
+    mutating func tend(
+        _ policies: [ProviderName: KeepAlivePolicy],
+        at now: WallTime
+    ) -> ChangeUpdate {
         for id in secrets.keys.sorted() where renewals[id] == nil {
             guard let name = identity(of: id).flatMap({ identities[$0]?.provider }),
                 let policy = policies[name], work(id)?.kind == .refreshToken
@@ -94,7 +96,7 @@ extension SimulatedStore {
         return sealed(id)
     }
 
-    mutating func end(_ ended: EndedRenewal, at now: WallTime) -> IdentityNews? {
+    mutating func end(_ ended: EndedRenewal, at now: WallTime) -> IdentityUpdate? {
         let id = ended.credential
         if case .failed(_, true) = ended.outcome {
         } else if refreshBegunAt[id] == ended.begunAt {
@@ -116,8 +118,8 @@ extension SimulatedStore {
             renewals[id]?.dueAt = retryAt
             renewals[id]?.failures += 1
             guard isInDoubt, let identity = identity(of: id) else { return nil }
-            noteNews(of: identity, at: now)
-            return news(of: identity)
+            noteUpdate(of: identity, at: now)
+            return update(of: identity)
         }
         return nil
     }

@@ -100,12 +100,12 @@ struct SimulatedStore {
         identities.values.first { $0.credentials.contains { $0.id == credential } }?.id
     }
 
-    func news(of id: IdentityID) -> IdentityNews? {
+    func update(of id: IdentityID) -> IdentityUpdate? {
         guard let identity = identities[id] else { return nil }
         let open = requests.values.filter { row in
             row.user == identity.user && (row.request.phase.stage.map { $0 <= .revoking } ?? false)
         }
-        return IdentityNews(
+        return IdentityUpdate(
             snapshot: snapshot(identity),
             credentials: sealed(identity.credentials.map(\.id)),
             openRequests: open.map(\.request.id).sorted()
@@ -213,23 +213,23 @@ struct SimulatedStore {
         }
     }
 
-    mutating func commit(_ changes: [StateChange]) -> [ChangeNews?] {
+    mutating func commit(_ changes: [StateChange]) -> [ChangeUpdate?] {
         changes.map { apply($0) }
     }
 
-    private mutating func apply(_ change: StateChange) -> ChangeNews? {
+    private mutating func apply(_ change: StateChange) -> ChangeUpdate? {
         switch change {
         case .save(let now, _, _):
             save(now)
             return nil
-        case .openCase:
+        case .openRecheck:
             return nil
         case .saveExchange(let exchange, let time):
             exchanges[exchange.credential] = exchange.phase.isFinal ? nil : exchange
             guard exchange.phase.isFinal else { return nil }
             setStep(of: exchange, exchange.phase == .unknown ? .lost : .unusable)
-            noteNews(of: exchange.identity, at: time)
-            return news(of: exchange.identity).map { .identity($0) }
+            noteUpdate(of: exchange.identity, at: time)
+            return update(of: exchange.identity).map { .identity($0) }
         case .storeTokens(let exchange, let tokens, _, let time):
             exchanges[exchange.credential] = nil
             setStep(of: exchange, .unusable)
@@ -240,11 +240,11 @@ struct SimulatedStore {
                     CredentialWork(id: id, kind: token.kind, step: .stored, lastLiveAt: time)
                 )
             }
-            noteNews(of: exchange.identity, at: time)
-            return news(of: exchange.identity).map { .identity($0) }
+            noteUpdate(of: exchange.identity, at: time)
+            return update(of: exchange.identity).map { .identity($0) }
         case .tell(let identity, _, let time):
-            noteNews(of: identity, at: time)
-            return news(of: identity).map { .identity($0) }
+            noteUpdate(of: identity, at: time)
+            return update(of: identity).map { .identity($0) }
         case .rotate(let credential, let token, let time):
             guard secrets[credential] != nil else { return nil }
             secrets[credential] = String(decoding: token.sealedSecret, as: UTF8.self)
@@ -281,7 +281,7 @@ struct SimulatedStore {
         _ reason: ParkReason,
         after previous: RequestID?,
         at time: WallTime
-    ) -> ChangeNews? {
+    ) -> ChangeUpdate? {
         let waiting = requests.filter { id, row in
             row.request.phase.parkReason == reason && (previous.map { id > $0 } ?? true)
         }
@@ -296,7 +296,7 @@ struct SimulatedStore {
     }
 
     /// Open requests that may still revoke become due and will see the identity as it is.
-    mutating func noteNews(of identity: IdentityID, at now: WallTime) {
+    mutating func noteUpdate(of identity: IdentityID, at now: WallTime) {
         guard let user = identities[identity]?.user else { return }
         for (id, row) in requests where row.user == user {
             guard let stage = row.request.phase.stage, stage <= .revoking else { continue }

@@ -43,7 +43,7 @@ struct SimulatedWorld {
     var codes: [String: Code] = [:]
     /// Rows of each user, per target.
     var rows: [TargetName: [Int: Int]] = [:]
-    /// Rows with a date, which a fence protects.
+    /// Rows with a date, which a cutoff protects.
     var dated: [TargetName: [Int: [DatedRow]]] = [:]
     /// The rules that are in force for each target.
     var rules: [TargetName: String] = [:]

@@ -105,14 +105,14 @@ extension Simulator {
 
     /// How many times more a step happens than it is answered.
     private mutating func repeats() -> Int {
-        faults.repeatsMax == 0 ? 0 : Int.random(in: 0...faults.repeatsMax, using: &dice)
+        faults.repeatsMax == 0 ? 0 : Int.random(in: 0...faults.repeatsMax, using: &random)
     }
 
-    mutating func trouble(_ provider: ProviderName) -> Trouble? {
+    mutating func failure(_ provider: ProviderName) -> EffectFailure? {
         if let end = faults.outages[provider], now < end { return .unreachable }
-        guard chance(faults.troublePerMille) else { return nil }
-        switch Int.random(in: 0..<4, using: &dice) {
-        case 0: return .throttled(retryAfter: .seconds(Int64.random(in: 0...120, using: &dice)))
+        guard chance(faults.failurePerMille) else { return nil }
+        switch Int.random(in: 0..<4, using: &random) {
+        case 0: return .throttled(retryAfter: .seconds(Int64.random(in: 0...120, using: &random)))
         case 1: return .unusable
         case 2: return .unreachable
         default: return .throttled(retryAfter: nil)
@@ -127,47 +127,47 @@ extension Simulator {
     ) {
         let token = String(decoding: sealed.sealedSecret, as: UTF8.self)
         let owner = world.tokens[token]?.user
-        var trouble = owner.flatMap { faults.userTroubles[$0] } ?? self.trouble(provider)
-        let isLost = trouble == nil && chance(faults.lostAnswerPerMille)
-        if isLost { trouble = .lost }
+        var failure = owner.flatMap { faults.userFailures[$0] } ?? self.failure(provider)
+        let isLost = failure == nil && chance(faults.lostAnswerPerMille)
+        if isLost { failure = .lost }
         if provider == rotating, let (identity, credential) = effect.refreshed {
-            refresh(credential, token, trouble) { answer in
+            refresh(credential, token, failure) { answer in
                 let event: RequestEvent =
                     if case .confirm = effect {
                         .confirmed(identity, credential, answer)
                     } else {
                         .checked(identity, credential, answer)
                     }
-                return .answered(id, event, provider, trouble)
+                return .answered(id, event, provider, failure)
             }
             return
         }
         switch effect {
         case .check(let identity, let credential):
             let answer =
-                trouble.map { CheckAnswer.trouble($0) } ?? (world.isLive(token) ? .live : .dead)
-            turn([.answered(id, .checked(identity, credential, answer), provider, trouble)])
+                failure.map { CheckAnswer.failure($0) } ?? (world.isLive(token) ? .live : .dead)
+            turn([.answered(id, .checked(identity, credential, answer), provider, failure)])
         case .revoke(let identity, let credential):
             if bug == .purgeBeforeVerdict {
                 turn([.answered(id, .revoked(identity, credential, .success), provider, nil)])
                 return
             }
-            if trouble == nil || isLost {
+            if failure == nil || isLost {
                 for _ in 0...repeats() { world.revoke(token) }
             }
-            var answer = trouble.map { RevokeAnswer.trouble($0) } ?? .success
-            if bug == .verdictOnUnavailable, trouble != nil { answer = .success }
-            turn([.answered(id, .revoked(identity, credential, answer), provider, trouble)])
+            var answer = failure.map { RevokeAnswer.failure($0) } ?? .success
+            if bug == .verdictOnUnavailable, failure != nil { answer = .success }
+            turn([.answered(id, .revoked(identity, credential, answer), provider, failure)])
         case .confirm(let identity, let credential):
             let answer =
-                trouble.map { CheckAnswer.trouble($0) } ?? (world.isLive(token) ? .live : .dead)
-            turn([.answered(id, .confirmed(identity, credential, answer), provider, trouble)])
+                failure.map { CheckAnswer.failure($0) } ?? (world.isLive(token) ? .live : .dead)
+            turn([.answered(id, .confirmed(identity, credential, answer), provider, failure)])
         case .lookUp, .plan, .purge, .verify, .pauseProvider, .pauseTarget, .announce:
             world.violations.append("a call that is no provider effect")
         }
     }
 
-    private mutating func commit(_ changes: [StateChange]) -> [ChangeNews?] {
+    private mutating func commit(_ changes: [StateChange]) -> [ChangeUpdate?] {
         var changes = changes
         if bug == .forgottenRenewal {
             for index in changes.indices {
@@ -175,9 +175,9 @@ extension Simulator {
                 changes[index] = .tendRenewals([:], at: time)
             }
         }
-        let news = store.commit(changes)
-        guard bug == .staleRenewal else { return news }
-        return news.map { item in
+        let update = store.commit(changes)
+        guard bug == .staleRenewal else { return update }
+        return update.map { item in
             guard case .renewalBegun(let id, .some)? = item, let first = store.firstSecrets[id]
             else { return item }
             return .renewalBegun(id, store.sealed(id, secret: first))
@@ -188,29 +188,31 @@ extension Simulator {
         let token = String(decoding: sealed.sealedSecret, as: UTF8.self)
         let id = sealed.id
         renewed.append((sealed.provider, now))
-        var trouble = trouble(sealed.provider)
-        let isLost = trouble == nil && chance(faults.lostAnswerPerMille)
-        if isLost { trouble = .lost }
+        var failure = failure(sealed.provider)
+        let isLost = failure == nil && chance(faults.lostAnswerPerMille)
+        if isLost { failure = .lost }
         if sealed.provider == rotating {
-            refresh(id, token, trouble) { .renewed(id, $0) }
+            refresh(id, token, failure) { .renewed(id, $0) }
             return
         }
-        let isLive = trouble == nil || isLost ? world.use(token) : false
-        turn([.renewed(id, trouble.map { .trouble($0) } ?? (isLive ? .live : .dead))])
+        let isLive = failure == nil || isLost ? world.use(token) : false
+        turn([.renewed(id, failure.map { .failure($0) } ?? (isLive ? .live : .dead))])
     }
 
     private mutating func exchange(_ loaded: LoadedExchange) {
         let id = loaded.exchange.credential
         let code = String(decoding: loaded.credential.sealedSecret, as: UTF8.self)
-        if let trouble = trouble(loaded.exchange.provider) {
+        if let failure = failure(loaded.exchange.provider) {
             // Provably not acted upon, or not: `unusable` may have used the code.
-            if trouble == .unusable, Bool.random(using: &dice) { _ = world.exchange(code, at: now) }
-            turn([.exchanged(id, ExchangeResult(event: .trouble(trouble)))])
+            if failure == .unusable, Bool.random(using: &random) {
+                _ = world.exchange(code, at: now)
+            }
+            turn([.exchanged(id, ExchangeResult(event: .failure(failure)))])
             return
         }
         let token = world.exchange(code, at: now)
         if chance(faults.lostAnswerPerMille) {
-            turn([.exchanged(id, ExchangeResult(event: .trouble(.lost)))])
+            turn([.exchanged(id, ExchangeResult(event: .failure(.lost)))])
         } else if let token {
             let sealed = SealedToken(
                 kind: .refreshToken,
@@ -228,7 +230,7 @@ extension Simulator {
     /// Judged from outside: at this moment no token of the user may be live without a verdict that
     /// says so.
     private mutating func purge(_ target: TargetName, _ order: PurgeOrder) -> PurgeAnswer {
-        guard let row = store.requests[order.request] else { return .trouble(.unusable) }
+        guard let row = store.requests[order.request] else { return .failure(.unusable) }
         guard !order.isStopped else { return .stopped }
         checkHolds(of: .purge(target, [order]))
         world.purgeCalls += 1
@@ -240,15 +242,15 @@ extension Simulator {
                 world.violations.append("purge while a revoked token is live")
             }
         }
-        if !chance(faults.troublePerMille / 4) { eraseDated(target, of: row.user, order.fence) }
+        if !chance(faults.failurePerMille / 4) { eraseDated(target, of: row.user, order.cutoff) }
         let count = world.rows[target]?[row.user] ?? 0
-        if chance(faults.troublePerMille) {
+        if chance(faults.failurePerMille) {
             // Half-way, or before anything was done.
-            if count > 1, Bool.random(using: &dice) {
+            if count > 1, Bool.random(using: &random) {
                 world.rows[target]?[row.user] = count - 1
                 world.begun[order.request, default: []].insert(target)
             }
-            return .trouble(.throttled(retryAfter: nil))
+            return .failure(.throttled(retryAfter: nil))
         }
         world.begun[order.request, default: []].insert(target)
         let disputed = order.holds.isEmpty ? 0 : min(count, Self.disputedCount(of: row.user))
@@ -265,10 +267,10 @@ extension Simulator {
     }
 
     private mutating func verify(_ target: TargetName, _ order: PurgeOrder) -> VerifyAnswer {
-        guard let row = store.requests[order.request] else { return .trouble(.unusable) }
-        if chance(faults.troublePerMille) { return .trouble(.unusable) }
+        guard let row = store.requests[order.request] else { return .failure(.unusable) }
+        if chance(faults.failurePerMille) { return .failure(.unusable) }
         let left =
-            (world.rows[target]?[row.user] ?? 0) + datedCount(target, of: row.user, order.fence)
+            (world.rows[target]?[row.user] ?? 0) + datedCount(target, of: row.user, order.cutoff)
         return left == 0 || bug == .blindVerification ? .clean : .remaining(left)
     }
 }

@@ -24,10 +24,10 @@ extension Simulator {
             createdAt: clock - codeAge
         )
         store.exchanges[credential] = exchange
-        store.noteNews(of: identity, at: clock)
+        store.noteUpdate(of: identity, at: clock)
         let loaded = LoadedExchange(exchange: exchange, credential: store.sealed(credential))
         var inputs: [EngineInput] = [.codes([loaded])]
-        if let news = store.news(of: identity) { inputs.append(.news(news)) }
+        if let update = store.update(of: identity) { inputs.append(.update(update)) }
         turn(inputs)
     }
 
@@ -41,8 +41,8 @@ extension Simulator {
         store.identities[identity]?.credentials.append(
             CredentialWork(id: credential, kind: .refreshToken, step: .stored)
         )
-        store.noteNews(of: identity, at: clock)
-        if let news = store.news(of: identity) { turn([.news(news)]) }
+        store.noteUpdate(of: identity, at: clock)
+        if let update = store.update(of: identity) { turn([.update(update)]) }
     }
 
     /// From purging on a credential is refused; a later life of the account is not played here.
@@ -59,7 +59,7 @@ extension Simulator {
         }) {
             return known.id
         }
-        let id = IdentityID(TimeOrderedID(at: now, entropy: &dice))
+        let id = IdentityID(TimeOrderedID(at: now, entropy: &random))
         store.identities[id] = SimulatedStore.Identity(
             id: id,
             user: user,
@@ -105,7 +105,7 @@ extension Simulator {
             world.rows[target, default: [:]][user] = 3
         }
         let read = core.beginAdmission()
-        let id = RequestID(TimeOrderedID(at: now, entropy: &dice))
+        let id = RequestID(TimeOrderedID(at: now, entropy: &random))
         let isStale = bug == .staleTime && now.since(clockSetAt) < .seconds(1)
         let time = isStale ? now + clockErrorBefore : clock
         var request = Request(
@@ -143,7 +143,7 @@ extension Simulator {
 
     @discardableResult
     mutating func operate(_ id: RequestID, _ event: RequestEvent) -> UInt64 {
-        let number = dice.next() | 1
+        let number = random.next() | 1
         if event == .abandon { givenUp.insert(id) }
         if bug == .forgottenHold, event == .hold {
             outcomes[number] = .done

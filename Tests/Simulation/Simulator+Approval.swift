@@ -10,8 +10,8 @@ extension Simulator {
     /// Counts what the stores hold right now.
     mutating func plan(_ order: PlanOrder) {
         let id = order.order.request
-        if chance(faults.troublePerMille) {
-            turn([.planned(id, .trouble(files, .unusable))])
+        if chance(faults.failurePerMille) {
+            turn([.planned(id, .failure(files, .unusable))])
             return
         }
         guard let row = store.requests[id] else { return }

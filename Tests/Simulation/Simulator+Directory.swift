@@ -5,16 +5,16 @@ import Lifecycle
 extension Simulator {
     mutating func lookUp(_ id: RequestID, at name: ProviderName) {
         guard let row = store.requests[id] else { return }
-        var trouble = trouble(name)
-        if trouble == nil, chance(faults.lostAnswerPerMille) { trouble = .lost }
-        if let trouble, bug != .skippedLookup {
-            turn([.answered(id, .lookedUp(.trouble(trouble)), name, trouble)])
+        var failure = failure(name)
+        if failure == nil, chance(faults.lostAnswerPerMille) { failure = .lost }
+        if let failure, bug != .skippedLookup {
+            turn([.answered(id, .lookedUp(.failure(failure)), name, failure)])
             return
         }
-        let linked = trouble == nil ? world.links[row.user] ?? [] : []
+        let linked = failure == nil ? world.links[row.user] ?? [] : []
         let links = linked.sorted().map { provider in
             LinkedIdentity(
-                identity: IdentityID(TimeOrderedID(at: now, entropy: &dice)),
+                identity: IdentityID(TimeOrderedID(at: now, entropy: &random)),
                 provider: provider,
                 isLocal: provider == password,
                 subjectHash: nil

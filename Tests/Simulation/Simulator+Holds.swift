@@ -23,7 +23,7 @@ extension Simulator {
     /// Holds a target as an operator does: again until it is acknowledged, also across a crash.
     mutating func placeUntilDone(_ hold: TargetHold) {
         guard !isHealed else { return }
-        let number = dice.next() | 1
+        let number = random.next() | 1
         turn([.placeHold(hold, Ticket(number: number))])
         at(.seconds(2)) { sim in
             switch sim.outcomes[number] {
@@ -40,7 +40,7 @@ extension Simulator {
 
     mutating func liftHold(_ name: String) {
         targetHolds[name] = nil
-        turn([.liftHold(name, by: 1000, Ticket(number: dice.next() | 1))])
+        turn([.liftHold(name, by: 1000, Ticket(number: random.next() | 1))])
         at(.seconds(2)) { sim in
             if sim.store.pauses.holds.contains(where: { $0.name == name }) { sim.liftHold(name) }
         }

@@ -7,13 +7,14 @@ extension Simulator {
     mutating func refresh(
         _ credential: CredentialID,
         _ token: String,
-        _ trouble: Trouble?,
+        _ failure: EffectFailure?,
         _ answer: (CheckAnswer) -> EngineInput
     ) {
-        if let trouble {
-            let mayHaveActed = trouble == .lost || trouble == .unusable && Bool.random(using: &dice)
+        if let failure {
+            let mayHaveActed =
+                failure == .lost || failure == .unusable && Bool.random(using: &random)
             if mayHaveActed, let rotated = world.refresh(token) { world.unheard.insert(rotated) }
-            turn([answer(.trouble(trouble))])
+            turn([answer(.failure(failure))])
             return
         }
         guard let rotated = world.refresh(token) else {
@@ -39,15 +40,15 @@ extension Simulator {
         }
         commit(kept)
         if let identity = store.identity(of: kept.credential) {
-            store.noteNews(of: identity, at: now)
-            if let news = store.news(of: identity) { turn([.news(news)]) }
+            store.noteUpdate(of: identity, at: now)
+            if let update = store.update(of: identity) { turn([.update(update)]) }
         }
         turn([kept.answer])
     }
 
     /// The process dies: the commit happened or not, and if not, the token is lost.
     mutating func leave(_ kept: Keep) {
-        if Bool.random(using: &dice) {
+        if Bool.random(using: &random) {
             commit(kept)
         } else {
             world.unheard.insert(kept.token)

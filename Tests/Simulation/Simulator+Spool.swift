@@ -50,13 +50,13 @@ extension Simulator {
         let users = UnsealedUsers(Set(spool.map { [UInt8(truncatingIfNeeded: $0.user)] }))
         var inputs: [EngineInput] = bug == .unheardSeal ? [] : [.unsealed(users)]
         for row in rows where row.sealableAt <= now {
-            guard let news = storeSpooled(row) else { continue }
-            inputs.append(.news(news))
+            guard let update = storeSpooled(row) else { continue }
+            inputs.append(.update(update))
         }
         turn(inputs)
     }
 
-    private mutating func storeSpooled(_ row: Spooled) -> IdentityNews? {
+    private mutating func storeSpooled(_ row: Spooled) -> IdentityUpdate? {
         guard takesCredentials(row.user) else {
             // The application hears that it was refused, and ends it.
             world.tokens[row.token]?.isLive = false
@@ -68,8 +68,8 @@ extension Simulator {
         store.identities[identity]?.credentials.append(
             CredentialWork(id: credential, kind: .refreshToken, step: .stored)
         )
-        store.noteNews(of: identity, at: clock)
-        return store.news(of: identity)
+        store.noteUpdate(of: identity, at: clock)
+        return store.update(of: identity)
     }
 
     /// I-14: nobody is erased while a credential of before the request was never looked at.
@@ -114,12 +114,12 @@ extension Simulator {
         }
     }
 
-    mutating func eraseDated(_ target: TargetName, of user: Int, _ fence: WallTime) {
-        world.dated[target]?[user]?.removeAll { $0.date <= fence }
+    mutating func eraseDated(_ target: TargetName, of user: Int, _ cutoff: WallTime) {
+        world.dated[target]?[user]?.removeAll { $0.date <= cutoff }
     }
 
-    func datedCount(_ target: TargetName, of user: Int, _ fence: WallTime) -> Int {
-        world.dated[target]?[user]?.count { $0.date <= fence } ?? 0
+    func datedCount(_ target: TargetName, of user: Int, _ cutoff: WallTime) -> Int {
+        world.dated[target]?[user]?.count { $0.date <= cutoff } ?? 0
     }
 
     /// I-15: nothing older than the true time of the request is left.

@@ -54,7 +54,7 @@ enum PlantedBug: String, CaseIterable {
 struct Simulator {
     /// Chances out of 1,000, drawn per seed.
     struct Faults {
-        var troublePerMille = 0
+        var failurePerMille = 0
         var lostAnswerPerMille = 0
         var crashPerMille = 0
         var commitLatencyMaxMs: Int64 = 5
@@ -66,7 +66,7 @@ struct Simulator {
         /// Providers that answer nothing until that time.
         var outages: [ProviderName: WallTime] = [:]
         /// Users whose tokens a provider does not serve, and what it answers.
-        var userTroubles: [Int: Trouble] = [:]
+        var userFailures: [Int: EffectFailure] = [:]
     }
 
     /// What happens later.
@@ -118,7 +118,7 @@ struct Simulator {
     var spool: [Spooled] = []
     /// When each request was really accepted.
     var acceptedAt: [RequestID: WallTime] = [:]
-    var dice: SeededGenerator
+    var random: SeededGenerator
     var isVaultOpen = true
     /// Requests are accepted as if no directory were configured yet.
     var isDirectoryUnknownAtIntake = false
@@ -164,7 +164,7 @@ struct Simulator {
 
     init(seed: UInt64, configuration: EngineConfiguration) {
         self.configuration = configuration
-        dice = SeededGenerator(seed: seed)
+        random = SeededGenerator(seed: seed)
         core = EngineCore(
             configuration: configuration,
             pauses: StoredPauses(),
@@ -175,11 +175,11 @@ struct Simulator {
     }
 
     mutating func chance(_ perMille: Int) -> Bool {
-        perMille > 0 && Int.random(in: 0..<1000, using: &dice) < perMille
+        perMille > 0 && Int.random(in: 0..<1000, using: &random) < perMille
     }
 
     mutating func latency(_ max: Int64) -> Duration {
-        .milliseconds(Int64.random(in: 0...Swift.max(0, max), using: &dice))
+        .milliseconds(Int64.random(in: 0...Swift.max(0, max), using: &random))
     }
 
     mutating func schedule(_ occurrence: Occurrence, after delay: Duration) {
@@ -254,9 +254,9 @@ struct Simulator {
     /// A crash during a commit leaves it done or not done; during a call, made or not made.
     mutating func crash(during action: EngineAction? = nil) {
         crashCount += 1
-        if let action, Bool.random(using: &dice) { performInWorldOnly(action) }
+        if let action, Bool.random(using: &random) { performInWorldOnly(action) }
         for item in pending {
-            if case .perform(let action) = item.occurrence, Bool.random(using: &dice) {
+            if case .perform(let action) = item.occurrence, Bool.random(using: &random) {
                 performInWorldOnly(action)
             }
         }
@@ -295,7 +295,7 @@ struct Simulator {
             configuration: configuration,
             pauses: pauses,
             isVaultOpen: isVaultOpen,
-            seed: dice.next()
+            seed: random.next()
         )
         takeMissedStep()
         store.makeWaitingDue(at: clock)

@@ -11,13 +11,13 @@ struct UnserviceableTests {
     /// How long the deletions of the users that are served take.
     private static func time(
         refusing refused: Int,
-        with trouble: Trouble,
+        with failure: EffectFailure,
         seed: UInt64
     ) -> (time: Duration, sim: Simulator) {
         var sim = Simulator(seed: seed, configuration: Scenario.configuration())
         for user in 1...(healthy + refused) { sim.storeToken(user: user, provider: apple) }
         for user in (healthy + 1)..<(healthy + refused + 1) {
-            sim.faults.userTroubles[user] = trouble
+            sim.faults.userFailures[user] = failure
             sim.submit(.deleteAccount, user: user)
         }
         // Long enough for everything that refused users can do to the provider's breaker.
@@ -33,15 +33,16 @@ struct UnserviceableTests {
     @Test(
         "the others take at most twice the time that they need alone",
         arguments: [
-            (Trouble.rejected, 12), (.rejected, 3), (.unusable, 3), (.lost, 7), (.unreachable, 7),
+            (EffectFailure.rejected, 12), (.rejected, 3), (.unusable, 3), (.lost, 7),
+            (.unreachable, 7),
         ],
         [1, 2, 3] as [UInt64]
     )
-    func others(_ refusal: (trouble: Trouble, users: Int), seed: UInt64) {
-        let alone = Self.time(refusing: 0, with: refusal.trouble, seed: seed).time
+    func others(_ refusal: (failure: EffectFailure, users: Int), seed: UInt64) {
+        let alone = Self.time(refusing: 0, with: refusal.failure, seed: seed).time
         let (beside, sim) = Self.time(
             refusing: refusal.users,
-            with: refusal.trouble,
+            with: refusal.failure,
             seed: seed
         )
         #expect(beside <= alone * 2, "alone \(alone), beside \(beside)")
@@ -60,7 +61,7 @@ struct UnserviceableTests {
 
     @Test("users whose tokens alone are refused for ever end as unrevoked, after the deadline")
     func refusedForEver() {
-        let refused = Trouble.refused(Refusal(status: 422))
+        let refused = EffectFailure.refused(Refusal(status: 422))
         var sim = Self.time(refusing: 12, with: refused, seed: 4).sim
         #expect(sim.openHealthyCount(upTo: Self.healthy) == 0)
         // First the check is refused, then the revocation.
@@ -80,14 +81,14 @@ struct UnserviceableTests {
         var sim = Simulator(seed: 5, configuration: Scenario.configuration())
         for user in 1...12 {
             sim.storeToken(user: user, provider: apple)
-            sim.faults.userTroubles[user] = .wrongEndpoint(Refusal(status: 404))
+            sim.faults.userFailures[user] = .wrongEndpoint(Refusal(status: 404))
             sim.submit(.deleteAccount, user: user)
         }
         sim.run(for: .seconds(3 * 86_400))
         #expect(sim.core.lanes[apple]?.isTrusted == false)
         let states = sim.store.requests.values.flatMap { $0.request.revocations }
         #expect(states.allSatisfy { $0.verdict == nil && $0.waitingSince == nil })
-        sim.faults.userTroubles = [:]
+        sim.faults.userFailures = [:]
         sim.run(for: .seconds(2 * 86_400))
         #expect(sim.store.requests.values.allSatisfy { $0.request.phase.isEnded })
         #expect(sim.world.violations.isEmpty)
@@ -95,10 +96,12 @@ struct UnserviceableTests {
 
     @Test(
         "codes are exchanged within a second",
-        arguments: [Trouble.rejected, .refused(Refusal(status: 422)), .throttled(retryAfter: nil)]
+        arguments: [
+            EffectFailure.rejected, .refused(Refusal(status: 422)), .throttled(retryAfter: nil),
+        ]
     )
-    func codes(_ trouble: Trouble) {
-        var sim = Self.time(refusing: 12, with: trouble, seed: 9).sim
+    func codes(_ failure: EffectFailure) {
+        var sim = Self.time(refusing: 12, with: failure, seed: 9).sim
         for user in 100..<120 {
             sim.signIn(user: user, provider: apple)
             sim.run(for: .seconds(1))

@@ -160,9 +160,9 @@ extension SpoolAnswer {
         return value
     }
 
-    var trouble: SpoolTrouble? {
-        guard case .trouble(let trouble) = self else { return nil }
-        return trouble
+    var failure: SpoolFailure? {
+        guard case .failure(let failure) = self else { return nil }
+        return failure
     }
 }
 

@@ -108,7 +108,7 @@ import Testing
             await scene.health.wait(for: .foreignObjects(count: 4))
             #expect(scene.service.health.foreignCount == 4)
             try await scene.expectImport("u2")
-            scene.service.nudge()
+            scene.service.signal()
         }
         #expect(
             try scene.spool.text("SELECT state FROM credentials WHERE id = \(id)") == "sealed"

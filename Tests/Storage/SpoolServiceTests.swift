@@ -215,7 +215,7 @@ import Testing
                 try await state.execute(
                     "UPDATE requests SET revision = revision + 1, updated_at = updated_at + 1"
                 )
-                service.nudge()
+                service.signal()
                 await source.waitForConfirmed(2 + index)
             }
         }

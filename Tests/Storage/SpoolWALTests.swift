@@ -160,7 +160,7 @@ import Testing
         // The application's own mapping, in this process.
         let before = try Self.mappings(of: spool.path + "-shm")
         let database = spool.database()
-        #expect(database.open().trouble == .inWAL)
+        #expect(database.open().failure == .inWAL)
         guard case .busy = database.open() else {
             Issue.record("somebody has it open, so it cannot be switched back")
             return

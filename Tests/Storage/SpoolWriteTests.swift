@@ -242,14 +242,14 @@ import Testing
     func quiet() {
         var pace = SpoolPace()
         let (start, quiet) = (Duration.seconds(9), SpoolLimits.mirrorQuiet)
-        #expect(pace.restOfQuiet(nudgeCount: 0, isIdle: true, at: start) == quiet)
+        #expect(pace.restOfQuiet(signalCount: 0, isIdle: true, at: start) == quiet)
         let half = start + quiet / 2
-        #expect(pace.restOfQuiet(nudgeCount: 1, isIdle: true, at: half) == quiet, "a change")
-        #expect(pace.restOfQuiet(nudgeCount: 1, isIdle: true, at: start + quiet) == quiet / 2)
+        #expect(pace.restOfQuiet(signalCount: 1, isIdle: true, at: half) == quiet, "a change")
+        #expect(pace.restOfQuiet(signalCount: 1, isIdle: true, at: start + quiet) == quiet / 2)
         let end = half + quiet
-        #expect(pace.restOfQuiet(nudgeCount: 1, isIdle: false, at: end) == quiet, "one under way")
-        #expect(pace.restOfQuiet(nudgeCount: 1, isIdle: true, at: end + quiet) == .zero)
-        #expect(pace.restOfQuiet(nudgeCount: 1, isIdle: true, at: end + quiet * 9) == .zero)
+        #expect(pace.restOfQuiet(signalCount: 1, isIdle: false, at: end) == quiet, "one under way")
+        #expect(pace.restOfQuiet(signalCount: 1, isIdle: true, at: end + quiet) == .zero)
+        #expect(pace.restOfQuiet(signalCount: 1, isIdle: true, at: end + quiet * 9) == .zero)
     }
 
     @Test("the end of a lock is noticed within an eighth of the time for which it was held")

@@ -18,10 +18,10 @@ struct StateApprovalTests {
             reason: "tax",
             count: count,
             isBounded: true,
-            fencedCount: 2,
+            newerCount: 2,
             undatedCount: 1
         )
-        let bare = PlanItem(name: "likes", action: .delete, count: 3, isUnfenced: true)
+        let bare = PlanItem(name: "likes", action: .delete, count: 3, hasNoTimestamps: true)
         return PurgePlan(
             links: [link],
             parts: [
@@ -44,7 +44,7 @@ struct StateApprovalTests {
         approval.first = Approval.Given(hash: "7", at: StateFixture.start, by: 17)
         approval.failures = 3
         approval.retryAt = StateFixture.start + .seconds(5)
-        approval.lastTrouble = "unreachable"
+        approval.lastFailure = "unreachable"
         return approval
     }
 

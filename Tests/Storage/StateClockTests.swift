@@ -45,8 +45,8 @@ import Testing
         )
     }
 
-    @Test("what an application noted by a clock that was ahead keeps its time as the fence")
-    func fenceOfTheApplication() async throws {
+    @Test("what an application noted by a clock that was ahead keeps its time as the cutoff")
+    func cutoffOfTheApplication() async throws {
         let fixture = try StateFixture()
         let ahead = StateFixture.start + .milliseconds(Self.year)
         var submission = StateFixture.submission("u")
@@ -56,13 +56,13 @@ import Testing
             return
         }
         #expect(loaded.request.createdAt == StateFixture.start)
-        #expect(loaded.request.fence(in: loaded.request.purges.first) == ahead)
+        #expect(loaded.request.cutoff(in: loaded.request.purges.first) == ahead)
         let stored = try await fixture.int("SELECT restored_at FROM purges")
         #expect(Int64(stored) == ahead.unixMilliseconds)
     }
 
-    @Test("a clock that was ahead keeps its fence in the stores")
-    func fenceOfAhead() async throws {
+    @Test("a clock that was ahead keeps its cutoff in the stores")
+    func cutoffOfAhead() async throws {
         let fixture = try StateFixture()
         let ahead = StateFixture.start + .milliseconds(Self.year)
         try await fixture.insertOpenRequest(acceptedAt: ahead, phase: "purging")
@@ -72,12 +72,12 @@ import Testing
             by: .milliseconds(-Self.year)
         )
         try await fixture.database.reclock(step, at: StateFixture.start + .seconds(60))
-        let (accepted, fence) = (
+        let (accepted, cutoff) = (
             try await fixture.int("SELECT accepted_at FROM requests"),
             try await fixture.int("SELECT restored_at FROM purges")
         )
         #expect(Int64(accepted) == StateFixture.start.unixMilliseconds)
-        #expect(Int64(fence) == ahead.unixMilliseconds)
+        #expect(Int64(cutoff) == ahead.unixMilliseconds)
     }
 
     @Test("a request of before the wrong clock keeps its times")

@@ -127,9 +127,9 @@ struct StateCrashTests {
 
     /// Bounded, in case nobody kills it.
     private static func submitForever(_ database: StateDatabase, lane: Int) async throws {
-        var dice = SeededGenerator(seed: UInt64(getpid()) << 8 | UInt64(lane))
+        var random = SeededGenerator(seed: UInt64(getpid()) << 8 | UInt64(lane))
         for index in 0..<20_000 {
-            let id = RequestID(TimeOrderedID(at: StateFixture.start, entropy: &dice))
+            let id = RequestID(TimeOrderedID(at: StateFixture.start, entropy: &random))
             let name = "user \(getpid()) \(lane) \(index)"
             let outcomes = try await database.accept(
                 [StateFixture.submission(name)],

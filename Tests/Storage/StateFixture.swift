@@ -101,13 +101,13 @@ final class StateFixture: Sendable {
         return new
     }
 
-    private static let generator = Mutex((dice: SeededGenerator(seed: 42), count: 0))
+    private static let generator = Mutex((random: SeededGenerator(seed: 42), count: 0))
 
     /// In the order of birth, as in life.
     @Sendable static func newID() -> TimeOrderedID {
         generator.withLock { state in
             state.count += 1
-            return TimeOrderedID(at: start + .milliseconds(state.count), entropy: &state.dice)
+            return TimeOrderedID(at: start + .milliseconds(state.count), entropy: &state.random)
         }
     }
 

@@ -28,14 +28,14 @@ struct StateFoundKeyTests {
         rows?.map { String(decoding: $0.sealed.sealedIDs, as: UTF8.self) }
     }
 
-    private static func sealedCase(of id: RequestID) -> StateChange {
-        let sealed = SealedCase(
+    private static func sealedRechecks(of id: RequestID) -> StateChange {
+        let sealed = SealedRecheck(
             request: id,
             keyID: "k1",
-            caseKey: StateFixture.hash("case key"),
+            recheckKey: StateFixture.hash("case key"),
             sealedUser: Array("sealed user".utf8)
         )
-        return .openCase(OpenedCase(sealed: sealed, openedAt: start, dueAt: start))
+        return .openRecheck(OpenedRecheck(sealed: sealed, openedAt: start, dueAt: start))
     }
 
     @Test func `what is found is added to what is stored, each under its own name`() async throws {
@@ -83,13 +83,17 @@ struct StateFoundKeyTests {
         try await fixture.database.addFoundKeys([Self.sealed("c1", of: id)])
         _ = try await fixture.database.commit([
             .save(now: open.request.completed(), was: open.request, at: Self.start),
-            Self.sealedCase(of: id),
+            Self.sealedRechecks(of: id),
         ])
         #expect(try await fixture.int("SELECT count(*) FROM found_keys") == 1)
         if isAbandoned {
-            _ = try await fixture.database.abandonCase(of: id, by: 1, at: Self.start)
+            _ = try await fixture.database.abandonRecheck(of: id, by: 1, at: Self.start)
         } else {
-            let due = try await fixture.database.dueCases(under: ["k1"], at: Self.start, limit: 1)
+            let due = try await fixture.database.dueRechecks(
+                under: ["k1"],
+                at: Self.start,
+                limit: 1
+            )
             let first = try #require(due.cases.first)
             let next = EndedRecheck.Next.due(Self.start, stage: 1, openedAt: Self.start)
             let clean = Recheck(at: Self.start, .clean)
@@ -107,12 +111,12 @@ struct StateFoundKeyTests {
         try await fixture.database.addFoundKeys([Self.sealed("c1", of: id)])
         _ = try await fixture.database.commit([
             .save(now: open.request.completed(), was: open.request, at: Self.start),
-            Self.sealedCase(of: id),
+            Self.sealedRechecks(of: id),
         ])
         // Of a request that this machine never knew, too.
         let late = [Self.sealed("c2", of: id), Self.sealed("c3", of: Self.unknown)]
         try await fixture.database.addFoundKeys(late)
-        _ = try await fixture.database.abandonCase(of: id, by: 1, at: Self.start)
+        _ = try await fixture.database.abandonRecheck(of: id, by: 1, at: Self.start)
         let found = try await fixture.database.foundKeys(of: [id, Self.unknown], as: Self.name)
         #expect(Self.texts(found[id]) == ["sealed c2"] && found[id]?.first?.isLate == true)
         #expect(

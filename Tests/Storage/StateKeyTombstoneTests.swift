@@ -122,7 +122,7 @@ struct StateKeyTombstoneTests {
         #expect(try await Self.leaves(fixture).count == 3)
         let page = try await fixture.database.tombstones(since: earlier, after: 0, limit: 10).page
         #expect(
-            page.filter(\.isKey).map(\.fence) == [Self.start, earlier, earlier],
+            page.filter(\.isKey).map(\.cutoff) == [Self.start, earlier, earlier],
             "what came since the erasure is not meant"
         )
     }
@@ -162,7 +162,7 @@ struct StateKeyTombstoneTests {
         #expect(try await Self.buried(fixture).count == 4)
     }
 
-    @Test func `a sample and a replay have the fence of the request whose the id was`()
+    @Test func `a sample and a replay have the cutoff of the request whose the id was`()
         async throws
     {
         let fixture = try StateFixture()
@@ -175,7 +175,7 @@ struct StateKeyTombstoneTests {
         let all = try await fixture.database.tombstones(since: Self.start, after: 0, limit: 10).page
         for page in [sample, all] {
             #expect(page.map(\.isKey) == [false, true])
-            #expect(page.allSatisfy { $0.fence == Self.start })
+            #expect(page.allSatisfy { $0.cutoff == Self.start })
             #expect(page.allSatisfy { $0.erasedAt == Self.start + .seconds(60) })
         }
     }

@@ -38,7 +38,7 @@ struct StateLedgerTests {
                 #"{"event":"state","request":"\#(id)","state":"revoking",\#(time)}"#,
                 #"{"client":"com.example.app","event":"verdict","identity":"\#(identity)","#
                     + #""provider":"apple","request":"\#(id)",\#(time),"verdict":"proven"}"#,
-                #"{"event":"verified","fenced":0,"request":"\#(id)","rows":0,"target":"app-db","#
+                #"{"event":"verified","newer":0,"request":"\#(id)","rows":0,"target":"app-db","#
                     + #"\#(time)}"#,
                 #"{"event":"erased","generation":1,"request":"\#(id)","state":"completed","#
                     + #""targets":["app-db"],\#(time),"user":"\#(user)"}"#,
@@ -97,10 +97,10 @@ struct StateLedgerTests {
         var tooEarly = opened
         tooEarly.phase = .open(.revoking)
         let writer = fixture.database.writer
-        let pen = fixture.database.pen
+        let appender = fixture.database.appender
         // The others of its batch are tried again, each in a savepoint.
         async let failed: Void = writer.perform { database in
-            _ = pen.write(LedgerEntry(at: StateFixture.start, [.event: .word("lost")]))
+            _ = appender.write(LedgerEntry(at: StateFixture.start, [.event: .word("lost")]))
             try database.execute(sql: "INSERT INTO requests (id) VALUES (1)")
         }
         async let saved: Void = fixture.save(tooEarly, was: opened)
@@ -150,12 +150,12 @@ struct StateLedgerTests {
 
     @Test func `proofs lead to the root, whatever was stored of the tree`() async throws {
         let fixture = try StateFixture()
-        let pen = fixture.database.pen
+        let appender = fixture.database.appender
         let opened = try await fixture.open("alice").request
         for page in 0..<7 {
             try await fixture.database.writer.perform { _ in
                 for index in 0..<100 {
-                    pen.write(
+                    appender.write(
                         LedgerEntry(
                             at: StateFixture.start,
                             [.event: .word("x"), .count: .number(Int64(page * 100 + index))]

@@ -46,8 +46,8 @@ struct StateRenewalTests {
         day: Double = 0
     ) async throws -> (expiring: Int, goesOn: Bool) {
         let change = StateChange.tendRenewals([apple: policy], at: time(day: day))
-        let news = try await fixture.database.commit([change])
-        guard case .renewalsTended(let expiring, let goesOn)?? = news.first else {
+        let update = try await fixture.database.commit([change])
+        guard case .renewalsTended(let expiring, let goesOn)?? = update.first else {
             throw StorageError(.sqlite, "tend", at: "test")
         }
         return (expiring[apple] ?? 0, goesOn)
@@ -76,12 +76,13 @@ struct StateRenewalTests {
         _ outcome: EndedRenewal.Outcome,
         begunOn begun: Double,
         day: Double
-    ) async throws -> IdentityNews? {
+    ) async throws -> IdentityUpdate? {
         let ended = EndedRenewal(credential: id, begunAt: time(day: begun), outcome: outcome)
         let change = StateChange.endRenewal(ended, at: time(day: day))
-        guard case .renewalEnded(_, let news)?? = try await fixture.database.commit([change]).first
+        guard
+            case .renewalEnded(_, let update)?? = try await fixture.database.commit([change]).first
         else { throw StorageError(.sqlite, "end", at: "test") }
-        return news
+        return update
     }
 
     private static func isInDoubt(_ fixture: StateFixture, _ user: String) async throws -> Bool {
@@ -112,7 +113,7 @@ struct StateRenewalTests {
         #expect((300...500).contains(half))
     }
 
-    @Test func `a token is renewed with what is stored at that moment, and not again for long`()
+    @Test func `a token is renewed with what is stored at that context, and not again for long`()
         async throws
     {
         let fixture = try StateFixture()
@@ -123,14 +124,14 @@ struct StateRenewalTests {
         let sealed = try await Self.begin(fixture, stored.credential, policy, day: 81)
         #expect(sealed?.sealedSecret == Array("sealed:t".utf8))
         let next = Self.time(day: 150)
-        let news = try await Self.end(
+        let update = try await Self.end(
             fixture,
             stored.credential,
             .kept(dueAt: next, warnAt: Self.time(day: 170)),
             begunOn: 81,
             day: 81.1
         )
-        #expect(news == nil)
+        #expect(update == nil)
         let later = try await Self.due(fixture, day: 100)
         #expect(later.renewals.isEmpty && later.nextDueAt == next)
         #expect(try await Self.tend(fixture, policy, day: 100).expiring == 0)
@@ -189,15 +190,15 @@ struct StateRenewalTests {
         _ = try await Self.begin(fixture, id, policy, day: 81)
         // The process may die here; a request that was there before hears of it.
         #expect(try await doubts() == [true])
-        let news = try await Self.end(
+        let update = try await Self.end(
             fixture,
             id,
             .failed(retryAt: Self.time(day: 82), isInDoubt: true),
             begunOn: 81,
             day: 81.1
         )
-        #expect(news?.snapshot.credentials.first?.isInDoubt == true)
-        #expect(news?.openRequests == [request])
+        #expect(update?.snapshot.credentials.first?.isInDoubt == true)
+        #expect(update?.openRequests == [request])
         _ = try await Self.begin(fixture, id, policy, day: 83)
         // The refusal is of a token that may be used up: it clears nothing.
         #expect(try await Self.end(fixture, id, .refused, begunOn: 83, day: 83) == nil)

@@ -94,7 +94,7 @@ struct StateSpeedTests {
 }
 
 extension Request {
-    /// The states that are made durable on the way of a deletion without trouble.
+    /// The states that are made durable on the way of a deletion without failure.
     fileprivate func life() -> [Request] {
         var revoking = self
         revoking.phase = .open(.revoking)

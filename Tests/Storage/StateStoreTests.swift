@@ -8,7 +8,7 @@ import Testing
 struct StateStoreTests {
     private static let apple = ProviderName("apple")
 
-    private static var surroundings: Surroundings {
+    private static var environment: Environment {
         let traits = ProviderTraits(
             canCheckRefreshToken: true,
             refreshInterval: .seconds(60),
@@ -23,9 +23,9 @@ struct StateStoreTests {
             onUnrevocable: .proceed,
             revocationDeadline: .seconds(600)
         )
-        var around = Surroundings(providers: [apple: policy, ProviderName("google"): policy])
-        around.directory = directory
-        return around
+        var environment = Environment(providers: [apple: policy, ProviderName("google"): policy])
+        environment.directory = directory
+        return environment
     }
 
     private static let directory = ProviderName("firebase")
@@ -39,7 +39,7 @@ struct StateStoreTests {
         )
     }
 
-    private static let troubles: [Trouble] = [
+    private static let failures: [EffectFailure] = [
         .unreachable, .throttled(retryAfter: .seconds(3)), .lost, .unusable, .sealBroken,
         .vaultSealed,
     ]
@@ -47,17 +47,17 @@ struct StateStoreTests {
     /// Any event, likely ones more often.
     private static func event(
         for request: Request,
-        _ dice: inout SeededGenerator
+        _ random: inout SeededGenerator
     ) -> RequestEvent {
-        let trouble = troubles.randomElement(using: &dice) ?? .lost
+        let failure = failures.randomElement(using: &random) ?? .lost
         let target = TargetName("app-db")
-        let revocation = request.revocations.randomElement(using: &dice)
-        let credential = revocation?.credentials.randomElement(using: &dice)
+        let revocation = request.revocations.randomElement(using: &random)
+        let credential = revocation?.credentials.randomElement(using: &random)
         var events: [RequestEvent] = [
             .due, .due, .due, .hold, .release, .retry, .retry,
-            .lookedUp(.trouble(trouble)),
+            .lookedUp(.failure(failure)),
             .lookedUp(.found([link("apple"), link("x"), link("password", isLocal: true)])),
-            .purged(target, .trouble(trouble)), .verified(target, .remaining(2)),
+            .purged(target, .failure(failure)), .verified(target, .remaining(2)),
             .purged(
                 target,
                 .done(
@@ -67,10 +67,10 @@ struct StateStoreTests {
                                 name: "po\"s\n\\ts",
                                 action: "delete",
                                 rowCount: 3,
-                                fencedCount: 1
+                                newerCount: 1
                             )
                         ],
-                        lingering: [
+                        residualCopies: [
                             .init(text: "soft-deleted objects", until: StateFixture.start),
                             .init(text: "versions", until: nil),
                         ]
@@ -82,13 +82,13 @@ struct StateStoreTests {
             let (identity, id) = (revocation.identity, credential.id)
             events += [
                 .checked(identity, id, .live), .checked(identity, id, .dead),
-                .checked(identity, id, .trouble(trouble)), .revoked(identity, id, .success),
+                .checked(identity, id, .failure(failure)), .revoked(identity, id, .success),
                 .revoked(identity, id, .success), .revoked(identity, id, .alreadyInvalid),
-                .revoked(identity, id, .trouble(trouble)), .confirmed(identity, id, .dead),
-                .confirmed(identity, id, .live), .confirmed(identity, id, .trouble(trouble)),
+                .revoked(identity, id, .failure(failure)), .confirmed(identity, id, .dead),
+                .confirmed(identity, id, .live), .confirmed(identity, id, .failure(failure)),
             ]
         }
-        return events.randomElement(using: &dice) ?? .due
+        return events.randomElement(using: &random) ?? .due
     }
 
     @Test(arguments: 1...12)
@@ -99,19 +99,19 @@ struct StateStoreTests {
         }
         _ = try await fixture.keep(StateFixture.credential("u", "d", provider: "google"))
         var request = try await fixture.open("u", directory: Self.directory).request
-        var dice = SeededGenerator(seed: seed)
+        var random = SeededGenerator(seed: seed)
         var now = StateFixture.start
         for _ in 0..<120 where !request.phase.isEnded {
-            now = now + .seconds(Int.random(in: 0...40, using: &dice))
+            now = now + .seconds(Int.random(in: 0...40, using: &random))
             let was = request
-            var moment = Moment(now: now, dice: dice)
-            let event = Self.event(for: request, &dice)
+            var context = StepContext(now: now, random: random)
+            let event = Self.event(for: request, &random)
             do {
-                _ = try request.handle(event, &moment, around: Self.surroundings)
+                _ = try request.handle(event, &context, in: Self.environment)
             } catch {
                 request = was
             }
-            dice = moment.dice
+            random = context.random
             _ = try await fixture.database.commit([.save(now: request, was: was, at: now)])
             let record = try #require(try await fixture.database.requestRecord(request.id))
             #expect(record.request == request.withoutBusy(), "seed \(seed), after \(event)")
@@ -142,7 +142,7 @@ struct StateStoreTests {
         let again = try await fixture.keep(StateFixture.credential("u", "a"))
         #expect(again.isDuplicate)
         #expect(again.credential == stored.credential)
-        #expect(again.news.snapshot.credentials[0].lastLiveAt == WallTime(unixMilliseconds: 7))
+        #expect(again.update.snapshot.credentials[0].lastLiveAt == WallTime(unixMilliseconds: 7))
     }
 
     @Test func `what is saved of a request that has ended changes nothing`() async throws {
@@ -166,9 +166,9 @@ struct StateStoreTests {
         var counts = PurgeCounts(
             entries: [
                 .init(name: "a\"\\\u{1}\n", action: "delete", rowCount: 1),
-                .init(name: "plain", action: "mask, \u{e4}", rowCount: 2, fencedCount: 3),
+                .init(name: "plain", action: "mask, \u{e4}", rowCount: 2, newerCount: 3),
             ],
-            lingering: [
+            residualCopies: [
                 .init(text: "\"copies\"", until: nil), .init(text: "b", until: .distantPast),
             ]
         )
@@ -340,13 +340,13 @@ struct StateStoreTests {
         #expect(loaded.request.revocations[0].credentials[0].step == .codePending)
         var exchange = try #require(stored.exchange).exchange
         #expect(try await fixture.database.openExchanges(limit: 10).map(\.exchange) == [exchange])
-        var dice = SeededGenerator(seed: 1)
-        _ = exchange.handle(.begin, now: StateFixture.start, dice: &dice)
+        var random = SeededGenerator(seed: 1)
+        _ = exchange.handle(.begin, now: StateFixture.start, random: &random)
         _ = try await fixture.database.commit([.saveExchange(exchange, at: StateFixture.start)])
         #expect(
             try await fixture.database.openExchanges(limit: 1).first?.exchange.phase == .exchanging
         )
-        _ = exchange.handle(.exchanged, now: StateFixture.start, dice: &dice)
+        _ = exchange.handle(.exchanged, now: StateFixture.start, random: &random)
         let token = SealedToken(
             kind: .refreshToken,
             rowNonce: [1],
@@ -355,23 +355,26 @@ struct StateStoreTests {
             expiresAt: nil
         )
         let subject = LearnedSubject(hash: [4], rowNonce: [5], sealed: [6])
-        let news = try #require(
+        let update = try #require(
             try await fixture.database.commit([
                 .storeTokens(exchange, [token], subject, at: StateFixture.start)
             ])[0]?.identity
         )
-        #expect(!news.isSubjectMismatch)
-        #expect(news.openRequests == [loaded.request.id])
-        #expect(news.snapshot.credentials.map(\.step) == [.unusable, .stored])
-        #expect(news.snapshot.credentials[1].lastLiveAt == StateFixture.start)
-        #expect(news.credentials.values.map(\.sealedSecret) == [[2]])
+        #expect(!update.isSubjectMismatch)
+        #expect(update.openRequests == [loaded.request.id])
+        #expect(update.snapshot.credentials.map(\.step) == [.unusable, .stored])
+        #expect(update.snapshot.credentials[1].lastLiveAt == StateFixture.start)
+        #expect(update.credentials.values.map(\.sealedSecret) == [[2]])
         #expect(try await fixture.database.openExchanges(limit: 10).isEmpty)
         #expect(
             try await fixture.int("SELECT count(*) FROM credentials WHERE sealed_secret IS NULL")
                 == 1
         )
         let unseen = try await fixture.database.openRequests([loaded.request.id])[0].unseen
-        #expect(unseen == [news.snapshot], "a crash here must not hide the token from its request")
+        #expect(
+            unseen == [update.snapshot],
+            "a crash here must not hide the token from its request"
+        )
     }
 }
 
@@ -385,9 +388,9 @@ extension StateStoreTests {
             StateFixture.credential("u", "the code", kind: .authorizationCode)
         )
         var exchange = try #require(stored.exchange).exchange
-        var dice = SeededGenerator(seed: 1)
-        _ = exchange.handle(.begin, now: StateFixture.start, dice: &dice)
-        _ = exchange.handle(.exchanged, now: StateFixture.start, dice: &dice)
+        var random = SeededGenerator(seed: 1)
+        _ = exchange.handle(.begin, now: StateFixture.start, random: &random)
+        _ = exchange.handle(.exchanged, now: StateFixture.start, random: &random)
         let token = SealedToken(
             kind: .refreshToken,
             rowNonce: [1],
@@ -401,14 +404,14 @@ extension StateStoreTests {
             sealed: [6]
         )
         let at = StateFixture.start + .seconds(9)
-        let news = try #require(
+        let update = try #require(
             try await fixture.database.commit([
                 .storeTokens(exchange, [token], stranger, at: at)
             ])[0]?.identity
         )
-        #expect(news.isSubjectMismatch)
-        #expect(news.snapshot.credentials.map(\.step) == [.stored, .unusable])
-        #expect(news.credentials.count == 1, "the stranger's token is not there")
+        #expect(update.isSubjectMismatch)
+        #expect(update.snapshot.credentials.map(\.step) == [.stored, .unusable])
+        #expect(update.credentials.count == 1, "the stranger's token is not there")
         let records = try await fixture.database.identities(StateFixture.hash("u"))
         #expect(records.map(\.subjectMismatchAt) == [at])
         #expect(records.map(\.credentialCount) == [1])
@@ -441,13 +444,13 @@ extension StateStoreTests {
         var previous: RequestID?
         var woken: [Int] = []
         repeat {
-            let news = try await database.commit([
+            let update = try await database.commit([
                 .wake(parkedFor: .providerPaused, after: previous, at: StateFixture.start)
             ])
             woken.append(
                 try await fixture.int("SELECT count(*) FROM requests WHERE due_at IS NOT NULL")
             )
-            previous = news[0]?.nextPage
+            previous = update[0]?.nextPage
             // What a start would go on with.
             #expect(try await database.pauses().unfinishedWakes[.providerPaused] == previous)
         } while previous != nil
@@ -468,9 +471,9 @@ extension StateStoreTests {
     }
 }
 
-extension ChangeNews {
-    fileprivate var identity: IdentityNews? {
-        if case .identity(let news) = self { news } else { nil }
+extension ChangeUpdate {
+    fileprivate var identity: IdentityUpdate? {
+        if case .identity(let update) = self { update } else { nil }
     }
 
     fileprivate var nextPage: RequestID? {

@@ -12,7 +12,7 @@ struct StateVaultTests {
         let third = try await fixture.keep(StateFixture.credential("u", "b"))
         #expect(second.credential == first.credential)
         #expect(second.isDuplicate && !third.isDuplicate)
-        #expect(third.news.snapshot.credentials.count == 2)
+        #expect(third.update.snapshot.credentials.count == 2)
         #expect(try await fixture.database.userKey(StateFixture.hash("u"))?.keyID == "k1")
         #expect(try await fixture.database.wrapCount(of: "k1") == 1)
     }
@@ -23,14 +23,14 @@ struct StateVaultTests {
         let request = try await fixture.open("u")
         for refusals in 1...2 {
             let new = StateFixture.credential("u", "one more")
-            guard case .refused(let reason, let news) = try await fixture.store(new)[0] else {
+            guard case .refused(let reason, let update) = try await fixture.store(new)[0] else {
                 Issue.record("it was stored")
                 return
             }
             #expect(reason == .tooManyCredentials)
             // The provider may honor it: that is remembered, and an open request hears of it.
-            #expect(news.snapshot.refusedCount == refusals)
-            #expect(news.openRequests == [request.request.id])
+            #expect(update.snapshot.refusedCount == refusals)
+            #expect(update.openRequests == [request.request.id])
         }
     }
 
@@ -51,18 +51,18 @@ struct StateVaultTests {
         try await keep(400, in: fixture)
         // Any of them may be of another account, so none goes.
         let open = try await fixture.keep(StateFixture.credential("u", "another"))
-        #expect(open.news.snapshot.credentials.count == 402)
+        #expect(open.update.snapshot.credentials.count == 402)
         try await fixture.execute("UPDATE identities SET subject_hash = x'00'")
         try await fixture.execute(
             "UPDATE credentials SET last_live_at = id WHERE id <> \(stored.credential.rowID)"
         )
         let last = try await fixture.keep(StateFixture.credential("u", "the newest"))
-        let kept = last.news.snapshot.credentials
+        let kept = last.update.snapshot.credentials
         #expect(kept.count == Limits.credentialsPerGrantKept + 2)
         #expect(kept.contains { $0.id == stored.credential })
         #expect(kept.contains { $0.id == last.credential })
         #expect(kept.contains { $0.id == open.credential })
-        #expect(last.news.snapshot.refusedCount == 0)
+        #expect(last.update.snapshot.refusedCount == 0)
     }
 
     @Test func `an open request keeps the tokens that it works with`() async throws {
@@ -72,8 +72,8 @@ struct StateVaultTests {
         _ = try await fixture.open("u")
         try await keep(40, in: fixture)
         let last = try await fixture.keep(StateFixture.credential("u", "last"))
-        #expect(last.news.snapshot.credentials.contains { $0.id == first.credential })
-        #expect(last.news.snapshot.credentials.count == 42)
+        #expect(last.update.snapshot.credentials.contains { $0.id == first.credential })
+        #expect(last.update.snapshot.credentials.count == 42)
     }
 
     @Test func `a code whose exchange got no answer is remembered as lost`() async throws {
@@ -81,9 +81,9 @@ struct StateVaultTests {
         let code = StateFixture.credential("u", "code", kind: .authorizationCode)
         let stored = try await fixture.keep(code)
         var exchange = try #require(stored.exchange).exchange
-        var dice = SeededGenerator(seed: 1)
-        _ = exchange.handle(.begin, now: StateFixture.start, dice: &dice)
-        _ = exchange.handle(.trouble(.lost), now: StateFixture.start, dice: &dice)
+        var random = SeededGenerator(seed: 1)
+        _ = exchange.handle(.begin, now: StateFixture.start, random: &random)
+        _ = exchange.handle(.failure(.lost), now: StateFixture.start, random: &random)
         _ = try await fixture.database.commit([.saveExchange(exchange, at: StateFixture.start)])
         let open = try await fixture.open("u")
         #expect(open.request.revocations[0].credentials.map(\.step) == [.lost])
@@ -164,11 +164,11 @@ struct StateVaultTests {
         let pinned = try await fixture.keep(StateFixture.credential("u", "b", subject: "s1"))
         #expect(pinned.isSubjectFirstSeen)
         let outcome = try await fixture.store(StateFixture.credential("u", "c", subject: "s2"))
-        guard case .refused(.subjectMismatch, let news) = outcome.first else {
+        guard case .refused(.subjectMismatch, let update) = outcome.first else {
             Issue.record("it was not refused")
             return
         }
-        #expect(news.snapshot.refusedCount == 1)
+        #expect(update.snapshot.refusedCount == 1)
         let records = try await fixture.database.identities(StateFixture.hash("u"))
         #expect(records.map(\.credentialCount) == [2])
         #expect(records[0].hasSubject && records[0].subjectFirstSeenAt == StateFixture.start)
@@ -191,16 +191,16 @@ struct StateVaultTests {
             expiresAt: nil
         )
         let change = StateChange.rotate(old.credential, token, at: StateFixture.start)
-        guard case .identity(let news)? = try await fixture.database.commit([change])[0] else {
-            Issue.record("no news")
+        guard case .identity(let update)? = try await fixture.database.commit([change])[0] else {
+            Issue.record("no update")
             return
         }
-        #expect(news.openRequests == [open.request.id])
-        let stored = try #require(news.credentials[old.credential])
-        #expect(news.credentials.count == 1)
+        #expect(update.openRequests == [open.request.id])
+        let stored = try #require(update.credentials[old.credential])
+        #expect(update.credentials.count == 1)
         #expect(stored.sealedSecret == [8] && stored.rowNonce == [7] && stored.fingerprint == [9])
         #expect(stored.subject?.hash == StateFixture.hash("s"))
-        #expect(news.snapshot.credentials[0].lastLiveAt == StateFixture.start)
+        #expect(update.snapshot.credentials[0].lastLiveAt == StateFixture.start)
         // The same token once more: it is durable where it is.
         let other = try await fixture.keep(StateFixture.credential("u", "b"))
         let again = StateChange.rotate(other.credential, token, at: StateFixture.start)
@@ -216,9 +216,9 @@ struct StateVaultTests {
         let open = try await fixture.open("u")
         #expect(!open.request.revocations[0].isShared)
         let second = try await fixture.keep(StateFixture.credential("v", "b", subject: "s"))
-        #expect(second.news.snapshot.isShared)
-        #expect(second.sharedNews.map(\.openRequests) == [[open.request.id]])
-        #expect(second.sharedNews.map(\.snapshot.isShared) == [true])
+        #expect(second.update.snapshot.isShared)
+        #expect(second.sharedUpdate.map(\.openRequests) == [[open.request.id]])
+        #expect(second.sharedUpdate.map(\.snapshot.isShared) == [true])
         let unseen = try await fixture.database.openRequests([open.request.id])[0].unseen
         #expect(unseen.map(\.isShared) == [true])
     }
@@ -231,14 +231,14 @@ struct StateVaultTests {
         parked.dueAt = nil
         try await fixture.save(parked, was: open.request)
         let stored = try await fixture.keep(StateFixture.credential("u", "a"))
-        #expect(stored.news.openRequests == [open.request.id])
+        #expect(stored.update.openRequests == [open.request.id])
         let due = try await fixture.database.dueRequests(
             at: StateFixture.start,
             limit: 1,
             excluding: [],
             laneLimits: [:]
         )
-        #expect(due.requests.map(\.unseen) == [[stored.news.snapshot]])
+        #expect(due.requests.map(\.unseen) == [[stored.update.snapshot]])
         #expect(due.requests[0].credentials.keys.contains(stored.credential))
     }
 

@@ -38,7 +38,7 @@ struct LogQueueTests {
         #expect(output.counts == ["40"])
     }
 
-    @Test("information makes room for notices before the queue is full")
+    @Test("information makes room for notifications before the queue is full")
     func priorities() throws {
         let output = RecordingOutput()
         let queue = try LogQueue(capacity: 10, output: output.write)

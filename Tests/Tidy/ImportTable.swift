@@ -12,7 +12,7 @@ enum ImportTable {
 
     private static let network: Set = ["NIOCore", "NIOPosix", "NIOHTTP1"]
     private static let adapters: Set = [
-        "Storage", "Vault", "HTTP", "Programs", "Providers", "Targets", "Settings", "Systemd",
+        "Storage", "Vault", "HTTP", "Programs", "Providers", "Stores", "Settings", "Systemd",
         "ControlServer",
     ]
 
@@ -36,7 +36,7 @@ enum ImportTable {
             "HTTP", "Programs", "Engine", "Lifecycle", "Crypto", "JWTKit", "NIOCore", "NIOHTTP1",
             "Logging",
         ],
-        "Targets": [
+        "Stores": [
             "HTTP", "Programs", "Engine", "Lifecycle", "CLinux", "CPostgres", "CSQLiteGuard",
             "Crypto", "Dispatch", "GRDB", "GRDBSQLite", "NIOCore", "NIOHTTP1", "NIOPosix", "NIOSSL",
             "Logging",
@@ -72,7 +72,7 @@ enum ImportTable {
             "Ledger": ["Subprocess"],
             "Daemon": ["GRDB", "Sandbox", "NIOHTTP1", "NIOSSL"],
             "HTTP": ["Sandbox", "Vault", "NIOPosix"],
-            "Targets": ["Sandbox", "NIOPosix"],
+            "Stores": ["Sandbox", "NIOPosix"],
             "Providers": ["Sandbox", "Vault", "NIOPosix", "NIOSSL"],
             "Control": [
                 "ControlServer", "ControlClient", "Logging", "NIOPosix", "Subprocess",

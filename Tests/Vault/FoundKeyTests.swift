@@ -65,12 +65,12 @@ struct FoundKeyTests {
     @Test func `a case's blob is no found id, though both are sealed alike`() throws {
         let vault = try Self.vault(1)
         let user = try #require(UserID("canary-user"))
-        let sealed = try vault.sealCase(user, of: Self.request)
+        let sealed = try vault.sealRecheck(user, of: Self.request)
         let moved = SealedKeys(
             request: Self.request,
             name: Self.name,
             keyID: sealed.keyID,
-            ownKey: sealed.caseKey,
+            ownKey: sealed.recheckKey,
             sealedIDs: sealed.sealedUser
         )
         #expect(throws: VaultError(kind: .broken)) { try vault.openKeys(moved) }

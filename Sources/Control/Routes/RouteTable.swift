@@ -333,7 +333,7 @@ package enum RouteTable {
             .submit,
             """
             The proof for one request. Its configuration says whose words those on kept data, \
-            fences, backups and links are: at_completion, or in_force (now) where an earlier \
+            cutoffs, backups and links are: at_completion, or in_force (now) where an earlier \
             version ended it.
             """,
             .document(ReceiptFields.self),

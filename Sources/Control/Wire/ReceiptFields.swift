@@ -88,7 +88,11 @@ package struct ReceiptFields: WireObject {
             .optional("counts", .text, "`at_least` where a purge was cut off."),
             .required("tables", .list(.object("ReceiptTable")), "What was done in each table."),
             .optional("backups_kept_until", .time, "When its last backup is gone."),
-            .optional("lingering", .list(.object("ReceiptCopy")), "Copies that it keeps itself."),
+            .optional(
+                "residual_copies",
+                .list(.object("ReceiptCopy")),
+                "Copies that it keeps itself."
+            ),
             .optional("erasure_horizon", .time, "After that no copy of it is left."),
         ]
     }
@@ -100,8 +104,8 @@ package struct ReceiptFields: WireObject {
             .required("table", .text, "Its name."),
             .required("action", .text, "What was done there."),
             .required("rows", .integer, "Rows, files or objects with which it was done."),
-            .required("fenced_rows", .integer, "Those that are newer, and were left."),
-            .required("fence", .text, "What is newer than this was left; or `none`."),
+            .required("newer_rows", .integer, "Those that are newer, and were left."),
+            .required("cutoff", .text, "What is newer than this was left; or `none`."),
         ]
     }
 

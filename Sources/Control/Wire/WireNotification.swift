@@ -6,7 +6,7 @@ package struct WireNotification: WireObject, Codable, Hashable {
     /// Left out when there is no body.
     package var contentType: String?
     package var body: String
-    package var effect: WireValue<NoticeEffect>
+    package var effect: WireValue<NotificationEffect>
     /// Why it was refused, as a code.
     package var reason: String?
     package var requestID: RequestID?
@@ -15,7 +15,7 @@ package struct WireNotification: WireObject, Codable, Hashable {
         status: Int,
         contentType: String? = nil,
         body: String = "",
-        effect: NoticeEffect,
+        effect: NotificationEffect,
         reason: String? = nil,
         requestID: RequestID? = nil
     ) {
@@ -39,7 +39,7 @@ package struct WireNotification: WireObject, Codable, Hashable {
         .required("body", .text, "The body to answer the provider with; may be empty."),
         .required(
             "effect",
-            .choice(NoticeEffect.allCases.map(\.rawValue)),
+            .choice(NotificationEffect.allCases.map(\.rawValue)),
             "What the notification did."
         ),
         .optional("reason", .text, "Why it was refused, as a code."),

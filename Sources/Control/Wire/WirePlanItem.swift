@@ -8,7 +8,7 @@ package struct WirePlanItem: WireObject, Codable, Hashable {
     package var isBounded: Bool
     package var newer: Int
     package var undated: Int
-    package var isUnfenced: Bool
+    package var hasNoTimestamps: Bool
     package var reason: String?
 
     package init(_ item: PlanItem) {
@@ -16,16 +16,16 @@ package struct WirePlanItem: WireObject, Codable, Hashable {
         action = item.action.rawValue
         count = item.count
         isBounded = item.isBounded
-        newer = item.fencedCount
+        newer = item.newerCount
         undated = item.undatedCount
-        isUnfenced = item.isUnfenced
+        hasNoTimestamps = item.hasNoTimestamps
         reason = item.reason
     }
 
     enum CodingKeys: String, CodingKey {
         case name, action, count, newer, undated, reason
         case isBounded = "or_more"
-        case isUnfenced = "no_fence"
+        case hasNoTimestamps = "no_timestamps"
     }
 
     package static let fields: [WireField] = [
@@ -40,7 +40,7 @@ package struct WirePlanItem: WireObject, Codable, Hashable {
             "Of the count, those without a time of creation where others have one: they go as old."
         ),
         .required(
-            "no_fence",
+            "no_timestamps",
             .boolean,
             "Nothing there has a time of creation: what is newer than the request goes, too."
         ),

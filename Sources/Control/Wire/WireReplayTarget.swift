@@ -8,7 +8,7 @@ package struct WireReplayTarget: WireObject, Codable, Hashable {
     package var rows: Int
     /// Rows or files of erased users that were left alone, since the store dates them after the
     /// erasure or not at all.
-    package var fenced: Int
+    package var newer: Int
     /// Why it is not complete.
     package var error: String?
     /// The same in words, where a code says too little.
@@ -19,7 +19,7 @@ package struct WireReplayTarget: WireObject, Codable, Hashable {
         found = 0
         erased = 0
         rows = 0
-        fenced = 0
+        newer = 0
     }
 
     package static let fields: [WireField] = [
@@ -28,7 +28,7 @@ package struct WireReplayTarget: WireObject, Codable, Hashable {
         .required("erased", .integer, "Of these, erased again and verified."),
         .required("rows", .integer, "Rows or files that went."),
         .required(
-            "fenced",
+            "newer",
             .integer,
             "Rows or files left alone, since the store dates them after the erasure or not at all."
         ),

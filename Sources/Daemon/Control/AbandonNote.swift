@@ -23,5 +23,5 @@ struct AbandonNote: Hashable, Sendable {
     static func name(of id: RequestID) -> String { "abandon:\(id)" }
 
     /// The same for the looks at a completed deletion.
-    static func name(ofCase id: RequestID) -> String { "abandon_case:\(id)" }
+    static func name(ofRecheck id: RequestID) -> String { "abandon_case:\(id)" }
 }

@@ -12,16 +12,16 @@ struct BackendParts: Sendable {
     let vault: SealedVault
     let rotation: KeyRotation
     let ledger: LedgerKeeper
-    let replay: ReplayDesk
+    let replay: ReplayService
     let hasher: any KeyedHasher
-    let shelf: AdapterShelf
-    let credentials: CredentialDesk
-    let intake: IntakeDesk
-    var signIns: SignInDesk { intake.signIns }
-    let notifications: NotificationDesk
+    let registry: AdapterRegistry
+    let credentials: CredentialService
+    let intake: IntakeService
+    var signIns: SignInService { intake.signIns }
+    let notifications: NotificationService
     let hub: EventHub
-    var tokens = TokenTally()
-    var rechecks = RecheckTally()
+    var tokens = TokenCounter()
+    var rechecks = RecheckCounter()
     /// What is wrong with a component that the service has paused.
     var pauseProblems: @Sendable (PauseWatch.Component) -> [String] = { _ in [] }
     /// Looks now for what is wrong with a component, and keeps it for ``pauseProblems``.
@@ -29,8 +29,8 @@ struct BackendParts: Sendable {
     /// Why no notifications are fetched from a provider.
     var pollProblem: @Sendable (ProviderName) -> String? = { _ in nil }
     /// One hold is placed or lifted at a time: each is recorded first and then told to the engine.
-    let holdTurn = Turnstile()
-    let mint: IdentifierMint
+    let holdTurn = AsyncLock()
+    let generator: IdentifierGenerator
     let now: @Sendable () -> WallTime
     let startedAt: WallTime
     let version: String

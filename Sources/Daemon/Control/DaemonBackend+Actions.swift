@@ -27,8 +27,8 @@ extension DaemonBackend {
         _ caller: Caller
     ) async throws(ControlProblem) -> WireRequest {
         let record = try await record(id)
-        if case .abandon(let reason, nil) = action, record.openCase != nil {
-            return try await abandonCase(of: id, reason, caller)
+        if case .abandon(let reason, nil) = action, record.openRecheck != nil {
+            return try await abandonRecheck(of: id, reason, caller)
         }
         try await check(action, on: record)
         if case .approve(let plan) = action { try await compare(plan, of: record) }
@@ -79,19 +79,19 @@ extension DaemonBackend {
     }
 
     /// Nobody looks at the stores of a completed deletion again.
-    private func abandonCase(
+    private func abandonRecheck(
         of id: RequestID,
         _ reason: String,
         _ caller: Caller
     ) async throws(ControlProblem) -> WireRequest {
         let note = AbandonNote(uid: caller.uid, reason: reason).text
         let wasOpen = try await attempt("abandon") {
-            try await parts.state.setNote(AbandonNote.name(ofCase: id), to: note)
-            return try await parts.state.abandonCase(of: id, by: caller.uid, at: parts.now())
+            try await parts.state.setNote(AbandonNote.name(ofRecheck: id), to: note)
+            return try await parts.state.abandonRecheck(of: id, by: caller.uid, at: parts.now())
         }
         if wasOpen {
             parts.logger.note(
-                .caseClosed,
+                .recheckClosed,
                 ["request.id": "\(id)", "detail": "\(Recheck.Outcome.abandoned.rawValue)"]
             )
         }
@@ -124,7 +124,7 @@ extension DaemonBackend {
             // Only the state machine knows whether it waits for an identity, or for keys.
             return
         case .abandon(_, let provider):
-            let lanes = parts.shelf.current.configuration.providers.map(\.name)
+            let lanes = parts.registry.current.configuration.providers.map(\.name)
             let known = Set(lanes).union(request.revocations.map(\.provider))
             if let provider, !known.contains(provider) { throw ControlProblem(.unknownProvider) }
             let open = request.revocations.filter { $0.verdict == nil }

@@ -11,7 +11,7 @@ extension DaemonBackend {
 
     func providers(caller: Caller) async throws(ControlProblem) -> WireList<WireHealth> {
         let pauses = try await attempt("providers") { try await parts.state.pauses() }
-        let configuration = parts.shelf.current.configuration
+        let configuration = parts.registry.current.configuration
         return WireList(
             Self.lanes(of: configuration).map { health(of: $0, reason: pauses.providers[$0.name]) }
         )
@@ -22,7 +22,7 @@ extension DaemonBackend {
         provider name: ProviderName,
         caller: Caller
     ) async throws(ControlProblem) -> WireHealth {
-        let adapters = parts.shelf.current
+        let adapters = parts.registry.current
         let lane = Self.lanes(of: adapters.configuration).first { $0.name == name }
         guard let lane else { throw ControlProblem(.unknownProvider) }
         let uid = caller.operatorUID ?? caller.uid
@@ -54,7 +54,7 @@ extension DaemonBackend {
             if !health.findings.contains(problem.finding) {
                 health.findings.append(problem.finding)
             }
-            health.lastError = problem.trouble.code
+            health.lastError = problem.failure.code
             health.lastFailureAt = parts.now()
         } else if isWell {
             health.lastError = nil
@@ -65,7 +65,7 @@ extension DaemonBackend {
 
     func targets(caller: Caller) async throws(ControlProblem) -> WireList<WireHealth> {
         let pauses = try await attempt("targets") { try await parts.state.pauses() }
-        let configuration = parts.shelf.current.configuration
+        let configuration = parts.registry.current.configuration
         return WireList(
             configuration.targets.map { health(of: $0, reason: pauses.targets[$0.name]) }
         )
@@ -76,7 +76,7 @@ extension DaemonBackend {
         target name: TargetName,
         caller: Caller
     ) async throws(ControlProblem) -> WireHealth {
-        let adapters = parts.shelf.current
+        let adapters = parts.registry.current
         guard let target = adapters.configuration.targets.first(where: { $0.name == name }),
             let adapter = adapters.targets[name]
         else { throw ControlProblem(.unknownTarget) }
@@ -96,15 +96,15 @@ extension DaemonBackend {
         case .check:
             let inspected = await adapter.inspect()
             findings = inspected.problems
-            advice = inspected.advice + adapters.configuration.fenceAdvice(target)
+            advice = inspected.advice + adapters.configuration.cutoffAdvice(target)
             switch await adapter.coverage() {
             case .findings(let found):
                 uncovered = found.filter { !$0.isCovered }.map { "\($0.name): \($0.reason)" }
                 let samples = found.filter(\.isSample).map { "\($0.name): \($0.reason)" }
                 sampled = samples.isEmpty ? nil : samples
-            case .trouble(let trouble):
+            case .failure(let failure):
                 // Silence would pass for "nothing was found".
-                findings.append("it cannot be looked through for user data: \(trouble.code)")
+                findings.append("it cannot be looked through for user data: \(failure.code)")
             case .unknown: break
             }
         }
@@ -165,7 +165,7 @@ extension DaemonBackend {
             parts.engine.post(.resumeTarget(name))
             return problems
         }
-        let reason = Trouble.misconfigured.code
+        let reason = EffectFailure.misconfigured.code
         try await commit(.pauseTarget(name, reason: reason, by: uid, at: parts.now()))
         parts.engine.post(.pauseTarget(name, reason: reason, by: uid))
         return problems
@@ -203,7 +203,7 @@ extension DaemonBackend {
         health.inFlight = lane.inFlightCount
         health.concurrency = lane.concurrency
         health.waiting = lane.waitingCount
-        health.lastError = lane.lastTrouble
+        health.lastError = lane.lastFailure
         if lane.isPaused {
             health.state = .known(.paused)
             health.detail = reason
@@ -249,12 +249,12 @@ extension DaemonBackend {
 }
 
 extension DaemonConfiguration {
-    /// One sentence where a store, or a part of it, has no time fence.
-    fileprivate func fenceAdvice(_ target: TargetConfiguration) -> [String] {
-        guard let unfenced = unfenced(target) else { return [] }
-        let remedy = (target.fenceRemedy.map { $0 + ", or " } ?? "") + "never give an id again"
+    /// One sentence where a store, or a part of it, has no time cutoff.
+    fileprivate func cutoffAdvice(_ target: TargetConfiguration) -> [String] {
+        guard let withoutTimestamps = withoutTimestamps(target) else { return [] }
+        let remedy = (target.cutoffRemedy.map { $0 + ", or " } ?? "") + "never give an id again"
         return [
-            "there is no time fence (\(unfenced)): what is newer than a request goes with it, also"
+            "there is no time cutoff (\(withoutTimestamps)): what is newer than a request goes with it, also"
                 + " that of a later account with the same id; \(remedy)"
         ]
     }

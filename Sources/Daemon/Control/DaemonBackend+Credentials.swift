@@ -61,7 +61,7 @@ extension DaemonBackend {
         _ signIn: SignIn,
         at provider: ProviderName
     ) async throws(ControlProblem) -> VerifiedSignIn {
-        guard let adapter = parts.shelf.current.providers[provider] else {
+        guard let adapter = parts.registry.current.providers[provider] else {
             throw ControlProblem(.unknownProvider)
         }
         do {
@@ -138,7 +138,7 @@ extension DaemonBackend {
         _ identity: IdentityID?
     ) async throws(ControlProblem) -> (idToken: Secret, verified: VerifiedSignIn)? {
         guard let idToken = input.idToken else {
-            let adapter = parts.shelf.current.providers[input.provider]
+            let adapter = parts.registry.current.providers[input.provider]
             if let adapter, !adapter.issuesIDTokens { return nil }
             throw Self.missing("id_token", "; a code alone does not show who signed in")
         }
@@ -194,7 +194,7 @@ extension DaemonBackend {
 extension StoredCredential {
     /// Whether it can be used, as far as is known.
     fileprivate var state: CredentialState {
-        let own = news.snapshot.credentials.filter { $0.id == credential }
+        let own = update.snapshot.credentials.filter { $0.id == credential }
         return exchange == nil ? CredentialState(own) : .pending
     }
 }

@@ -15,14 +15,14 @@ extension DaemonBackend {
         _ input: HoldInput,
         caller: Caller
     ) async throws(ControlProblem) -> WireHold {
-        guard let target = parts.shelf.current.targets[input.target] else {
+        guard let target = parts.registry.current.targets[input.target] else {
             throw ControlProblem(.unknownTarget)
         }
         if let rows = input.rows {
             switch await target.check(rows) {
             case .accepted: break
             case .refused(let why): throw ControlProblem(.filterRefused, why)
-            case .trouble: throw ControlProblem(.unavailable, "the target cannot be asked now")
+            case .failure: throw ControlProblem(.unavailable, "the target cannot be asked now")
             }
         }
         let hold = TargetHold(

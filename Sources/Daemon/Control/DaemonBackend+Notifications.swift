@@ -12,7 +12,7 @@ extension DaemonBackend {
         provider: ProviderName,
         caller: Caller
     ) async throws(ControlProblem) -> WireNotification {
-        let adapters = parts.shelf.current
+        let adapters = parts.registry.current
         guard adapters.configuration.providers.contains(where: { $0.name == provider }) else {
             throw ControlProblem(.unknownProvider)
         }
@@ -45,7 +45,7 @@ extension DaemonBackend {
                 verified,
                 of: provider,
                 at: receivedAt,
-                from: NoticeSource(uid: caller.uid, role: caller.role.rawValue)
+                from: NotificationSource(uid: caller.uid, role: caller.role.rawValue)
             )
         }
         return WireNotification(
@@ -61,17 +61,17 @@ extension DaemonBackend {
         provider: ProviderName,
         caller: Caller
     ) async throws(ControlProblem) -> WireNotificationStatus {
-        let providers = parts.shelf.current.configuration.providers
+        let providers = parts.registry.current.configuration.providers
         guard providers.contains(where: { $0.name == provider }) else {
             throw ControlProblem(.unknownProvider)
         }
         let found = try await attempt("notification_status") {
-            try await parts.state.notice(code: code, of: provider)
+            try await parts.state.notification(code: code, of: provider)
         }
-        guard let notice = found else { throw ControlProblem(.notificationNotFound) }
+        guard let notification = found else { throw ControlProblem(.notificationNotFound) }
         var completedAt: WallTime?
-        var state = Self.state(of: notice.effect)
-        if state == .inProgress, let id = notice.requestID {
+        var state = Self.state(of: notification.effect)
+        if state == .inProgress, let id = notification.requestID {
             let request = try await record(id).request
             if request.phase == .completed { (state, completedAt) = (.completed, request.endedAt) }
             if request.phase == .cancelled { state = .needsAttention }
@@ -80,12 +80,12 @@ extension DaemonBackend {
             confirmationCode: code,
             state: state,
             text: Self.text(of: state),
-            receivedAt: notice.receivedAt,
+            receivedAt: notification.receivedAt,
             completedAt: completedAt
         )
     }
 
-    private static func state(of effect: NoticeEffect?) -> WireNotificationStatus.State {
+    private static func state(of effect: NotificationEffect?) -> WireNotificationStatus.State {
         switch effect {
         case nil, .postponed: .received
         case .deletionRequested, .deletionOpen: .inProgress
@@ -110,7 +110,7 @@ extension DaemonBackend {
 extension WireNotification {
     fileprivate init(
         _ answer: NotificationAnswer,
-        effect: NoticeEffect,
+        effect: NotificationEffect,
         reason: String?,
         requestID: RequestID?
     ) {

@@ -5,13 +5,17 @@ import Settings
 import Storage
 
 extension DaemonBackend {
-    /// The fence of a dry run is now: as if the request were made at this moment.
+    /// The cutoff of a dry run is now: as if the request were made at this moment.
     func makePlan(for user: UserID, caller: Caller) async throws(ControlProblem) -> WirePlan {
         let userHash = hash(user)
         let known = try await attempt("plan") { try await parts.state.identities(userHash) }
-        let adapters = parts.shelf.current
+        let adapters = parts.registry.current
         let order = PlanOrder(
-            order: PurgeOrder(request: parts.mint.requestID(), user: user, fence: parts.now()),
+            order: PurgeOrder(
+                request: parts.generator.requestID(),
+                user: user,
+                cutoff: parts.now()
+            ),
             userHash: userHash,
             links: known.map {
                 PurgePlan.Link(identity: $0.id, provider: $0.provider, clientID: $0.clientID)
@@ -22,10 +26,10 @@ extension DaemonBackend {
         case .made(let plan):
             audit("plan", caller)
             return WirePlan(plan, state: .notRequired)
-        case .trouble(let target, let trouble):
+        case .failure(let target, let failure):
             throw ControlProblem(
                 .unavailable,
-                "target '\(target)' cannot be asked now: \(trouble.code)",
+                "target '\(target)' cannot be asked now: \(failure.code)",
                 retryAfter: Self.retryDelay
             )
         }
@@ -36,7 +40,7 @@ extension DaemonBackend {
         guard let approval = record.request.approval, let plan = approval.plan else {
             throw ControlProblem(.wrongState, "no plan was made for the request yet")
         }
-        let isRequired = parts.shelf.current.configuration.requests.approval == .required
+        let isRequired = parts.registry.current.configuration.requests.approval == .required
         var wire = WirePlan(
             plan,
             state: approval.isGiven ? .approved : isRequired ? .awaitingApproval : .notRequired
@@ -65,12 +69,12 @@ extension DaemonBackend {
         // A target on hold may have no part in it.
         let names = Set(shown.parts.map(\.target))
         let order = PlanOrder(
-            order: PurgeOrder(request: request.id, user: user, fence: request.fence),
+            order: PurgeOrder(request: request.id, user: user, cutoff: request.cutoff),
             userHash: record.userHash,
             links: request.links,
             sources: request.purges.map(\.target).filter(names.contains).map { .asked($0) }
         )
-        let made = await parts.shelf.current.forEngine.planner(parts.hasher).make(order)
+        let made = await parts.registry.current.forEngine.planner(parts.hasher).make(order)
         guard case .made(let plan) = made, plan.hash != hash else { return }
         _ = await parts.engine.operate(request.id, .retry)
         throw Self.planChanged(to: plan)

@@ -22,7 +22,7 @@ extension DaemonBackend {
         let page = try await attempt("list") {
             try await parts.state.requestRecords(narrowed, cursor: start, limit: filter.limit)
         }
-        let providers = parts.shelf.current.providers
+        let providers = parts.registry.current.providers
         return WireList(
             page.records.map { WireRequest(RequestView($0, providers), hasSteps: false) },
             nextCursor: page.next?.description
@@ -32,7 +32,7 @@ extension DaemonBackend {
     func show(_ id: RequestID, caller: Caller) async throws(ControlProblem) -> WireRequest {
         let record = try await record(id)
         var wire = WireRequest(
-            RequestView(record, parts.shelf.current.providers),
+            RequestView(record, parts.registry.current.providers),
             hasSteps: true
         )
         let forgotten = try await attempt("show") {
@@ -69,11 +69,11 @@ extension DaemonBackend {
             throw ControlProblem(.wrongState, "there is no receipt before the request completed")
         }
         let end = record.request.endedAt ?? parts.now()
-        let (forgotten, note, caseNote, recorded) = try await attempt("receipt") {
+        let (forgotten, note, recheckNote, recorded) = try await attempt("receipt") {
             (
                 try await parts.state.forgotten(of: record.userHash, until: end),
                 try await parts.state.note(AbandonNote.name(of: id)),
-                try await parts.state.note(AbandonNote.name(ofCase: id)),
+                try await parts.state.note(AbandonNote.name(ofRecheck: id)),
                 try await parts.state.scope(of: id).map { try ErasureScope(document: $0) }
             )
         }
@@ -81,11 +81,11 @@ extension DaemonBackend {
             record: record,
             forgotten: forgotten,
             abandonNote: note.flatMap(AbandonNote.init(text:)),
-            caseNote: caseNote.flatMap(AbandonNote.init(text:)),
+            recheckNote: recheckNote.flatMap(AbandonNote.init(text:)),
             statement: ReceiptStatement(
                 request: record.request,
                 // Requests of a version that recorded none have what is in force now.
-                scope: recorded ?? parts.shelf.current.erasureScope.forEarlierRequests,
+                scope: recorded ?? parts.registry.current.erasureScope.forEarlierRequests,
                 isScopeRecorded: recorded != nil
             ),
             ledger: try await ledgerPart(of: id)

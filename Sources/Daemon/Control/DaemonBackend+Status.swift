@@ -78,7 +78,7 @@ extension DaemonBackend {
         status.oldestOpenAt = counts.oldestAcceptedAt
         var alarms = self.alarms(status) + (await ledgerAlarms)
         if try await !expiringTokens().isEmpty { alarms.append(.tokensExpiring) }
-        let returned = try await returnedCases()
+        let returned = try await returnedRechecks()
         if returned > 0 || parts.rechecks.isSampleFound { alarms.append(.dataReturned) }
         if !counts.blocked.isEmpty { alarms.append(.purgeBlocked) }
         if !parts.rechecks.overdue.isEmpty { alarms.append(.recheckOverdue) }
@@ -88,7 +88,7 @@ extension DaemonBackend {
 
     func metrics(caller: Caller) async throws(ControlProblem) -> String {
         let counts = try await counts()
-        let configuration = parts.shelf.current.configuration
+        let configuration = parts.registry.current.configuration
         let now = parts.now()
         var providers: [ProviderName: LaneHealth] = [:]
         for name in configuration.providers.map(\.name) {
@@ -109,8 +109,8 @@ extension DaemonBackend {
             providers: providers,
             targets: targets,
             spool: parts.spoolHealth(),
-            hasSealTrouble: parts.credentials.troubles.isAny,
-            notifications: parts.notifications.tally.counts,
+            hasSealFailure: parts.credentials.failures.isAny,
+            notifications: parts.notifications.counter.counts,
             tokens: TokenMetrics(
                 expiring: try await expiringTokens(),
                 renewals: parts.tokens.renewals,
@@ -118,7 +118,7 @@ extension DaemonBackend {
             ),
             rechecks: RecheckMetrics(
                 counts: parts.rechecks.counts,
-                returned: try await returnedCases(),
+                returned: try await returnedRechecks(),
                 overdue: parts.rechecks.overdue,
                 isSampleFound: parts.rechecks.isSampleFound
             ),
@@ -136,8 +136,8 @@ extension DaemonBackend {
         try await attempt("status") { try await parts.state.expiringTokens() }
     }
 
-    private func returnedCases() async throws(ControlProblem) -> Int {
-        try await attempt("status") { try await parts.state.returnedCaseCount() }
+    private func returnedRechecks() async throws(ControlProblem) -> Int {
+        try await attempt("status") { try await parts.state.returnedRecheckCount() }
     }
 
     private func guardState(_ counts: RequestCounts) -> WireGuard {
@@ -158,7 +158,7 @@ extension DaemonBackend {
 
     /// What an operator should look at, as codes.
     private func alarms(_ status: WireStatus) -> [StatusAlarm] {
-        let configuration = parts.shelf.current.configuration
+        let configuration = parts.registry.current.configuration
         var alarms: [StatusAlarm] = []
         if status.isVaultSealed { alarms.append(.vaultSealed) }
         if status.isIntakePaused { alarms.append(.intakePaused) }
@@ -188,7 +188,7 @@ extension DaemonBackend {
     private var ledgerAlarms: [StatusAlarm] {
         get async {
             var alarms = [await parts.ledger.health.alarm].compactMap(\.self)
-            if await parts.ledger.trouble != nil { alarms.append(.ledgerUnwritable) }
+            if await parts.ledger.failure != nil { alarms.append(.ledgerUnwritable) }
             return alarms
         }
     }
@@ -196,9 +196,9 @@ extension DaemonBackend {
     private var spoolAlarms: [StatusAlarm] {
         let health = parts.spoolHealth()
         let alarms: [(StatusAlarm, Bool)] = [
-            (.credentialNotSealed, parts.credentials.troubles.isAny),
+            (.credentialNotSealed, parts.credentials.failures.isAny),
             (.spoolQuarantined, health.quarantine != nil),
-            (.spoolUnwritable, health.writeTrouble != nil),
+            (.spoolUnwritable, health.writeFailure != nil),
             (.spoolInWAL, health.isWAL),
             (.spoolForeignObjects, health.foreignCount > 0),
             (.spoolUnreadableRows, health.unreadableCount > 0),

@@ -36,7 +36,7 @@ extension DaemonBackend {
                 request: loaded.request,
                 user: loaded.user,
                 updatedAt: loaded.request.acceptedAt,
-                providers: parts.shelf.current.providers
+                providers: parts.registry.current.providers
             )
             return WireRequest(view, hasSteps: true)
         case .same(let id)?:

@@ -84,7 +84,7 @@ struct DaemonBackend: ControlBackend {
     /// - Throws: ``Control/ControlProblem`` with `unknown_provider`, `client_id_required` or
     ///   `unknown_client_id`.
     func clientID(_ named: String?, at name: ProviderName) throws(ControlProblem) -> String {
-        let providers = parts.shelf.current.configuration.providers
+        let providers = parts.registry.current.configuration.providers
         guard let provider = providers.first(where: { $0.name == name }) else {
             throw ControlProblem(.unknownProvider)
         }

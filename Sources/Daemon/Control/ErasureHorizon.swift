@@ -33,15 +33,15 @@ struct ErasureHorizon: Sendable {
         if let kept = kept(work.target), kept > .zero, let endedAt = work.endedAt {
             members.append(Member("backups_kept_until", .string((endedAt + kept).rfc3339)))
         }
-        if !work.counts.lingering.isEmpty {
-            let copies = work.counts.lingering.map { copy -> JSONValue in
+        if !work.counts.residualCopies.isEmpty {
+            let copies = work.counts.residualCopies.map { copy -> JSONValue in
                 var members = [Member("what", .string(copy.text))]
                 if let until = copy.until {
                     members.append(Member("until", .string(until.rfc3339)))
                 }
                 return .object(members)
             }
-            members.append(Member("lingering", .array(copies)))
+            members.append(Member("residual_copies", .array(copies)))
         }
         if let end = end(of: work) {
             members.append(Member("erasure_horizon", .string(end.rfc3339)))
@@ -57,7 +57,7 @@ struct ErasureHorizon: Sendable {
     private func end(of work: PurgeWork) -> WallTime? {
         guard let kept = kept(work.target), let endedAt = work.endedAt else { return nil }
         var end = endedAt + kept
-        for copy in work.counts.lingering {
+        for copy in work.counts.residualCopies {
             guard let until = copy.until else { return nil }
             end = max(end, until)
         }

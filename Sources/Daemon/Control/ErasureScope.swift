@@ -18,7 +18,7 @@ struct ErasureScope: Codable, Hashable, Sendable {
     struct Target: Codable, Hashable, Sendable {
         let name: String
         /// Whether everything in it is left alone that is newer than the request.
-        let isFenced: Bool
+        let hasTimestamps: Bool
         /// How long erased data survives in backups; `nil` when nobody said.
         let backupsKeptMilliseconds: Int64?
         let tables: [Table]
@@ -39,7 +39,7 @@ struct ErasureScope: Codable, Hashable, Sendable {
     struct Table: Codable, Hashable, Sendable {
         let name: String
         /// Whether its rows are left alone that are newer than the request.
-        let isFenced: Bool
+        let hasTimestamps: Bool
         /// What is kept of its rows and why; `nil` where they are deleted.
         let kept: String?
     }
@@ -124,7 +124,7 @@ extension ErasureScope.Target {
         // What nobody owns any more goes whole.
         let isShared = target.keyedBy.map(configuration.isShared) ?? false
         name = target.name.rawValue
-        isFenced = !isShared && target.kind.isFenced
+        hasTimestamps = !isShared && target.kind.hasTimestamps
         backupsKeptMilliseconds = target.backupsKept?.milliseconds
         naming =
             switch target.kind {
@@ -138,15 +138,15 @@ extension ErasureScope.Target {
         tables = target.kind.tables.map { table in
             ErasureScope.Table(
                 name: table.table,
-                isFenced: !isShared && table.createdAt != nil,
+                hasTimestamps: !isShared && table.createdAt != nil,
                 kept: table.action.kept
             )
         }
     }
 
     /// Whether entries of that name are left alone when they are newer than the request.
-    func isFenced(_ entry: String) -> Bool {
-        isFenced || tables(of: entry).contains(where: \.isFenced)
+    func hasTimestamps(_ entry: String) -> Bool {
+        hasTimestamps || tables(of: entry).contains(where: \.hasTimestamps)
     }
 
     /// The tables of the configuration that entries of that name are about.

@@ -17,8 +17,8 @@ struct Metrics: Sendable {
     let providers: [ProviderName: LaneHealth]
     let targets: [TargetName: TargetHealth]
     let spool: SpoolHealth
-    let hasSealTrouble: Bool
-    let notifications: [NotificationTally.Key: Int]
+    let hasSealFailure: Bool
+    let notifications: [NotificationCounter.Key: Int]
     let tokens: TokenMetrics
     let rechecks: RecheckMetrics
     let ledgerEntryCount: Int
@@ -76,13 +76,13 @@ struct Metrics: Sendable {
     private var spoolFamilies: [String] {
         gauge("credential_not_sealed", "Whether a credential could not be sealed since the start.")
         {
-            [([], hasSealTrouble ? 1 : 0)]
+            [([], hasSealFailure ? 1 : 0)]
         }
-            + gauge("spool_quarantined", "Whether the spool is left alone, by its trouble.") {
-                troubles(spool.quarantine)
+            + gauge("spool_quarantined", "Whether the spool is left alone, by its failure.") {
+                failures(spool.quarantine)
             }
-            + gauge("spool_unwritable", "Whether the spool cannot be written, by its trouble.") {
-                troubles(spool.writeTrouble)
+            + gauge("spool_unwritable", "Whether the spool cannot be written, by its failure.") {
+                failures(spool.writeFailure)
             }
             + gauge("spool_in_wal", "Whether an application switched the spool to WAL.") {
                 [([], spool.isWAL ? 1 : 0)]
@@ -95,8 +95,8 @@ struct Metrics: Sendable {
             }
     }
 
-    private func troubles(_ current: SpoolTrouble?) -> [Sample] {
-        SpoolTrouble.allCases.map { ([("trouble", $0.rawValue)], $0 == current ? 1 : 0) }
+    private func failures(_ current: SpoolFailure?) -> [Sample] {
+        SpoolFailure.allCases.map { ([("failure", $0.rawValue)], $0 == current ? 1 : 0) }
     }
 
     private var requests: [String] {
@@ -172,7 +172,7 @@ struct Metrics: Sendable {
             ) {
                 names.flatMap { name in
                     RenewalResult.allCases.map { result -> Sample in
-                        let key = TokenTally.Renewal(provider: name, result: result)
+                        let key = TokenCounter.Renewal(provider: name, result: result)
                         let labels = [("provider", name.rawValue), ("result", result.rawValue)]
                         return (labels, Int64(tokens.renewals[key] ?? 0))
                     }
@@ -257,7 +257,7 @@ struct RecheckMetrics: Sendable {
 /// The stored tokens of one moment.
 struct TokenMetrics: Sendable {
     let expiring: [ProviderName: Int]
-    let renewals: [TokenTally.Renewal: Int]
+    let renewals: [TokenCounter.Renewal: Int]
     let rotations: [ProviderName: Int]
 }
 

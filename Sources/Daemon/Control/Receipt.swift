@@ -11,7 +11,7 @@ struct Receipt: Sendable {
     let forgotten: [ForgottenIdentity]
     let abandonNote: AbandonNote?
     /// Who did not want anybody to look again.
-    let caseNote: AbandonNote?
+    let recheckNote: AbandonNote?
     let statement: ReceiptStatement
     /// What was signed of it; `nil` while that is not.
     let ledger: JSONValue?
@@ -85,9 +85,9 @@ struct Receipt: Sendable {
             ])
         }
         return [Member("rechecks", .array(done))]
-            + time("next_recheck_at", record.openCase?.dueAt)
-            + time("data_returned_at", record.openCase?.returnedAt)
-            + (record.openCase == nil ? note("rechecks_abandoned", caseNote) : [])
+            + time("next_recheck_at", record.openRecheck?.dueAt)
+            + time("data_returned_at", record.openRecheck?.returnedAt)
+            + (record.openRecheck == nil ? note("rechecks_abandoned", recheckNote) : [])
     }
 
     private var forgottenIdentities: [Member] {
@@ -179,7 +179,7 @@ struct Receipt: Sendable {
         } else {
             sentences.append("Every known link to a provider is cut.")
         }
-        if let returnedAt = record.openCase?.returnedAt {
+        if let returnedAt = record.openRecheck?.returnedAt {
             sentences.append(
                 "DATA CAME BACK after that: it was first found at \(returnedAt.rfc3339)."
             )
@@ -191,6 +191,6 @@ struct Receipt: Sendable {
 extension PurgeWork {
     /// Nothing was erased, and something was left because it is newer than the request.
     fileprivate var isNewerOnly: Bool {
-        isLookedFor && counts.workedCount == 0 && counts.fencedCount > 0 && !counts.isAtLeast
+        isLookedFor && counts.workedCount == 0 && counts.newerCount > 0 && !counts.isAtLeast
     }
 }

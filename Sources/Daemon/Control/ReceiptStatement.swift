@@ -107,15 +107,18 @@ struct ReceiptStatement: Sendable {
             members.append(Member("not_looked_for", .string("no key led into this store")))
         }
         let entries = work.counts.entries.map { entry -> JSONValue in
-            let hasFence = scope.target(work.target)?.isFenced(entry.name) ?? false
+            let hasTimestamps = scope.target(work.target)?.hasTimestamps(entry.name) ?? false
             // Only a completed request has a receipt, so every hold was lifted before.
             let isHeld = entry.action == PurgeCounts.heldAction
             return .object([
                 Member("table", .string(entry.name)),
                 Member("action", .string(isHeld ? "held until the hold was lifted" : entry.action)),
                 Member("rows", .integer(Int64(entry.rowCount))),
-                Member("fenced_rows", .integer(Int64(entry.fencedCount))),
-                Member("fence", .string(hasFence ? request.fence(in: work).rfc3339 : "none")),
+                Member("newer_rows", .integer(Int64(entry.newerCount))),
+                Member(
+                    "cutoff",
+                    .string(hasTimestamps ? request.cutoff(in: work).rfc3339 : "none")
+                ),
             ])
         }
         if work.counts.isAtLeast { members.append(Member("counts", .string("at_least"))) }
@@ -142,11 +145,11 @@ struct ReceiptStatement: Sendable {
                 let rows = (plain.isEmpty ? there : plain).reduce(0) { $0 + $1.rowCount }
                 return notErased(work.target, entries.first?.name ?? table.name, rows, reason)
             }
-            let fenced = work.counts.entries.filter { $0.fencedCount > 0 }.map { entry in
+            let newer = work.counts.entries.filter { $0.newerCount > 0 }.map { entry in
                 notErased(
                     work.target,
                     entry.name,
-                    entry.fencedCount,
+                    entry.newerCount,
                     "newer than the request, or of unreadable time: they may belong to a later"
                         + " life of the account"
                 )
@@ -166,7 +169,7 @@ struct ReceiptStatement: Sendable {
                     notErased(work.target, entry.name, entry.rowCount, $0)
                 }
             }
-            return kept + fenced + shared + passedOver
+            return kept + newer + shared + passedOver
         }
     }
 

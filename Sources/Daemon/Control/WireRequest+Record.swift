@@ -11,7 +11,7 @@ struct RequestView: Sendable {
     let updatedAt: WallTime
     let providers: [ProviderName: any IdentityProvider]
     var rechecks: [Recheck] = []
-    var openCase: CaseOutlook?
+    var openRecheck: RecheckOutlook?
     var addenda: [Addendum] = []
 
     init(
@@ -34,7 +34,7 @@ struct RequestView: Sendable {
             providers: providers
         )
         rechecks = record.rechecks
-        openCase = record.openCase
+        openRecheck = record.openRecheck
         addenda = record.addenda
     }
 }
@@ -50,11 +50,11 @@ extension WireRequest {
             createdAt: request.createdAt
         )
         detail = request.phase.parkReason?.rawValue ?? request.endDetail
-        if view.openCase?.returnedAt != nil { detail = "data_returned" }
+        if view.openRecheck?.returnedAt != nil { detail = "data_returned" }
         updatedAt = view.updatedAt
         acceptedAt = request.acceptedAt
         deadlineAt = request.deadlineAt
-        nextAt = request.phase.isEnded ? view.openCase?.dueAt : request.dueAt
+        nextAt = request.phase.isEnded ? view.openRecheck?.dueAt : request.dueAt
         identities = request.revocations.map { revocation in
             WireIdentity(
                 revocation,
@@ -67,7 +67,7 @@ extension WireRequest {
         steps += request.revocations.map { WireStep($0, in: view) }
         for purge in request.purges { steps += WireStep.steps(of: purge, in: request) }
         steps += view.rechecks.flatMap(WireStep.steps)
-        if let openCase = view.openCase { steps.append(WireStep(openCase)) }
+        if let openRecheck = view.openRecheck { steps.append(WireStep(openRecheck)) }
         if !view.addenda.isEmpty { addenda = view.addenda.map(WireAddendum.init) }
     }
 

@@ -19,7 +19,7 @@ extension WireStep {
             attempts: lookup.attempts
         )
         provider = lookup.directory.rawValue
-        lastError = lookup.lastTrouble
+        lastError = lookup.lastFailure
         retryAt = lookup.retryAt
     }
 
@@ -32,7 +32,7 @@ extension WireStep {
             name: "plan",
             kind: .plan,
             state: Self.state(
-                isDone: approval.plan != nil && approval.lastTrouble == nil,
+                isDone: approval.plan != nil && approval.lastFailure == nil,
                 isBusy: approval.isBusy,
                 retryAt: approval.retryAt,
                 in: request
@@ -42,8 +42,8 @@ extension WireStep {
         if approval.plan != nil {
             verdict = approval.isGiven ? "approved" : ParkReason.awaitingApproval.rawValue
         }
-        target = approval.lastTrouble == nil ? nil : approval.troubledTarget?.rawValue
-        lastError = approval.lastTrouble
+        target = approval.lastFailure == nil ? nil : approval.failingTarget?.rawValue
+        lastError = approval.lastFailure
         retryAt = approval.retryAt
     }
 

@@ -16,7 +16,7 @@ extension WireStep {
         )
         provider = revocation.provider.rawValue
         verdict = revocation.verdict?.rawValue
-        lastError = revocation.lastTrouble
+        lastError = revocation.lastFailure
         startedAt = revocation.startedAt
         endedAt = revocation.endedAt
         durationMilliseconds = Self.milliseconds(from: startedAt, to: endedAt)
@@ -68,7 +68,7 @@ extension WireStep {
     }
 
     /// The next look.
-    init(_ outlook: CaseOutlook) {
+    init(_ outlook: RecheckOutlook) {
         self.init(name: "recheck", kind: .recheck, state: .pending)
         retryAt = outlook.dueAt
     }
@@ -103,7 +103,7 @@ extension WireStep {
         verify.durationMilliseconds = milliseconds(from: work.startedAt, to: work.endedAt)
         switch work.step {
         case .waiting:
-            purge.lastError = work.lastTrouble
+            purge.lastError = work.lastFailure
             purge.obstacle = work.obstacle
             purge.retryAt = work.retryAt
             if work.counts.heldCount > 0 {
@@ -112,7 +112,7 @@ extension WireStep {
             if request.phase.isEnded { verify.state = .known(.skipped) }
         case .purged:
             verify.state = .known(state(of: work, in: request))
-            verify.lastError = work.lastTrouble
+            verify.lastError = work.lastFailure
             verify.obstacle = work.obstacle
             verify.retryAt = work.retryAt
         case .verified:
@@ -127,7 +127,7 @@ extension WireStep {
         } else if work.step != .waiting {
             let least = work.counts.isAtLeast ? "at least " : ""
             let newer =
-                work.counts.fencedCount > 0 ? ", \(work.counts.fencedCount) left as newer" : ""
+                work.counts.newerCount > 0 ? ", \(work.counts.newerCount) left as newer" : ""
             purge.verdict = "\(least)\(work.counts.workedCount) rows\(newer)"
         }
         return [purge, verify]

@@ -32,7 +32,7 @@ actor LedgerKeeper {
 
     private(set) var health = LedgerHealth.sound
     private(set) var last: (checkpoint: Checkpoint, note: String)?
-    private(set) var trouble: String?
+    private(set) var failure: String?
     private var frontier = MerkleFrontier()
     private var nodes: [MerkleFrontier.Subtree] = []
     private var tombstones: [TombstoneNote.Line] = []
@@ -215,7 +215,7 @@ actor LedgerKeeper {
             do {
                 try await checkpoint()
             } catch let error as DaemonError {
-                trouble = "\(error)"
+                failure = "\(error)"
                 logger.error(
                     "cannot write a checkpoint, trying again",
                     metadata: ["error": "\(error)"]
@@ -252,7 +252,7 @@ actor LedgerKeeper {
         )
         fileEnd = end
         last = (checkpoint, note.description)
-        (nodes, tombstones, trouble) = ([], [], nil)
+        (nodes, tombstones, failure) = ([], [], nil)
         report(checkpoint, note)
     }
 

@@ -23,7 +23,7 @@ struct NotificationPoller: Sendable {
     static let setUpPause = Duration.seconds(15)
 
     let sources: [Source]
-    let desk: NotificationDesk
+    let service: NotificationService
     let clock: any EngineClock
     let logger: Logger
     /// Hears why a source cannot be set up, whenever that changes.
@@ -115,7 +115,7 @@ struct NotificationPoller: Sendable {
                 acknowledged.append(id)
             }
             for (id, refusal) in page.refused {
-                desk.refused(refusal)
+                service.refused(refusal)
                 // Nothing is known about it; it comes again.
                 guard refusal.kind != .keysUnavailable else { return false }
                 refused[id] = refusal.kind
@@ -132,11 +132,11 @@ struct NotificationPoller: Sendable {
         at now: WallTime
     ) async throws -> Bool {
         do {
-            _ = try await desk.take(
+            _ = try await service.take(
                 notification,
                 of: provider,
                 at: now,
-                from: NoticeSource(uid: getuid(), role: "poll")
+                from: NotificationSource(uid: getuid(), role: "poll")
             )
             return true
         } catch let failure as any StoreFailure where failure.isRetryable {

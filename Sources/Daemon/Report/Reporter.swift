@@ -9,11 +9,11 @@ struct Reporter: EngineObserver {
     let hub: EventHub
     let now: @Sendable () -> WallTime
     /// Called when a request changed, so that its spool row is mirrored.
-    let nudgeMirror: @Sendable () -> Void
-    var tokens = TokenTally()
+    let signalMirror: @Sendable () -> Void
+    var tokens = TokenCounter()
 
     func changed(_ request: Request) {
-        nudgeMirror()
+        signalMirror()
         hub.tell(about: request.id) { sequence in
             var event = WireEvent(
                 sequence: sequence,

@@ -8,10 +8,10 @@ struct SpoolReporter: Sendable {
 
     func report(_ change: SpoolHealthChange) {
         switch change {
-        case .quarantined(let trouble):
-            logger.note(.spoolQuarantined, ["error": "\(trouble.rawValue)"])
-        case .unwritable(let trouble):
-            logger.note(.spoolUnwritable, ["error": "\(trouble.rawValue)"])
+        case .quarantined(let failure):
+            logger.note(.spoolQuarantined, ["error": "\(failure.rawValue)"])
+        case .unwritable(let failure):
+            logger.note(.spoolUnwritable, ["error": "\(failure.rawValue)"])
         case .back, .writable:
             logger.note(.spoolBack)
         case .leftWAL:

@@ -2,12 +2,12 @@ import Engine
 import HTTP
 import Lifecycle
 import Settings
-import Targets
+import Stores
 
 extension AdapterFactory {
     /// A database of Firestore.
     ///
-    /// - Throws: ``Targets/MalformedTemplate`` for a path or query that is none, or what keeps the
+    /// - Throws: ``Stores/MalformedTemplate`` for a path or query that is none, or what keeps the
     ///   client from being set up.
     func make(
         _ firestore: FirestoreTargetConfiguration,
@@ -40,7 +40,7 @@ extension AdapterFactory {
 
     /// A bucket of Cloud Storage.
     ///
-    /// - Throws: ``Targets/MalformedTemplate`` for one that could reach another user, or what keeps
+    /// - Throws: ``Stores/MalformedTemplate`` for one that could reach another user, or what keeps
     ///   the client from being set up.
     func make(
         _ storage: CloudStorageTargetConfiguration,
@@ -70,7 +70,7 @@ extension AdapterFactory {
 
     /// A Realtime Database.
     ///
-    /// - Throws: ``Targets/MalformedTemplate`` for a path that is none, or what keeps the client
+    /// - Throws: ``Stores/MalformedTemplate`` for a path that is none, or what keeps the client
     ///   from being set up.
     func make(
         _ database: RealtimeDatabaseTargetConfiguration,

@@ -3,7 +3,7 @@ import HTTP
 import Lifecycle
 import Settings
 import Systemd
-import Targets
+import Stores
 
 extension AdapterFactory {
     /// A target that works on a copy of the store, for a drill.

@@ -2,7 +2,7 @@ import Engine
 import HTTP
 import Providers
 import Settings
-import Targets
+import Stores
 
 extension AdapterFactory {
     /// A store or directory of Google's, and the client to shut down with it.

@@ -1,7 +1,7 @@
 import Engine
 import Lifecycle
 import Settings
-import Targets
+import Stores
 
 extension AdapterFactory {
     /// Puts the targets that depend on each other together, sources first.
@@ -82,18 +82,18 @@ extension KeyRule {
             user: TableRule(
                 table: key.table,
                 column: key.column,
-                idType: Targets.IDType(key.idType),
+                idType: Stores.IDType(key.idType),
                 action: .keep,
                 creation: key.createdAt.map(CreationColumn.init)
             ),
             value: key.value,
-            valueType: Targets.IDType(key.valueType),
+            valueType: Stores.IDType(key.valueType),
             isShared: key.isShared
         )
     }
 }
 
-extension Targets.IDType {
+extension Stores.IDType {
     init(_ type: TableConfiguration.IDType) {
         switch type {
         case .text: self = .text

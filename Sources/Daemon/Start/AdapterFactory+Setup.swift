@@ -2,7 +2,7 @@ import Engine
 import HTTP
 import Lifecycle
 import Settings
-import Targets
+import Stores
 
 /// Providers and targets that cannot be used, each with one sentence per problem.
 struct UnfitComponents: Hashable, Sendable {
@@ -70,16 +70,18 @@ extension AdapterFactory {
         }
         adapters.files = adapters.targets.values.compactMap { $0 as? SQLiteTarget }
         adapters.targets = connect(adapters.targets, configuration)
-        adapters.unfit.targets = await misfits(of: adapters.targets)
+        adapters.unfit.targets = await startupProblems(of: adapters.targets)
         return adapters
     }
 
     /// Asks all targets at once: one that takes long keeps no other waiting.
-    private func misfits(
+    private func startupProblems(
         of targets: [TargetName: any PurgeTarget]
     ) async -> [TargetName: [String]] {
         await withTaskGroup(of: (TargetName, [String]).self) { group in
-            for (name, target) in targets { group.addTask { (name, await target.misfits()) } }
+            for (name, target) in targets {
+                group.addTask { (name, await target.startupProblems()) }
+            }
             var found: [TargetName: [String]] = [:]
             for await (name, problems) in group where !problems.isEmpty { found[name] = problems }
             return found
@@ -199,7 +201,7 @@ extension Adapters {
             pause(.pause(name, reason: PauseWatch.setUpReason))
         }
         for name in unfit.targets.keys.sorted() {
-            pause(.pauseTarget(name, reason: Trouble.misconfigured.code))
+            pause(.pauseTarget(name, reason: EffectFailure.misconfigured.code))
         }
     }
 

@@ -4,12 +4,12 @@ import Lifecycle
 import Programs
 import Settings
 import Systemd
-import Targets
+import Stores
 
 extension AdapterFactory {
     /// A Redis server.
     ///
-    /// - Throws: ``Targets/MalformedTemplate`` for a pattern that could reach another user, or what
+    /// - Throws: ``Stores/MalformedTemplate`` for a pattern that could reach another user, or what
     ///   the directory throws for a password that cannot be read.
     func makeRedis(
         _ redis: RedisTargetConfiguration,
@@ -28,7 +28,7 @@ extension AdapterFactory {
         plan.password = try redis.passwordCredential.map { try line($0, of: name) }
         plan.database = redis.database
         plan.timeout = redis.timeout
-        plan.remnantsKept = target.remnantsKept
+        plan.residualCopiesKept = target.residualCopiesKept
         plan.keys = try redis.keys.map { try UserPattern($0) }
         plan.members = try redis.members.sorted { $0.key < $1.key }.map { key, member in
             RedisTargetPlan.MemberRule(key: key, member: try UserPattern(member))
@@ -101,7 +101,7 @@ extension AdapterFactory {
 
     /// A bucket.
     ///
-    /// - Throws: ``Targets/MalformedTemplate`` for one that could reach another user, or what the
+    /// - Throws: ``Stores/MalformedTemplate`` for one that could reach another user, or what the
     ///   directory throws for keys that cannot be read.
     func makeS3(_ s3: S3TargetConfiguration, named name: TargetName) throws -> any PurgeTarget {
         let templates =

@@ -6,7 +6,7 @@ import NIOCore
 import Providers
 import Settings
 import Systemd
-import Targets
+import Stores
 
 /// The configured adapters, and what each was made from.
 struct Adapters: Sendable {
@@ -183,7 +183,7 @@ struct AdapterFactory: Sendable {
                 vacuum: sqlite.vacuum == .incremental ? .incremental : .off
             )
             plan.keys = target.keys.map(KeyRule.init)
-            plan.remnantsKept = target.remnantsKept
+            plan.residualCopiesKept = target.residualCopiesKept
             plan.neighbours = neighbours(of: target.name, in: configuration)
             return SQLiteTarget(plan: plan, hasher: hasher, clock: .system(wall: now))
         case .postgresql(let postgresql):
@@ -227,7 +227,7 @@ extension AdapterFactory {
         )
         plan.database = postgresql.database
         plan.keys = target.keys.map(KeyRule.init)
-        plan.remnantsKept = target.remnantsKept
+        plan.residualCopiesKept = target.residualCopiesKept
         plan.neighbours = neighbours
         return PostgreSQLTarget(plan: plan, hasher: hasher, clock: .system(wall: now))
     }
@@ -236,7 +236,7 @@ extension AdapterFactory {
 extension TableRule {
     /// The same rule in the words of the target.
     init(_ table: TableConfiguration) {
-        let action: Targets.TableAction
+        let action: Stores.TableAction
         let reason: String?
         switch table.action {
         case .delete: (action, reason) = (.delete, nil)
@@ -247,7 +247,7 @@ extension TableRule {
         self.init(
             table: table.table,
             column: table.column,
-            idType: Targets.IDType(table.idType),
+            idType: Stores.IDType(table.idType),
             action: action,
             reason: reason,
             creation: table.createdAt.map(CreationColumn.init)

@@ -16,7 +16,7 @@ struct Daemon: Sendable {
 
     let state: StateDatabase
     let engine: DeletionEngine
-    let shelf: AdapterShelf
+    let registry: AdapterRegistry
     let factory: AdapterFactory
     let spool: SpoolService
     let server: ControlServer
@@ -26,10 +26,10 @@ struct Daemon: Sendable {
     let deadlines: DeadlineWatch
     let rotation: KeyRotation
     let ledger: LedgerKeeper
-    let replay: ReplayDesk
-    let afterlife: Afterlife
+    let replay: ReplayService
+    let rechecks: RecheckService
     let sampler: TombstoneSampler
-    let notifications: NotificationDesk
+    let notifications: NotificationService
     let poller: NotificationPoller
     let notifier: ServiceNotifier
     let reloader: Reloader
@@ -51,7 +51,7 @@ struct Daemon: Sendable {
             try await group.waitForAll()
         }
         await poller.shutdown()
-        await shelf.current.shutDown()
+        await registry.current.shutDown()
         await signLedger()
         try await state.close()
     }
@@ -75,7 +75,7 @@ struct Daemon: Sendable {
             group.addTask { try await rotation.run() }
             group.addTask { try await ledger.run() }
             group.addTask { try await replay.run() }
-            group.addTask { try await afterlife.run() }
+            group.addTask { try await rechecks.run() }
             if sampler.isOn { group.addTask { try await sampler.run() } }
             group.addTask { try await notifications.run() }
             group.addTask { try await poller.run() }

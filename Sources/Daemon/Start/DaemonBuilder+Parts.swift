@@ -12,7 +12,7 @@ import Vault
 extension DaemonBuilder {
     func makeServer(_ base: Base, _ backend: DaemonBackend) async throws -> ControlServer {
         var limits = ServerLimits()
-        limits.connectionsMax = base.shelf.current.configuration.server.connectionsMax
+        limits.connectionsMax = base.registry.current.configuration.server.connectionsMax
         return try await ControlServer(
             sockets: try sockets(base.directories),
             backend: backend,
@@ -25,9 +25,9 @@ extension DaemonBuilder {
         DeadlineWatch(
             clock: base.clock,
             deadlines: { try await base.state.deadlines(before: $0, limit: $1) },
-            report: { [logger] notice, id in
+            report: { [logger] notification, id in
                 let event: JournalEvent =
-                    switch notice {
+                    switch notification {
                     case .near: .deadlineNear
                     case .passed: .deadlinePassed
                     }
@@ -51,7 +51,7 @@ extension DaemonBuilder {
     }
 
     /// Whatever is in the spool's place keeps nothing else from being served.
-    func makeSpool(_ base: Base, _ intake: IntakeDesk) -> SpoolService {
+    func makeSpool(_ base: Base, _ intake: IntakeService) -> SpoolService {
         let place = SpoolPlace(stateDirectory: base.directories.state)
         let reporter = SpoolReporter(logger: logger)
         let spool = SpoolService(
@@ -111,13 +111,13 @@ extension DaemonBuilder {
     func makePauseWatch(_ base: Base, _ engine: DeletionEngine) -> PauseWatch {
         let watch = PauseWatch(
             state: base.state,
-            shelf: base.shelf,
+            registry: base.registry,
             clock: base.clock,
             steppedAt: { base.clockKeeper.steppedAt },
             logger: logger,
             post: { engine.post($0) }
         )
-        watch.note(base.shelf.current.unfit)
+        watch.note(base.registry.current.unfit)
         return watch
     }
 }

@@ -72,12 +72,12 @@ struct DaemonBuilder: Sendable {
             now: { clock.now() },
             logger: logger
         )
-        factory.keys = FoundKeyDesk(state: state, vault: vault, hasher: hasher, logger: logger)
+        factory.keys = FoundKeyService(state: state, vault: vault, hasher: hasher, logger: logger)
         let adapters = try await factory.make(configuration)
         for caution in configuration.cautions {
             logger.warning("the configuration has a caution", metadata: ["detail": "\(caution)"])
         }
-        let shelf = AdapterShelf(adapters)
+        let registry = AdapterRegistry(adapters)
         let base = Base(
             directories: directories,
             clock: clock,
@@ -89,7 +89,7 @@ struct DaemonBuilder: Sendable {
             rotation: KeyRotation(state: state, vault: vault, clock: clock, logger: logger),
             ledger: ledger,
             factory: factory,
-            shelf: shelf
+            registry: registry
         )
         do {
             state.noteWholeGrants(adapters.wholeGrants)
@@ -114,8 +114,8 @@ struct DaemonBuilder: Sendable {
         let rotation: KeyRotation
         let ledger: LedgerKeeper
         let factory: AdapterFactory
-        let shelf: AdapterShelf
-        let rechecks = RecheckTally()
+        let registry: AdapterRegistry
+        let rechecks = RecheckCounter()
         let notifier = ServiceNotifier()
     }
 
@@ -131,12 +131,12 @@ struct DaemonBuilder: Sendable {
     private func wire(_ base: Base, isOwnCrash: Bool) async throws -> Daemon {
         let now: @Sendable () -> WallTime = { base.clock.now() }
         let hub = EventHub()
-        let mint = IdentifierMint(now: now)
-        let mirror = Nudge()
+        let generator = IdentifierGenerator(now: now)
+        let mirror = Signal()
         let reporter = makeReporter(base, hub, mirror)
-        let engine = try await makeEngine(base, reporter, mint, isOwnCrash: isOwnCrash)
+        let engine = try await makeEngine(base, reporter, generator, isOwnCrash: isOwnCrash)
         let pauses = makePauseWatch(base, engine)
-        let credentials = makeCredentials(base, mint, engine)
+        let credentials = makeCredentials(base, generator, engine)
         let intake = makeIntake(base, credentials, engine)
         let notifications = makeNotifications(base, intake, engine)
         let poller = makePoller(base, notifications, pauses)
@@ -154,7 +154,7 @@ struct DaemonBuilder: Sendable {
                 ledger: base.ledger,
                 replay: replay,
                 hasher: base.hasher,
-                shelf: base.shelf,
+                registry: base.registry,
                 credentials: credentials,
                 intake: intake,
                 notifications: notifications,
@@ -164,7 +164,7 @@ struct DaemonBuilder: Sendable {
                 pauseProblems: { pauses.problems(of: $0) },
                 examine: { await pauses.examine($0) },
                 pollProblem: { poller.problem(of: $0) },
-                mint: mint,
+                generator: generator,
                 now: now,
                 startedAt: now(),
                 version: Daemon.version,
@@ -177,7 +177,7 @@ struct DaemonBuilder: Sendable {
         return Daemon(
             state: base.state,
             engine: engine,
-            shelf: base.shelf,
+            registry: base.registry,
             factory: base.factory,
             spool: spool,
             server: try await makeServer(base, backend),
@@ -188,7 +188,7 @@ struct DaemonBuilder: Sendable {
             rotation: base.rotation,
             ledger: base.ledger,
             replay: replay,
-            afterlife: makeAfterlife(base),
+            rechecks: makeRechecks(base),
             sampler: makeSampler(base, engine),
             notifications: notifications,
             poller: poller,
@@ -209,57 +209,58 @@ struct DaemonBuilder: Sendable {
     }
 
     private func connect(
-        _ intake: IntakeDesk,
+        _ intake: IntakeService,
         _ spool: SpoolService,
-        _ notifications: NotificationDesk
+        _ notifications: NotificationService
     ) async throws {
         intake.onPause { isPaused in
             spool.setPaused(isPaused)
-            if !isPaused { notifications.nudge() }
+            if !isPaused { notifications.signal() }
         }
         try await intake.restorePause()
     }
 
     /// Makes the spool and tells it what changes.
-    private func openSpool(_ base: Base, _ intake: IntakeDesk, _ mirror: Nudge) -> SpoolService {
+    private func openSpool(_ base: Base, _ intake: IntakeService, _ mirror: Signal) -> SpoolService
+    {
         let spool = makeSpool(base, intake)
-        mirror.set { spool.nudge() }
+        mirror.set { spool.signal() }
         base.spoolDoor.open(spool)
         return spool
     }
 
-    private func makeReplay(_ base: Base, _ engine: DeletionEngine) -> ReplayDesk {
-        ReplayDesk(
+    private func makeReplay(_ base: Base, _ engine: DeletionEngine) -> ReplayService {
+        ReplayService(
             state: base.state,
             ledger: base.ledger,
             hasher: base.hasher,
-            shelf: base.shelf,
+            registry: base.registry,
             clock: base.clock,
             logger: logger,
             makeCopy: { name, place in
                 await base.factory.makeCopy(
                     of: name,
                     at: place,
-                    base.shelf.current.configuration
+                    base.registry.current.configuration
                 )
             },
             operate: { await engine.operate($0, $1) }
         )
     }
 
-    private func makeAfterlife(_ base: Base) -> Afterlife {
-        Afterlife(
+    private func makeRechecks(_ base: Base) -> RecheckService {
+        RecheckService(
             state: base.state,
             vault: base.vault,
-            shelf: base.shelf,
+            registry: base.registry,
             clock: base.clock,
-            tally: base.rechecks,
+            counter: base.rechecks,
             logger: logger
         )
     }
 
-    private func makeSealer(_ base: Base) -> CaseSealer {
-        CaseSealer(vault: base.vault, shelf: base.shelf, logger: logger)
+    private func makeSealer(_ base: Base) -> RecheckSealer {
+        RecheckSealer(vault: base.vault, registry: base.registry, logger: logger)
     }
 
     private func makeSampler(_ base: Base, _ engine: DeletionEngine) -> TombstoneSampler {
@@ -268,42 +269,42 @@ struct DaemonBuilder: Sendable {
             // One of its own: what an operator has replayed shows in the other.
             replay: makeReplay(base, engine),
             cases: makeSealer(base),
-            keys: FoundKeyDesk(
+            keys: FoundKeyService(
                 state: base.state,
                 vault: base.vault,
                 hasher: base.hasher,
                 logger: logger
             ),
-            interval: base.shelf.current.configuration.requests.sampleInterval,
+            interval: base.registry.current.configuration.requests.sampleInterval,
             clock: base.clock,
-            tally: base.rechecks,
+            counter: base.rechecks,
             logger: logger
         )
     }
 
     private func makeCredentials(
         _ base: Base,
-        _ mint: IdentifierMint,
+        _ generator: IdentifierGenerator,
         _ engine: DeletionEngine
-    ) -> CredentialDesk {
-        CredentialDesk(
+    ) -> CredentialService {
+        CredentialService(
             state: base.state,
             vault: base.vault,
             hasher: base.hasher,
-            shelf: base.shelf,
-            mint: mint,
+            registry: base.registry,
+            generator: generator,
             now: { base.clock.now() },
-            troubles: SealTroubles(logger: logger),
+            failures: SealFailures(logger: logger),
             post: { engine.post($0) }
         )
     }
 
-    private func makeReporter(_ base: Base, _ hub: EventHub, _ mirror: Nudge) -> Reporter {
+    private func makeReporter(_ base: Base, _ hub: EventHub, _ mirror: Signal) -> Reporter {
         Reporter(
             logger: logger,
             hub: hub,
             now: { base.clock.now() },
-            nudgeMirror: { mirror.fire() }
+            signalMirror: { mirror.fire() }
         )
     }
 
@@ -316,7 +317,7 @@ struct DaemonBuilder: Sendable {
             path: options.configurationPath,
             factory: base.factory,
             state: base.state,
-            shelf: base.shelf,
+            registry: base.registry,
             engine: engine,
             notifier: base.notifier,
             pauses: pauses,
@@ -327,14 +328,14 @@ struct DaemonBuilder: Sendable {
 
     private func makePoller(
         _ base: Base,
-        _ notifications: NotificationDesk,
+        _ notifications: NotificationService,
         _ pauses: PauseWatch
     ) -> NotificationPoller {
-        let (sources, problems) = base.factory.makePollers(base.shelf.current.configuration)
+        let (sources, problems) = base.factory.makePollers(base.registry.current.configuration)
         pauses.note(UnfitComponents(providers: problems))
         return NotificationPoller(
             sources: sources,
-            desk: notifications,
+            service: notifications,
             clock: base.clock,
             logger: logger,
             report: { pauses.note(UnfitComponents(providers: [$0: $1])) }
@@ -343,13 +344,13 @@ struct DaemonBuilder: Sendable {
 
     private func makeIntake(
         _ base: Base,
-        _ credentials: CredentialDesk,
+        _ credentials: CredentialService,
         _ engine: DeletionEngine
-    ) -> IntakeDesk {
-        IntakeDesk(
+    ) -> IntakeService {
+        IntakeService(
             state: base.state,
             hasher: base.hasher,
-            shelf: base.shelf,
+            registry: base.registry,
             credentials: credentials,
             clock: IntakeClock(
                 clock: base.clock,
@@ -363,14 +364,14 @@ struct DaemonBuilder: Sendable {
 
     private func makeNotifications(
         _ base: Base,
-        _ intake: IntakeDesk,
+        _ intake: IntakeService,
         _ engine: DeletionEngine
-    ) -> NotificationDesk {
-        NotificationDesk(
+    ) -> NotificationService {
+        NotificationService(
             state: base.state,
             vault: base.vault,
             hasher: base.hasher,
-            shelf: base.shelf,
+            registry: base.registry,
             intake: intake,
             clock: base.clock,
             logger: logger,
@@ -381,18 +382,18 @@ struct DaemonBuilder: Sendable {
     private func makeEngine(
         _ base: Base,
         _ reporter: Reporter,
-        _ mint: IdentifierMint,
+        _ generator: IdentifierGenerator,
         isOwnCrash: Bool
     ) async throws -> DeletionEngine {
         let now = base.clock.now()
         try await base.ledger.lift(at: now)
         let recovery = try await base.state.recover(isOwnCrash: isOwnCrash, at: now)
-        var generator = SystemRandomNumberGenerator()
+        var random = SystemRandomNumberGenerator()
         var core = EngineCore(
-            configuration: base.shelf.current.engineConfiguration,
+            configuration: base.registry.current.engineConfiguration,
             pauses: recovery.pauses,
             isVaultOpen: base.vault.isOpen,
-            seed: generator.next()
+            seed: random.next()
         )
         if await base.ledger.health != .sound { core.restrain() }
         core.awaitSpool()
@@ -405,7 +406,7 @@ struct DaemonBuilder: Sendable {
         )
         core.releaseUnapproved(at: now)
         core.setClockFloor(base.clockFloor, at: now)
-        base.shelf.current.pauseUnfit { core.handle($0, at: now) }
+        base.registry.current.pauseUnfit { core.handle($0, at: now) }
         return DeletionEngine(
             core: core,
             ports: EnginePorts(
@@ -414,11 +415,11 @@ struct DaemonBuilder: Sendable {
                 hasher: base.hasher,
                 observer: reporter,
                 clock: base.clock,
-                makeRowNonce: { mint.rowNonce() },
+                makeRowNonce: { generator.rowNonce() },
                 cases: makeSealer(base),
                 spool: base.spoolDoor
             ),
-            adapters: base.shelf.current.forEngine
+            adapters: base.registry.current.forEngine
         )
     }
 }

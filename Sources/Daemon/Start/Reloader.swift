@@ -14,13 +14,13 @@ struct Reloader: Sendable {
     let path: String
     let factory: AdapterFactory
     let state: StateDatabase
-    let shelf: AdapterShelf
+    let registry: AdapterRegistry
     let engine: DeletionEngine
     let notifier: ServiceNotifier
     let pauses: PauseWatch
     let now: @Sendable () -> WallTime
     let logger: Logger
-    private let turns = Turnstile()
+    private let turns = AsyncLock()
     private let retired: AsyncStream<Adapters>
     private let retire: AsyncStream<Adapters>.Continuation
 
@@ -28,7 +28,7 @@ struct Reloader: Sendable {
         path: String,
         factory: AdapterFactory,
         state: StateDatabase,
-        shelf: AdapterShelf,
+        registry: AdapterRegistry,
         engine: DeletionEngine,
         notifier: ServiceNotifier,
         pauses: PauseWatch,
@@ -38,7 +38,7 @@ struct Reloader: Sendable {
         self.path = path
         self.factory = factory
         self.state = state
-        self.shelf = shelf
+        self.registry = registry
         self.engine = engine
         self.notifier = notifier
         self.pauses = pauses
@@ -58,7 +58,7 @@ struct Reloader: Sendable {
         defer { turns.leave() }
         notifier.reloading()
         defer { notifier.ready(status: "running") }
-        let old = shelf.current
+        let old = registry.current
         let adapters: Adapters
         do {
             let configuration = try ConfigurationLoader.load(path: path)
@@ -72,7 +72,7 @@ struct Reloader: Sendable {
         // Broken before, and no reason to refuse what is put right elsewhere.
         adapters.pauseUnfit { engine.post($0) }
         pauses.note(adapters.unfit)
-        retire.yield(shelf.replace(with: adapters))
+        retire.yield(registry.replace(with: adapters))
         let needRestart = blockers.map(\.key)
         let changed = ConfigurationChanges.find(
             from: old.configuration,

@@ -143,7 +143,7 @@ final class ClockKeeper: Sendable {
                     if record.stepNumber == self.clock.stepCount {
                         engine.post(.clockFloor(record.earliest))
                     }
-                    self.state.wakeCases()
+                    self.state.wakeRechecks()
                 }
             }
             group.addTask {

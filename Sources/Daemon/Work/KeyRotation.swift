@@ -134,7 +134,7 @@ final class KeyRotation: Sendable {
                 count += try await rewrap(keys)
                 try await clock.sleep(until: clock.now() + Self.pause)
             }
-            count += try await resealCases(under: id)
+            count += try await resealRechecks(under: id)
             count += try await resealKeys(under: id)
         }
         return count
@@ -170,24 +170,24 @@ final class KeyRotation: Sendable {
     }
 
     /// - Returns: How many cases were sealed anew.
-    private func resealCases(under id: String) async throws -> Int {
+    private func resealRechecks(under id: String) async throws -> Int {
         var last: RequestID?
         var count = 0
         while true {
-            let page = try await state.sealedCases(under: id, after: last, limit: Self.batchMax)
+            let page = try await state.sealedRechecks(under: id, after: last, limit: Self.batchMax)
             guard let end = page.last else { return count }
             last = end.request
-            var fresh: [(old: SealedCase, new: SealedCase)] = []
+            var fresh: [(old: SealedRecheck, new: SealedRecheck)] = []
             for old in page {
                 do throws(VaultError) {
-                    fresh.append((old, try vault.resealCase(old)))
+                    fresh.append((old, try vault.resealRecheck(old)))
                 } catch {
                     guard error.kind == .broken else { throw error }
                     current.withLock { $0.unreadable += 1 }
                 }
             }
             let batch = fresh
-            let stored = try await state.persist(clock) { try await $0.replaceCases(batch) }
+            let stored = try await state.persist(clock) { try await $0.replaceRechecks(batch) }
             current.withLock { $0.rewrapped += stored }
             count += stored
             try await clock.sleep(until: clock.now() + Self.pause)

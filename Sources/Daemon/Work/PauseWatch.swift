@@ -42,7 +42,7 @@ final class PauseWatch: Sendable {
     }
 
     private let state: StateDatabase
-    private let shelf: AdapterShelf
+    private let registry: AdapterRegistry
     private let clock: any EngineClock
     private let steppedAt: @Sendable () -> WallTime?
     private let logger: Logger
@@ -52,14 +52,14 @@ final class PauseWatch: Sendable {
 
     init(
         state: StateDatabase,
-        shelf: AdapterShelf,
+        registry: AdapterRegistry,
         clock: any EngineClock,
         steppedAt: @escaping @Sendable () -> WallTime? = { nil },
         logger: Logger,
         post: @escaping @Sendable (EngineInput) -> Void
     ) {
         self.state = state
-        self.shelf = shelf
+        self.registry = registry
         self.clock = clock
         self.steppedAt = steppedAt
         self.logger = logger
@@ -118,7 +118,7 @@ final class PauseWatch: Sendable {
 
     /// Takes the components whose time has come.
     private func due() async throws -> [Component] {
-        let adapters = shelf.current
+        let adapters = registry.current
         noteStep()
         let paused = own(try await state.pauses()).filter { adapters.has($0) }
         let now = clock.now()
@@ -170,7 +170,7 @@ final class PauseWatch: Sendable {
         do {
             return own(try await state.pauses()).contains(component)
         } catch {
-            // The state is in trouble and says so itself; the next look comes soon.
+            // The state is in failure and says so itself; the next look comes soon.
             return false
         }
     }
@@ -206,16 +206,16 @@ final class PauseWatch: Sendable {
     /// Looks again when a reload replaces what was looked at.
     private func problemsNow(of component: Component) async -> [String] {
         while true {
-            let count = shelf.replacedCount
-            let problems = await problems(of: component, among: shelf.current)
-            if shelf.replacedCount == count { return problems }
+            let count = registry.replacedCount
+            let problems = await problems(of: component, among: registry.current)
+            if registry.replacedCount == count { return problems }
         }
     }
 
     private func problems(of component: Component, among adapters: Adapters) async -> [String] {
         switch component {
         case .target(let name):
-            return await adapters.targets[name]?.misfits() ?? []
+            return await adapters.targets[name]?.startupProblems() ?? []
         case .provider(let name):
             if let directory = adapters.directory as? PendingDirectory, directory.name == name {
                 return [await directory.setUp()].compactMap(\.self)

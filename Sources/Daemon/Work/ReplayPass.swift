@@ -30,8 +30,8 @@ struct ReplayPass: Sendable {
 
     /// Rows of another target led here: an order is for all that these named.
     var isLed = false
-    /// What of the target has no time fence; `nil` where everything has one.
-    var unfenced: String?
+    /// What of the target has no time cutoff; `nil` where everything has one.
+    var withoutTimestamps: String?
 
     /// A copy of the store is worked on, not the store.
     var isCopy: Bool { input.copy != nil }
@@ -52,7 +52,7 @@ struct ReplayPass: Sendable {
                 purge: PurgeOrder(
                     request: tombstone.request,
                     user: user,
-                    fence: max(tombstone.fence, input.restoredAt ?? .distantPast)
+                    cutoff: max(tombstone.cutoff, input.restoredAt ?? .distantPast)
                 ),
                 tombstone: tombstone
             )
@@ -69,7 +69,7 @@ struct ReplayPass: Sendable {
     /// Where nothing is dated, that takes somebody's word that the store was restored, and an
     /// erasure from before that.
     func isSure(_ order: ReplayOrder) -> Bool {
-        unfenced == nil || input.restoredAt.map { order.tombstone.erasedAt <= $0 } ?? false
+        withoutTimestamps == nil || input.restoredAt.map { order.tombstone.erasedAt <= $0 } ?? false
     }
 
     /// What to tell where ``isSure(_:)`` says no.

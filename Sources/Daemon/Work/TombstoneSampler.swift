@@ -36,12 +36,12 @@ struct TombstoneSampler: Sendable {
 
     let state: StateDatabase
     /// Nobody else's: its progress is overwritten.
-    let replay: ReplayDesk
-    let cases: CaseSealer
-    let keys: FoundKeyDesk
+    let replay: ReplayService
+    let cases: RecheckSealer
+    let keys: FoundKeyService
     let interval: Duration
     let clock: any EngineClock
-    let tally: RecheckTally
+    let counter: RecheckCounter
     let logger: Logger
 
     var isOn: Bool { interval > .zero }
@@ -57,11 +57,11 @@ struct TombstoneSampler: Sendable {
             progress = Progress(at: clock.now())
             try await keep(progress)
         }
-        tally.sampled(isFound: progress.isFound)
+        counter.sampled(isFound: progress.isFound)
         while true {
             try await clock.sleep(until: progress.at + interval)
             progress = try await sample(after: progress)
-            tally.sampled(isFound: progress.isFound)
+            counter.sampled(isFound: progress.isFound)
             try await keep(progress)
         }
     }
@@ -117,7 +117,7 @@ struct TombstoneSampler: Sendable {
     private func reopen(_ found: [ReplayFinding]) async throws {
         guard !found.isEmpty else { return }
         let now = clock.now()
-        let sealed = await keys.sealForCases(
+        let sealed = await keys.sealForRechecks(
             found.compactMap { finding in
                 let order = finding.order.purge
                 return finding.key.map {
@@ -141,10 +141,10 @@ struct TombstoneSampler: Sendable {
             )
         }
         let recorded = try await state.persist(clock) {
-            try await $0.reopenCases(returned, at: now)
+            try await $0.reopenRechecks(returned, at: now)
         }
         for data in recorded {
-            tally.count(.returned)
+            counter.count(.returned)
             for found in data.found {
                 logger.note(
                     .dataReturned,

@@ -39,15 +39,15 @@ extension EngineCore {
 
     mutating func exchangeAnswered(_ id: CredentialID, _ result: ExchangeResult, at now: WallTime) {
         guard let loaded = exchanges[id] else { return }
-        var trouble: Trouble?
-        if case .trouble(let kind) = result.event { trouble = kind }
-        providerAnswered(loaded.exchange.provider, .code(id), trouble: trouble, at: now)
+        var failure: EffectFailure?
+        if case .failure(let kind) = result.event { failure = kind }
+        providerAnswered(loaded.exchange.provider, .code(id), failure: failure, at: now)
         guard result.event == .exchanged else {
             step(id, result.event, at: now)
             return
         }
         var exchange = loaded.exchange
-        let effects = exchange.handle(.exchanged, now: now, dice: &dice)
+        let effects = exchange.handle(.exchanged, now: now, random: &random)
         exchanges[id]?.exchange = exchange
         looseChanges.append(.storeTokens(exchange, result.tokens, result.subject, at: now))
         nextBatch.exchanges.append((id, effects))
@@ -55,7 +55,7 @@ extension EngineCore {
 
     private mutating func step(_ id: CredentialID, _ event: CodeExchange.Event, at now: WallTime) {
         guard var loaded = exchanges[id] else { return }
-        let effects = loaded.exchange.handle(event, now: now, dice: &dice)
+        let effects = loaded.exchange.handle(event, now: now, random: &random)
         exchanges[id] = loaded
         looseChanges.append(.saveExchange(loaded.exchange, at: now))
         nextBatch.exchanges.append((id, effects))
@@ -71,7 +71,7 @@ extension EngineCore {
             case .retry(let delay):
                 exchangeRetries[id] = now + delay
             case .pauseProvider:
-                pause(loaded.exchange.provider, reason: Trouble.misconfigured.code, at: now)
+                pause(loaded.exchange.provider, reason: EffectFailure.misconfigured.code, at: now)
                 enqueue(id)
             case .settled:
                 exchanges.removeValue(forKey: id)

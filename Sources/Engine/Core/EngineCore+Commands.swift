@@ -26,14 +26,14 @@ extension EngineCore {
             massDeletionGuard.override(purges: purges, until: until)
             wake(.massDeletionGuard, at: now)
         case .restraintLifted:
-            around.isRestrained = false
+            environment.isRestrained = false
             wake(.onHold, at: now)
         case .probe(let ticket):
             reply(ticket, .done)
         case .timer:
             retryCodes(at: now)
         case .admitted, .fetched, .loaded, .codes, .committed, .answered, .targetAnswered,
-            .planned, .exchanged, .news, .renewalsFound, .renewed, .spoolRead, .unsealed,
+            .planned, .exchanged, .update, .renewalsFound, .renewed, .spoolRead, .unsealed,
             .clockStepped, .clockSettled, .clockFloor:
             break
         }
@@ -49,7 +49,7 @@ extension EngineCore {
         at now: WallTime
     ) {
         if uid != nil || providerPauses[name] == nil { providerPauses[name] = reason }
-        guard around.pausedProviders.insert(name).inserted else { return }
+        guard environment.pausedProviders.insert(name).inserted else { return }
         looseChanges.append(.pauseProvider(name, reason: reason, by: uid, at: now))
         nextBatch.reports.append(.providerPaused(name, reason: reason))
         sendHome(name, at: now)
@@ -72,7 +72,7 @@ extension EngineCore {
 
     private mutating func resume(_ name: ProviderName, isOwn: Bool, at now: WallTime) {
         guard !isOwn || providerPauses[name] != StoredPauses.operatorReason,
-            around.pausedProviders.remove(name) != nil
+            environment.pausedProviders.remove(name) != nil
         else { return }
         providerPauses[name] = nil
         looseChanges.append(.resumeProvider(name, isOwn: isOwn, at: now))
@@ -95,7 +95,7 @@ extension EngineCore {
         at now: WallTime
     ) {
         if uid != nil || targetPauses[name] == nil { targetPauses[name] = reason }
-        guard around.pausedTargets.insert(name).inserted else { return }
+        guard environment.pausedTargets.insert(name).inserted else { return }
         looseChanges.append(.pauseTarget(name, reason: reason, by: uid, at: now))
         nextBatch.reports.append(.targetPaused(name, reason: reason))
         touchWindow(at: now)
@@ -103,7 +103,7 @@ extension EngineCore {
 
     private mutating func resumeTarget(_ name: TargetName, isOwn: Bool, at now: WallTime) {
         guard !isOwn || targetPauses[name] != StoredPauses.operatorReason,
-            around.pausedTargets.remove(name) != nil
+            environment.pausedTargets.remove(name) != nil
         else { return }
         targetPauses[name] = nil
         looseChanges.append(.resumeTarget(name, isOwn: isOwn, at: now))
@@ -114,13 +114,13 @@ extension EngineCore {
     private mutating func reconfigure(_ configuration: EngineConfiguration, at now: WallTime) {
         retirePurges()
         self.configuration = configuration
-        around.providers = configuration.providers
-        around.withoutIdentities = configuration.withoutIdentities
-        around.directory = configuration.directory
-        around.targets = configuration.targets
-        around.keySources = configuration.keySources
-        around.keyedTargetsToPark = configuration.keyedTargetsToPark
-        around.lastTargets = configuration.lastTargets
+        environment.providers = configuration.providers
+        environment.withoutIdentities = configuration.withoutIdentities
+        environment.directory = configuration.directory
+        environment.targets = configuration.targets
+        environment.keySources = configuration.keySources
+        environment.keyedTargetsToPark = configuration.keyedTargetsToPark
+        environment.lastTargets = configuration.lastTargets
         massDeletionGuard.purgesMax = configuration.purgesPerHourMax
         adoptLanes()
         adoptRenewals()

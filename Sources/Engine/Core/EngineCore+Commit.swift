@@ -44,7 +44,7 @@ extension EngineCore {
     }
 
     /// The batch is on disk: now, and only now, its effects may happen.
-    mutating func commitEnded(_ news: [ChangeNews?], at now: WallTime) {
+    mutating func commitEnded(_ update: [ChangeUpdate?], at now: WallTime) {
         guard let batch = batchUnderWay else { return }
         batchUnderWay = nil
         actions += batch.reports.map(EngineAction.report)
@@ -69,20 +69,20 @@ extension EngineCore {
             for effect in entry.effects { perform(effect, of: entry.id, at: now) }
             evictIfIdle(entry.id, at: now)
         }
-        for case .some(let known) in news { learn(known, at: now) }
+        for case .some(let known) in update { learn(known, at: now) }
     }
 
-    private mutating func learn(_ news: ChangeNews, at now: WallTime) {
-        switch news {
-        case .identity(let identityNews):
-            if identityNews.isSubjectMismatch {
-                actions.append(.report(.subjectMismatch(identityNews.snapshot.provider)))
+    private mutating func learn(_ update: ChangeUpdate, at now: WallTime) {
+        switch update {
+        case .identity(let identityUpdate):
+            if identityUpdate.isSubjectMismatch {
+                actions.append(.report(.subjectMismatch(identityUpdate.snapshot.provider)))
             }
-            spread(identityNews, at: now)
+            spread(identityUpdate, at: now)
         case .wakeGoesOn(let reason, let id):
             continueWake(reason, after: id, at: now)
         case .renewalsTended, .renewalBegun, .renewalEnded:
-            learnOfRenewal(news, at: now)
+            learnOfRenewal(update, at: now)
         }
     }
 
@@ -109,9 +109,9 @@ extension EngineCore {
         case .verify(let target):
             enqueue(id, .verify, to: target)
         case .pauseProvider(let name):
-            pause(name, reason: Trouble.misconfigured.code, at: now)
+            pause(name, reason: EffectFailure.misconfigured.code, at: now)
         case .pauseTarget(let name):
-            pauseTarget(name, reason: Trouble.misconfigured.code, at: now)
+            pauseTarget(name, reason: EffectFailure.misconfigured.code, at: now)
         case .announce(let announcement):
             actions.append(.announce(id, announcement))
             if announcement == .parked(.massDeletionGuard) {
@@ -196,7 +196,8 @@ extension EngineCore {
     /// Whether more requests of a lane in the window would only wait there.
     func isClosed(_ name: ProviderName, at now: WallTime) -> Bool {
         guard let lane = lanes[name] else { return false }
-        return around.pausedProviders.contains(name) || lane.requestCount >= lane.requestCountMax
+        return environment.pausedProviders.contains(name)
+            || lane.requestCount >= lane.requestCountMax
             || (lane.opensAt.map { $0 > now } ?? false)
     }
 

@@ -10,8 +10,8 @@ package struct LaneHealth: Hashable, Sendable {
     }
 
     package let breaker: Breaker
-    /// ``Trouble/code`` of the last call; `nil` when it was answered as it should be.
-    package let lastTrouble: String?
+    /// ``EffectFailure/code`` of the last call; `nil` when it was answered as it should be.
+    package let lastFailure: String?
     package let isPaused: Bool
     /// Calls and code exchanges under way.
     package let inFlightCount: Int
@@ -86,7 +86,7 @@ extension EngineCore {
         ]
         for name in laneOrder {
             guard let lane = lanes[name] else { continue }
-            let isKept = around.pausedProviders.contains(name) || !around.isVaultOpen
+            let isKept = environment.pausedProviders.contains(name) || !environment.isVaultOpen
             let isWaiting = !lane.calls.isEmpty || !lane.codes.isEmpty
             var isClosed: Bool { if case .closed = lane.breaker { true } else { false } }
             places.append(
@@ -99,7 +99,7 @@ extension EngineCore {
         }
         for name in targetOrder {
             guard let queue = targets[name] else { continue }
-            let isKept = around.pausedTargets.contains(name) || queue.isBusy
+            let isKept = environment.pausedTargets.contains(name) || queue.isBusy
             places.append(
                 QueueProgress(
                     place: .target(name),
@@ -122,8 +122,8 @@ extension EngineCore {
             }
         return LaneHealth(
             breaker: breaker,
-            lastTrouble: lane.lastTrouble,
-            isPaused: around.pausedProviders.contains(name),
+            lastFailure: lane.lastFailure,
+            isPaused: environment.pausedProviders.contains(name),
             inFlightCount: lane.callsUnderWay + lane.codesUnderWay,
             concurrency: lane.limits.concurrency,
             waitingCount: lane.calls.count + lane.codes.count
@@ -134,7 +134,7 @@ extension EngineCore {
     package func targetHealth(_ name: TargetName) -> TargetHealth? {
         guard let queue = targets[name] else { return nil }
         return TargetHealth(
-            isPaused: around.pausedTargets.contains(name),
+            isPaused: environment.pausedTargets.contains(name),
             isBusy: queue.isBusy,
             waitingCount: queue.waitingCount
         )

@@ -2,20 +2,20 @@ package import Lifecycle
 
 extension EngineCore {
     /// The stops on targets, in the order in which they were placed.
-    package var holds: [TargetHold] { around.holds }
+    package var holds: [TargetHold] { environment.holds }
 
     /// Whether nothing is purged from a target.
-    package func isHeld(_ target: TargetName) -> Bool { around.isHeld(target) }
+    package func isHeld(_ target: TargetName) -> Bool { environment.isHeld(target) }
 
     /// Stops a target, or rows of it: from now on no purge begins that it forbids, and whoever
     /// asked for it hears so once it is durable.
     ///
     /// The engine alone writes holds, so that what it knows and what is stored never part.
     mutating func place(_ hold: TargetHold, _ ticket: Ticket, at now: WallTime) {
-        if let known = around.holds.first(where: { $0.name == hold.name }) {
+        if let known = environment.holds.first(where: { $0.name == hold.name }) {
             return reply(ticket, known.stops(sameAs: hold) ? .done : .refused(.holdExists))
         }
-        around.holds.append(hold)
+        environment.holds.append(hold)
         // Also for a hold on rows: the orders come back at once, and then they know of it.
         if let (requests, gate) = targets[hold.target]?.purge {
             actions.append(.stop(gate, requests))
@@ -44,10 +44,10 @@ extension EngineCore {
 
     /// Lifts a stop and wakes whoever waited for that.
     mutating func liftHold(_ name: String, by uid: UInt32, _ ticket: Ticket, at now: WallTime) {
-        guard let index = around.holds.firstIndex(where: { $0.name == name }) else {
+        guard let index = environment.holds.firstIndex(where: { $0.name == name }) else {
             return reply(ticket, .refused(.notOnHold))
         }
-        let hold = around.holds.remove(at: index)
+        let hold = environment.holds.remove(at: index)
         looseChanges.append(.liftHold(hold, by: uid, at: now))
         nextBatch.tickets.append(ticket)
         wake(.onHold, at: now)

@@ -10,7 +10,7 @@ extension EngineCore {
         // A lane is never held beside the dictionary: adding to it would copy its whole queue.
         if let opensAt = lanes[provider]?.opensAt, opensAt > now {
             postpone(call, until: spreadOut(after: opensAt, at: now), at: now)
-        } else if lanes[provider] == nil || around.pausedProviders.contains(provider) {
+        } else if lanes[provider] == nil || environment.pausedProviders.contains(provider) {
             postpone(call, until: now, at: now)
         } else {
             lanes[provider]?.enqueue(call)
@@ -19,7 +19,8 @@ extension EngineCore {
 
     /// Uses free slots, codes first.
     mutating func fillLanes(at now: WallTime) {
-        for name in laneOrder where around.isVaultOpen && !around.pausedProviders.contains(name) {
+        for name in laneOrder
+        where environment.isVaultOpen && !environment.pausedProviders.contains(name) {
             while let id = lanes[name]?.nextCode(at: now) { beginExchange(id, at: now) }
             while let call = lanes[name]?.nextCall(at: now) { begin(call, at: name, now: now) }
         }
@@ -83,21 +84,21 @@ extension EngineCore {
         switch call.effect {
         case .check(let identity, let id):
             apply(
-                .checked(identity, id, .trouble(.sealBroken)),
+                .checked(identity, id, .failure(.sealBroken)),
                 to: call.request,
                 ticket: nil,
                 at: now
             )
         case .revoke(let identity, let id):
             apply(
-                .revoked(identity, id, .trouble(.sealBroken)),
+                .revoked(identity, id, .failure(.sealBroken)),
                 to: call.request,
                 ticket: nil,
                 at: now
             )
         case .confirm(let identity, let id):
             apply(
-                .confirmed(identity, id, .trouble(.sealBroken)),
+                .confirmed(identity, id, .failure(.sealBroken)),
                 to: call.request,
                 ticket: nil,
                 at: now
@@ -176,21 +177,21 @@ extension EngineCore {
     /// flooded.
     private mutating func spreadOut(after opensAt: WallTime, at now: WallTime) -> WallTime {
         let span = max(1, opensAt.since(now).milliseconds)
-        return opensAt + .milliseconds(Int64.random(in: 0...span, using: &dice))
+        return opensAt + .milliseconds(Int64.random(in: 0...span, using: &random))
     }
 
     /// Gives the slot back; a breaker that opens sends everybody who queued there home.
     mutating func providerAnswered(
         _ provider: ProviderName,
         _ caller: ProviderLane.Caller,
-        trouble: Trouble?,
+        failure: EffectFailure?,
         at now: WallTime
     ) {
         let wasBroken =
             lanes[provider].map { if case .closed = $0.breaker { false } else { true } } ?? false
-        if let pause = lanes[provider]?.finished(caller, trouble: trouble, at: now) {
+        if let pause = lanes[provider]?.finished(caller, failure: failure, at: now) {
             actions.append(
-                .report(.breakerOpened(provider, pause: pause, reason: trouble?.reason ?? ""))
+                .report(.breakerOpened(provider, pause: pause, reason: failure?.reason ?? ""))
             )
             sendHome(provider, at: now)
         } else if wasBroken, case .closed = lanes[provider]?.breaker {
@@ -208,7 +209,7 @@ extension EngineCore {
     /// One call per target at a time, many requests in each; what is held or over by now is left
     /// out.
     mutating func fillTargets(at now: WallTime) {
-        for name in targetOrder where !around.pausedTargets.contains(name) {
+        for name in targetOrder where !environment.pausedTargets.contains(name) {
             guard let (work, ids) = targets[name]?.nextBatch() else { continue }
             let orders = ids.compactMap { purgeOrder($0, at: name, work: work, now: now) }
             guard !orders.isEmpty else {
@@ -229,7 +230,7 @@ extension EngineCore {
         let request = run.loaded.request
         let isStopped =
             work == .purge
-            && (around.isHeld(target) || !request.mayPurge(target, at: now, around))
+            && (environment.isHeld(target) || !request.mayPurge(target, at: now, environment))
         guard mayPerform(run), !isStopped, request.openRevocationCount == 0,
             request.purgeStartedAt != nil
         else {
@@ -240,8 +241,8 @@ extension EngineCore {
         return PurgeOrder(
             request: id,
             user: run.loaded.user,
-            fence: request.fence(in: request.purges.first { $0.target == target }),
-            holds: around.holds.isEmpty ? [] : around.rowHolds(on: target),
+            cutoff: request.cutoff(in: request.purges.first { $0.target == target }),
+            holds: environment.holds.isEmpty ? [] : environment.rowHolds(on: target),
             gate: targets[target]?.purge?.gate
         )
     }

@@ -16,7 +16,7 @@ extension EngineCore {
                         order: PurgeOrder(
                             request: id,
                             user: run.loaded.user,
-                            fence: request.fence
+                            cutoff: request.cutoff
                         ),
                         userHash: run.loaded.userHash,
                         links: request.links,
@@ -35,14 +35,14 @@ extension EngineCore {
     /// Lets go of what waits for an approval that the configuration no longer asks for; once, after
     /// the start.
     package mutating func releaseUnapproved(at now: WallTime) {
-        if !around.isApprovalRequired { wake(.awaitingApproval, at: now) }
+        if !environment.isApprovalRequired { wake(.awaitingApproval, at: now) }
     }
 
     /// Requests that wait for an approval go on where none is asked for any more; where it now is,
     /// what is in the window stops before its next step.
     mutating func adoptApproval(_ policy: ApprovalPolicy, at now: WallTime) {
-        guard around.isApprovalRequired != (policy == .required) else { return }
-        around.isApprovalRequired = policy == .required
+        guard environment.isApprovalRequired != (policy == .required) else { return }
+        environment.isApprovalRequired = policy == .required
         wake(.awaitingApproval, at: now)
     }
 }

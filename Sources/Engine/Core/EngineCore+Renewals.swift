@@ -32,7 +32,7 @@ struct RenewalBook: Sendable {
 
 extension EngineCore {
     /// A state that may be an old copy must refresh nothing: its tokens may be used up.
-    private var mayRenew: Bool { around.isVaultOpen && !around.isRestrained && mayFetch }
+    private var mayRenew: Bool { environment.isVaultOpen && !environment.isRestrained && mayFetch }
 
     /// Begins what may begin; before the commit of the step.
     mutating func fillRenewals(at now: WallTime) {
@@ -55,7 +55,7 @@ extension EngineCore {
     }
 
     private func isOpen(_ name: ProviderName, at now: WallTime) -> Bool {
-        !around.pausedProviders.contains(name) && lanes[name]?.mayPass(at: now) ?? false
+        !environment.pausedProviders.contains(name) && lanes[name]?.mayPass(at: now) ?? false
     }
 
     /// When the first provider that is left alone now may be asked again; a renewal can be the
@@ -122,8 +122,8 @@ extension EngineCore {
     }
 
     /// Takes in what a renewal's commit made known.
-    mutating func learnOfRenewal(_ news: ChangeNews, at now: WallTime) {
-        switch news {
+    mutating func learnOfRenewal(_ update: ChangeUpdate, at now: WallTime) {
+        switch update {
         case .renewalsTended(let expiring, let goesOn):
             let pause = goesOn ? Limits.renewalLookPause : Limits.renewalTendPeriod
             renewals.tendAt = now + pause
@@ -140,8 +140,8 @@ extension EngineCore {
                 lanes[open.due.provider]?.gaveUp(isCode: false, at: now)
                 endRenewal(id, at: now)
             }
-        case .renewalEnded(let id, let identityNews):
-            if let identityNews { spread(identityNews, at: now) }
+        case .renewalEnded(let id, let identityUpdate):
+            if let identityUpdate { spread(identityUpdate, at: now) }
             endRenewal(id, at: now)
         case .identity, .wakeGoesOn:
             break
@@ -162,12 +162,12 @@ extension EngineCore {
     mutating func renewed(_ id: CredentialID, _ answer: CheckAnswer, at now: WallTime) {
         guard let open = renewals.open[id] else { return }
         let name = open.due.provider
-        var trouble: Trouble?
-        if case .trouble(let kind) = answer { trouble = kind }
+        var failure: EffectFailure?
+        if case .failure(let kind) = answer { failure = kind }
         lanes[name]?.renewalEnded()
-        providerAnswered(name, .renewal(id), trouble: trouble, at: now)
-        if trouble == .misconfigured {
-            pause(name, reason: Trouble.misconfigured.code, at: now)
+        providerAnswered(name, .renewal(id), failure: failure, at: now)
+        if failure == .misconfigured {
+            pause(name, reason: EffectFailure.misconfigured.code, at: now)
         }
         let outcome = outcome(of: answer, for: open, at: now)
         let result: RenewalResult =
@@ -206,11 +206,11 @@ extension EngineCore {
             )
         case .dead: return .refused
         case .unknown: return failed(isInDoubt: true)
-        case .trouble(.sealBroken): return .unreadable
-        case .trouble(.lost), .trouble(.unusable): return failed(isInDoubt: true)
-        case .trouble(.vaultSealed), .trouble(.misconfigured), .trouble(.throttled),
-            .trouble(.unreachable), .trouble(.rejected), .trouble(.refused),
-            .trouble(.wrongEndpoint), .trouble(.keys), .trouble(.blocked):
+        case .failure(.sealBroken): return .unreadable
+        case .failure(.lost), .failure(.unusable): return failed(isInDoubt: true)
+        case .failure(.vaultSealed), .failure(.misconfigured), .failure(.throttled),
+            .failure(.unreachable), .failure(.rejected), .failure(.refused),
+            .failure(.wrongEndpoint), .failure(.keys), .failure(.blocked):
             return failed(isInDoubt: false)
         }
     }

@@ -48,7 +48,8 @@ extension EngineCore {
         guard mayFetch, window.count < Limits.windowMax + Limits.windowReserve else { return false }
         var most = Limits.windowMax + Limits.windowReserve
         if let name = loaded.request.lane {
-            guard let lane = lanes[name], lane.isTrusted, !around.pausedProviders.contains(name)
+            guard let lane = lanes[name], lane.isTrusted,
+                !environment.pausedProviders.contains(name)
             else { return false }
             most = lane.requestCountMax * 3 / 2
         }

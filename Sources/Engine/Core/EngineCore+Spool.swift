@@ -61,21 +61,21 @@ extension EngineCore {
 
 extension EngineCore {
     /// Whether nothing is revoked or purged because the clock is behind the ledger.
-    package var isClockBehind: Bool { around.isClockBehind }
+    package var isClockBehind: Bool { environment.isClockBehind }
 
     /// Sets what the clock must not be behind of: the newest time that the ledger has signed.
     package mutating func setClockFloor(_ floor: WallTime, at now: WallTime) {
         clockFloor = floor
         noteClock(at: now)
         // What was parked for it may be from before the last stop.
-        if !around.isClockBehind { wake(.clockBehind, at: now) }
+        if !environment.isClockBehind { wake(.clockBehind, at: now) }
     }
 
     /// Compares the clock with its floor, and wakes what waited for it.
     mutating func noteClock(at now: WallTime) {
         let isBehind = now < clockFloor
-        guard isBehind != around.isClockBehind else { return }
-        around.isClockBehind = isBehind
+        guard isBehind != environment.isClockBehind else { return }
+        environment.isClockBehind = isBehind
         if isBehind {
             actions.append(.report(.clockBehind))
             touchWindow(at: now)

@@ -15,7 +15,7 @@ extension EngineCore {
             // One whose provider is paused is parked with that reason, and leaves at once.
             let isFull =
                 loaded.request.lane.map {
-                    isClosed($0, at: now) && !around.pausedProviders.contains($0)
+                    isClosed($0, at: now) && !environment.pausedProviders.contains($0)
                 } ?? false
             if !isFull, window.count < Limits.windowMax {
                 admit([loaded], at: now)
@@ -46,7 +46,7 @@ extension EngineCore {
         }
     }
 
-    /// Takes requests that were asked for by id: an operation, news or a suspect waits for them.
+    /// Takes requests that were asked for by id: an operation, updates or a suspect waits for them.
     mutating func adoptLoaded(
         _ requests: [LoadedRequest],
         asked: [RequestID],
@@ -63,8 +63,8 @@ extension EngineCore {
                 retryLoad(id, by: read)
                 continue
             }
-            for news in waitingNews.removeValue(forKey: id) ?? [] {
-                learn(news, for: id, mayLeave: false, at: now)
+            for update in waitingUpdates.removeValue(forKey: id) ?? [] {
+                learn(update, for: id, mayLeave: false, at: now)
             }
             for (event, ticket) in waitingOperations.removeValue(forKey: id) ?? [] {
                 apply(event, to: id, ticket: ticket, mayLeave: false, at: now)
@@ -79,7 +79,7 @@ extension EngineCore {
             load([id])
             return
         }
-        waitingNews.removeValue(forKey: id)
+        waitingUpdates.removeValue(forKey: id)
         spoolGate.forget(id)
         suspects.removeAll { $0 == id }
         for (_, ticket) in waitingOperations.removeValue(forKey: id) ?? [] {
@@ -103,15 +103,15 @@ extension EngineCore {
         at now: WallTime
     ) {
         guard let index = window.index(forKey: id) else { return }
-        around.isGuardClosed = massDeletionGuard.isClosed(at: now)
-        around.spool = spoolGate.knowledge(
+        environment.isGuardClosed = massDeletionGuard.isClosed(at: now)
+        environment.spool = spoolGate.knowledge(
             of: id,
             window.values[index].loaded.userHash,
             at: now
         )
-        var moment = Moment(now: now, dice: dice)
-        let step = window.values[index].step(event, ticket, &moment, around)
-        dice = moment.dice
+        var context = StepContext(now: now, random: random)
+        let step = window.values[index].step(event, ticket, &context, environment)
+        random = context.random
         if let ticket, let refusal = step.refusal { reply(ticket, .refused(refusal)) }
         if step.beginsPurge, massDeletionGuard.purgeBegan(at: now) { overridesUsed += 1 }
         if let target = step.verification { enqueue(id, .verify, to: target) }
@@ -122,14 +122,14 @@ extension EngineCore {
         if mayLeave { evictIfIdle(id, at: now) }
     }
 
-    /// Gives an identity's news to the open requests of the user.
-    mutating func spread(_ news: IdentityNews, at now: WallTime) {
+    /// Gives an identity's updates to the open requests of the user.
+    mutating func spread(_ update: IdentityUpdate, at now: WallTime) {
         var missing: [RequestID] = []
-        for id in news.openRequests {
+        for id in update.openRequests {
             if window[id] != nil {
-                learn(news, for: id, at: now)
+                learn(update, for: id, at: now)
             } else {
-                waitingNews[id, default: []].append(news)
+                waitingUpdates[id, default: []].append(update)
                 missing.append(id)
             }
         }
@@ -137,13 +137,13 @@ extension EngineCore {
     }
 
     private mutating func learn(
-        _ news: IdentityNews,
+        _ update: IdentityUpdate,
         for id: RequestID,
         mayLeave: Bool = true,
         at now: WallTime
     ) {
-        window[id]?.loaded.credentials.merge(news.credentials) { _, new in new }
-        apply(.identityChanged(news.snapshot), to: id, ticket: nil, mayLeave: mayLeave, at: now)
+        window[id]?.loaded.credentials.merge(update.credentials) { _, new in new }
+        apply(.identityChanged(update.snapshot), to: id, ticket: nil, mayLeave: mayLeave, at: now)
     }
 
     mutating func operate(
@@ -237,13 +237,13 @@ extension EngineCore.Run {
     fileprivate mutating func step(
         _ event: RequestEvent,
         _ ticket: Ticket?,
-        _ moment: inout Moment,
-        _ around: Surroundings
+        _ context: inout StepContext,
+        _ environment: Environment
     ) -> RequestStep {
         var step = RequestStep()
         let hadBegunPurge = loaded.request.purgeStartedAt != nil
         do {
-            effects += try loaded.request.handle(event, &moment, around: around)
+            effects += try loaded.request.handle(event, &context, in: environment)
             if let ticket { tickets.append(ticket) }
         } catch {
             step.refusal = error

@@ -43,7 +43,7 @@ package struct EngineCore: Sendable {
     }
 
     var configuration: EngineConfiguration
-    var around: Surroundings
+    var environment: Environment
     var lanes: [ProviderName: ProviderLane] = [:]
     var targets: [TargetName: TargetQueue] = [:]
     var plans = PlanQueue()
@@ -53,7 +53,7 @@ package struct EngineCore: Sendable {
     var massDeletionGuard: MassDeletionGuard
     /// Purges that the override let pass and that no commit counts yet.
     var overridesUsed = 0
-    var dice: SeededGenerator
+    var random: SeededGenerator
 
     var window: [RequestID: Run] = [:]
     var dirty: [RequestID] = []
@@ -73,7 +73,7 @@ package struct EngineCore: Sendable {
     /// found.
     var suspects = Deque<RequestID>()
     var waitingOperations: [RequestID: [(RequestEvent, Ticket)]] = [:]
-    var waitingNews: [RequestID: [IdentityNews]] = [:]
+    var waitingUpdates: [RequestID: [IdentityUpdate]] = [:]
     /// The last read that was begun before a request left the window: it may show an older state of
     /// it.
     var leftAfterRead: [RequestID: ReadNumber] = [:]
@@ -121,30 +121,30 @@ package struct EngineCore: Sendable {
         seed: UInt64
     ) {
         self.configuration = configuration
-        around = Surroundings(
+        environment = Environment(
             providers: configuration.providers,
             pausedProviders: Set(pauses.providers.keys),
             pausedTargets: Set(pauses.targets.keys),
             isVaultOpen: isVaultOpen,
             withoutIdentities: configuration.withoutIdentities
         )
-        around.directory = configuration.directory
-        around.targets = configuration.targets
-        around.keySources = configuration.keySources
-        around.keyedTargetsToPark = configuration.keyedTargetsToPark
-        around.lastTargets = configuration.lastTargets
-        around.isApprovalRequired = configuration.approval == .required
-        around.holds = pauses.holds
+        environment.directory = configuration.directory
+        environment.targets = configuration.targets
+        environment.keySources = configuration.keySources
+        environment.keyedTargetsToPark = configuration.keyedTargetsToPark
+        environment.lastTargets = configuration.lastTargets
+        environment.isApprovalRequired = configuration.approval == .required
+        environment.holds = pauses.holds
         massDeletionGuard = MassDeletionGuard(purgesMax: configuration.purgesPerHourMax)
         (providerPauses, targetPauses) = (pauses.providers, pauses.targets)
         unfinishedWakes = pauses.unfinishedWakes
-        dice = SeededGenerator(seed: seed)
+        random = SeededGenerator(seed: seed)
         adoptLanes()
         adoptRenewals()
     }
 
     /// Lets nothing be revoked or purged until ``EngineInput/restraintLifted``; before the start.
-    package mutating func restrain() { around.isRestrained = true }
+    package mutating func restrain() { environment.isRestrained = true }
 
     /// Takes over what a restart found.
     ///
@@ -169,7 +169,7 @@ package struct EngineCore: Sendable {
         for (reason, id) in unfinishedWakes.sorted(by: { $0.value < $1.value }) {
             continueWake(reason, after: id, at: now)
         }
-        if around.isVaultOpen { wake(.vaultSealed, at: now) }
+        if environment.isVaultOpen { wake(.vaultSealed, at: now) }
         for loaded in exchanges {
             adopt(loaded, event: loaded.exchange.phase == .exchanging ? .restarted : nil, at: now)
         }
@@ -182,7 +182,7 @@ package struct EngineCore: Sendable {
     ///   - input: What happened.
     ///   - now: When.
     package mutating func handle(_ input: EngineInput, at now: WallTime) {
-        if around.isClockBehind { noteClock(at: now) }
+        if environment.isClockBehind { noteClock(at: now) }
         consume(input, at: now)
     }
 
@@ -199,8 +199,8 @@ package struct EngineCore: Sendable {
     /// When the core wants to be woken by ``EngineInput/timer`` if nothing else happens.
     package func wakeTime(after now: WallTime) -> WallTime? {
         var times = Array(exchangeRetries.values)
-        for (name, lane) in lanes where !around.pausedProviders.contains(name) && around.isVaultOpen
-        {
+        for (name, lane) in lanes
+        where !environment.pausedProviders.contains(name) && environment.isVaultOpen {
             if let chance = lane.nextChance(after: now) { times.append(chance) }
             if let opensAt = lane.opensAt, opensAt > now, skippedLanes.contains(name) {
                 times.append(opensAt)
@@ -208,7 +208,7 @@ package struct EngineCore: Sendable {
         }
         times += renewalTimes(after: now)
         if let patience = spoolGate.wakeTime(after: now) { times.append(patience) }
-        if around.isClockBehind { times.append(clockFloor) }
+        if environment.isClockBehind { times.append(clockFloor) }
         if let nextDueAt, !isFetching, mayFetch, hasRoom, reclocksUnderWay == 0 {
             times.append(nextDueAt)
         }
@@ -261,10 +261,10 @@ package struct EngineCore: Sendable {
             end(read)
         case .codes(let loaded):
             for exchange in loaded { adopt(exchange, event: nil, at: now) }
-        case .committed(let news):
-            commitEnded(news, at: now)
-        case .answered(let id, let event, let provider, let trouble):
-            providerAnswered(provider, .request(id), trouble: trouble, at: now)
+        case .committed(let update):
+            commitEnded(update, at: now)
+        case .answered(let id, let event, let provider, let failure):
+            providerAnswered(provider, .request(id), failure: failure, at: now)
             apply(comparingSubjects(event, of: id), to: id, ticket: nil, at: now)
             if let identity = event.identity {
                 release(identity, of: id, at: provider, now: now)
@@ -276,8 +276,8 @@ package struct EngineCore: Sendable {
             planEnded(id, result, at: now)
         case .exchanged(let id, let result):
             exchangeAnswered(id, result, at: now)
-        case .news(let news):
-            spread(news, at: now)
+        case .update(let update):
+            spread(update, at: now)
         case .spoolRead(let outcome):
             spoolRead(outcome, at: now)
         case .unsealed(let users):

@@ -55,8 +55,8 @@ package enum EngineInput: Sendable {
     case loaded(ReadNumber, [LoadedRequest], asked: [RequestID])
     /// Authorization codes that arrived or were open at start.
     case codes([LoadedExchange])
-    case committed([ChangeNews?])
-    case answered(RequestID, RequestEvent, ProviderName, Trouble?)
+    case committed([ChangeUpdate?])
+    case answered(RequestID, RequestEvent, ProviderName, EffectFailure?)
     case targetAnswered(TargetName, [(RequestID, RequestEvent)])
     /// The answer to ``EngineAction/plan(_:)``.
     case planned(RequestID, PlanResult)
@@ -67,7 +67,7 @@ package enum EngineInput: Sendable {
     case renewed(CredentialID, CheckAnswer)
     case operate(RequestID, RequestEvent, Ticket)
     /// The vault learned something outside the lane: a credential arrived or was forgotten.
-    case news(IdentityNews)
+    case update(IdentityUpdate)
     /// The answer to ``EngineAction/readSpool``.
     case spoolRead(SpoolReadOutcome)
     /// Users of whom a credential in the spool could not be sealed; replaces those of before.

@@ -61,8 +61,8 @@ struct ProviderLane: Sendable {
     private(set) var breaker = Breaker.closed(failures: 0)
     /// Who failed since the last answer.
     private(set) var failedCallers: Set<Caller> = []
-    /// ``Trouble/code`` of the last call; `nil` when it was answered as it should be.
-    private(set) var lastTrouble: String?
+    /// ``EffectFailure/code`` of the last call; `nil` when it was answered as it should be.
+    private(set) var lastFailure: String?
     /// Everybody who is due has failed: the next probe may be one of them.
     var mayRepeatProbe = false
     /// When a code may probe; codes do not live as long as the pause of an outage lasts.
@@ -159,7 +159,7 @@ struct ProviderLane: Sendable {
         return true
     }
 
-    /// Turns the slot into one of a call, which ``finished(_:trouble:at:)`` or
+    /// Turns the slot into one of a call, which ``finished(_:failure:at:)`` or
     /// ``gaveUp(isCode:at:)`` gives back.
     mutating func renewalEnded() {
         renewalsUnderWay -= 1
@@ -184,24 +184,25 @@ struct ProviderLane: Sendable {
     /// Gives a slot back and lets the breaker learn.
     ///
     /// - Returns: The pause when this very answer opened the breaker.
-    mutating func finished(_ caller: Caller, trouble: Trouble?, at now: WallTime) -> Duration? {
-        if let trouble, !trouble.wasAsked {
+    mutating func finished(_ caller: Caller, failure: EffectFailure?, at now: WallTime) -> Duration?
+    {
+        if let failure, !failure.wasAsked {
             gaveUp(isCode: caller.isCode, at: now)
             return nil
         }
         if caller.isCode { codesUnderWay -= 1 } else { callsUnderWay -= 1 }
-        guard let trouble, trouble.speaksAgainstProvider else {
+        guard let failure, failure.speaksAgainstProvider else {
             breaker = .closed(failures: 0)
             failedCallers = []
             mayRepeatProbe = false
-            lastTrouble = trouble?.code
+            lastFailure = failure?.code
             return nil
         }
-        lastTrouble = trouble.code
+        lastFailure = failure.code
         note(caller)
         switch breaker {
         case .closed
-        where failedCallers.count < Limits.breakerFailures && !trouble.concernsEverybody:
+        where failedCallers.count < Limits.breakerFailures && !failure.concernsEverybody:
             breaker = .closed(failures: failedCallers.count)
             return nil
         case .closed:
@@ -227,7 +228,7 @@ struct ProviderLane: Sendable {
         breaker = .closed(failures: 0)
         failedCallers = []
         mayRepeatProbe = false
-        lastTrouble = nil
+        lastFailure = nil
         return wasOpen
     }
 
@@ -321,7 +322,7 @@ struct ProviderLane: Sendable {
     }
 }
 
-extension Trouble {
+extension EffectFailure {
     /// Whether it tells that the provider as a whole is unwell, rather than one token.
     var speaksAgainstProvider: Bool {
         switch self {

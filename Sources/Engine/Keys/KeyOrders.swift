@@ -12,14 +12,14 @@ struct KeyOrders {
         /// Some id was stopped in the middle.
         var isHalted = false
         /// What decides the answer; the counts are those of the other ids then.
-        var trouble: Trouble?
+        var failure: EffectFailure?
 
         /// What the caller is told.
         ///
         /// - Parameter counts: What was done, now and before.
         /// - Returns: The worst of what the ids brought.
         func answer(_ counts: PurgeCounts) -> PurgeAnswer {
-            if let trouble { return .trouble(trouble) }
+            if let failure { return .failure(failure) }
             if isHalted { return .halted(counts) }
             if isStopped { return .stopped }
             return holds.isEmpty ? .done(counts) : .held(counts, under: holds)
@@ -35,15 +35,15 @@ struct KeyOrders {
         var places: [Int] = []
         /// Ids that others own, too.
         var keptCount = 0
-        var trouble: Trouble?
+        var failure: EffectFailure?
 
         /// No key led to anything.
-        var isEmpty: Bool { places.isEmpty && keptCount == 0 && trouble == nil }
+        var isEmpty: Bool { places.isEmpty && keptCount == 0 && failure == nil }
     }
 
     private struct Meaning: Hashable {
         let user: UserID
-        let fence: WallTime
+        let cutoff: WallTime
     }
 
     /// One for each id; an id that two requests share and nobody else owns is in it once.
@@ -75,9 +75,9 @@ struct KeyOrders {
         for (index, (order, answer)) in zip(orders, found).enumerated() {
             var entry = Entry()
             switch (answer, named) {
-            case (.trouble(let trouble), _): entry.trouble = trouble
-            case (.found(let ids), .trouble(let trouble)):
-                entry.trouble = ids.isEmpty ? nil : trouble
+            case (.failure(let failure), _): entry.failure = failure
+            case (.found(let ids), .failure(let failure)):
+                entry.failure = ids.isEmpty ? nil : failure
             case (.found(let ids), .named(let owned)):
                 for id in ids {
                     guard !owned.contains(id) else {
@@ -86,7 +86,7 @@ struct KeyOrders {
                     }
                     var part = part(of: order, id)
                     part.mark = mark(id)
-                    let meaning = Meaning(user: id, fence: part.fence)
+                    let meaning = Meaning(user: id, cutoff: part.cutoff)
                     if places[meaning] == nil {
                         places[meaning] = unique.count
                         firstOwners.append(index)
@@ -105,7 +105,7 @@ struct KeyOrders {
         var part = PurgeOrder(
             request: order.request,
             user: id,
-            fence: isShared ? .distantFuture : order.fence,
+            cutoff: isShared ? .distantFuture : order.cutoff,
             holds: order.holds,
             gate: order.gate
         )
@@ -144,7 +144,7 @@ struct KeyOrders {
     /// One answer for each order of the caller.
     func merged(_ answers: [PurgeAnswer]) -> [Purged] {
         entries.enumerated().map { index, entry in
-            var merged = Purged(trouble: entry.trouble)
+            var merged = Purged(failure: entry.failure)
             for place in entry.places {
                 let isCounted = firstOwners[place] == index
                 switch answers[place] {
@@ -158,8 +158,8 @@ struct KeyOrders {
                     merged.isHalted = true
                 case .stopped:
                     merged.isStopped = true
-                case .trouble(let trouble):
-                    merged.trouble = trouble.worse(than: merged.trouble)
+                case .failure(let failure):
+                    merged.failure = failure.worse(than: merged.failure)
                 }
             }
             if entry.isEmpty {
@@ -170,7 +170,7 @@ struct KeyOrders {
                         rowCount: 0
                     )
                 )
-            } else if isShared, entry.trouble == nil {
+            } else if isShared, entry.failure == nil {
                 merged.counts.entries.append(
                     PurgeCounts.Entry(
                         name: name.description,
@@ -187,7 +187,7 @@ struct KeyOrders {
     func merged(_ answers: [VerifyAnswer]) -> [VerifyAnswer] {
         entries.map { entry in
             guard !entry.isEmpty else { return .notLookedFor }
-            var trouble = entry.trouble
+            var failure = entry.failure
             var remaining = 0
             var isUnknown = false
             for place in entry.places {
@@ -195,20 +195,20 @@ struct KeyOrders {
                 case .clean: break
                 case .remaining(let count): remaining += count
                 case .notLookedFor: isUnknown = true
-                case .trouble(let other): trouble = other.worse(than: trouble)
+                case .failure(let other): failure = other.worse(than: failure)
                 }
             }
-            if let trouble { return .trouble(trouble) }
+            if let failure { return .failure(failure) }
             guard remaining == 0 else { return .remaining(remaining) }
             return isUnknown ? .notLookedFor : .clean
         }
     }
 
-    /// One trouble, if any, for each order of the caller.
-    func merged(_ troubles: [Trouble?]) -> [Trouble?] {
+    /// One failure, if any, for each order of the caller.
+    func merged(_ failures: [EffectFailure?]) -> [EffectFailure?] {
         entries.map { entry in
-            entry.places.reduce(entry.trouble) { worst, place in
-                troubles[place].map { $0.worse(than: worst) } ?? worst
+            entry.places.reduce(entry.failure) { worst, place in
+                failures[place].map { $0.worse(than: worst) } ?? worst
             }
         }
     }
@@ -241,15 +241,15 @@ extension PurgeCounts {
                 continue
             }
             entries[index].rowCount += entry.rowCount
-            entries[index].fencedCount += entry.fencedCount
+            entries[index].newerCount += entry.newerCount
         }
-        for copy in other.lingering { note(copy) }
+        for copy in other.residualCopies { note(copy) }
     }
 }
 
-extension Trouble {
+extension EffectFailure {
     /// What an operator has to mend comes before what passes by itself.
-    fileprivate func worse(than other: Trouble?) -> Trouble {
+    fileprivate func worse(than other: EffectFailure?) -> EffectFailure {
         guard let other, self != .misconfigured else { return self }
         return other
     }

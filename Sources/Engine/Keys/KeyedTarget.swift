@@ -8,7 +8,7 @@ import Synchronization
 /// it purged anything, so that neither the order of the targets nor a crash loses one.
 ///
 /// A shared id is used only once no row names it any more. That is asked after the user's own rows
-/// are gone (``Lifecycle/Surroundings/keySources``), so of several owners the one whose rows go
+/// are gone (``Lifecycle/Environment/keySources``), so of several owners the one whose rows go
 /// last always sees it: whoever asks after that finds no row, and has the id stored. Only the
 /// ids that fell to a request are its own to verify.
 package final class KeyedTarget: PurgeTarget {
@@ -56,7 +56,7 @@ package final class KeyedTarget: PurgeTarget {
     let origin: Origin
     private let store: any FoundKeyStore
     private let hasher: any KeyedHasher
-    /// What was done for a request before some other id of it met a trouble or was stopped.
+    /// What was done for a request before some other id of it met a failure or was stopped.
     private let carried = Mutex<[RequestID: PurgeCounts]>([:])
 
     /// - Parameters:
@@ -82,7 +82,7 @@ package final class KeyedTarget: PurgeTarget {
     /// Purges every id of every order that nobody else owns.
     package func purge(_ orders: [PurgeOrder]) async -> [PurgeAnswer] {
         let spread = await spread(orders, of: await ids(of: orders))
-        if let trouble = await take(spread) { return orders.map { _ in .trouble(trouble) } }
+        if let failure = await take(spread) { return orders.map { _ in .failure(failure) } }
         var answers: [PurgeAnswer] = []
         for batch in spread.batches { answers += await inner.purge(batch) }
         return zip(orders, spread.merged(answers)).map { order, answer in
@@ -110,14 +110,14 @@ package final class KeyedTarget: PurgeTarget {
         let spread: KeyOrders
         switch await planned(order) {
         case .success(let planned): spread = planned
-        case .failure(let failure): return .trouble(failure.trouble)
+        case .failure(let failure): return .failure(failure.failure)
         }
         var items = PlannedItems(isShared: origin.isShared)
         for order in spread.unique {
             switch await inner.plan(order) {
             case .items(let found): items.add(found)
             case .unknown: return .unknown
-            case .trouble(let trouble): return .trouble(trouble)
+            case .failure(let failure): return .failure(failure)
             }
         }
         let kept = spread.keptItems
@@ -148,7 +148,7 @@ package final class KeyedTarget: PurgeTarget {
     package func inspect() async -> TargetFindings { await inner.inspect() }
 
     /// Of the store itself.
-    package func misfits() async -> [String] { await inner.misfits() }
+    package func startupProblems() async -> [String] { await inner.startupProblems() }
 
     /// Asks the store itself.
     package func check(_ filter: RowFilter) async -> FilterAnswer { await inner.check(filter) }
@@ -163,9 +163,9 @@ package final class KeyedTarget: PurgeTarget {
 // MARK: - Ids
 
 extension KeyedTarget {
-    /// A trouble of looking for ids.
+    /// A failure of looking for ids.
     struct Failure: Error {
-        let trouble: Trouble
+        let failure: EffectFailure
     }
 
     /// The orders of every id.
@@ -181,10 +181,10 @@ extension KeyedTarget {
         guard !missing.isEmpty else { return found }
         // Where the source is no part of the request nothing was looked up for it yet; where no key
         // was found, the application may have put its row back since.
-        let troubles = await lookUp(missing.map { orders[$0] })
+        let failures = await lookUp(missing.map { orders[$0] })
         let again = await stored(missing.map { orders[$0] }, as: origin.name)
-        for (index, (trouble, answer)) in zip(missing, zip(troubles, again)) {
-            found[index] = trouble.map { .trouble($0) } ?? answer
+        for (index, (failure, answer)) in zip(missing, zip(failures, again)) {
+            found[index] = failure.map { .failure($0) } ?? answer
         }
         return found
     }
@@ -206,18 +206,18 @@ extension KeyedTarget {
     ///
     /// What others still own is theirs: were it looked for again after their deletion has begun, it
     /// would be taken for data that came back.
-    private func take(_ spread: KeyOrders) async -> Trouble? {
+    private func take(_ spread: KeyOrders) async -> EffectFailure? {
         guard origin.isShared else { return nil }
         let taken = spread.ids.map { FoundKeys(request: $0, name: takenName, ids: $1) }
         return taken.isEmpty ? nil : await store.add(taken)
     }
 
-    private func lookUp(_ orders: [PurgeOrder]) async -> [Trouble?] {
+    private func lookUp(_ orders: [PurgeOrder]) async -> [EffectFailure?] {
         guard let upstream = origin.upstream else { return await origin.source.find(orders) }
         let spread = await upstream.spread(orders, of: await upstream.ids(of: orders))
-        var troubles: [Trouble?] = []
-        for batch in spread.batches { troubles += await origin.source.find(batch) }
-        return spread.merged(troubles)
+        var failures: [EffectFailure?] = []
+        for batch in spread.batches { failures += await origin.source.find(batch) }
+        return spread.merged(failures)
     }
 
     private func named(
@@ -243,18 +243,18 @@ extension KeyedTarget {
         }
         // Those of rows that the source's purge has taken away by now are stored.
         let known = await stored([order], as: origin.name).first ?? nil
-        if case .trouble(let trouble) = known { return .failure(Failure(trouble: trouble)) }
+        if case .failure(let failure) = known { return .failure(Failure(failure: failure)) }
         var ids = Set(known?.ids ?? [])
         for answer in await origin.source.peek(origin.name.key, of: owners) {
             switch answer {
             case .found(let found): ids.formUnion(found)
-            case .trouble(let trouble): return .failure(Failure(trouble: trouble))
+            case .failure(let failure): return .failure(Failure(failure: failure))
             }
         }
         // In one order for each look, or an unchanged store would have another plan.
         let all = ids.sorted { $0.exposeText() < $1.exposeText() }
         let named = await named(all, besides: owners)
-        if case .trouble(let trouble) = named { return .failure(Failure(trouble: trouble)) }
+        if case .failure(let failure) = named { return .failure(Failure(failure: failure)) }
         return .success(
             KeyOrders([order], [.found(all)], named, origin: origin, mark: hasher.mark(of:))
         )
@@ -264,11 +264,11 @@ extension KeyedTarget {
 // MARK: - Counts
 
 extension KeyedTarget {
-    /// Keeps what was done beside a trouble or a stop for the try that ends it.
+    /// Keeps what was done beside a failure or a stop for the try that ends it.
     private func settle(_ merged: KeyOrders.Purged, of request: RequestID) -> PurgeAnswer {
         var counts = carried.withLock { $0.removeValue(forKey: request) } ?? PurgeCounts()
         counts.add(merged.counts)
-        let isTold = merged.trouble == nil && (merged.isHalted || !merged.isStopped)
+        let isTold = merged.failure == nil && (merged.isHalted || !merged.isStopped)
         if !isTold, !counts.entries.isEmpty {
             carried.withLock { carried in
                 // A receipt that counts too few is the least harm.
@@ -281,7 +281,7 @@ extension KeyedTarget {
 }
 
 extension KeysAnswer {
-    /// Empty beside a trouble.
+    /// Empty beside a failure.
     var ids: [UserID] {
         if case .found(let ids) = self { ids } else { [] }
     }

@@ -20,9 +20,9 @@ struct PlannedItems {
                 reason: item.reason,
                 count: item.count + (before?.count ?? 0),
                 isBounded: item.isBounded || before?.isBounded ?? false,
-                fencedCount: item.fencedCount + (before?.fencedCount ?? 0),
+                newerCount: item.newerCount + (before?.newerCount ?? 0),
                 undatedCount: isShared ? 0 : item.undatedCount + (before?.undatedCount ?? 0),
-                isUnfenced: !isShared && item.isUnfenced
+                hasNoTimestamps: !isShared && item.hasNoTimestamps
             )
             if let index { all[index] = sum } else { all.append(sum) }
         }

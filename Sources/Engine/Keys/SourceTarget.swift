@@ -35,9 +35,9 @@ package struct SourceTarget: PurgeTarget {
 
     /// Purges the orders whose ids are stored; the others are not touched.
     package func purge(_ orders: [PurgeOrder]) async -> [PurgeAnswer] {
-        let troubles = await find(orders)
-        let open = orders.indices.filter { troubles[$0] == nil }
-        var answers = troubles.map { PurgeAnswer.trouble($0 ?? .lost) }
+        let failures = await find(orders)
+        let open = orders.indices.filter { failures[$0] == nil }
+        var answers = failures.map { PurgeAnswer.failure($0 ?? .lost) }
         guard !open.isEmpty else { return answers }
         for (index, answer) in zip(open, await inner.purge(open.map { orders[$0] })) {
             answers[index] = answer
@@ -48,8 +48,8 @@ package struct SourceTarget: PurgeTarget {
     /// Finds the ids of users and stores them.
     ///
     /// - Returns: For each order why that failed; `nil` when its ids are stored.
-    func find(_ orders: [PurgeOrder]) async -> [Trouble?] {
-        var troubles = [Trouble?](repeating: nil, count: orders.count)
+    func find(_ orders: [PurgeOrder]) async -> [EffectFailure?] {
+        var failures = [EffectFailure?](repeating: nil, count: orders.count)
         var found: [FoundKeys] = []
         for key in keys {
             let name = KeyName(target: name, key: key)
@@ -64,15 +64,15 @@ package struct SourceTarget: PurgeTarget {
                             isOwn: !shared.contains(key)
                         )
                     )
-                case .trouble(let trouble):
-                    troubles[index] = troubles[index] ?? trouble
+                case .failure(let failure):
+                    failures[index] = failures[index] ?? failure
                 }
             }
         }
-        if !found.isEmpty, let trouble = await store.add(found) {
-            return orders.map { _ in trouble }
+        if !found.isEmpty, let failure = await store.add(found) {
+            return orders.map { _ in failure }
         }
-        return troubles
+        return failures
     }
 
     /// Reads the ids of users and stores nothing.
@@ -106,7 +106,7 @@ package struct SourceTarget: PurgeTarget {
     package func inspect() async -> TargetFindings { await inner.inspect() }
 
     /// Of the store itself.
-    package func misfits() async -> [String] { await inner.misfits() }
+    package func startupProblems() async -> [String] { await inner.startupProblems() }
 
     /// The store's own users: its ids are those of the application.
     package func users(

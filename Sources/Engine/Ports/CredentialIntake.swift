@@ -84,9 +84,9 @@ package struct StoredCredential: Hashable, Sendable {
     package let isSubjectFirstSeen: Bool
     /// For an authorization code that is not final yet.
     package let exchange: LoadedExchange?
-    package let news: IdentityNews
+    package let update: IdentityUpdate
     /// Identities of other users that share the subject and have an open request.
-    package let sharedNews: [IdentityNews]
+    package let sharedUpdate: [IdentityUpdate]
 
     package init(
         identity: IdentityID,
@@ -94,16 +94,16 @@ package struct StoredCredential: Hashable, Sendable {
         isDuplicate: Bool,
         isSubjectFirstSeen: Bool,
         exchange: LoadedExchange?,
-        news: IdentityNews,
-        sharedNews: [IdentityNews]
+        update: IdentityUpdate,
+        sharedUpdate: [IdentityUpdate]
     ) {
         self.identity = identity
         self.credential = credential
         self.isDuplicate = isDuplicate
         self.isSubjectFirstSeen = isSubjectFirstSeen
         self.exchange = exchange
-        self.news = news
-        self.sharedNews = sharedNews
+        self.update = update
+        self.sharedUpdate = sharedUpdate
     }
 }
 
@@ -112,7 +112,7 @@ package enum CredentialOutcome: Hashable, Sendable {
     case stored(StoredCredential)
     case rejected(CredentialRejectReason)
     /// Rejected too, and the identity remembers that the provider may honor it.
-    case refused(CredentialRejectReason, IdentityNews)
+    case refused(CredentialRejectReason, IdentityUpdate)
     /// The user has another data key by now: seal again under this one.
     case otherKey(WrappedKey)
     /// The user's data key was destroyed in the meantime: seal again under a new one.

@@ -58,7 +58,7 @@ package struct VaultError: Error, Hashable, Sendable, CustomStringConvertible {
 
 extension VaultError {
     /// What it means for a credential that was to be opened: only bits that do not fit burn it.
-    var trouble: Trouble {
+    var failure: EffectFailure {
         switch kind {
         case .broken: .sealBroken
         case .sealed, .unknownKey, .exhausted, .library: .vaultSealed

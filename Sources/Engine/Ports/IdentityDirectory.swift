@@ -20,7 +20,7 @@ package struct DirectoryLink: Sendable {
 package enum DirectoryAnswer: Sendable {
     /// Empty for a user whom the directory does not know: erased already, or never there.
     case links([DirectoryLink])
-    case trouble(Trouble)
+    case failure(EffectFailure)
 }
 
 /// The system that holds the users' accounts and knows at which providers each is linked.
@@ -36,5 +36,5 @@ package protocol IdentityDirectory: Sendable {
     /// Makes one harmless call that shows whether the directory is reachable and lets us look.
     ///
     /// - Returns: `nil` when all is well.
-    func diagnose() async -> Trouble?
+    func diagnose() async -> EffectFailure?
 }

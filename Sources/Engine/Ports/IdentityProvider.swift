@@ -90,7 +90,7 @@ package enum ExchangeAnswer: Sendable {
     /// The provider refuses the code for good (`invalid_grant`: expired, used, or another
     /// client's).
     case refused
-    case trouble(Trouble)
+    case failure(EffectFailure)
 }
 
 /// A fresh sign-in that a user made to prove who they are.
@@ -168,8 +168,8 @@ package struct SignInError: Error, Sendable, CustomStringConvertible {
 /// One identity provider: exchanges, checks and revokes credentials.
 ///
 /// No call throws: everything that can happen at a provider is an answer, and what is not
-/// understood is ``Lifecycle/Trouble``. A call is bounded in time by the adapter itself; a
-/// cancelled call answers `.trouble(.lost)` once anything was sent and `.trouble(.unreachable)`
+/// understood is ``Lifecycle/EffectFailure``. A call is bounded in time by the adapter itself; a
+/// cancelled call answers `.failure(.lost)` once anything was sent and `.failure(.unreachable)`
 /// before that.
 package protocol IdentityProvider: Sendable {
     var name: ProviderName { get }
@@ -205,7 +205,7 @@ package protocol IdentityProvider: Sendable {
     /// Makes one harmless call that shows whether the provider is reachable and accepts our set-up.
     ///
     /// - Returns: `nil` when all is well.
-    func diagnose() async -> Trouble?
+    func diagnose() async -> EffectFailure?
 
     /// Does the same, and says what answered, what it answered, and what to change.
     func problem() async -> ProviderProblem?
@@ -213,18 +213,18 @@ package protocol IdentityProvider: Sendable {
 
 /// What a look at a provider's set-up found.
 package struct ProviderProblem: Hashable, Sendable {
-    package let trouble: Trouble
+    package let failure: EffectFailure
     /// For an operator, without secrets; empty when there is nothing to add.
     package let text: String
 
-    package init(_ trouble: Trouble, _ text: String) {
-        self.trouble = trouble
+    package init(_ failure: EffectFailure, _ text: String) {
+        self.failure = failure
         self.text = text
     }
 
     /// The code, and what to do.
     package var finding: String {
-        text.isEmpty ? trouble.code : "\(trouble.code): \(text)"
+        text.isEmpty ? failure.code : "\(failure.code): \(text)"
     }
 }
 
@@ -235,7 +235,7 @@ extension IdentityProvider {
     /// Most providers do.
     package var issuesIDTokens: Bool { true }
 
-    /// Says what the kind of trouble lets an operator do.
+    /// Says what the kind of failure lets an operator do.
     package func problem() async -> ProviderProblem? {
         await diagnose().map { ProviderProblem($0, $0.advice(on: name)) }
     }
@@ -246,7 +246,7 @@ extension IdentityProvider {
     }
 }
 
-extension Trouble {
+extension EffectFailure {
     /// What to look at when a provider's own diagnosis says no more.
     package func advice(on provider: ProviderName) -> String {
         switch self {

@@ -18,14 +18,14 @@ package struct KeyName: Hashable, Sendable, CustomStringConvertible {
 package enum KeysAnswer: Hashable, Sendable {
     /// Each once.
     case found([UserID])
-    case trouble(Trouble)
+    case failure(EffectFailure)
 }
 
 /// What asking for the owners of ids brought.
 package enum OwnersAnswer: Hashable, Sendable {
     /// Those that some row names.
     case named(Set<UserID>)
-    case trouble(Trouble)
+    case failure(EffectFailure)
 }
 
 /// A store whose rows hold ids by which other stores know the user, or what the user shares.
@@ -35,7 +35,7 @@ package enum OwnersAnswer: Hashable, Sendable {
 package protocol KeySource: PurgeTarget {
     /// Reads which ids the rows of users name; changes nothing.
     ///
-    /// Rows behind the fence count as for a purge; a hold on rows does not hide them.
+    /// Rows behind the cutoff count as for a purge; a hold on rows does not hide them.
     ///
     /// - Parameters:
     ///   - key: The configured name of the ids.
@@ -48,7 +48,7 @@ package protocol KeySource: PurgeTarget {
     /// - Parameters:
     ///   - ids: The ids in question.
     ///   - key: The configured name of the ids.
-    ///   - orders: Whose rows are as good as gone, but for those behind the fence.
+    ///   - orders: Whose rows are as good as gone, but for those behind the cutoff.
     /// - Returns: The ids that other rows name.
     func named(
         _ ids: [UserID],
@@ -83,7 +83,7 @@ package protocol FoundKeyStore: Sendable {
     /// Storing no id also counts: it says that somebody looked.
     ///
     /// - Returns: Why nothing was stored; `nil` when all is durable.
-    func add(_ found: [FoundKeys]) async -> Trouble?
+    func add(_ found: [FoundKeys]) async -> EffectFailure?
 
     /// Opens what is stored.
     ///

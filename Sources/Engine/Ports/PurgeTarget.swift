@@ -1,11 +1,11 @@
 package import Lifecycle
 
-/// One user to purge from a target, and the fence that protects newer rows.
+/// One user to purge from a target, and the cutoff that protects newer rows.
 package struct PurgeOrder: Sendable {
     package let request: RequestID
     package let user: UserID
     /// Only rows not newer than this are touched: min(request's `created_at`, import time).
-    package let fence: WallTime
+    package let cutoff: WallTime
     /// The holds on rows of the target; the same for all orders of one call.
     ///
     /// A purge leaves those rows alone, and what must stay for them to stay.
@@ -24,13 +24,13 @@ package struct PurgeOrder: Sendable {
     package init(
         request: RequestID,
         user: UserID,
-        fence: WallTime,
+        cutoff: WallTime,
         holds: [TargetHold] = [],
         gate: PurgeGate? = nil
     ) {
         self.request = request
         self.user = user
-        self.fence = fence
+        self.cutoff = cutoff
         self.holds = holds
         self.gate = gate
     }
@@ -51,7 +51,7 @@ package enum FilterAnswer: Hashable, Sendable {
     case accepted
     /// Why not, for an operator; without personal data.
     case refused(String)
-    case trouble(Trouble)
+    case failure(EffectFailure)
 }
 
 /// One store of user data.
@@ -86,7 +86,7 @@ package protocol PurgeTarget: Sendable {
     func inspect() async -> TargetFindings
 
     /// The part of ``diagnose()`` that waiting does not mend: with it the target is paused.
-    func misfits() async -> [String]
+    func startupProblems() async -> [String]
 
     /// Goes through the user ids that the store has itself, and tells those that are wanted.
     ///
@@ -115,7 +115,7 @@ extension PurgeTarget {
     package func inspect() async -> TargetFindings { TargetFindings(problems: await diagnose()) }
 
     /// All of ``diagnose()``, for a store on this machine.
-    package func misfits() async -> [String] { await diagnose() }
+    package func startupProblems() async -> [String] { await diagnose() }
 
     /// Cannot tell.
     package func users(

@@ -135,7 +135,7 @@ package enum StateChange: Sendable {
     /// Indirect, as a change is handed on by many hands and two requests are much to copy.
     indirect case save(now: Request, was: Request, at: WallTime)
     /// Keeps what the re-checks of a deletion need that the same batch completes.
-    case openCase(OpenedCase)
+    case openRecheck(OpenedRecheck)
     /// The new phase of an exchange; a final one destroys the code's secret in the same commit, and
     /// makes open requests of the user due that may still revoke.
     case saveExchange(CodeExchange, at: WallTime)
@@ -174,20 +174,20 @@ package enum StateChange: Sendable {
 }
 
 /// What a change made known, once it is durable.
-package enum ChangeNews: Sendable {
-    case identity(IdentityNews)
+package enum ChangeUpdate: Sendable {
+    case identity(IdentityUpdate)
     /// The page was full: the wake goes on behind this request.
     case wakeGoesOn(ParkReason, after: RequestID)
     /// Tokens that were found dying, and whether there is another page.
     case renewalsTended(expiring: [ProviderName: Int], goesOn: Bool)
     /// The token as it is now; `nil` when it is not to be refreshed.
     case renewalBegun(CredentialID, SealedCredential?)
-    /// With the identity's news where the token is in doubt now.
-    case renewalEnded(CredentialID, IdentityNews?)
+    /// With the identity's updates where the token is in doubt now.
+    case renewalEnded(CredentialID, IdentityUpdate?)
 }
 
 /// What storing tokens made known about an identity.
-package struct IdentityNews: Hashable, Sendable {
+package struct IdentityUpdate: Hashable, Sendable {
     package let snapshot: IdentitySnapshot
     package let credentials: [CredentialID: SealedCredential]
     /// The open request of the user, if any.
@@ -303,7 +303,7 @@ package protocol StateStore: Sendable {
     /// Commits a batch.
     ///
     /// - Returns: For each change, what it made known, if anything: `tell`, `storeTokens`, `rotate`
-    ///   and a final `saveExchange` answer with the identity's news, a full page of `wake` with
+    ///   and a final `saveExchange` answer with the identity's updates, a full page of `wake` with
     ///   where it ended.
-    func commit(_ changes: [StateChange]) async throws -> [ChangeNews?]
+    func commit(_ changes: [StateChange]) async throws -> [ChangeUpdate?]
 }

@@ -6,5 +6,5 @@ package enum UsersAnswer: Sendable {
     case found([UserID])
     /// The store cannot list whose data it holds; why, for an operator.
     case unknown(String)
-    case trouble(Trouble)
+    case failure(EffectFailure)
 }

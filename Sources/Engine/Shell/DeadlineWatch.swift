@@ -14,7 +14,7 @@ package struct DeadlineRow: Hashable, Sendable {
 /// Warns before the statutory deadline of a request and alarms after it, once each per run.
 package struct DeadlineWatch: Sendable {
     /// What there is to say about a request.
-    package enum Notice: Hashable, Sendable {
+    package enum Warning: Hashable, Sendable {
         case near
         case passed
     }
@@ -22,7 +22,7 @@ package struct DeadlineWatch: Sendable {
     /// Once an hour is often enough for a clock of weeks, and costs nothing.
     static let period = Duration.seconds(3600)
     /// How long before the deadline the warning comes.
-    static let notice = Duration.seconds(7 * 86_400)
+    static let warning = Duration.seconds(7 * 86_400)
     /// The most requests told about at once; the journal is no list.
     static let rowsMax = 500
     /// The most requests looked at: what was told already hides no other until there are so many.
@@ -30,17 +30,17 @@ package struct DeadlineWatch: Sendable {
 
     private let clock: any EngineClock
     private let deadlines: @Sendable (WallTime, Int) async throws -> [DeadlineRow]
-    private let report: @Sendable (Notice, RequestID) -> Void
+    private let report: @Sendable (Warning, RequestID) -> Void
 
     /// - Parameters:
     ///   - clock: Wall time, and the pause between two looks.
     ///   - deadlines: Open requests whose deadline is not after a time, the most urgent first, at
     ///     most so many.
-    ///   - report: Hears each notice.
+    ///   - report: Hears each warning.
     package init(
         clock: any EngineClock,
         deadlines: @escaping @Sendable (WallTime, Int) async throws -> [DeadlineRow],
-        report: @escaping @Sendable (Notice, RequestID) -> Void
+        report: @escaping @Sendable (Warning, RequestID) -> Void
     ) {
         self.clock = clock
         self.deadlines = deadlines
@@ -51,17 +51,17 @@ package struct DeadlineWatch: Sendable {
     ///
     /// - Throws: `CancellationError`, or what the store throws.
     package func run() async throws {
-        var told: [RequestID: Notice] = [:]
+        var told: [RequestID: Warning] = [:]
         while true {
             let now = clock.now()
             let limit = min(told.count + Self.rowsMax, Self.lookMax)
-            let rows = try await deadlines(now + Self.notice, limit)
+            let rows = try await deadlines(now + Self.warning, limit)
             let open = Set(rows.map(\.request))
             told = told.filter { open.contains($0.key) }
-            let news = rows.filter { told[$0.request] != $0.notice(at: now) }
-            for row in news.prefix(Self.rowsMax) {
-                told[row.request] = row.notice(at: now)
-                report(row.notice(at: now), row.request)
+            let update = rows.filter { told[$0.request] != $0.warning(at: now) }
+            for row in update.prefix(Self.rowsMax) {
+                told[row.request] = row.warning(at: now)
+                report(row.warning(at: now), row.request)
             }
             try await clock.sleep(until: now + Self.period)
         }
@@ -69,7 +69,7 @@ package struct DeadlineWatch: Sendable {
 }
 
 extension DeadlineRow {
-    fileprivate func notice(at now: WallTime) -> DeadlineWatch.Notice {
+    fileprivate func warning(at now: WallTime) -> DeadlineWatch.Warning {
         deadlineAt <= now ? .passed : .near
     }
 }

@@ -11,7 +11,7 @@ extension DeletionEngine {
     ) async {
         let (directory, providers) = adapters.withLock { ($0.directory, $0.providers) }
         guard let directory, directory.name == name else {
-            answer(id, .trouble(.misconfigured), from: name)
+            answer(id, .failure(.misconfigured), from: name)
             return
         }
         switch await directory.links(of: user) {
@@ -19,14 +19,14 @@ extension DeletionEngine {
             let matcher = LinkMatcher(opener: opener, providers: providers)
             let found = matcher.identities(of: links, among: known, makeIdentity: newIdentity)
             answer(id, .found(found), from: name)
-        case .trouble(let trouble): answer(id, .trouble(trouble), from: name)
+        case .failure(let failure): answer(id, .failure(failure), from: name)
         }
     }
 
     private func answer(_ id: RequestID, _ answer: LookupAnswer, from name: ProviderName) {
-        var trouble: Trouble?
-        if case .trouble(let known) = answer { trouble = known }
-        post(.answered(id, .lookedUp(answer), name, trouble))
+        var failure: EffectFailure?
+        if case .failure(let known) = answer { failure = known }
+        post(.answered(id, .lookedUp(answer), name, failure))
     }
 
     private func newIdentity() -> IdentityID {

@@ -11,7 +11,7 @@ package struct EnginePorts: Sendable {
     /// Random bytes that bind a sealed value to its row.
     package let makeRowNonce: @Sendable () -> [UInt8]
     /// `nil` when completed deletions are not looked at again.
-    package let cases: (any CaseOpener)?
+    package let cases: (any RecheckOpener)?
     /// `nil` when there is no spool.
     package let spool: (any SpoolReader)?
 
@@ -22,7 +22,7 @@ package struct EnginePorts: Sendable {
         observer: any EngineObserver,
         clock: any EngineClock,
         makeRowNonce: @escaping @Sendable () -> [UInt8],
-        cases: (any CaseOpener)? = nil,
+        cases: (any RecheckOpener)? = nil,
         spool: (any SpoolReader)? = nil
     ) {
         self.store = store
@@ -241,7 +241,7 @@ extension DeletionEngine {
         switch action {
         case .commit(let changes):
             let erasures = erasures(in: changes)
-            add(to: &group) { try await self.commit(changes + self.openCases(of: erasures)) }
+            add(to: &group) { try await self.commit(changes + self.openRechecks(of: erasures)) }
         case .fetchDue(let read, let limit, let excluded, let laneLimits):
             add(to: &group) {
                 let due = try await self.ports.store.dueRequests(
@@ -335,33 +335,33 @@ extension DeletionEngine {
         _ sealed: SealedCredential
     ) async throws {
         let provider = adapters.withLock { $0.providers[name] }
-        let desk = RotationDesk(ports, opener, of: sealed) { self.post(.news($0)) }
+        let service = RotationService(ports, opener, of: sealed) { self.post(.update($0)) }
         switch effect {
         case .check(let identity, let credential):
-            let answer = await ask(provider, sealed, desk.keeper) {
+            let answer = await ask(provider, sealed, service.keeper) {
                 await $0.check($1)
             } failed: {
-                .trouble($0)
+                .failure($0)
             }
-            post(.answered(id, .checked(identity, credential, answer), name, answer.trouble))
+            post(.answered(id, .checked(identity, credential, answer), name, answer.failure))
         case .revoke(let identity, let credential):
-            let answer = await ask(provider, sealed, desk.keeper) {
+            let answer = await ask(provider, sealed, service.keeper) {
                 await $0.revoke($1)
             } failed: {
-                .trouble($0)
+                .failure($0)
             }
-            post(.answered(id, .revoked(identity, credential, answer), name, answer.trouble))
+            post(.answered(id, .revoked(identity, credential, answer), name, answer.failure))
         case .confirm(let identity, let credential):
-            let answer = await ask(provider, sealed, desk.keeper) {
+            let answer = await ask(provider, sealed, service.keeper) {
                 await $0.check($1)
             } failed: {
-                .trouble($0)
+                .failure($0)
             }
-            post(.answered(id, .confirmed(identity, credential, answer), name, answer.trouble))
+            post(.answered(id, .confirmed(identity, credential, answer), name, answer.failure))
         case .lookUp, .plan, .purge, .verify, .pauseProvider, .pauseTarget, .announce:
             preconditionFailure("only provider effects are calls")
         }
-        try desk.check()
+        try service.check()
     }
 
     private func ask<Answer: Sendable>(
@@ -369,7 +369,7 @@ extension DeletionEngine {
         _ sealed: SealedCredential,
         _ keeper: TokenKeeper? = nil,
         _ body: (any IdentityProvider, OpenCredential) async -> Answer,
-        failed: (Trouble) -> Answer
+        failed: (EffectFailure) -> Answer
     ) async -> Answer {
         guard let provider else { return failed(.misconfigured) }
         do {
@@ -377,20 +377,20 @@ extension DeletionEngine {
             credential.keeper = keeper
             return await body(provider, credential)
         } catch {
-            return failed(error.trouble)
+            return failed(error.failure)
         }
     }
 
     private func renew(_ sealed: SealedCredential) async throws {
         let provider = adapters.withLock { $0.providers[sealed.provider] }
-        let desk = RotationDesk(ports, opener, of: sealed) { self.post(.news($0)) }
-        let answer = await ask(provider, sealed, desk.keeper) {
+        let service = RotationService(ports, opener, of: sealed) { self.post(.update($0)) }
+        let answer = await ask(provider, sealed, service.keeper) {
             await $0.renew($1)
         } failed: {
-            .trouble($0)
+            .failure($0)
         }
         post(.renewed(sealed.id, answer))
-        try desk.check()
+        try service.check()
     }
 
     private func exchange(_ loaded: LoadedExchange) async {
@@ -399,7 +399,7 @@ extension DeletionEngine {
         let answer = await ask(provider, loaded.credential) {
             await $0.exchange($1)
         } failed: {
-            .trouble($0)
+            .failure($0)
         }
         post(.exchanged(loaded.exchange.credential, result(of: answer, for: loaded)))
     }
@@ -410,12 +410,12 @@ extension DeletionEngine {
             do {
                 return try opener.seal(tokens, from: loaded.credential, at: ports.clock.now())
             } catch {
-                return ExchangeResult(event: .trouble(.sealBroken))
+                return ExchangeResult(event: .failure(.sealBroken))
             }
         case .refused:
             return ExchangeResult(event: .refused)
-        case .trouble(let trouble):
-            return ExchangeResult(event: .trouble(trouble))
+        case .failure(let failure):
+            return ExchangeResult(event: .failure(failure))
         }
     }
 
@@ -424,27 +424,27 @@ extension DeletionEngine {
         _ name: TargetName,
         _ orders: [PurgeOrder]
     ) async {
-        let answers = await target?.purge(orders) ?? orders.map { _ in .trouble(.misconfigured) }
+        let answers = await target?.purge(orders) ?? orders.map { _ in .failure(.misconfigured) }
         let events = zip(orders, answers).map { ($0.request, RequestEvent.purged(name, $1)) }
         post(.targetAnswered(name, Array(events)))
     }
 
     private func verify(_ name: TargetName, _ orders: [PurgeOrder]) async {
         let target = adapters.withLock { $0.targets[name] }
-        let answers = await target?.verify(orders) ?? orders.map { _ in .trouble(.misconfigured) }
+        let answers = await target?.verify(orders) ?? orders.map { _ in .failure(.misconfigured) }
         let events = zip(orders, answers).map { ($0.request, RequestEvent.verified(name, $1)) }
         post(.targetAnswered(name, Array(events)))
     }
 }
 
 extension CheckAnswer {
-    fileprivate var trouble: Trouble? {
-        if case .trouble(let trouble) = self { trouble } else { nil }
+    fileprivate var failure: EffectFailure? {
+        if case .failure(let failure) = self { failure } else { nil }
     }
 }
 
 extension RevokeAnswer {
-    fileprivate var trouble: Trouble? {
-        if case .trouble(let trouble) = self { trouble } else { nil }
+    fileprivate var failure: EffectFailure? {
+        if case .failure(let failure) = self { failure } else { nil }
     }
 }

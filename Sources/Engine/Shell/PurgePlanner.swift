@@ -59,10 +59,10 @@ package struct PurgePlanner: Sendable {
                 parts.append(part)
                 continue
             }
-            switch await targets[name]?.plan(order.order) ?? .trouble(.misconfigured) {
+            switch await targets[name]?.plan(order.order) ?? .failure(.misconfigured) {
             case .items(let items): parts.append(source.part(of: part(name, items)))
             case .unknown: parts.append(source.part(of: part(name, nil)))
-            case .trouble(let trouble): return .trouble(name, trouble)
+            case .failure(let failure): return .failure(name, failure)
             }
         }
         let text = PurgePlan.canonicalText(of: order.links, parts, user: order.userHash)

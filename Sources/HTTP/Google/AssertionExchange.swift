@@ -6,7 +6,7 @@ struct AssertionExchange: Sendable {
     /// What one exchange brought.
     enum Result: Sendable {
         case fetched(ServiceAccountToken)
-        case failed(Trouble)
+        case failed(EffectFailure)
     }
 
     /// Google accepts one hour at most, counted from `iat`; its tokens live as long.
@@ -18,8 +18,8 @@ struct AssertionExchange: Sendable {
     /// wrong.
     static let replies = ReplyTable([
         ReplyRow(200, .tokens, .honoured),
-        ReplyRow(400...401, .member("error", .isPresent), .trouble(.misconfigured)),
-        ReplyRow(403, .member("error", .isPresent), .trouble(.misconfigured)),
+        ReplyRow(400...401, .member("error", .isPresent), .failure(.misconfigured)),
+        ReplyRow(403, .member("error", .isPresent), .failure(.misconfigured)),
     ])
 
     let endpoint: RemoteEndpoint
@@ -37,9 +37,9 @@ struct AssertionExchange: Sendable {
         form.add("assertion", assertion)
         let outcome = await client.send(RemoteRequest(endpoint, .form(form)))
         let reading = Self.replies.read(outcome, now: now())
-        if case .trouble(let trouble) = reading.meaning {
+        if case .failure(let failure) = reading.meaning {
             // The account is refused here, not one of its users.
-            return .failed(trouble == .rejected ? .unusable : trouble)
+            return .failed(failure == .rejected ? .unusable : failure)
         }
         guard let grant = reading.grant else { return .failed(.unusable) }
         return .fetched(

@@ -26,10 +26,10 @@ package struct GoogleClient: Sendable {
         let token: Secret
         switch await tokens.token() {
         case .token(let found): token = found
-        case .trouble(let trouble): return ReplyReading(meaning: .trouble(trouble))
+        case .failure(let failure): return ReplyReading(meaning: .failure(failure))
         }
         guard let authorization = Authorization.bearer(token) else {
-            return ReplyReading(meaning: .trouble(.misconfigured))
+            return ReplyReading(meaning: .failure(.misconfigured))
         }
         var request = request
         request.authorization = authorization
@@ -38,8 +38,8 @@ package struct GoogleClient: Sendable {
         guard case .reply(let reply) = outcome, reply.status == 401 else { return reading }
         tokens.reject(token)
         // About the account's token, and no user's.
-        return reading.meaning == .trouble(.rejected)
-            ? ReplyReading(meaning: .trouble(.unusable)) : reading
+        return reading.meaning == .failure(.rejected)
+            ? ReplyReading(meaning: .failure(.unusable)) : reading
     }
 
     /// Closes all connections; must be called before the client is released.
@@ -58,9 +58,9 @@ package struct GoogleClient: Sendable {
         ReplyRow(
             403,
             .member("error.errors.0.reason", .text(quotaReasons)),
-            .trouble(.throttled(retryAfter: nil))
+            .failure(.throttled(retryAfter: nil))
         ),
-        ReplyRow(403, .member("error", .isPresent), .trouble(.misconfigured)),
+        ReplyRow(403, .member("error", .isPresent), .failure(.misconfigured)),
     ]
 
     private static let quotaReasons: Set<String> = [

@@ -6,7 +6,7 @@ extension IdentityToolkit {
     package enum Listing: Sendable {
         /// Ids in no order that is documented; `next` is `nil` behind the last one.
         case page([UserID], next: Secret?)
-        case trouble(Trouble)
+        case failure(EffectFailure)
     }
 
     /// Accounts of a page: the most that `accounts:batchGet` gives.
@@ -40,8 +40,8 @@ extension IdentityToolkit {
             Self.replies(alsoNone: false)
         )
         switch reading.meaning {
-        case .trouble(let trouble): return .trouble(trouble)
-        case .refused, .unclear: return .trouble(.unusable)
+        case .failure(let failure): return .failure(failure)
+        case .refused, .unclear: return .failure(.unusable)
         case .honoured: return Self.found(user, in: reading.json)
         }
     }
@@ -60,17 +60,17 @@ extension IdentityToolkit {
         request.query = query
         let reading = await client.call(request, Self.replies(alsoNone: false))
         switch reading.meaning {
-        case .trouble(let trouble): return .trouble(trouble)
-        case .refused, .unclear: return .trouble(.unusable)
+        case .failure(let failure): return .failure(failure)
+        case .refused, .unclear: return .failure(.unusable)
         case .honoured: break
         }
         // The last page may have a token, too; what that leads to is empty (firebase-tools,
         // `accountExporter.ts`).
         guard let users = reading.json?["users"] else { return .page([], next: nil) }
-        guard let list = users.array else { return .trouble(.unusable) }
+        guard let list = users.array else { return .failure(.unusable) }
         var ids: [UserID] = []
         for user in list {
-            guard let id = user["localId"]?.string else { return .trouble(.unusable) }
+            guard let id = user["localId"]?.string else { return .failure(.unusable) }
             // One that no request can name was never erased.
             if let id = UserID(id) { ids.append(id) }
         }
@@ -81,25 +81,25 @@ extension IdentityToolkit {
     /// Asks the query for an account that cannot be.
     ///
     /// - Returns: `nil` when all is well.
-    package func diagnoseQuery() async -> Trouble? {
+    package func diagnoseQuery() async -> EffectFailure? {
         guard let nobody = Self.nobody else { return nil }
-        if case .trouble(let trouble) = await query(nobody) { return trouble }
+        if case .failure(let failure) = await query(nobody) { return failure }
         return nil
     }
 
     private static func found(_ user: UserID, in answer: JSONValue?) -> Found {
         var accounts: [JSONValue] = []
         if let list = answer?["userInfo"] {
-            guard let list = list.array else { return .trouble(.unusable) }
+            guard let list = list.array else { return .failure(.unusable) }
             accounts = list
         }
         if let count = answer?["recordsCount"] {
-            guard count.string == String(accounts.count) else { return .trouble(.unusable) }
+            guard count.string == String(accounts.count) else { return .failure(.unusable) }
         }
         guard let first = accounts.first else { return .none }
         guard accounts.count == 1, let account = FirebaseAccount(first),
             UserID(account.id) == user
-        else { return .trouble(.unusable) }
+        else { return .failure(.unusable) }
         return .account(account)
     }
 }

@@ -33,7 +33,7 @@ package struct IdentityToolkit: Sendable {
         case account(FirebaseAccount)
         /// There is no such account, or not any more.
         case none
-        case trouble(Trouble)
+        case failure(EffectFailure)
     }
 
     /// What changing or deleting an account brought.
@@ -41,7 +41,7 @@ package struct IdentityToolkit: Sendable {
         case done
         /// There is no such account, or not any more.
         case none
-        case trouble(Trouble)
+        case failure(EffectFailure)
     }
 
     /// What a token must be good for; nothing narrower covers deletion.
@@ -90,16 +90,16 @@ package struct IdentityToolkit: Sendable {
             Self.replies(alsoNone: false)
         )
         switch reading.meaning {
-        case .trouble(let trouble): return .trouble(trouble)
-        case .refused, .unclear: return .trouble(.unusable)
+        case .failure(let failure): return .failure(failure)
+        case .refused, .unclear: return .failure(.unusable)
         case .honoured: break
         }
         guard let users = reading.json?["users"] else { return .none }
-        guard let list = users.array, list.count <= 1 else { return .trouble(.unusable) }
+        guard let list = users.array, list.count <= 1 else { return .failure(.unusable) }
         guard let first = list.first else { return .none }
         // An account that was not asked for says nothing about the one that was.
         guard let account = FirebaseAccount(first), UserID(account.id) == user else {
-            return .trouble(.unusable)
+            return .failure(.unusable)
         }
         return .account(account)
     }
@@ -123,9 +123,9 @@ package struct IdentityToolkit: Sendable {
     /// Asks for an account that cannot be: a harmless call that needs the same permission.
     ///
     /// - Returns: `nil` when all is well.
-    package func diagnose() async -> Trouble? {
+    package func diagnose() async -> EffectFailure? {
         guard let nobody = Self.nobody else { return nil }
-        if case .trouble(let trouble) = await find(nobody) { return trouble }
+        if case .failure(let failure) = await find(nobody) { return failure }
         return nil
     }
 
@@ -138,8 +138,8 @@ package struct IdentityToolkit: Sendable {
         case .honoured: return .done
         case .refused: return .none
         // There is no token of the user that could be refused.
-        case .unclear, .trouble(.rejected): return .trouble(.unusable)
-        case .trouble(let trouble): return .trouble(trouble)
+        case .unclear, .failure(.rejected): return .failure(.unusable)
+        case .failure(let failure): return .failure(failure)
         }
     }
 
@@ -160,10 +160,10 @@ package struct IdentityToolkit: Sendable {
                 ReplyRow(
                     400,
                     .member("error.message", .prefix(projectWords)),
-                    .trouble(.misconfigured)
+                    .failure(.misconfigured)
                 ),
-                ReplyRow(404, .member("error", .isPresent), .trouble(.misconfigured)),
-                ReplyRow(501, .member("error", .isPresent), .trouble(.misconfigured)),
+                ReplyRow(404, .member("error", .isPresent), .failure(.misconfigured)),
+                ReplyRow(501, .member("error", .isPresent), .failure(.misconfigured)),
             ]
         )
     }

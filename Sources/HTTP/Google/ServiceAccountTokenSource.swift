@@ -13,7 +13,7 @@ package final class ServiceAccountTokenSource: Sendable {
     /// What asking for a token brought.
     package enum Answer: Sendable {
         case token(Secret)
-        case trouble(Trouble)
+        case failure(EffectFailure)
     }
 
     /// A token is replaced this long before it runs out; longer than any call may take.
@@ -60,8 +60,8 @@ package final class ServiceAccountTokenSource: Sendable {
         book = FetchedValue(lifetime: AssertionExchange.lifetime, now: now) {
             switch await exchange.fetch() {
             case .fetched(let token): return token
-            case .failed(let trouble):
-                notes.note(trouble)
+            case .failed(let failure):
+                notes.note(failure)
                 return nil
             }
         }
@@ -91,7 +91,7 @@ package final class ServiceAccountTokenSource: Sendable {
         {
             return .token(known.secret)
         }
-        return .trouble(notes.trouble)
+        return .failure(notes.failure)
     }
 
     /// Notes that an interface refused a token before its time, so that another one is fetched.
@@ -107,16 +107,16 @@ struct ServiceAccountToken: Sendable {
 /// What a failed fetch left behind, for those who waited for it.
 private final class FetchNotes: Sendable {
     private struct Notes {
-        var trouble = Trouble.unreachable
+        var failure = EffectFailure.unreachable
         var rejected: Secret?
     }
 
     private let notes = Mutex(Notes())
 
-    var trouble: Trouble { notes.withLock { $0.trouble } }
+    var failure: EffectFailure { notes.withLock { $0.failure } }
     var rejected: Secret? { notes.withLock { $0.rejected } }
 
-    func note(_ trouble: Trouble) { notes.withLock { $0.trouble = trouble } }
+    func note(_ failure: EffectFailure) { notes.withLock { $0.failure = failure } }
 
     func reject(_ token: Secret) { notes.withLock { $0.rejected = token } }
 }

@@ -3,10 +3,10 @@ package import Lifecycle
 /// One JSON object of a program or service of the operator's own, or why there is none.
 package enum ObjectReply: Sendable {
     case answer(JSONValue)
-    case trouble(Trouble)
+    case failure(EffectFailure)
 }
 
-extension Trouble {
+extension EffectFailure {
     /// What the member `outcome` means where it is none of an operation's own; the same words for
     /// every program and service of the operator's own.
     package init(ofObject json: JSONValue) {

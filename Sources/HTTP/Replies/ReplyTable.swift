@@ -9,7 +9,7 @@ package enum ReplyMeaning: Hashable, Sendable {
     /// The provider calls the request malformed, or of a kind that it does not take; what that says
     /// depends on the call.
     case unclear
-    case trouble(Trouble)
+    case failure(EffectFailure)
 }
 
 /// One documented answer.
@@ -69,8 +69,8 @@ package struct ReplyTable: Sendable {
 
     /// RFC 6585 §4 and RFC 9110 §15.6.4; the wait is read from the answer.
     private static let common = [
-        ReplyRow(429, .anything, .trouble(.throttled(retryAfter: nil))),
-        ReplyRow(503, .anything, .trouble(.throttled(retryAfter: nil))),
+        ReplyRow(429, .anything, .failure(.throttled(retryAfter: nil))),
+        ReplyRow(503, .anything, .failure(.throttled(retryAfter: nil))),
     ]
 
     /// Classifies how a call ended.
@@ -81,27 +81,27 @@ package struct ReplyTable: Sendable {
     /// - Returns: The meaning, and what else the answer holds.
     package func read(_ outcome: RemoteOutcome, now: WallTime) -> ReplyReading {
         switch outcome {
-        case .unsent: return ReplyReading(meaning: .trouble(.unreachable))
-        case .lost: return ReplyReading(meaning: .trouble(.lost))
-        case .oversized: return ReplyReading(meaning: .trouble(.unusable))
+        case .unsent: return ReplyReading(meaning: .failure(.unreachable))
+        case .lost: return ReplyReading(meaning: .failure(.lost))
+        case .oversized: return ReplyReading(meaning: .failure(.unusable))
         case .reply(let reply):
             let body = ReplyBody(reply, alsoJSON: otherJSON)
             let row = rows.first { $0.statuses.contains(reply.status) && body.has($0.shape) }
             guard let row else {
                 var reading = ReplyReading(
-                    meaning: .trouble(Self.trouble(of: reply, body, now: now))
+                    meaning: .failure(Self.failure(of: reply, body, now: now))
                 )
                 reading.isVague = (200...299).contains(reply.status) && body.has(.noPage)
                 reading.refusal = ReplyRefusal(reply, body)
                 return reading
             }
-            if case .trouble(.throttled) = row.meaning {
+            if case .failure(.throttled) = row.meaning {
                 let wait = reply.retryAfter.flatMap { RetryAfter.duration($0, now: now) }
-                return ReplyReading(meaning: .trouble(.throttled(retryAfter: wait)))
+                return ReplyReading(meaning: .failure(.throttled(retryAfter: wait)))
             }
             var reading = ReplyReading(meaning: row.meaning, grant: body.grant, json: body.json)
             switch row.meaning {
-            case .unclear, .trouble: reading.refusal = ReplyRefusal(reply, body)
+            case .unclear, .failure: reading.refusal = ReplyRefusal(reply, body)
             case .honoured, .refused: break
             }
             return reading
@@ -113,8 +113,11 @@ package struct ReplyTable: Sendable {
     /// These statuses say that this one call is at fault (RFC 9110 §15.5): the token or the user
     /// that it names. A page is a proxy's, and 401 without a word is about us. GitHub asks for a
     /// pause with 403 and `Retry-After`.
-    private static func trouble(of reply: RemoteReply, _ body: ReplyBody, now: WallTime) -> Trouble
-    {
+    private static func failure(
+        of reply: RemoteReply,
+        _ body: ReplyBody,
+        now: WallTime
+    ) -> EffectFailure {
         let isAboutCall =
             [400, 403, 404, 409, 410, 422].contains(reply.status)
             || reply.status == 401 && body.json != nil

@@ -77,8 +77,8 @@ package final class AppleProvider: ConnectedProvider {
 
     /// Exchanges an authorization code, once.
     package func exchange(_ code: OpenCredential) async -> ExchangeAnswer {
-        guard code.kind == .authorizationCode else { return .trouble(.unusable) }
-        guard var form = form(for: code.clientID) else { return .trouble(.misconfigured) }
+        guard code.kind == .authorizationCode else { return .failure(.unusable) }
+        guard var form = form(for: code.clientID) else { return .failure(.misconfigured) }
         form.add("grant_type", "authorization_code")
         form.add("code", code.secret)
         if let redirectURI = code.redirectURI { form.add("redirect_uri", redirectURI) }
@@ -86,7 +86,7 @@ package final class AppleProvider: ConnectedProvider {
         let reading = await ask(tokenEndpoint, AppleReplies.token, form)
         switch reading.meaning {
         case .honoured:
-            guard let grant = reading.grant else { return .trouble(.unusable) }
+            guard let grant = reading.grant else { return .failure(.unusable) }
             return .exchanged(
                 ExchangedTokens(
                     refreshToken: grant.refreshToken,
@@ -97,14 +97,14 @@ package final class AppleProvider: ConnectedProvider {
             )
         case .refused: return .refused
         // Malformed for Apple: it may or may not have looked at the code.
-        case .unclear: return .trouble(.rejected)
-        case .trouble(.misconfigured) where code.redirectURI != nil:
+        case .unclear: return .failure(.rejected)
+        case .failure(.misconfigured) where code.redirectURI != nil:
             // Apple also says `invalid_client` for a redirect URI that does not match (TN3107). One
             // application's typo must not pause the provider for all: ask whether the client itself
             // works.
             let isClientFine = await probe(code.clientID) == nil
-            return isClientFine ? .refused : .trouble(.misconfigured)
-        case .trouble(let trouble): return .trouble(trouble)
+            return isClientFine ? .refused : .failure(.misconfigured)
+        case .failure(let failure): return .failure(failure)
         }
     }
 
@@ -116,13 +116,13 @@ package final class AppleProvider: ConnectedProvider {
     /// Apple has understood a refresh request of the same client in this process; before that it
     /// means nothing.
     package func check(_ credential: OpenCredential) async -> CheckAnswer {
-        guard credential.kind == .refreshToken else { return .trouble(.unusable) }
+        guard credential.kind == .refreshToken else { return .failure(.unusable) }
         return await search.check(credential) { await ask(about: $0) }
     }
 
     private func ask(about credential: OpenCredential) async -> CheckAnswer {
         let clientID = credential.clientID
-        guard var form = form(for: clientID) else { return .trouble(.misconfigured) }
+        guard var form = form(for: clientID) else { return .failure(.misconfigured) }
         form.add("grant_type", "refresh_token")
         form.add("refresh_token", credential.secret)
         switch await ask(tokenEndpoint, AppleReplies.token, form).meaning {
@@ -133,8 +133,8 @@ package final class AppleProvider: ConnectedProvider {
             noteUnderstood(clientID)
             return .dead
         case .unclear:
-            return understood.withLock { $0.contains(clientID) } ? .dead : .trouble(.rejected)
-        case .trouble(let trouble): return .trouble(trouble)
+            return understood.withLock { $0.contains(clientID) } ? .dead : .failure(.rejected)
+        case .failure(let failure): return .failure(failure)
         }
     }
 
@@ -145,7 +145,7 @@ package final class AppleProvider: ConnectedProvider {
             return await search.revoke(credential) {
                 await send($0, hint: credential.kind.rawValue)
             }
-        case .authorizationCode, .idToken: return .trouble(.unusable)
+        case .authorizationCode, .idToken: return .failure(.unusable)
         }
     }
 
@@ -156,15 +156,15 @@ package final class AppleProvider: ConnectedProvider {
             judge.noteHonored()
             return .success
         // The table of this endpoint has no such rows.
-        case .refused, .unclear: return .trouble(.unusable)
-        case .trouble(.rejected):
-            guard let refusal = reading.refusal else { return .trouble(.rejected) }
-            return .trouble(
+        case .refused, .unclear: return .failure(.unusable)
+        case .failure(.rejected):
+            guard let refusal = reading.refusal else { return .failure(.rejected) }
+            return .failure(
                 await judge.judge(refusal, or: .rejected) {
                     await ask(toRevoke: RefusalJudge.madeUp, of: credential.clientID, hint: hint)
                 }
             )
-        case .trouble(let trouble): return .trouble(trouble)
+        case .failure(let failure): return .failure(failure)
         }
     }
 
@@ -174,7 +174,7 @@ package final class AppleProvider: ConnectedProvider {
         hint: String
     ) async -> ReplyReading {
         guard var form = form(for: clientID) else {
-            return ReplyReading(meaning: .trouble(.misconfigured))
+            return ReplyReading(meaning: .failure(.misconfigured))
         }
         form.add("token", token)
         form.add("token_type_hint", hint)
@@ -201,7 +201,7 @@ package final class AppleProvider: ConnectedProvider {
     ///
     /// Apple authenticates the client first: a wrong key, team or client id is `invalid_client`,
     /// and `invalid_grant` says that all three are right.
-    package func diagnose() async -> Trouble? {
+    package func diagnose() async -> EffectFailure? {
         switch await http.send(RemoteRequest(keysEndpoint)) {
         case .unsent: return .unreachable
         case .lost: return .lost
@@ -212,7 +212,7 @@ package final class AppleProvider: ConnectedProvider {
             }
         }
         for clientID in clientIDs {
-            if let trouble = await probe(clientID) { return trouble }
+            if let failure = await probe(clientID) { return failure }
         }
         return nil
     }
@@ -241,14 +241,14 @@ package final class AppleProvider: ConnectedProvider {
         table.read(await http.send(RemoteRequest(endpoint, .form(form))), now: now())
     }
 
-    private func probe(_ clientID: String) async -> Trouble? {
+    private func probe(_ clientID: String) async -> EffectFailure? {
         guard var form = form(for: clientID) else { return .misconfigured }
         form.add("grant_type", "authorization_code")
         form.add("code", "expunged-self-check")
         switch await ask(tokenEndpoint, AppleReplies.token, form).meaning {
         case .refused: return nil
         case .honoured, .unclear: return .unusable
-        case .trouble(let trouble): return trouble
+        case .failure(let failure): return failure
         }
     }
 

@@ -17,12 +17,12 @@ enum AppleReplies {
         ReplyRow(200, .tokens, .honoured),
         ReplyRow(400, .error(["invalid_grant"]), .refused),
         ReplyRow(400, .error(["invalid_request"]), .unclear),
-        ReplyRow(400...401, .error(configurationErrors), .trouble(.misconfigured)),
+        ReplyRow(400...401, .error(configurationErrors), .failure(.misconfigured)),
     ])
 
     /// `POST /auth/revoke`: the empty body is the evidence, so its content type does not matter.
     static let revoke = ReplyTable([
         ReplyRow(200, .empty, .honoured),
-        ReplyRow(400...401, .error(configurationErrors), .trouble(.misconfigured)),
+        ReplyRow(400...401, .error(configurationErrors), .failure(.misconfigured)),
     ])
 }

@@ -14,11 +14,11 @@ enum CommandAnswers {
                 subject: secret(json["subject"])
             )
             guard tokens.refreshToken != nil || tokens.accessToken != nil else {
-                return .trouble(.unusable)
+                return .failure(.unusable)
             }
             return .exchanged(tokens)
         case "refused": return .refused
-        default: return .trouble(trouble(json))
+        default: return .failure(failure(json))
         }
     }
 
@@ -27,7 +27,7 @@ enum CommandAnswers {
         switch json["outcome"]?.string {
         case "live": (.live, secret(json["refresh_token"]))
         case "dead": (.dead, nil)
-        default: (.trouble(trouble(json)), nil)
+        default: (.failure(failure(json)), nil)
         }
     }
 
@@ -38,17 +38,17 @@ enum CommandAnswers {
         case "grant_gone": .grantGone
         case "unfit": .unfit
         case "user_only": .userOnly
-        default: .trouble(trouble(json))
+        default: .failure(failure(json))
         }
     }
 
-    static func diagnose(_ json: JSONValue) -> Trouble? {
-        json["outcome"]?.string == "ok" ? nil : Trouble(ofObject: json)
+    static func diagnose(_ json: JSONValue) -> EffectFailure? {
+        json["outcome"]?.string == "ok" ? nil : EffectFailure(ofObject: json)
     }
 
     /// What every operation can answer; a refusal may carry the provider's own status and code.
-    private static func trouble(_ json: JSONValue) -> Trouble {
-        guard json["outcome"]?.string == "rejected" else { return Trouble(ofObject: json) }
+    private static func failure(_ json: JSONValue) -> EffectFailure {
+        guard json["outcome"]?.string == "rejected" else { return EffectFailure(ofObject: json) }
         let status = json["status"]?.number.flatMap { Int(exactly: $0) }
         return .refused(
             Refusal(

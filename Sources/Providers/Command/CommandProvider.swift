@@ -58,7 +58,7 @@ package final class CommandProvider: ConnectedProvider {
     package func exchange(_ code: OpenCredential) async -> ExchangeAnswer {
         switch await ask("exchange", code) {
         case .answer(let json): CommandAnswers.exchange(json)
-        case .trouble(let trouble): .trouble(trouble)
+        case .failure(let failure): .failure(failure)
         }
     }
 
@@ -68,8 +68,8 @@ package final class CommandProvider: ConnectedProvider {
         case .answer(let json):
             let (answer, rotated) = CommandAnswers.check(json)
             guard let rotated else { return answer }
-            return await credential.keeper?.keep(rotated) ?? false ? answer : .trouble(.lost)
-        case .trouble(let trouble): return .trouble(trouble)
+            return await credential.keeper?.keep(rotated) ?? false ? answer : .failure(.lost)
+        case .failure(let failure): return .failure(failure)
         }
     }
 
@@ -77,7 +77,7 @@ package final class CommandProvider: ConnectedProvider {
     package func revoke(_ credential: OpenCredential) async -> RevokeAnswer {
         switch await ask("revoke", credential) {
         case .answer(let json): CommandAnswers.revoke(json)
-        case .trouble(let trouble): .trouble(trouble)
+        case .failure(let failure): .failure(failure)
         }
     }
 
@@ -90,12 +90,12 @@ package final class CommandProvider: ConnectedProvider {
     }
 
     /// Has the program look at its own set-up.
-    package func diagnose() async -> Trouble? {
+    package func diagnose() async -> EffectFailure? {
         var request = JSONBody()
         begin(&request, "diagnose")
         switch await runner.run(request) {
         case .answer(let json): return CommandAnswers.diagnose(json)
-        case .trouble(let trouble): return trouble
+        case .failure(let failure): return failure
         }
     }
 
@@ -107,7 +107,7 @@ package final class CommandProvider: ConnectedProvider {
 
     private func ask(_ operation: String, _ credential: OpenCredential) async -> ObjectReply {
         guard settings.clientIDs.contains(credential.clientID) else {
-            return .trouble(.misconfigured)
+            return .failure(.misconfigured)
         }
         var request = JSONBody()
         begin(&request, operation)

@@ -81,8 +81,8 @@ package final class FacebookProvider: ConnectedProvider {
 
     /// Exchanges an authorization code, and asks whose token it brought.
     package func exchange(_ code: OpenCredential) async -> ExchangeAnswer {
-        guard code.kind == .authorizationCode else { return .trouble(.unusable) }
-        guard code.clientID == appID else { return .trouble(.misconfigured) }
+        guard code.kind == .authorizationCode else { return .failure(.unusable) }
+        guard code.clientID == appID else { return .failure(.misconfigured) }
         var query = FormBody()
         query.add("client_id", appID)
         query.add("client_secret", appSecret)
@@ -94,7 +94,7 @@ package final class FacebookProvider: ConnectedProvider {
         let reading = FacebookReplies.token.read(await http.send(request), now: now())
         switch reading.meaning {
         case .honoured:
-            guard let grant = reading.grant else { return .trouble(.unusable) }
+            guard let grant = reading.grant else { return .failure(.unusable) }
             // The code is spent: tokens are kept whether or not their owner can be learned.
             let owner = await inspect(grant.accessToken)
             return .exchanged(
@@ -105,32 +105,32 @@ package final class FacebookProvider: ConnectedProvider {
                     subject: owner.subject
                 )
             )
-        case .refused, .unclear: return .trouble(.unusable)
-        case .trouble(let trouble): return .trouble(trouble)
+        case .refused, .unclear: return .failure(.unusable)
+        case .failure(let failure): return .failure(failure)
         }
     }
 
     /// Asks whether an access token is live (`debug_token`).
     package func check(_ credential: OpenCredential) async -> CheckAnswer {
-        guard credential.kind == .accessToken else { return .trouble(.unusable) }
-        guard credential.clientID == appID else { return .trouble(.misconfigured) }
+        guard credential.kind == .accessToken else { return .failure(.unusable) }
+        guard credential.clientID == appID else { return .failure(.misconfigured) }
         let owner = await inspect(credential.secret)
-        if let trouble = owner.trouble { return .trouble(trouble) }
+        if let failure = owner.failure { return .failure(failure) }
         return owner.isLive ? .live : .dead
     }
 
     /// Removes the app for the user that a credential belongs to.
     package func revoke(_ credential: OpenCredential) async -> RevokeAnswer {
-        guard credential.clientID == appID else { return .trouble(.misconfigured) }
+        guard credential.clientID == appID else { return .failure(.misconfigured) }
         switch credential.kind {
         case .idToken: return await uninstall(credential.secret)
-        case .authorizationCode: return .trouble(.unusable)
+        case .authorizationCode: return .failure(.unusable)
         case .accessToken, .refreshToken: break
         }
         var subject = credential.subject
         if subject == nil {
             let owner = await inspect(credential.secret)
-            if let trouble = owner.trouble { return .trouble(trouble) }
+            if let failure = owner.failure { return .failure(failure) }
             subject = owner.subject
         }
         // App-scoped ids are numbers; anything else would be another path.
@@ -147,9 +147,9 @@ package final class FacebookProvider: ConnectedProvider {
     }
 
     /// Has Facebook look at the app's own token.
-    package func diagnose() async -> Trouble? {
+    package func diagnose() async -> EffectFailure? {
         let owner = await inspect(appToken)
-        return owner.trouble ?? (owner.isLive ? nil : .misconfigured)
+        return owner.failure ?? (owner.isLive ? nil : .misconfigured)
     }
 
     private func removeApp(from id: String) async -> RevokeAnswer {
@@ -162,17 +162,17 @@ package final class FacebookProvider: ConnectedProvider {
         case .honoured: return .success
         case .refused: return await confirmGone(id, wasNotInstalled: true)
         case .unclear: return await confirmGone(id, wasNotInstalled: false)
-        case .trouble(let trouble) where trouble == .rejected || trouble == .unusable:
+        case .failure(let failure) where failure == .rejected || failure == .unusable:
             // A wrong secret and a strange user look alike here; our own token tells them apart.
             switch await diagnose() {
-            case .misconfigured?: return .trouble(.misconfigured)
-            case nil where trouble == .rejected:
+            case .misconfigured?: return .failure(.misconfigured)
+            case nil where failure == .rejected:
                 // The same host honors our own token: this user is refused.
                 guard let refusal = reading.refusal, !refusal.isForeign else { fallthrough }
-                return .trouble(.refused(refusal.refusal))
-            case nil, .some: return .trouble(trouble)
+                return .failure(.refused(refusal.refusal))
+            case nil, .some: return .failure(failure)
             }
-        case .trouble(let trouble): return .trouble(trouble)
+        case .failure(let failure): return .failure(failure)
         }
     }
 
@@ -187,10 +187,10 @@ package final class FacebookProvider: ConnectedProvider {
         switch reading.meaning {
         case .honoured:
             let isEmpty = reading.json?["data"]?.array?.isEmpty ?? false
-            return isEmpty ? .grantGone : .trouble(.rejected)
-        case .unclear: return wasNotInstalled ? .grantGone : .trouble(.rejected)
-        case .refused: return .trouble(.rejected)
-        case .trouble(let trouble): return .trouble(trouble)
+            return isEmpty ? .grantGone : .failure(.rejected)
+        case .unclear: return wasNotInstalled ? .grantGone : .failure(.rejected)
+        case .refused: return .failure(.rejected)
+        case .failure(let failure): return .failure(failure)
         }
     }
 
@@ -204,8 +204,8 @@ package final class FacebookProvider: ConnectedProvider {
         let request = RemoteRequest(uninstallEndpoint, .form(form))
         switch FacebookReplies.uninstall.read(await http.send(request), now: now()).meaning {
         case .honoured: return .success
-        case .refused, .unclear: return .trouble(.unusable)
-        case .trouble(let trouble): return .trouble(trouble)
+        case .refused, .unclear: return .failure(.unusable)
+        case .failure(let failure): return .failure(failure)
         }
     }
 
@@ -213,7 +213,7 @@ package final class FacebookProvider: ConnectedProvider {
     private struct Inspection {
         var isLive = false
         var subject: Secret?
-        var trouble: Trouble?
+        var failure: EffectFailure?
     }
 
     private func inspect(_ token: Secret) async -> Inspection {
@@ -225,15 +225,15 @@ package final class FacebookProvider: ConnectedProvider {
         switch reading.meaning {
         case .honoured:
             guard let data = reading.json?["data"], Self.text(data["app_id"]) == appID else {
-                return Inspection(trouble: .rejected)
+                return Inspection(failure: .rejected)
             }
             return Inspection(
                 isLive: data["is_valid"]?.bool == true,
                 subject: Self.text(data["user_id"]).map { Secret($0) }
             )
-        case .refused: return Inspection(trouble: .misconfigured)
-        case .unclear: return Inspection(trouble: .unusable)
-        case .trouble(let trouble): return Inspection(trouble: trouble)
+        case .refused: return Inspection(failure: .misconfigured)
+        case .unclear: return Inspection(failure: .unusable)
+        case .failure(let failure): return Inspection(failure: failure)
         }
     }
 

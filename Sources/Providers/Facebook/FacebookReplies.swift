@@ -11,7 +11,7 @@ enum FacebookReplies {
     private static let later = ReplyRow(
         400...599,
         .member("error.code", .number([1, 2, 4, 17, 341, 368])),
-        .trouble(.throttled(retryAfter: nil))
+        .failure(.throttled(retryAfter: nil))
     )
 
     /// An access token error, "the app is not installed".

@@ -32,14 +32,14 @@ package struct FirebaseDirectory: IdentityDirectory {
     /// Looks the account up.
     package func links(of user: UserID) async -> DirectoryAnswer {
         switch await accounts.find(user) {
-        case .trouble(let trouble): .trouble(trouble)
+        case .failure(let failure): .failure(failure)
         case .none: .links([])
         case .account(let account): .links(links(of: account))
         }
     }
 
     /// Looks up an account that cannot be.
-    package func diagnose() async -> Trouble? { await accounts.diagnose() }
+    package func diagnose() async -> EffectFailure? { await accounts.diagnose() }
 
     private func links(of account: FirebaseAccount) -> [DirectoryLink] {
         guard !account.links.isEmpty else {

@@ -81,8 +81,8 @@ package final class GitHubProvider: ConnectedProvider {
 
     /// Exchanges an authorization code, and asks whose token it brought.
     package func exchange(_ code: OpenCredential) async -> ExchangeAnswer {
-        guard code.kind == .authorizationCode else { return .trouble(.unusable) }
-        guard code.clientID == clientID else { return .trouble(.misconfigured) }
+        guard code.kind == .authorizationCode else { return .failure(.unusable) }
+        guard code.clientID == clientID else { return .failure(.misconfigured) }
         var form = clientForm()
         form.add("code", code.secret)
         if let redirectURI = code.redirectURI { form.add("redirect_uri", redirectURI) }
@@ -90,7 +90,7 @@ package final class GitHubProvider: ConnectedProvider {
         let reading = await askForTokens(form, GitHubReplies.code)
         switch reading.meaning {
         case .honoured:
-            guard let grant = reading.grant else { return .trouble(.unusable) }
+            guard let grant = reading.grant else { return .failure(.unusable) }
             return .exchanged(
                 ExchangedTokens(
                     refreshToken: grant.refreshToken,
@@ -100,35 +100,35 @@ package final class GitHubProvider: ConnectedProvider {
                 )
             )
         case .refused: return .refused
-        case .unclear: return .trouble(.rejected)
-        case .trouble(let trouble): return .trouble(trouble)
+        case .unclear: return .failure(.rejected)
+        case .failure(let failure): return .failure(failure)
         }
     }
 
     /// Asks whether a token is live; a refresh token is rotated by that.
     package func check(_ credential: OpenCredential) async -> CheckAnswer {
-        guard credential.clientID == clientID else { return .trouble(.misconfigured) }
+        guard credential.clientID == clientID else { return .failure(.misconfigured) }
         switch credential.kind {
         case .refreshToken:
             switch await refresh(credential) {
             case .token: return .live
             case .dead: return .dead
-            case .trouble(let trouble): return .trouble(trouble)
+            case .failure(let failure): return .failure(failure)
             }
         case .accessToken:
             switch await ask(checkEndpoint, credential.secret, GitHubReplies.token).meaning {
             case .honoured: return .live
-            case .unclear: return await probe().map { .trouble($0) } ?? .dead
-            case .refused: return .trouble(.unusable)
-            case .trouble(let trouble): return .trouble(trouble)
+            case .unclear: return await probe().map { .failure($0) } ?? .dead
+            case .refused: return .failure(.unusable)
+            case .failure(let failure): return .failure(failure)
             }
-        case .authorizationCode, .idToken: return .trouble(.unusable)
+        case .authorizationCode, .idToken: return .failure(.unusable)
         }
     }
 
     /// Deletes the user's grant for the client.
     package func revoke(_ credential: OpenCredential) async -> RevokeAnswer {
-        guard credential.clientID == clientID else { return .trouble(.misconfigured) }
+        guard credential.clientID == clientID else { return .failure(.misconfigured) }
         switch credential.kind {
         case .accessToken:
             return await deleteGrant(credential.secret, isFresh: false)
@@ -136,9 +136,9 @@ package final class GitHubProvider: ConnectedProvider {
             switch await refresh(credential) {
             case .token(let accessToken): return await deleteGrant(accessToken, isFresh: true)
             case .dead: return .alreadyInvalid
-            case .trouble(let trouble): return .trouble(trouble)
+            case .failure(let failure): return .failure(failure)
             }
-        case .authorizationCode, .idToken: return .trouble(.unusable)
+        case .authorizationCode, .idToken: return .failure(.unusable)
         }
     }
 
@@ -153,8 +153,8 @@ package final class GitHubProvider: ConnectedProvider {
     /// Asks about a code that cannot exist: only wrong client credentials are not told so.
     ///
     /// And about such a token, which no other server says that it did not find.
-    package func diagnose() async -> Trouble? {
-        if let trouble = await probe() { return trouble }
+    package func diagnose() async -> EffectFailure? {
+        if let failure = await probe() { return failure }
         let reading = await ask(grantEndpoint, RefusalJudge.madeUp, GitHubReplies.grant)
         guard reading.meaning != .unclear, let refusal = reading.refusal, refusal.isForeign else {
             return nil
@@ -170,13 +170,13 @@ package final class GitHubProvider: ConnectedProvider {
             return .success
         case .unclear:
             // A token that was issued a moment ago is not gone.
-            if isFresh { return .trouble(.rejected) }
-            return await probe().map { .trouble($0) } ?? .alreadyInvalid
-        case .refused: return .trouble(.unusable)
-        case .trouble(.rejected):
-            guard let refusal = reading.refusal else { return .trouble(.rejected) }
-            return .trouble(await judge.judge(refusal, or: .rejected) { await control() })
-        case .trouble(let trouble): return .trouble(trouble)
+            if isFresh { return .failure(.rejected) }
+            return await probe().map { .failure($0) } ?? .alreadyInvalid
+        case .refused: return .failure(.unusable)
+        case .failure(.rejected):
+            guard let refusal = reading.refusal else { return .failure(.rejected) }
+            return .failure(await judge.judge(refusal, or: .rejected) { await control() })
+        case .failure(let failure): return .failure(failure)
         }
     }
 
@@ -185,18 +185,18 @@ package final class GitHubProvider: ConnectedProvider {
     private func control() async -> ReplyReading {
         let reading = await ask(grantEndpoint, RefusalJudge.madeUp, GitHubReplies.grant)
         guard reading.meaning == .unclear else { return reading }
-        return ReplyReading(meaning: await probe().map { .trouble($0) } ?? .refused)
+        return ReplyReading(meaning: await probe().map { .failure($0) } ?? .refused)
     }
 
     private enum Refreshed {
         case token(Secret)
         case dead
-        case trouble(Trouble)
+        case failure(EffectFailure)
     }
 
     /// "Refreshing user access tokens": the old refresh token and its access token end with it.
     private func refresh(_ credential: OpenCredential) async -> Refreshed {
-        guard let keeper = credential.keeper else { return .trouble(.unusable) }
+        guard let keeper = credential.keeper else { return .failure(.unusable) }
         var form = clientForm()
         form.add("grant_type", "refresh_token")
         form.add("refresh_token", credential.secret)
@@ -204,23 +204,23 @@ package final class GitHubProvider: ConnectedProvider {
         switch reading.meaning {
         case .honoured:
             guard let grant = reading.grant, let next = grant.refreshToken else {
-                return .trouble(.unusable)
+                return .failure(.unusable)
             }
-            return await keeper.keep(next) ? .token(grant.accessToken) : .trouble(.lost)
+            return await keeper.keep(next) ? .token(grant.accessToken) : .failure(.lost)
         case .refused: return .dead
-        case .unclear: return .trouble(.rejected)
-        case .trouble(let trouble): return .trouble(trouble)
+        case .unclear: return .failure(.rejected)
+        case .failure(let failure): return .failure(failure)
         }
     }
 
     /// `nil` when GitHub took the client's credentials just now.
-    private func probe() async -> Trouble? {
+    private func probe() async -> EffectFailure? {
         var form = clientForm()
         form.add("code", "expunged-self-check")
         switch await askForTokens(form, GitHubReplies.code).meaning {
         case .refused: return nil
         case .honoured, .unclear: return .unusable
-        case .trouble(let trouble): return trouble
+        case .failure(let failure): return failure
         }
     }
 
@@ -254,7 +254,7 @@ package final class GitHubProvider: ConnectedProvider {
         _ table: ReplyTable
     ) async -> ReplyReading {
         guard var request = RemoteRequest(endpoint, filling: [Secret(clientID)]) else {
-            return ReplyReading(meaning: .trouble(.misconfigured))
+            return ReplyReading(meaning: .failure(.misconfigured))
         }
         var body = JSONBody()
         body.add("access_token", accessToken)

@@ -3,7 +3,7 @@ import Lifecycle
 
 /// What GitHub's endpoints answer, one table each.
 ///
-/// Sources: docs.github.com, "REST API endpoints for OAuth authorizations", "Troubleshooting OAuth
+/// Sources: docs.github.com, "REST API endpoints for OAuth authorizations", "Failureshooting OAuth
 /// app access token request errors", "Refreshing user access tokens".
 enum GitHubReplies {
     /// `POST /login/oauth/access_token` with a code.
@@ -53,7 +53,7 @@ enum GitHubReplies {
     private static let client = ReplyRow(
         200...401,
         .error(["incorrect_client_credentials", "unsupported_grant_type"]),
-        .trouble(.misconfigured)
+        .failure(.misconfigured)
     )
 
     /// "Rate limits for the REST API": both limits answer 403 or 429, without `Retry-After` too.
@@ -63,13 +63,13 @@ enum GitHubReplies {
             "message",
             .prefix(["API rate limit exceeded", "You have exceeded a secondary rate limit"])
         ),
-        .trouble(.throttled(retryAfter: nil))
+        .failure(.throttled(retryAfter: nil))
     )
 
     /// Basic authentication with a wrong client secret.
     private static let badCredentials = ReplyRow(
         401,
         .member("message", .text(["Bad credentials"])),
-        .trouble(.misconfigured)
+        .failure(.misconfigured)
     )
 }

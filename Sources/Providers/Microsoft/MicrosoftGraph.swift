@@ -12,7 +12,7 @@ struct MicrosoftGraph: Sendable {
 
     /// One answer of Graph that ends the sequence.
     private struct Stop: Error {
-        let trouble: Trouble
+        let failure: EffectFailure
     }
 
     private struct AppToken: Sendable {
@@ -69,17 +69,17 @@ struct MicrosoftGraph: Sendable {
             if isGrantedToAll { return .userOnly }
             return count > 0 ? .success : .alreadyInvalid
         } catch {
-            return .trouble(error.trouble)
+            return .failure(error.failure)
         }
     }
 
     /// Whether the application gets a token for a tenant.
-    func diagnose(_ tenant: String) async -> Trouble? {
+    func diagnose(_ tenant: String) async -> EffectFailure? {
         do throws(Stop) {
             _ = try await token(for: tenant)
             return nil
         } catch {
-            return error.trouble
+            return error.failure
         }
     }
 
@@ -91,7 +91,7 @@ struct MicrosoftGraph: Sendable {
         let reading = try await send(call, in: tenant, MicrosoftReplies.principal)
         guard let reading else { return nil }
         guard let id = reading.json?["id"]?.string?.lowercased(), MicrosoftID.isGUID(id) else {
-            throw Stop(trouble: .unusable)
+            throw Stop(failure: .unusable)
         }
         return id
     }
@@ -171,7 +171,7 @@ struct MicrosoftGraph: Sendable {
             return []
         }
         guard let items = reading.json?["value"]?.array, reading.json?["@odata.nextLink"] == nil
-        else { throw Stop(trouble: .unusable) }
+        else { throw Stop(failure: .unusable) }
         return items
     }
 
@@ -200,7 +200,7 @@ struct MicrosoftGraph: Sendable {
             ? RemoteRequest(call.endpoint)
             : RemoteRequest(call.endpoint, filling: call.values.map { Secret($0) })
         guard var request, let authorization = Authorization.bearer(token) else {
-            throw Stop(trouble: .unusable)
+            throw Stop(failure: .unusable)
         }
         request.query = call.query
         request.authorization = authorization
@@ -213,14 +213,14 @@ struct MicrosoftGraph: Sendable {
         switch reading.meaning {
         case .honoured: return reading
         case .refused: return nil
-        case .unclear: throw Stop(trouble: .rejected)
-        case .trouble(.rejected):
+        case .unclear: throw Stop(failure: .rejected)
+        case .failure(.rejected):
             // 401 is about the application's token, and no user's.
             guard case .reply(let reply) = outcome, reply.status == 401 else {
-                throw Stop(trouble: .rejected)
+                throw Stop(failure: .rejected)
             }
-            throw Stop(trouble: .unusable)
-        case .trouble(let trouble): throw Stop(trouble: trouble)
+            throw Stop(failure: .unusable)
+        case .failure(let failure): throw Stop(failure: failure)
         }
     }
 
@@ -234,7 +234,7 @@ struct MicrosoftGraph: Sendable {
         guard var form = client.form(for: address, now: start),
             var request = RemoteRequest(endpoints.token, filling: [Secret(tenant)])
         else {
-            throw Stop(trouble: .misconfigured)
+            throw Stop(failure: .misconfigured)
         }
         form.add("grant_type", "client_credentials")
         form.add("scope", "https://graph.microsoft.com/.default")
@@ -242,24 +242,24 @@ struct MicrosoftGraph: Sendable {
         let reading = MicrosoftReplies.application.read(await http.send(request), now: start)
         switch reading.meaning {
         case .honoured:
-            guard let grant = reading.grant else { throw Stop(trouble: .unusable) }
+            guard let grant = reading.grant else { throw Stop(failure: .unusable) }
             let lifetime = (grant.lifetime ?? .zero) - Self.margin
             tokens.byTenant.withLock {
                 $0[tenant] = AppToken(secret: grant.accessToken, expiresAt: start + lifetime)
             }
             return grant.accessToken
-        case .refused, .unclear: throw Stop(trouble: .unusable)
+        case .refused, .unclear: throw Stop(failure: .unusable)
         // Nothing about the user was sent yet, whatever became of this call.
-        case .trouble(.lost): throw Stop(trouble: .unreachable)
-        case .trouble(.rejected): throw Stop(trouble: .unusable)
-        case .trouble(let trouble): throw Stop(trouble: trouble)
+        case .failure(.lost): throw Stop(failure: .unreachable)
+        case .failure(.rejected): throw Stop(failure: .unusable)
+        case .failure(let failure): throw Stop(failure: failure)
         }
     }
 
     private static func id(_ value: JSONValue?) -> String? { value?.string?.lowercased() }
 
     private static func text(_ value: JSONValue?) throws(Stop) -> String {
-        guard let text = value?.string else { throw Stop(trouble: .unusable) }
+        guard let text = value?.string else { throw Stop(failure: .unusable) }
         return text
     }
 }

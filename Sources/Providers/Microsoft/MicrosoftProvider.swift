@@ -115,8 +115,8 @@ package final class MicrosoftProvider: ConnectedProvider {
 
     /// Exchanges an authorization code.
     package func exchange(_ code: OpenCredential) async -> ExchangeAnswer {
-        guard code.kind == .authorizationCode else { return .trouble(.unusable) }
-        guard var form = form(for: code.clientID) else { return .trouble(.misconfigured) }
+        guard code.kind == .authorizationCode else { return .failure(.unusable) }
+        guard var form = form(for: code.clientID) else { return .failure(.misconfigured) }
         form.add("grant_type", "authorization_code")
         form.add("code", code.secret)
         if let redirectURI = code.redirectURI { form.add("redirect_uri", redirectURI) }
@@ -124,7 +124,7 @@ package final class MicrosoftProvider: ConnectedProvider {
         let reading = await ask(form, MicrosoftReplies.code)
         switch reading.meaning {
         case .honoured:
-            guard let grant = reading.grant else { return .trouble(.unusable) }
+            guard let grant = reading.grant else { return .failure(.unusable) }
             return .exchanged(
                 ExchangedTokens(
                     refreshToken: grant.refreshToken,
@@ -134,8 +134,8 @@ package final class MicrosoftProvider: ConnectedProvider {
                 )
             )
         case .refused: return .refused
-        case .unclear: return .trouble(.rejected)
-        case .trouble(let trouble): return .trouble(trouble)
+        case .unclear: return .failure(.rejected)
+        case .failure(let failure): return .failure(failure)
         }
     }
 
@@ -144,29 +144,29 @@ package final class MicrosoftProvider: ConnectedProvider {
     /// Microsoft answers with a new one and keeps the old one valid ("Refresh tokens in the
     /// Microsoft identity platform"), so nothing is lost where the new one cannot be kept.
     package func check(_ credential: OpenCredential) async -> CheckAnswer {
-        guard credential.kind == .refreshToken else { return .trouble(.unusable) }
-        guard var form = form(for: credential.clientID) else { return .trouble(.misconfigured) }
+        guard credential.kind == .refreshToken else { return .failure(.unusable) }
+        guard var form = form(for: credential.clientID) else { return .failure(.misconfigured) }
         form.add("grant_type", "refresh_token")
         form.add("refresh_token", credential.secret)
         let reading = await ask(form, MicrosoftReplies.refresh)
         switch reading.meaning {
         case .honoured:
             if let next = reading.grant?.refreshToken, let keeper = credential.keeper {
-                return await keeper.keep(next) ? .live : .trouble(.lost)
+                return await keeper.keep(next) ? .live : .failure(.lost)
             }
             return .live
         case .refused: return .dead
-        case .unclear: return .trouble(.rejected)
-        case .trouble(let trouble): return .trouble(trouble)
+        case .unclear: return .failure(.rejected)
+        case .failure(let failure): return .failure(failure)
         }
     }
 
     /// Deletes the user's grants where that is possible, and says so where it is not.
     package func revoke(_ credential: OpenCredential) async -> RevokeAnswer {
         guard credential.clientID.lowercased() == client.clientID else {
-            return .trouble(.misconfigured)
+            return .failure(.misconfigured)
         }
-        guard credential.kind != .authorizationCode else { return .trouble(.unusable) }
+        guard credential.kind != .authorizationCode else { return .failure(.unusable) }
         var user = credential.subject.flatMap { MicrosoftID($0) }
         if user == nil, credential.kind == .idToken {
             user = IDToken(credential.secret).flatMap { $0.isFor(client.clientID) ? $0 : nil }
@@ -217,7 +217,7 @@ package final class MicrosoftProvider: ConnectedProvider {
 
     /// Asks about a code that cannot exist, and for the application's token in every tenant that is
     /// configured.
-    package func diagnose() async -> Trouble? {
+    package func diagnose() async -> EffectFailure? {
         guard var form = form(for: client.clientID) else { return .misconfigured }
         form.add("grant_type", "authorization_code")
         form.add("code", "expunged-self-check")
@@ -225,10 +225,10 @@ package final class MicrosoftProvider: ConnectedProvider {
         switch await ask(form, MicrosoftReplies.code).meaning {
         case .refused: break
         case .honoured, .unclear: return .unusable
-        case .trouble(let trouble): return trouble
+        case .failure(let failure): return failure
         }
         for tenant in graphTenants.sorted() {
-            if let trouble = await graph.diagnose(tenant) { return trouble }
+            if let failure = await graph.diagnose(tenant) { return failure }
         }
         return nil
     }

@@ -65,7 +65,7 @@ enum MicrosoftReplies {
         400...401,
         .error(["invalid_client", "unauthorized_client", "invalid_scope", "unsupported_grant_type"]
         ),
-        .trouble(.misconfigured)
+        .failure(.misconfigured)
     )
 
     /// 403 is a permission that the tenant did not consent to, although it is configured so.
@@ -75,7 +75,7 @@ enum MicrosoftReplies {
                 ReplyRow(
                     403,
                     .member("error.code", .text(["Authorization_RequestDenied"])),
-                    .trouble(.misconfigured)
+                    .failure(.misconfigured)
                 )
             ]
         )

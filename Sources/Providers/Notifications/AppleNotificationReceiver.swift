@@ -49,8 +49,8 @@ package struct AppleNotificationReceiver: NotificationReceiver {
         guard issuedAt <= now + IDTokenRules.leeway else { throw refusal(.issuedInFuture) }
         guard let events = Self.events(token.claims["events"]) else { throw refusal(.malformed) }
         return VerifiedNotification(
-            notices: events.enumerated().map { index, event in
-                Self.notice(event, audience: audience, key: "\(id)#\(index)", issuedAt: issuedAt)
+            notifications: events.enumerated().map { index, event in
+                Self.notification(event, audience: audience, key: "\(id)#\(index)", issuedAt: issuedAt)
             },
             acknowledgement: .status(200)
         )
@@ -73,14 +73,14 @@ package struct AppleNotificationReceiver: NotificationReceiver {
         }
     }
 
-    private static func notice(
+    private static func notification(
         _ event: JSONValue,
         audience: Set<String>,
         key: String,
         issuedAt: WallTime
-    ) -> ProviderNotice {
+    ) -> ProviderNotification {
         let type = event["type"]?.string ?? ""
-        let meaning: NoticeMeaning =
+        let meaning: NotificationMeaning =
             switch type {
             case "account-deleted", "account-delete": .accountGone
             case "consent-revoked": .linkCut
@@ -89,7 +89,7 @@ package struct AppleNotificationReceiver: NotificationReceiver {
         let isKnown = meaning != .other || type == "email-disabled" || type == "email-enabled"
         // Milliseconds; a value that cannot be one falls back to when Apple signed.
         let time = event["event_time"]?.number.flatMap { (1e12...1e14).contains($0) ? $0 : nil }
-        return ProviderNotice(
+        return ProviderNotification(
             meaning: meaning,
             event: isKnown ? type : "other",
             subject: event["sub"]?.string.flatMap { $0.isEmpty ? nil : Secret($0) },

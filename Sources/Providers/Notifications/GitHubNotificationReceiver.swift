@@ -42,7 +42,7 @@ package struct GitHubNotificationReceiver: NotificationReceiver {
             decoding: SHA256Digest.hexadecimal(notification.body),
             as: UTF8.self
         )
-        let notice = ProviderNotice(
+        let notification = ProviderNotification(
             meaning: isRevoked ? .linkCutUndated : .other,
             event: isRevoked ? "github_app_authorization" : "other",
             subject: isRevoked ? id.map { Secret("\($0)") } : nil,
@@ -50,7 +50,7 @@ package struct GitHubNotificationReceiver: NotificationReceiver {
             occurredAt: notification.receivedAt,
             dedupeKey: Secret((notification.fields["x-github-delivery"] ?? "") + "\u{0}" + digest)
         )
-        return VerifiedNotification(notices: [notice], acknowledgement: .status(202))
+        return VerifiedNotification(notifications: [notification], acknowledgement: .status(202))
     }
 
     /// Does nothing: there are no connections.

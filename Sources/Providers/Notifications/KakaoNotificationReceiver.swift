@@ -34,7 +34,7 @@ package struct KakaoNotificationReceiver: NotificationReceiver {
         // The same user may link and unlink again; without an id or a time, one delivery and its
         // repetition are told from two of them by the minute.
         let minute = notification.receivedAt.unixMilliseconds / 60_000
-        let notice = ProviderNotice(
+        let notification = ProviderNotification(
             meaning: meaning ?? .other,
             event: meaning == nil ? "other" : reason,
             subject: Secret(user),
@@ -42,13 +42,13 @@ package struct KakaoNotificationReceiver: NotificationReceiver {
             occurredAt: notification.receivedAt,
             dedupeKey: Secret("\(user)\u{0}\(reason)\u{0}\(minute)")
         )
-        return VerifiedNotification(notices: [notice], acknowledgement: .status(200))
+        return VerifiedNotification(notifications: [notification], acknowledgement: .status(200))
     }
 
     /// Does nothing: there are no connections.
     package func shutdown() async {}
 
-    private static let meanings: [String: NoticeMeaning] = [
+    private static let meanings: [String: NotificationMeaning] = [
         "ACCOUNT_DELETE": .accountGoneUndated, "FORCED_ACCOUNT_DELETE": .accountGoneUndated,
         "UNLINK_FROM_APPS": .linkCutUndated, "UNLINK_FROM_ADMIN": .linkCutUndated,
         "INCOMPLETE_SIGN_UP": .linkCutUndated,

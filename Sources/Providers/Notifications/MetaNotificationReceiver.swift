@@ -67,7 +67,7 @@ package struct MetaNotificationReceiver: NotificationReceiver {
         guard issuedAt <= notification.receivedAt + IDTokenRules.leeway else {
             throw refusal(.issuedInFuture)
         }
-        let notice = ProviderNotice(
+        let notification = ProviderNotification(
             meaning: callback == .deauthorize ? .linkCut : .deletionAsked,
             event: callback.rawValue,
             subject: Secret(user),
@@ -76,7 +76,7 @@ package struct MetaNotificationReceiver: NotificationReceiver {
             dedupeKey: Secret("\(callback.rawValue)\u{0}\(user)\u{0}\(Int64(issued))")
         )
         return VerifiedNotification(
-            notices: [notice],
+            notifications: [notification],
             acknowledgement: callback == .deauthorize
                 ? .status(200) : .confirmation(statusURLPrefix: statusURLPrefix)
         )

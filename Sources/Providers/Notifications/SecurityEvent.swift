@@ -7,7 +7,7 @@ import Lifecycle
 enum SecurityEvent {
     private static let base = "https://schemas.openid.net/secevent/"
 
-    private static let meanings: [String: NoticeMeaning] = [
+    private static let meanings: [String: NotificationMeaning] = [
         "risc/event-type/account-purged": .accountGone,
         "oauth/event-type/tokens-revoked": .linkCut,
     ]
@@ -25,7 +25,7 @@ enum SecurityEvent {
     ]
 
     /// What an event URI means, and its short name.
-    static func read(_ uri: String) -> (meaning: NoticeMeaning, name: String) {
+    static func read(_ uri: String) -> (meaning: NotificationMeaning, name: String) {
         guard uri.hasPrefix(base) else { return (.other, "other") }
         let path = String(uri.dropFirst(base.count))
         let meaning = meanings[path]

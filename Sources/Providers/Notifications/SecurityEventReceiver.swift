@@ -56,10 +56,10 @@ package struct SecurityEventReceiver: NotificationReceiver {
         else { throw refusal(.malformed) }
         guard issuedAt <= now + IDTokenRules.leeway else { throw refusal(.issuedInFuture) }
         let named = events.map { (uri: $0.key.text, event: $0.value) }
-        let notices = named.sorted { $0.uri < $1.uri }.map { uri, event in
-            notice(uri, event, of: token, key: "\(issuer)\u{0}\(id)\u{0}\(uri)", issuedAt)
+        let notifications = named.sorted { $0.uri < $1.uri }.map { uri, event in
+            notification(uri, event, of: token, key: "\(issuer)\u{0}\(id)\u{0}\(uri)", issuedAt)
         }
-        return VerifiedNotification(notices: notices, acknowledgement: .status(202))
+        return VerifiedNotification(notifications: notifications, acknowledgement: .status(202))
     }
 
     /// Closes the connections to the key set.
@@ -73,15 +73,15 @@ package struct SecurityEventReceiver: NotificationReceiver {
         return isEvent || (!settings.isTyped && type == "jwt")
     }
 
-    private func notice(
+    private func notification(
         _ uri: String,
         _ event: JSONValue,
         of token: IDToken,
         key: String,
         _ issuedAt: WallTime
-    ) -> ProviderNotice {
+    ) -> ProviderNotification {
         let (meaning, name) = SecurityEvent.read(uri)
-        return ProviderNotice(
+        return ProviderNotification(
             meaning: meaning,
             event: name,
             subject: subject(event, token),

@@ -105,7 +105,7 @@ extension OAuth2Profile {
             hasHint: false,
             replies: ReplyTable([
                 ReplyRow(200, .member("status", .text(["success"])), .honoured),
-                ReplyRow(400...401, .error(["invalid_client"]), .trouble(.misconfigured)),
+                ReplyRow(400...401, .error(["invalid_client"]), .failure(.misconfigured)),
             ])
         ),
         // Only the token of the last refresh is taken ("Extending the expiration …").
@@ -139,7 +139,7 @@ extension OAuth2Profile {
                     ),
                     .refused
                 ),
-                ReplyRow(200, .error(["ratelimited"]), .trouble(.throttled(retryAfter: nil))),
+                ReplyRow(200, .error(["ratelimited"]), .failure(.throttled(retryAfter: nil))),
             ])
         ),
         refusesUnknownTokens: true,

@@ -43,8 +43,8 @@ extension OAuth2Provider {
             return .live
         case .refused:
             return introspected.withLock { $0.shownLive.contains(subject) } ? .dead : .unknown
-        case .unclear: return .trouble(.rejected)
-        case .trouble(let trouble): return .trouble(trouble)
+        case .unclear: return .failure(.rejected)
+        case .failure(let failure): return .failure(failure)
         }
     }
 

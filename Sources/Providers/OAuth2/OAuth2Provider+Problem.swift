@@ -67,21 +67,21 @@ extension OAuth2Provider {
             switch reading.meaning {
             // Servers may look at the request before they look at the client, and refuse a wrong
             // code in their own way: 403, or 400 without a body.
-            case .refused, .unclear, .trouble(.rejected): continue
+            case .refused, .unclear, .failure(.rejected): continue
             case .honoured:
                 return ProviderProblem(
                     .unusable,
                     "\(place) gave out tokens for a made-up code: check token_url"
                 )
-            case .trouble(.misconfigured):
+            case .failure(.misconfigured):
                 let answer = reading.refusal.map { ": \($0.refusal.text)" } ?? ""
                 return ProviderProblem(
                     .misconfigured,
                     "\(place) refused the client id '\(clientID)'\(answer); check client_ids,"
                         + " client_secret_credential and client_authentication"
                 )
-            case .trouble(.unreachable): return .noTLS(place)
-            case .trouble(let trouble): return ProviderProblem(trouble, place)
+            case .failure(.unreachable): return .noTLS(place)
+            case .failure(let failure): return ProviderProblem(failure, place)
             }
         }
         return nil
@@ -99,7 +99,7 @@ extension OAuth2Provider {
         else { return nil }
         let place = "the revocation endpoint \(endpoint.url)"
         let reading = await control(kind, clientID, call)
-        if case .trouble(.unreachable) = reading.meaning { return .noTLS(place) }
+        if case .failure(.unreachable) = reading.meaning { return .noTLS(place) }
         guard let refusal = reading.refusal, refusal.isForeign else { return nil }
         return .wrongEndpoint(refusal.refusal, place, "revocation_url")
     }

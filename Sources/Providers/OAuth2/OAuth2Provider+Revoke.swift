@@ -6,7 +6,7 @@ extension OAuth2Provider {
     /// Asks for revocation, in the way that the vendor's profile says.
     package func revoke(_ credential: OpenCredential) async -> RevokeAnswer {
         switch credential.kind {
-        case .authorizationCode, .idToken: return .trouble(.unusable)
+        case .authorizationCode, .idToken: return .failure(.unusable)
         case .refreshToken, .accessToken: break
         }
         let call = profile.revocation
@@ -23,16 +23,16 @@ extension OAuth2Provider {
         _ call: RevocationCall
     ) async -> RevokeAnswer {
         let reading = await refresh(credential)
-        if let trouble = await judgeRefresh(reading, of: credential.clientID) {
-            return .trouble(trouble)
+        if let failure = await judgeRefresh(reading, of: credential.clientID) {
+            return .failure(failure)
         }
         switch reading.meaning {
         case .honoured:
             search.note(credential)
-            guard let grant = reading.grant else { return .trouble(.unusable) }
+            guard let grant = reading.grant else { return .failure(.unusable) }
             if let next = grant.refreshToken, !next.isEqual(to: credential.secret) {
                 guard let keeper = credential.keeper, await keeper.keep(next) else {
-                    return .trouble(.lost)
+                    return .failure(.lost)
                 }
             }
             let fresh = OpenCredential(
@@ -42,10 +42,10 @@ extension OAuth2Provider {
             )
             let answer = await revokeOnce(fresh, call)
             // A token of this second that is refused makes no sense.
-            return answer == .alreadyInvalid ? .trouble(.rejected) : answer
+            return answer == .alreadyInvalid ? .failure(.rejected) : answer
         case .refused: return .alreadyInvalid
-        case .unclear: return .trouble(.rejected)
-        case .trouble(let trouble): return .trouble(trouble)
+        case .unclear: return .failure(.rejected)
+        case .failure(let failure): return .failure(failure)
         }
     }
 
@@ -60,20 +60,20 @@ extension OAuth2Provider {
         let sent = await send(credential, call)
         let (answer, isVague) = (sent.answer, sent.isVague)
         if let refusal = sent.refusal {
-            return .trouble(await judge(refusal, answer, credential, call))
+            return .failure(await judge(refusal, answer, credential, call))
         }
-        if answer == .trouble(.misconfigured), await diagnose() != .misconfigured {
-            return .trouble(.rejected)
+        if answer == .failure(.misconfigured), await diagnose() != .misconfigured {
+            return .failure(.rejected)
         }
         guard answer == .alreadyInvalid || isVague, let ask = question(about: credential.kind)
         else { return answer }
         switch await ask(credential) {
         case .live:
             search.note(credential)
-            return .trouble(.rejected)
+            return .failure(.rejected)
         // A success that nobody can look into is worth what any success is.
         case .dead, .unknown: return isVague ? .success : .alreadyInvalid
-        case .trouble(let trouble): return .trouble(trouble)
+        case .failure(let failure): return .failure(failure)
         }
     }
 
@@ -86,14 +86,14 @@ extension OAuth2Provider {
         _ answer: RevokeAnswer,
         _ credential: OpenCredential,
         _ call: RevocationCall
-    ) async -> Trouble {
-        guard case .trouble(let trouble) = answer else { return .unusable }
+    ) async -> EffectFailure {
+        guard case .failure(let failure) = answer else { return .unusable }
         // Servers say `invalid_client` of a token that is another client's, but nobody's token is
         // to blame for it.
-        guard trouble != .misconfigured else {
+        guard failure != .misconfigured else {
             return await diagnose() == .misconfigured ? .misconfigured : .rejected
         }
-        return await revocationJudge.judge(refusal, or: trouble) {
+        return await revocationJudge.judge(refusal, or: failure) {
             await control(credential.kind, credential.clientID, call)
         }
     }
@@ -109,7 +109,7 @@ extension OAuth2Provider {
         // `unsupported_token_type` is documented, and so is 401 for a bearer who is nobody.
         let isDocumented =
             reading.meaning == .unclear
-            || reading.meaning == .trouble(.misconfigured) && call.bearer == .token
+            || reading.meaning == .failure(.misconfigured) && call.bearer == .token
         if isDocumented { reading = ReplyReading(meaning: .refused) }
         return reading
     }
@@ -131,9 +131,9 @@ extension OAuth2Provider {
         case .refused: return Sent(answer: .alreadyInvalid, isVague: false, refusal: nil)
         // The only such row of a revocation is `unsupported_token_type`.
         case .unclear: return Sent(answer: .unfit, isVague: false, refusal: nil)
-        case .trouble(let trouble):
+        case .failure(let failure):
             return Sent(
-                answer: .trouble(trouble),
+                answer: .failure(failure),
                 isVague: reading.isVague,
                 refusal: reading.refusal
             )
@@ -142,17 +142,17 @@ extension OAuth2Provider {
 
     private func read(_ credential: OpenCredential, _ call: RevocationCall) async -> ReplyReading {
         guard let client = clients[credential.clientID] else {
-            return ReplyReading(meaning: .trouble(.misconfigured))
+            return ReplyReading(meaning: .failure(.misconfigured))
         }
         let endpoint: RemoteEndpoint
         switch await endpoints.find(.revocation) {
         case .found(let found): endpoint = found
-        case .absent: return ReplyReading(meaning: .trouble(.misconfigured))
-        case .unavailable: return ReplyReading(meaning: .trouble(.unreachable))
+        case .absent: return ReplyReading(meaning: .failure(.misconfigured))
+        case .unavailable: return ReplyReading(meaning: .failure(.unreachable))
         }
         var request = RemoteRequest(endpoint)
-        if let trouble = await fill(&request, credential, call, client) {
-            return ReplyReading(meaning: .trouble(trouble))
+        if let failure = await fill(&request, credential, call, client) {
+            return ReplyReading(meaning: .failure(failure))
         }
         return call.replies.read(await http.send(request), now: now())
     }
@@ -165,7 +165,7 @@ extension OAuth2Provider {
         _ credential: OpenCredential,
         _ call: RevocationCall,
         _ client: OAuth2Client
-    ) async -> Trouble? {
+    ) async -> EffectFailure? {
         var form = FormBody()
         for (name, value) in call.fixed { form.add(name, value) }
         form.add(call.tokenName, credential.secret)
@@ -199,7 +199,7 @@ extension OAuth2Provider {
     private func addClientToken(
         _ client: OAuth2Client,
         to request: inout RemoteRequest
-    ) async -> Trouble? {
+    ) async -> EffectFailure? {
         guard case .found(let endpoint) = await endpoints.find(.clientToken) else {
             return .misconfigured
         }
@@ -214,11 +214,11 @@ extension OAuth2Provider {
             request.authorization = reading.grant.flatMap { .bearer($0.accessToken) }
             return request.authorization == nil ? .unusable : nil
         // The client is refused here, not one of its users.
-        case .refused, .unclear, .trouble(.rejected): return .unusable
-        case .trouble(.misconfigured): return .misconfigured
+        case .refused, .unclear, .failure(.rejected): return .unusable
+        case .failure(.misconfigured): return .misconfigured
         // What was lost here is a token of the client, and the revocation was not sent.
-        case .trouble(.lost): return .unreachable
-        case .trouble(let trouble): return trouble
+        case .failure(.lost): return .unreachable
+        case .failure(let failure): return failure
         }
     }
 }

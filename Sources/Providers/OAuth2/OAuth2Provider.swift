@@ -88,7 +88,7 @@ package final class OAuth2Provider: ConnectedProvider {
 
     /// Exchanges an authorization code, once.
     package func exchange(_ code: OpenCredential) async -> ExchangeAnswer {
-        guard code.kind == .authorizationCode else { return .trouble(.unusable) }
+        guard code.kind == .authorizationCode else { return .failure(.unusable) }
         let reading = await grant(code.clientID) { form in
             form.add("grant_type", "authorization_code")
             form.add("code", code.secret)
@@ -96,13 +96,13 @@ package final class OAuth2Provider: ConnectedProvider {
             if let verifier = code.codeVerifier { form.add("code_verifier", verifier) }
         }
         if let refusal = reading.refusal, refusal.isForeign {
-            return .trouble(
+            return .failure(
                 await tokenJudge.judge(refusal, or: .rejected) { await probe(code.clientID) }
             )
         }
         switch reading.meaning {
         case .honoured:
-            guard let grant = reading.grant else { return .trouble(.unusable) }
+            guard let grant = reading.grant else { return .failure(.unusable) }
             await learnIntrospection(from: grant, clientID: code.clientID)
             return .exchanged(
                 ExchangedTokens(
@@ -113,14 +113,14 @@ package final class OAuth2Provider: ConnectedProvider {
                 )
             )
         case .refused: return .refused
-        case .unclear: return .trouble(.rejected)
-        case .trouble(let trouble): return .trouble(trouble)
+        case .unclear: return .failure(.rejected)
+        case .failure(let failure): return .failure(failure)
         }
     }
 
     /// Asks whether a token is live, in the way that is configured.
     package func check(_ credential: OpenCredential) async -> CheckAnswer {
-        guard let ask = question(about: credential.kind) else { return .trouble(.unusable) }
+        guard let ask = question(about: credential.kind) else { return .failure(.unusable) }
         return await search.check(credential, ask)
     }
 
@@ -143,9 +143,9 @@ package final class OAuth2Provider: ConnectedProvider {
     ///
     /// A new one that cannot be kept is lost, and nothing is revoked for that: nobody asked for it.
     package func renew(_ credential: OpenCredential) async -> CheckAnswer {
-        guard credential.kind == .refreshToken else { return .trouble(.unusable) }
+        guard credential.kind == .refreshToken else { return .failure(.unusable) }
         return await search.check(credential) {
-            await checkByRefresh($0) { _ in .trouble(.lost) }
+            await checkByRefresh($0) { _ in .failure(.lost) }
         }
     }
 
@@ -172,7 +172,7 @@ package final class OAuth2Provider: ConnectedProvider {
     }
 
     /// Asks, per client, about a code and a token that cannot exist.
-    package func diagnose() async -> Trouble? { await problemOfAnswers()?.trouble }
+    package func diagnose() async -> EffectFailure? { await problemOfAnswers()?.failure }
 }
 
 // MARK: - Calls
@@ -194,15 +194,15 @@ extension OAuth2Provider {
         _ fill: (inout FormBody) -> Void
     ) async -> ReplyReading {
         switch await endpoints.find(role) {
-        case .absent: return ReplyReading(meaning: .trouble(.misconfigured))
-        case .unavailable: return ReplyReading(meaning: .trouble(.unreachable))
+        case .absent: return ReplyReading(meaning: .failure(.misconfigured))
+        case .unavailable: return ReplyReading(meaning: .failure(.unreachable))
         case .found(let endpoint):
             var form = FormBody()
             fill(&form)
             var request = RemoteRequest(endpoint)
             guard let client = clients[clientID],
                 await authenticate(client, &form, &request)
-            else { return ReplyReading(meaning: .trouble(.misconfigured)) }
+            else { return ReplyReading(meaning: .failure(.misconfigured)) }
             request.body = .form(form)
             return table.read(await http.send(request), now: now())
         }
@@ -241,8 +241,8 @@ extension OAuth2Provider {
         unkept: (Secret) async -> CheckAnswer
     ) async -> CheckAnswer {
         let reading = await refresh(credential)
-        if let trouble = await judgeRefresh(reading, of: credential.clientID) {
-            return .trouble(trouble)
+        if let failure = await judgeRefresh(reading, of: credential.clientID) {
+            return .failure(failure)
         }
         switch reading.meaning {
         case .honoured:
@@ -253,8 +253,8 @@ extension OAuth2Provider {
             if let keeper = credential.keeper, await keeper.keep(rotated) { return .live }
             return await unkept(rotated)
         case .refused: return .dead
-        case .unclear: return .trouble(.rejected)
-        case .trouble(let trouble): return .trouble(trouble)
+        case .unclear: return .failure(.rejected)
+        case .failure(let failure): return .failure(failure)
         }
     }
 
@@ -268,17 +268,17 @@ extension OAuth2Provider {
         } else if call.refreshesFirst {
             _ = await revokeAfterRefresh(lost, call)
         }
-        return .trouble(.misconfigured)
+        return .failure(.misconfigured)
     }
 
     /// What a refresh that is refused in no documented way says; `nil` for all others.
-    func judgeRefresh(_ reading: ReplyReading, of clientID: String) async -> Trouble? {
-        guard let refusal = reading.refusal, reading.meaning != .trouble(.misconfigured) else {
+    func judgeRefresh(_ reading: ReplyReading, of clientID: String) async -> EffectFailure? {
+        guard let refusal = reading.refusal, reading.meaning != .failure(.misconfigured) else {
             return nil
         }
-        let trouble: Trouble =
-            if case .trouble(let answered) = reading.meaning { answered } else { .rejected }
-        return await tokenJudge.judge(refusal, or: trouble) {
+        let failure: EffectFailure =
+            if case .failure(let answered) = reading.meaning { answered } else { .rejected }
+        return await tokenJudge.judge(refusal, or: failure) {
             await grant(clientID) { form in
                 form.add("grant_type", "refresh_token")
                 form.add("refresh_token", RefusalJudge.madeUp)

@@ -9,9 +9,9 @@ enum OAuth2Replies {
     ]
 
     private static let clientRows = [
-        ReplyRow(400...401, .error(configurationErrors), .trouble(.misconfigured)),
+        ReplyRow(400...401, .error(configurationErrors), .failure(.misconfigured)),
         // RFC 9110 §15.5.2: no valid credentials, which here are the client's.
-        ReplyRow(401, .noPage, .trouble(.misconfigured)),
+        ReplyRow(401, .noPage, .failure(.misconfigured)),
     ]
 
     /// The token endpoint (RFC 6749 §5).
@@ -31,7 +31,7 @@ enum OAuth2Replies {
     static let revocation = ReplyTable(
         [
             ReplyRow(200, .error(["invalid_token"]), .refused),
-            ReplyRow(200, .member("error", .isPresent), .trouble(.unusable)),
+            ReplyRow(200, .member("error", .isPresent), .failure(.unusable)),
             ReplyRow(200, .noPage, .honoured),
             ReplyRow(400, .error(["invalid_token"]), .refused),
             ReplyRow(400, .error(["unsupported_token_type"]), .unclear),

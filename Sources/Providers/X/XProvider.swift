@@ -73,9 +73,9 @@ package final class XProvider: ConnectedProvider {
     /// Exchanges an authorization code of OAuth 2.0.
     package func exchange(_ code: OpenCredential) async -> ExchangeAnswer {
         guard code.kind == .authorizationCode, case .oauth2 = settings.authorization else {
-            return .trouble(.unusable)
+            return .failure(.unusable)
         }
-        guard code.clientID == settings.clientID else { return .trouble(.misconfigured) }
+        guard code.clientID == settings.clientID else { return .failure(.misconfigured) }
         var form = FormBody()
         form.add("grant_type", "authorization_code")
         form.add("code", code.secret)
@@ -84,7 +84,7 @@ package final class XProvider: ConnectedProvider {
         let reading = await ask(tokenEndpoint, form, XReplies.token)
         switch reading.meaning {
         case .honoured:
-            guard let grant = reading.grant else { return .trouble(.unusable) }
+            guard let grant = reading.grant else { return .failure(.unusable) }
             return .exchanged(
                 ExchangedTokens(
                     refreshToken: grant.refreshToken,
@@ -94,8 +94,8 @@ package final class XProvider: ConnectedProvider {
                 )
             )
         case .refused: return .refused
-        case .unclear: return .trouble(.rejected)
-        case .trouble(let trouble): return .trouble(trouble)
+        case .unclear: return .failure(.rejected)
+        case .failure(let failure): return .failure(failure)
         }
     }
 
@@ -103,25 +103,25 @@ package final class XProvider: ConnectedProvider {
     package func check(_ credential: OpenCredential) async -> CheckAnswer {
         guard credential.kind == .refreshToken, case .oauth2 = settings.authorization,
             let keeper = credential.keeper
-        else { return .trouble(.unusable) }
-        guard credential.clientID == settings.clientID else { return .trouble(.misconfigured) }
+        else { return .failure(.unusable) }
+        guard credential.clientID == settings.clientID else { return .failure(.misconfigured) }
         var form = FormBody()
         form.add("grant_type", "refresh_token")
         form.add("refresh_token", credential.secret)
         let reading = await ask(tokenEndpoint, form, XReplies.token)
         switch reading.meaning {
         case .honoured:
-            guard let next = reading.grant?.refreshToken else { return .trouble(.unusable) }
-            return await keeper.keep(next) ? .live : .trouble(.lost)
+            guard let next = reading.grant?.refreshToken else { return .failure(.unusable) }
+            return await keeper.keep(next) ? .live : .failure(.lost)
         case .refused: return .dead
-        case .unclear: return .trouble(.rejected)
-        case .trouble(let trouble): return .trouble(trouble)
+        case .unclear: return .failure(.rejected)
+        case .failure(let failure): return .failure(failure)
         }
     }
 
     /// Revokes one token.
     package func revoke(_ credential: OpenCredential) async -> RevokeAnswer {
-        guard credential.clientID == settings.clientID else { return .trouble(.misconfigured) }
+        guard credential.clientID == settings.clientID else { return .failure(.misconfigured) }
         switch (settings.authorization, credential.kind) {
         case (.oauth2, .refreshToken):
             return await revoke(credential.secret, hint: "refresh_token")
@@ -131,7 +131,7 @@ package final class XProvider: ConnectedProvider {
             return await invalidate(credential.secret, consumerSecret)
         // OAuth 1.0a has no such tokens, so one application's mistake is not the provider's.
         case (.oauth1, .refreshToken): return .unfit
-        case (_, .authorizationCode), (_, .idToken): return .trouble(.unusable)
+        case (_, .authorizationCode), (_, .idToken): return .failure(.unusable)
         }
     }
 
@@ -144,7 +144,7 @@ package final class XProvider: ConnectedProvider {
     }
 
     /// Asks about a token that cannot exist; for OAuth 1.0a that shows only that X is there.
-    package func diagnose() async -> Trouble? {
+    package func diagnose() async -> EffectFailure? {
         switch settings.authorization {
         case .oauth2:
             var form = FormBody()
@@ -158,11 +158,11 @@ package final class XProvider: ConnectedProvider {
     }
 
     /// What a made-up token gets is not documented, so any answer but a configuration error is one.
-    private static func isAnswered(_ meaning: ReplyMeaning) -> Trouble? {
+    private static func isAnswered(_ meaning: ReplyMeaning) -> EffectFailure? {
         switch meaning {
-        case .refused, .unclear, .trouble(.unusable), .trouble(.rejected): nil
+        case .refused, .unclear, .failure(.unusable), .failure(.rejected): nil
         case .honoured: .unusable
-        case .trouble(let trouble): trouble
+        case .failure(let failure): failure
         }
     }
 
@@ -172,15 +172,15 @@ package final class XProvider: ConnectedProvider {
         case .honoured:
             judge.noteHonored()
             return .success
-        case .refused, .unclear: return .trouble(.rejected)
-        case .trouble(.rejected):
-            guard let refusal = reading.refusal else { return .trouble(.rejected) }
-            return .trouble(
+        case .refused, .unclear: return .failure(.rejected)
+        case .failure(.rejected):
+            guard let refusal = reading.refusal else { return .failure(.rejected) }
+            return .failure(
                 await judge.judge(refusal, or: .rejected) {
                     await ask(toRevoke: RefusalJudge.madeUp, hint: hint)
                 }
             )
-        case .trouble(let trouble): return .trouble(trouble)
+        case .failure(let failure): return .failure(failure)
         }
     }
 
@@ -195,8 +195,8 @@ package final class XProvider: ConnectedProvider {
         switch await invalidation(pair, consumerSecret) {
         case .honoured: return .success
         case .refused: return .alreadyInvalid
-        case .unclear: return .trouble(.rejected)
-        case .trouble(let trouble): return .trouble(trouble)
+        case .unclear: return .failure(.rejected)
+        case .failure(let failure): return .failure(failure)
         case nil: return .unfit
         }
     }

@@ -27,13 +27,13 @@ enum XReplies {
     static let invalidate = ReplyTable([
         ReplyRow(200, .both(.object, .member("access_token", .isPresent)), .honoured),
         ReplyRow(401, onlyError(89), .refused),
-        ReplyRow(400...401, onlyError(215), .trouble(.misconfigured)),
+        ReplyRow(400...401, onlyError(215), .failure(.misconfigured)),
     ])
 
     private static let client = ReplyRow(
         400...401,
         .error(["invalid_client", "unauthorized_client", "unsupported_grant_type"]),
-        .trouble(.misconfigured)
+        .failure(.misconfigured)
     )
 
     private static func onlyError(_ code: Int) -> ReplyShape {

@@ -27,9 +27,9 @@ extension AppleFamily {
     /// Signs a user in.
     func signIn(_ order: SignInOrder) throws -> AppleSignIn {
         let (clientID, key) = try resolve(order.user, order.clientID)
-        let rawNonce = order.rawNonce ?? TokenMint.token("n")
+        let rawNonce = order.rawNonce ?? TokenGenerator.token("n")
         let nonce = TokenDigest.hexadecimal(rawNonce)
-        let code = TokenMint.token("c")
+        let code = TokenGenerator.token("c")
         let digest = TokenDigest(code)
         let issued = order.issuedSeconds ?? clock.nowSeconds
         let grant = try state.withLock { state throws(SandboxError) in
@@ -76,7 +76,7 @@ extension AppleFamily {
         let (clientID, _) = try resolve(userPrefix, clientID)
         let teamID = clients.team(of: clientID) ?? ""
         let now = clock.nowSeconds
-        let tokens = (0..<count).map { _ in TokenMint.token("r") }
+        let tokens = (0..<count).map { _ in TokenGenerator.token("r") }
         return try state.withLock { state throws(SandboxError) in
             guard state.refreshTokensFree >= count else {
                 throw SandboxError(.full, cannot: "issue refresh tokens", at: clientID)
@@ -128,7 +128,7 @@ extension AppleFamily {
             aud: clientID,
             iat: now / 1000,
             exp: now / 1000 + 86_400,
-            jti: TokenMint.token("j"),
+            jti: TokenGenerator.token("j"),
             events: events
         )
         return AppleNotification(payload: try signingKeys.sign(claims))

@@ -87,8 +87,8 @@ final class AppleFamily: ProviderFamily {
     ) throws(AppleRefusal) -> ProviderReply {
         guard let code = form["code"] else { throw .invalidRequest }
         let digest = TokenDigest(code)
-        let refreshToken = TokenMint.token("r")
-        let accessToken = TokenMint.token("a")
+        let refreshToken = TokenGenerator.token("r")
+        let accessToken = TokenGenerator.token("a")
         let issue = (refresh: TokenDigest(refreshToken), access: TokenDigest(accessToken))
         let success = record(of: call, form: form, outcome: .none, status: 200)
         let finding = try perform(digest, success) { state, now throws(AppleRefusal) in
@@ -111,7 +111,7 @@ final class AppleFamily: ProviderFamily {
     ) throws(AppleRefusal) -> ProviderReply {
         guard let token = form["refresh_token"] else { throw .invalidRequest }
         let digest = TokenDigest(token)
-        let accessToken = TokenMint.token("a")
+        let accessToken = TokenGenerator.token("a")
         let access = TokenDigest(accessToken)
         let success = record(of: call, form: form, outcome: .none, status: 200)
         let finding = try perform(digest, success) { state, now throws(AppleRefusal) in

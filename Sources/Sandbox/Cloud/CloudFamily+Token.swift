@@ -59,7 +59,7 @@ extension CloudFamily {
             claims.exp - claims.iat <= Self.assertionLifetimeMaxSeconds
         else { return Self.refused("invalid_grant") }
         guard !claims.scope.isEmpty else { return Self.refused("invalid_scope") }
-        let access = "ya29." + TokenMint.text()
+        let access = "ya29." + TokenGenerator.text()
         let end = nowSeconds + Self.tokenLifetimeSeconds
         state.withLock { $0.tokens[TokenDigest(access)] = end }
         return .json([

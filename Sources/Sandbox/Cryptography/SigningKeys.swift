@@ -125,7 +125,7 @@ final class SigningKeys: Sendable {
 
     private static func makeEntry() throws(SandboxError) -> Entry {
         let key = try CryptoKey.makeRSA()
-        let kid = String(TokenMint.token("k").prefix(10))
+        let kid = String(TokenGenerator.token("k").prefix(10))
         let jwk = JSONWebKey(
             kid: kid,
             n: Base64URL.text(try key.number("n")),

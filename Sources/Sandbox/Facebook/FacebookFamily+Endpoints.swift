@@ -20,7 +20,7 @@ extension FacebookFamily {
         _ permission: String?
     ) throws(FamilyRefusal) -> ProviderReply {
         let success: JSON = configuration.answersBareTrue ? true : ["success": true]
-        return try desk.perform(note) { state, now throws(FamilyRefusal) in
+        return try service.perform(note) { state, now throws(FamilyRefusal) in
             let caller = try caller(call, in: state, now: now)
             guard let key = try grant(of: user, for: caller, in: state) else {
                 throw .noObject
@@ -46,7 +46,7 @@ extension FacebookFamily {
         _ note: CallNote,
         of user: String
     ) throws(FamilyRefusal) -> ProviderReply {
-        try desk.perform(note) { state, now throws(FamilyRefusal) in
+        try service.perform(note) { state, now throws(FamilyRefusal) in
             let caller = try caller(call, in: state, now: now)
             guard let key = try grant(of: user, for: caller, in: state) else {
                 throw .noObject
@@ -67,7 +67,7 @@ extension FacebookFamily {
         _ call: ProviderCall,
         _ note: CallNote
     ) throws(FamilyRefusal) -> ProviderReply {
-        try desk.perform(note) { state, now throws(FamilyRefusal) in
+        try service.perform(note) { state, now throws(FamilyRefusal) in
             let caller = try caller(call, in: state, now: now)
             guard let key = try grant(of: "me", for: caller, in: state),
                 let grant = state.book.grants[key]
@@ -85,7 +85,7 @@ extension FacebookFamily {
         guard let input = call.query["input_token"] else {
             throw .graph(100, "(#100) The parameter input_token is required")
         }
-        return try desk.perform(note) { state, now throws(FamilyRefusal) in
+        return try service.perform(note) { state, now throws(FamilyRefusal) in
             let caller = try caller(call, in: state, now: now)
             guard let token = state.book.token(TokenDigest(input)) else {
                 let error: JSON = ["code": 190, "message": "Invalid OAuth access token."]
@@ -139,7 +139,7 @@ extension FacebookFamily {
         guard let token = JSONWebToken(text), signingKeys.signed(token),
             let claims = token.claims(Claims.self), claims.aud == appID
         else { throw .graph(190, "Invalid OIDC token") }
-        return try desk.perform(note) { state, now throws(FamilyRefusal) in
+        return try service.perform(note) { state, now throws(FamilyRefusal) in
             guard now < claims.exp else { throw .graph(190, subcode: 463, "Token has expired") }
             guard let key = state.owners["\(appID)/\(Self.limited)/\(claims.sub)"],
                 state.book.grants[key]?.isLive == true
@@ -160,7 +160,7 @@ extension FacebookFamily {
             throw .graph(1, "Error validating client secret.")
         }
         if Self.parameter("grant_type", of: call) == "client_credentials" {
-            desk.record(note, .served, status: 200)
+            service.record(note, .served, status: 200)
             let token = "\(client.id)|\(client.secret ?? "")"
             return .json(["access_token": .text(token), "token_type": "bearer"])
         }
@@ -169,9 +169,9 @@ extension FacebookFamily {
         }
         let redirectURI = Self.parameter("redirect_uri", of: call)
         let verifier = Self.parameter("code_verifier", of: call)
-        return try desk.perform(note) { state, now throws(FamilyRefusal) in
+        return try service.perform(note) { state, now throws(FamilyRefusal) in
             let ticket: GrantBook.Ticket
-            do throws(GrantBook.CodeTrouble) {
+            do throws(GrantBook.CodeFailure) {
                 ticket = try state.book.redeem(
                     TokenDigest(code),
                     by: client.id,
@@ -182,7 +182,7 @@ extension FacebookFamily {
             } catch {
                 throw Self.refusal(of: error)
             }
-            let tokens = state.book.mint(ticket, by: rules(for: client, ticket), now: now)
+            let tokens = state.book.makeTokens(ticket, by: rules(for: client, ticket), now: now)
             let body: JSON = [
                 "access_token": .text(tokens.access), "token_type": "bearer",
                 "expires_in": .integer(60 * 86_400),
@@ -191,8 +191,8 @@ extension FacebookFamily {
         }
     }
 
-    private static func refusal(of trouble: GrantBook.CodeTrouble) -> FamilyRefusal {
-        switch trouble {
+    private static func refusal(of failure: GrantBook.CodeFailure) -> FamilyRefusal {
+        switch failure {
         case .used: .graph(100, subcode: 36_009, "This authorization code has been used.")
         case .expired: .graph(100, subcode: 36_007, "This authorization code has expired.")
         case .redirect, .verifier:

@@ -33,7 +33,7 @@ final class FacebookFamily: GrantFamily {
     static let issuer = "https://limited.facebook.com"
 
     let name = "facebook"
-    let desk: GrantDesk<State>
+    let service: GrantService<State>
     let clients: ClientRegistry
     let signingKeys = SigningKeys(family: "facebook")
     let configuration: FacebookConfiguration
@@ -43,7 +43,7 @@ final class FacebookFamily: GrantFamily {
     init(_ configuration: FacebookConfiguration, _ tools: FamilyTools) throws(SandboxError) {
         self.configuration = configuration
         clients = try ClientRegistry(configuration.clients)
-        desk = GrantDesk(tools, state: State(book: GrantBook(capacity: tools.capacity)))
+        service = GrantService(tools, state: State(book: GrantBook(capacity: tools.capacity)))
     }
 
     func route(_ method: String, _ path: String) -> Route? {
@@ -107,7 +107,7 @@ final class FacebookFamily: GrantFamily {
         case .uninstall: return try answerUninstall(call, note)
         case .keys: return try handKeys(note)
         case .discovery, nil:
-            let base = "\(desk.address.baseURL)/\(name)"
+            let base = "\(service.address.baseURL)/\(name)"
             return hand(
                 [
                     "issuer": .text(Self.issuer),
@@ -158,7 +158,7 @@ final class FacebookFamily: GrantFamily {
         return try signingKeys.sign([
             "iss": .text(Self.issuer), "aud": .text(ticket.clientID), "sub": .text(subject),
             "iat": .integer(issuedSeconds), "exp": .integer(issuedSeconds + 3600),
-            "jti": .text(TokenMint.text()), "nonce": .optional(ticket.nonce),
+            "jti": .text(TokenGenerator.text()), "nonce": .optional(ticket.nonce),
             "name": "Sandbox User",
         ])
     }
@@ -177,13 +177,13 @@ final class FacebookFamily: GrantFamily {
                 cause: "there are: deauthorize, data-deletion"
             )
         }
-        let subject = desk.changed { state in
+        let subject = service.changed { state in
             state.book.cut(key)
             return state.book.grants[key]?.subject ?? ""
         }
         let payload: JSON = [
             "user_id": .text(subject), "algorithm": "HMAC-SHA256",
-            "issued_at": .integer(desk.clock.nowSeconds),
+            "issued_at": .integer(service.clock.nowSeconds),
         ]
         let part = Base64URL.text(payload.bytes)
         let signature = MessageCode.sha256(

@@ -10,7 +10,7 @@ extension FamilyRefusal {
             "error": [
                 "message": .text(message), "type": .text(type), "code": .integer(code),
                 "error_subcode": subcode.map { .integer($0) } ?? .absent,
-                "fbtrace_id": .text(String(TokenMint.text().prefix(23))),
+                "fbtrace_id": .text(String(TokenGenerator.text().prefix(23))),
             ]
         ]
         let name = subcode.map { "\(code)/\($0)" } ?? "\(code)"

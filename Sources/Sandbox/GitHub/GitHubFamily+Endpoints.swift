@@ -30,9 +30,9 @@ extension GitHubFamily {
         _ note: CallNote
     ) throws(FamilyRefusal) -> ProviderReply {
         let form = call.form
-        let (ticket, tokens) = try desk.perform(note) { state, now throws(FamilyRefusal) in
+        let (ticket, tokens) = try service.perform(note) { state, now throws(FamilyRefusal) in
             let ticket: GrantBook.Ticket
-            do throws(GrantBook.CodeTrouble) {
+            do throws(GrantBook.CodeFailure) {
                 ticket = try state.book.redeem(
                     TokenDigest(form["code"] ?? ""),
                     by: client.id,
@@ -55,7 +55,7 @@ extension GitHubFamily {
                 )
             }
             let rules = rules(for: client, ticket)
-            return ((ticket, state.book.mint(ticket, by: rules, now: now)), .exchanged)
+            return ((ticket, state.book.makeTokens(ticket, by: rules, now: now)), .exchanged)
         }
         return Self.answer(tokens, ticket, call)
     }
@@ -67,7 +67,7 @@ extension GitHubFamily {
         _ note: CallNote
     ) throws(FamilyRefusal) -> ProviderReply {
         let digest = TokenDigest(call.form["refresh_token"] ?? "")
-        let (ticket, tokens) = try desk.perform(note) { state, now throws(FamilyRefusal) in
+        let (ticket, tokens) = try service.perform(note) { state, now throws(FamilyRefusal) in
             guard let token = state.book.token(digest), token.kind == .refresh,
                 token.ticket.clientID == client.id,
                 state.book.standing(token, now: now) == .live
@@ -80,7 +80,7 @@ extension GitHubFamily {
             }
             let ticket = state.book.replace(token.ticket)
             let rules = rules(for: client, ticket)
-            return ((ticket, state.book.mint(ticket, by: rules, now: now)), .validated)
+            return ((ticket, state.book.makeTokens(ticket, by: rules, now: now)), .validated)
         }
         return Self.answer(tokens, ticket, call)
     }
@@ -150,7 +150,7 @@ extension GitHubFamily {
         let text = try authenticate(call, clientID)
         var noted = note
         noted.record.status = 204
-        return try desk.perform(noted) { state, now throws(FamilyRefusal) in
+        return try service.perform(noted) { state, now throws(FamilyRefusal) in
             let token = try live(text, clientID, in: state, now: now)
             if isGrant {
                 state.book.cut(token.ticket.grant)
@@ -167,7 +167,7 @@ extension GitHubFamily {
         _ clientID: String
     ) throws(FamilyRefusal) -> ProviderReply {
         let text = try authenticate(call, clientID)
-        return try desk.perform(note) { state, now throws(FamilyRefusal) in
+        return try service.perform(note) { state, now throws(FamilyRefusal) in
             let token = try live(text, clientID, in: state, now: now)
             let body: JSON = [
                 "token": .text(text), "app": ["client_id": .text(clientID)],
@@ -182,7 +182,7 @@ extension GitHubFamily {
         _ note: CallNote
     ) throws(FamilyRefusal) -> ProviderReply {
         let digest = TokenDigest(call.bearer ?? "")
-        return try desk.perform(note) { state, now throws(FamilyRefusal) in
+        return try service.perform(note) { state, now throws(FamilyRefusal) in
             guard let token = state.book.token(digest), token.kind == .access,
                 state.book.standing(token, now: now) == .live
             else { throw Self.api("Bad credentials", status: 401) }

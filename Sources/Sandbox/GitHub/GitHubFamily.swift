@@ -3,7 +3,7 @@ import FoundationEssentials
 /// Plays `github.com/login/oauth` and `api.github.com`.
 ///
 /// Sources: docs.github.com, "OAuth applications" of the REST reference, "Refreshing user access
-/// tokens", "Troubleshooting OAuth app access token request errors" and "Getting started with the
+/// tokens", "Failureshooting OAuth app access token request errors" and "Getting started with the
 /// REST API" (`User-Agent`).
 final class GitHubFamily: GrantFamily {
     struct State: GrantState {
@@ -27,7 +27,7 @@ final class GitHubFamily: GrantFamily {
     }
 
     let name = "github"
-    let desk: GrantDesk<State>
+    let service: GrantService<State>
     let clients: ClientRegistry
     let signingKeys = SigningKeys(family: "github")
     let configuration: GitHubConfiguration
@@ -38,7 +38,7 @@ final class GitHubFamily: GrantFamily {
     init(_ configuration: GitHubConfiguration, _ tools: FamilyTools) throws(SandboxError) {
         self.configuration = configuration
         clients = try ClientRegistry(configuration.clients)
-        desk = GrantDesk(tools, state: State(book: GrantBook(capacity: tools.capacity)))
+        service = GrantService(tools, state: State(book: GrantBook(capacity: tools.capacity)))
     }
 
     private func route(_ method: String, _ path: String) -> Route? {
@@ -142,7 +142,7 @@ final class GitHubFamily: GrantFamily {
                 cause: "there is: revoked"
             )
         }
-        let subject = desk.changed { state in
+        let subject = service.changed { state in
             state.book.cut(key)
             return state.book.grants[key]?.subject ?? ""
         }

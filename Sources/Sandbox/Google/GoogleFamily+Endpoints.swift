@@ -43,9 +43,9 @@ extension GoogleFamily {
         guard let code = form["code"] else {
             throw .oauth("invalid_request", "Missing required parameter: code")
         }
-        let (ticket, tokens) = try desk.perform(note) { state, now throws(FamilyRefusal) in
+        let (ticket, tokens) = try service.perform(note) { state, now throws(FamilyRefusal) in
             let ticket: GrantBook.Ticket
-            do throws(GrantBook.CodeTrouble) {
+            do throws(GrantBook.CodeFailure) {
                 ticket = try state.book.redeem(
                     TokenDigest(code),
                     by: client.id,
@@ -58,7 +58,7 @@ extension GoogleFamily {
                 throw .oauth("invalid_grant", "Bad Request")
             }
             let rules = rules(for: client, ticket)
-            return ((ticket, state.book.mint(ticket, by: rules, now: now)), .exchanged)
+            return ((ticket, state.book.makeTokens(ticket, by: rules, now: now)), .exchanged)
         }
         let idToken = try idToken(ticket, accessToken: tokens.access)
         return answer(tokens, ticket, idToken: idToken)
@@ -74,7 +74,7 @@ extension GoogleFamily {
             throw .oauth("invalid_request", "Missing required parameter: refresh_token")
         }
         let digest = TokenDigest(text)
-        let (ticket, tokens) = try desk.perform(note) { state, now throws(FamilyRefusal) in
+        let (ticket, tokens) = try service.perform(note) { state, now throws(FamilyRefusal) in
             guard let token = state.book.token(digest), token.kind == .refresh,
                 state.book.standing(token, now: now) == .live
             else { throw Self.tokenDead }
@@ -84,7 +84,12 @@ extension GoogleFamily {
             }
             state.book.extend(digest, until: now + Self.refreshIdleSeconds)
             let rules = rules(for: client, token.ticket)
-            let tokens = state.book.mint(token.ticket, by: rules, withRefresh: false, now: now)
+            let tokens = state.book.makeTokens(
+                token.ticket,
+                by: rules,
+                withRefresh: false,
+                now: now
+            )
             return ((token.ticket, tokens), .validated)
         }
         let idToken = try idToken(ticket, accessToken: tokens.access)
@@ -102,7 +107,7 @@ extension GoogleFamily {
         guard let text = call.query["token"] ?? call.form["token"] else {
             throw .oauth("invalid_request", "Missing required parameter: token")
         }
-        return try desk.perform(note) { state, now throws(FamilyRefusal) in
+        return try service.perform(note) { state, now throws(FamilyRefusal) in
             guard let token = state.book.token(TokenDigest(text)),
                 state.book.standing(token, now: now) == .live
             else { throw .oauth("invalid_token", "Token expired or revoked") }

@@ -22,7 +22,7 @@ final class GoogleFamily: GrantFamily {
     static let refreshIdleSeconds: Int64 = 183 * 86_400
 
     let name = "google"
-    let desk: GrantDesk<State>
+    let service: GrantService<State>
     let clients: ClientRegistry
     let signingKeys = SigningKeys(family: "google")
     /// Minutes; Google does not say how many.
@@ -31,7 +31,7 @@ final class GoogleFamily: GrantFamily {
 
     init(_ configuration: GoogleConfiguration, _ tools: FamilyTools) throws(SandboxError) {
         clients = try ClientRegistry(configuration.clients)
-        desk = GrantDesk(tools, state: State(book: GrantBook(capacity: tools.capacity)))
+        service = GrantService(tools, state: State(book: GrantBook(capacity: tools.capacity)))
     }
 
     private func route(_ method: String, _ path: String) -> Route? {
@@ -68,7 +68,7 @@ final class GoogleFamily: GrantFamily {
     }
 
     func serve(_ call: ProviderCall, _ note: CallNote) throws(FamilyRefusal) -> ProviderReply {
-        let base = "\(desk.address.baseURL)/\(name)"
+        let base = "\(service.address.baseURL)/\(name)"
         switch route(call.method, call.path) {
         case .token: return try answerToken(call, note)
         case .revoke: return try answerRevoke(call, note)
@@ -140,7 +140,7 @@ final class GoogleFamily: GrantFamily {
         client: RegisteredClient
     ) throws -> SandboxNotification? {
         let event = try SecurityEvent.named(order.event)
-        let subject = try desk.change { state throws(SandboxError) in
+        let subject = try service.change { state throws(SandboxError) in
             if event.cutsGrant {
                 state.book.cut(key)
             }
@@ -169,7 +169,7 @@ final class GoogleFamily: GrantFamily {
         let token = try signingKeys.sign(
             [
                 "iss": .text(Self.riscIssuer), "aud": .text(client.id),
-                "iat": .integer(desk.clock.nowSeconds), "jti": .text(TokenMint.text()),
+                "iat": .integer(service.clock.nowSeconds), "jti": .text(TokenGenerator.text()),
                 "events": .object([JSON.Member(name: event.uri, value: about)]),
             ],
             type: "secevent+jwt"

@@ -49,7 +49,7 @@ struct GrantBook: Sendable {
     }
 
     /// Why a code is refused.
-    enum CodeTrouble: Error {
+    enum CodeFailure: Error {
         case unknown
         case foreign
         case used(Ticket)
@@ -134,7 +134,7 @@ struct GrantBook: Sendable {
         redirectURI: String?,
         verifier: String?,
         now: Int64
-    ) throws(CodeTrouble) -> Ticket {
+    ) throws(CodeFailure) -> Ticket {
         guard var code = codes[digest] else { throw .unknown }
         guard code.ticket.clientID == clientID else { throw .foreign }
         guard !code.isUsed else { throw .used(code.ticket) }
@@ -147,18 +147,18 @@ struct GrantBook: Sendable {
     }
 
     /// Makes an access token, and a refresh token if the rules have one and it is asked for.
-    mutating func mint(
+    mutating func makeTokens(
         _ ticket: Ticket,
         by rules: TokenRules,
         withRefresh: Bool = true,
         now: Int64
     ) -> TokenSet {
-        let access = rules.accessPrefix + TokenMint.text()
+        let access = rules.accessPrefix + TokenGenerator.text()
         add(.access, access, ticket, lifetime: rules.accessLifetimeSeconds, now: now)
         guard withRefresh, let prefix = rules.refreshPrefix else {
             return TokenSet(access: access, refresh: nil, rules: rules)
         }
-        let refresh = prefix + TokenMint.text()
+        let refresh = prefix + TokenGenerator.text()
         add(.refresh, refresh, ticket, lifetime: rules.refreshLifetimeSeconds, now: now)
         return TokenSet(access: access, refresh: refresh, rules: rules)
     }

@@ -2,7 +2,7 @@
 protocol GrantFamily: ProviderFamily, FamilyCommands {
     associatedtype State: GrantState
 
-    var desk: GrantDesk<State> { get }
+    var service: GrantService<State> { get }
     var clients: ClientRegistry { get }
     var signingKeys: SigningKeys { get }
     /// How long codes live.
@@ -78,19 +78,19 @@ extension GrantFamily {
             return try serve(call, note)
         } catch {
             if !error.isRecorded {
-                desk.record(note, .refused, status: error.reply.status, error: error.code)
+                service.record(note, .refused, status: error.reply.status, error: error.code)
             }
             return error.reply
         }
     }
 
     func recordSkipped(_ call: ProviderCall, status: Int) {
-        desk.record(note(call), .none, status: status)
+        service.record(note(call), .none, status: status)
     }
 
     /// Answers with something that depends on no grant.
     func hand(_ value: JSON, _ note: CallNote) -> ProviderReply {
-        desk.record(note, .served, status: 200)
+        service.record(note, .served, status: 200)
         return .json(value)
     }
 
@@ -102,7 +102,7 @@ extension GrantFamily {
         } catch {
             throw .internalError
         }
-        desk.record(note, .served, status: 200)
+        service.record(note, .served, status: 200)
         return ProviderReply(status: 200, contentType: "application/json", body: body)
     }
 
@@ -114,9 +114,9 @@ extension GrantFamily {
         do {
             return try idToken(
                 ticket,
-                subject: desk.read { $0.book.subject(of: ticket) },
+                subject: service.read { $0.book.subject(of: ticket) },
                 accessToken: accessToken,
-                issuedSeconds: desk.clock.nowSeconds
+                issuedSeconds: service.clock.nowSeconds
             )
         } catch {
             throw .internalError
@@ -130,7 +130,7 @@ extension GrantFamily {
     }
 
     func clientList() -> [SandboxClient] {
-        clients.listing(provider: name, baseURL: "\(desk.address.baseURL)/\(name)")
+        clients.listing(provider: name, baseURL: "\(service.address.baseURL)/\(name)")
     }
 
     func rotateKeys(withdrawingOld: Bool) throws -> [String] {
@@ -142,16 +142,16 @@ extension GrantFamily {
         let client = try clients.client(order.clientID)
         let key = try grantKey(user: order.user, client: client, realm: order.realm)
         let subject = subject(of: key)
-        let issued = try order.issuedSeconds(now: desk.clock.nowSeconds)
-        let nonce = order.nonce ?? TokenMint.text()
+        let issued = try order.issuedSeconds(now: service.clock.nowSeconds)
+        let nonce = order.nonce ?? TokenGenerator.text()
         var verifier: String?
         let givesCode = givesCode(order.realm)
         if givesCode, order.codeChallenge == nil, needsProofKey || client.authentication == .none {
-            verifier = TokenMint.text()
+            verifier = TokenGenerator.text()
         }
         let challenge = order.codeChallenge ?? verifier.map { ProofKey.challenge(of: $0) }
-        let code = TokenMint.text()
-        let ticket = try desk.change { state throws(SandboxError) in
+        let code = TokenGenerator.text()
+        let ticket = try service.change { state throws(SandboxError) in
             let ticket = try state.book.authorize(
                 key,
                 subject: subject,
@@ -192,8 +192,8 @@ extension GrantFamily {
         }
         let client = try clients.client(order.clientID)
         let scope = order.scope ?? defaultScope
-        let issued = desk.clock.nowSeconds - (order.ageSeconds ?? 0)
-        return try desk.change { state throws(SandboxError) in
+        let issued = service.clock.nowSeconds - (order.ageSeconds ?? 0)
+        return try service.change { state throws(SandboxError) in
             var tokens: [SandboxToken] = []
             for number in 1...order.count {
                 let user = "\(order.userPrefix ?? "user-")\(number)"
@@ -206,7 +206,7 @@ extension GrantFamily {
                 )
                 state.renew(key)
                 let rules = rules(for: client, ticket)
-                let made = state.book.mint(ticket, by: rules, now: issued)
+                let made = state.book.makeTokens(ticket, by: rules, now: issued)
                 tokens.append(
                     SandboxToken(
                         user: user,
@@ -224,7 +224,7 @@ extension GrantFamily {
     func withdraw(_ order: SandboxOrder.Withdrawal) throws -> SandboxNotification? {
         let client = try clients.client(order.clientID)
         let key = try grantKey(user: order.user, client: client, realm: order.realm)
-        guard desk.read({ $0.book.grants[key] != nil }) else {
+        guard service.read({ $0.book.grants[key] != nil }) else {
             throw SandboxError(
                 .badRequest,
                 cannot: "withdraw consent",
@@ -235,10 +235,10 @@ extension GrantFamily {
         return try happen(order, to: key, client: client)
     }
 
-    func usersWithTokens() -> Set<String> { desk.read { $0.book.usersWithTokens } }
+    func usersWithTokens() -> Set<String> { service.read { $0.book.usersWithTokens } }
 
     func grants(user: String?) -> [SandboxGrant] {
-        let (grants, tokens) = desk.read { ($0.book.grants, $0.book.liveTokenCounts) }
+        let (grants, tokens) = service.read { ($0.book.grants, $0.book.liveTokenCounts) }
         return grants.filter { user == nil || $0.key.user == user }
             .map { key, grant in
                 SandboxGrant(

@@ -16,7 +16,7 @@ extension MicrosoftFamily {
         case .deleteGrant, .deleteAssignment: noted.record.status = 204
         default: break
         }
-        return try desk.perform(noted) { state, now throws(FamilyRefusal) in
+        return try service.perform(noted) { state, now throws(FamilyRefusal) in
             switch try caller(call, in: state, now: now) {
             case .app(let token, let tenant):
                 return try serve(call, route, for: token, in: tenant, &state, now: now)

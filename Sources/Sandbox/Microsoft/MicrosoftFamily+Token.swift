@@ -37,9 +37,9 @@ extension MicrosoftFamily {
         _ tenant: String
     ) throws(FamilyRefusal) -> ProviderReply {
         guard let code = form["code"] else { throw Self.missing("code") }
-        let (ticket, tokens) = try desk.perform(note) { state, now throws(FamilyRefusal) in
+        let (ticket, tokens) = try service.perform(note) { state, now throws(FamilyRefusal) in
             let ticket: GrantBook.Ticket
-            do throws(GrantBook.CodeTrouble) {
+            do throws(GrantBook.CodeFailure) {
                 ticket = try state.book.redeem(
                     TokenDigest(code),
                     by: client.id,
@@ -58,13 +58,13 @@ extension MicrosoftFamily {
                 )
             }
             let rules = rules(for: client, ticket)
-            return ((ticket, state.book.mint(ticket, by: rules, now: now)), .exchanged)
+            return ((ticket, state.book.makeTokens(ticket, by: rules, now: now)), .exchanged)
         }
         return try answer(tokens, ticket)
     }
 
-    private static func refusal(of trouble: GrantBook.CodeTrouble) -> FamilyRefusal {
-        switch trouble {
+    private static func refusal(of failure: GrantBook.CodeFailure) -> FamilyRefusal {
+        switch failure {
         case .used:
             .entra("invalid_grant", 54_005, "OAuth2 Authorization code was already redeemed.")
         case .expired:
@@ -86,7 +86,7 @@ extension MicrosoftFamily {
     ) throws(FamilyRefusal) -> ProviderReply {
         guard let text = form["refresh_token"] else { throw Self.missing("refresh_token") }
         let digest = TokenDigest(text)
-        let (ticket, tokens) = try desk.perform(note) { state, now throws(FamilyRefusal) in
+        let (ticket, tokens) = try service.perform(note) { state, now throws(FamilyRefusal) in
             guard let token = state.book.token(digest), token.kind == .refresh,
                 token.ticket.clientID == client.id, covers(tenant, token.ticket, in: state)
             else { throw .malformedToken }
@@ -95,7 +95,9 @@ extension MicrosoftFamily {
             }
             state.book.extend(digest, until: now + Self.refreshIdleSeconds)
             let rules = rules(for: client, token.ticket)
-            return ((token.ticket, state.book.mint(token.ticket, by: rules, now: now)), .validated)
+            return (
+                (token.ticket, state.book.makeTokens(token.ticket, by: rules, now: now)), .validated
+            )
         }
         return try answer(tokens, ticket)
     }
@@ -121,8 +123,8 @@ extension MicrosoftFamily {
                 "Application with identifier '\(client.id)' was not found in the directory."
             )
         }
-        let text = "EwC.\(TokenMint.text())"
-        return try desk.perform(note) { state, now throws(FamilyRefusal) in
+        let text = "EwC.\(TokenGenerator.text())"
+        return try service.perform(note) { state, now throws(FamilyRefusal) in
             state.appTokens.insert(
                 MicrosoftState.AppToken(
                     tenantID: tenant.id,
@@ -234,7 +236,7 @@ extension MicrosoftFamily {
         }
         let path = "\(tenant)/oauth2/v2.0/token"
         let audiences = [
-            "\(Self.authority)/\(path)", "\(desk.address.baseURL)/\(name)/\(path)",
+            "\(Self.authority)/\(path)", "\(service.address.baseURL)/\(name)/\(path)",
         ]
         guard assertion.names(audiences) else {
             throw .entra("invalid_client", 700_023, "Client assertion audience claim is wrong.")
@@ -243,7 +245,7 @@ extension MicrosoftFamily {
             assertion.isAbout(
                 client.id,
                 audiences: audiences,
-                nowMilliseconds: desk.clock.nowMilliseconds
+                nowMilliseconds: service.clock.nowMilliseconds
             )
         else {
             throw .entra(

@@ -24,7 +24,7 @@ final class MicrosoftFamily: GrantFamily {
     static let refreshIdleSeconds: Int64 = 90 * 86_400
 
     let name = "microsoft"
-    let desk: GrantDesk<MicrosoftState>
+    let service: GrantService<MicrosoftState>
     let clients: ClientRegistry
     let signingKeys = SigningKeys(family: "microsoft")
     let configuration: MicrosoftConfiguration
@@ -35,7 +35,10 @@ final class MicrosoftFamily: GrantFamily {
     init(_ configuration: MicrosoftConfiguration, _ tools: FamilyTools) throws(SandboxError) {
         self.configuration = configuration
         clients = try ClientRegistry(configuration.clients)
-        desk = GrantDesk(tools, state: MicrosoftState(configuration, capacity: tools.capacity))
+        service = GrantService(
+            tools,
+            state: MicrosoftState(configuration, capacity: tools.capacity)
+        )
     }
 
     func route(_ method: String, _ path: String) -> Route? {
@@ -168,7 +171,7 @@ final class MicrosoftFamily: GrantFamily {
         to key: GrantBook.Key,
         client: RegisteredClient
     ) -> SandboxNotification? {
-        desk.changed { $0.book.cut(key) }
+        service.changed { $0.book.cut(key) }
         return nil
     }
 
@@ -183,7 +186,7 @@ final class MicrosoftFamily: GrantFamily {
         case "consumers", MicrosoftIDs.personalTenant: id = MicrosoftIDs.personalTenant
         default: id = try self.tenant(tenant).id
         }
-        let base = "\(desk.address.baseURL)/\(name)/\(tenant)"
+        let base = "\(service.address.baseURL)/\(name)/\(tenant)"
         return hand(
             [
                 "issuer": .text("\(Self.authority)/\(id)/v2.0"),
@@ -200,7 +203,7 @@ final class MicrosoftFamily: GrantFamily {
     }
 
     func tenant(_ name: String) throws(FamilyRefusal) -> MicrosoftConfiguration.Tenant {
-        guard let tenant = desk.read({ $0.tenant(name) }) else {
+        guard let tenant = service.read({ $0.tenant(name) }) else {
             throw .entra("invalid_request", 90_002, "Tenant '\(name.prefix(64))' not found.")
         }
         return tenant

@@ -35,7 +35,7 @@ extension OAuth2Family {
         // base64url needs no encoding; the state goes back as it came.
         let state = call.query["state"].map { "&state=\(FormBody.encoded($0))" } ?? ""
         reply.headers["location"] = "\(redirectURI)\(mark)code=\(code ?? "")\(state)"
-        desk.record(note, .served, status: 302)
+        service.record(note, .served, status: 302)
         return reply
     }
 
@@ -59,9 +59,9 @@ extension OAuth2Family {
         _ note: CallNote
     ) throws(FamilyRefusal) -> ProviderReply {
         guard let code = form["code"] else { throw Self.invalidRequest }
-        let (ticket, tokens) = try desk.perform(note) { state, now throws(FamilyRefusal) in
+        let (ticket, tokens) = try service.perform(note) { state, now throws(FamilyRefusal) in
             let ticket: GrantBook.Ticket
-            do throws(GrantBook.CodeTrouble) {
+            do throws(GrantBook.CodeFailure) {
                 ticket = try state.book.redeem(
                     TokenDigest(code),
                     by: client.id,
@@ -77,7 +77,7 @@ extension OAuth2Family {
                 throw .oauth("invalid_grant")
             }
             let rules = rules(for: client, ticket)
-            return ((ticket, state.book.mint(ticket, by: rules, now: now)), .exchanged)
+            return ((ticket, state.book.makeTokens(ticket, by: rules, now: now)), .exchanged)
         }
         let idToken = try idToken(ticket, accessToken: tokens.access)
         return answer(tokens, ticket, idToken: idToken)
@@ -91,7 +91,7 @@ extension OAuth2Family {
         guard let text = form["refresh_token"] else { throw Self.invalidRequest }
         let digest = TokenDigest(text)
         let rotation = configuration.rotation
-        let (ticket, tokens) = try desk.perform(note) { state, now throws(FamilyRefusal) in
+        let (ticket, tokens) = try service.perform(note) { state, now throws(FamilyRefusal) in
             guard let token = state.book.token(digest), token.kind == .refresh,
                 token.ticket.clientID == client.id
             else { throw .oauth("invalid_grant") }
@@ -104,7 +104,7 @@ extension OAuth2Family {
             if rotation != .off {
                 state.book.kill(digest)
             }
-            let tokens = state.book.mint(
+            let tokens = state.book.makeTokens(
                 token.ticket,
                 by: rules(for: client, token.ticket),
                 withRefresh: rotation != .off,
@@ -122,7 +122,7 @@ extension OAuth2Family {
         let client = try authenticate(call)
         guard let text = call.form["token"] else { throw Self.invalidRequest }
         let digest = TokenDigest(text)
-        let isCut = try desk.perform(note) { state, now throws(FamilyRefusal) in
+        let isCut = try service.perform(note) { state, now throws(FamilyRefusal) in
             guard let token = state.book.token(digest),
                 state.book.standing(token, now: now) == .live
             else {
@@ -158,7 +158,7 @@ extension OAuth2Family {
         let client = try authenticate(call)
         guard let text = call.form["token"] else { throw Self.invalidRequest }
         let issuer = issuer
-        return try desk.perform(note) { state, now throws(FamilyRefusal) in
+        return try service.perform(note) { state, now throws(FamilyRefusal) in
             guard let token = state.book.token(TokenDigest(text)),
                 state.book.standing(token, now: now) == .live,
                 token.ticket.clientID == client.id
@@ -215,7 +215,7 @@ extension OAuth2Family {
             return client
         }
         if form["client_assertion"] != nil {
-            return try proveByAssertion(form, "\(desk.address.baseURL)\(call.path)")
+            return try proveByAssertion(form, "\(service.address.baseURL)\(call.path)")
         }
         guard let client = clients[form["client_id"]] else { throw Self.invalidClient }
         if let secret = form["client_secret"] {
@@ -239,11 +239,11 @@ extension OAuth2Family {
                 client.id,
                 // RFC 7523 §3: the token endpoint or the issuer names the server.
                 audiences: [issuer, "\(issuer)/token", endpoint],
-                nowMilliseconds: desk.clock.nowMilliseconds
+                nowMilliseconds: service.clock.nowMilliseconds
             ),
             assertion.isSigned(by: client)
         else { throw Self.invalidClient }
-        let isFresh = desk.changed { state in
+        let isFresh = service.changed { state in
             guard state.assertions[identity] == nil else { return false }
             state.assertions.insert(true, for: identity)
             return true

@@ -16,7 +16,7 @@ final class OAuth2Family: GrantFamily {
     }
 
     let name = "oauth2"
-    let desk: GrantDesk<State>
+    let service: GrantService<State>
     let clients: ClientRegistry
     let signingKeys = SigningKeys(family: "oauth2")
     let configuration: OAuth2Configuration
@@ -27,7 +27,7 @@ final class OAuth2Family: GrantFamily {
     init(_ configuration: OAuth2Configuration, _ tools: FamilyTools) throws(SandboxError) {
         self.configuration = configuration
         clients = try ClientRegistry(configuration.clients)
-        desk = GrantDesk(
+        service = GrantService(
             tools,
             state: State(
                 book: GrantBook(capacity: tools.capacity),
@@ -36,7 +36,7 @@ final class OAuth2Family: GrantFamily {
         )
     }
 
-    var issuer: String { "\(desk.address.baseURL)/\(name)" }
+    var issuer: String { "\(service.address.baseURL)/\(name)" }
 
     private func route(_ method: String, _ path: String) -> Route? {
         // RFC 8414 §3.1 puts the issuer's path last, OpenID Connect Discovery 1.0 §4 first.
@@ -128,7 +128,7 @@ final class OAuth2Family: GrantFamily {
         client: RegisteredClient
     ) throws -> SandboxNotification? {
         let event = try SecurityEvent.named(order.event)
-        let subject = try desk.change { state throws(SandboxError) in
+        let subject = try service.change { state throws(SandboxError) in
             if event.cutsGrant {
                 state.book.cut(key)
             }
@@ -137,11 +137,11 @@ final class OAuth2Family: GrantFamily {
             }
             return state.book.grants[key]?.subject ?? ""
         }
-        let now = desk.clock.nowMilliseconds
+        let now = service.clock.nowMilliseconds
         let token = try signingKeys.sign(
             [
                 "iss": .text(issuer), "aud": .text(client.id), "iat": .integer(now / 1000),
-                "jti": .text(TokenMint.text()),
+                "jti": .text(TokenGenerator.text()),
                 "sub_id": [
                     "format": "iss_sub", "iss": .text(issuer), "sub": .text(subject),
                 ],

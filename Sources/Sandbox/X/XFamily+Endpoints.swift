@@ -16,8 +16,8 @@ extension XFamily {
         let tokens: TokenSet
         switch form["grant_type"] {
         case "authorization_code":
-            tokens = try desk.perform(note) { state, now throws(FamilyRefusal) in
-                do throws(GrantBook.CodeTrouble) {
+            tokens = try service.perform(note) { state, now throws(FamilyRefusal) in
+                do throws(GrantBook.CodeFailure) {
                     let ticket = try state.book.redeem(
                         TokenDigest(form["code"] ?? ""),
                         by: client.id,
@@ -26,7 +26,7 @@ extension XFamily {
                         now: now
                     )
                     let rules = rules(for: client, ticket)
-                    return (state.book.mint(ticket, by: rules, now: now), .exchanged)
+                    return (state.book.makeTokens(ticket, by: rules, now: now), .exchanged)
                 } catch {
                     throw .oauth(
                         "invalid_request",
@@ -37,12 +37,12 @@ extension XFamily {
         case "refresh_token":
             let digest = TokenDigest(form["refresh_token"] ?? "")
             // Single use.
-            tokens = try desk.perform(note) { state, now throws(FamilyRefusal) in
+            tokens = try service.perform(note) { state, now throws(FamilyRefusal) in
                 let token = try live(digest, client, in: state, now: now)
                 guard token.kind == .refresh else { throw Self.invalidToken }
                 state.book.kill(digest)
                 let rules = rules(for: client, token.ticket)
-                return (state.book.mint(token.ticket, by: rules, now: now), .validated)
+                return (state.book.makeTokens(token.ticket, by: rules, now: now), .validated)
             }
         default:
             throw .oauth("invalid_request", "Missing required parameter [grant_type].")
@@ -63,7 +63,7 @@ extension XFamily {
             throw .oauth("invalid_request", "Missing required parameter [token].")
         }
         let digest = TokenDigest(text)
-        return try desk.perform(note) { state, now throws(FamilyRefusal) in
+        return try service.perform(note) { state, now throws(FamilyRefusal) in
             let success = ProviderReply.json(["revoked": true])
             guard let token = state.book.token(digest),
                 state.book.standing(token, now: now) == .live
@@ -79,7 +79,7 @@ extension XFamily {
 
     func answerMe(_ call: ProviderCall, _ note: CallNote) throws(FamilyRefusal) -> ProviderReply {
         let digest = TokenDigest(call.bearer ?? "")
-        return try desk.perform(note) { state, now throws(FamilyRefusal) in
+        return try service.perform(note) { state, now throws(FamilyRefusal) in
             guard let token = state.book.token(digest), token.kind == .access,
                 state.book.standing(token, now: now) == .live
             else {
@@ -131,7 +131,7 @@ extension XFamily {
         _ call: ProviderCall,
         _ note: CallNote
     ) throws(FamilyRefusal) -> ProviderReply {
-        try desk.perform(note) { state, now throws(FamilyRefusal) in
+        try service.perform(note) { state, now throws(FamilyRefusal) in
             let (text, _) = try signer(of: call, in: &state, now: now)
             state.book.kill(TokenDigest(text))
             return (.json(["access_token": .text(text)]), .revoked)
@@ -142,7 +142,7 @@ extension XFamily {
         _ call: ProviderCall,
         _ note: CallNote
     ) throws(FamilyRefusal) -> ProviderReply {
-        try desk.perform(note) { state, now throws(FamilyRefusal) in
+        try service.perform(note) { state, now throws(FamilyRefusal) in
             let (_, token) = try signer(of: call, in: &state, now: now)
             let body: JSON = [
                 "id_str": .text(state.book.subject(of: token.ticket)),

@@ -23,7 +23,7 @@ final class XFamily: GrantFamily {
     static let oauth1 = "oauth1"
 
     let name = "x"
-    let desk: GrantDesk<State>
+    let service: GrantService<State>
     let clients: ClientRegistry
     let signingKeys = SigningKeys(family: "x")
     let configuration: XConfiguration
@@ -35,7 +35,7 @@ final class XFamily: GrantFamily {
     init(_ configuration: XConfiguration, _ tools: FamilyTools) throws(SandboxError) {
         self.configuration = configuration
         clients = try ClientRegistry(configuration.clients)
-        desk = GrantDesk(
+        service = GrantService(
             tools,
             state: State(
                 book: GrantBook(capacity: tools.capacity),
@@ -124,7 +124,7 @@ final class XFamily: GrantFamily {
 
     func keep(_ tokens: TokenSet, in state: inout State, _ ticket: GrantBook.Ticket) -> String? {
         guard ticket.grant.audience.hasSuffix("/\(Self.oauth1)") else { return nil }
-        let secret = TokenMint.text()
+        let secret = TokenGenerator.text()
         state.secrets.insert(secret, for: TokenDigest(tokens.access))
         return secret
     }
@@ -144,7 +144,7 @@ final class XFamily: GrantFamily {
         to key: GrantBook.Key,
         client: RegisteredClient
     ) -> SandboxNotification? {
-        desk.changed { $0.book.cut(key) }
+        service.changed { $0.book.cut(key) }
         return nil
     }
 }

@@ -10,7 +10,7 @@ extension DaemonConfiguration {
         // The part of the plan has it.
         "name",
         // What happens after, or beside, the purge.
-        "backups_kept", "remnants_kept", "vacuum",
+        "backups_kept", "residual_copies_kept", "vacuum",
         // How long, and with how much.
         "timeout", "timeout_connect", "timeout_total", "statement_timeout", "lock_timeout",
         "memory_max_mib",

@@ -13,7 +13,7 @@ package struct KeyConfiguration: Hashable, Sendable {
     package let valueType: TableConfiguration.IDType
     /// An id belongs to all users whose rows name it, and goes with the last of them.
     package let isShared: Bool
-    /// `nil`: no fence.
+    /// `nil`: no cutoff.
     package let createdAt: CreatedAtColumn?
 }
 

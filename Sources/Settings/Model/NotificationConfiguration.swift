@@ -25,7 +25,7 @@ package struct NotificationConfiguration: Hashable, Sendable {
     static let googleKeysURL = "https://www.googleapis.com/oauth2/v3/certs"
 
     package let format: NotificationFormat
-    package let policy: NoticePolicy
+    package let policy: NotificationPolicy
     /// `security_events` only; `nil`: Google's.
     package let issuer: String?
     /// `security_events` only; empty: the client ids.

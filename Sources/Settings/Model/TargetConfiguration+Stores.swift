@@ -88,7 +88,7 @@ package struct RealtimeDatabaseTargetConfiguration: Hashable, Sendable {
     package internal(set) var url: String
     /// Not empty; each with `{user_id}` once.
     package let paths: [String]
-    /// `nil`: no fence, which the receipt says.
+    /// `nil`: no cutoff, which the receipt says.
     package let createdAtChild: String?
     package let access: GoogleAccess
 }

@@ -14,7 +14,7 @@ package enum TargetFamily: String, Sendable, CaseIterable {
     package var goesLast: Bool { self == .firebaseAuth }
 
     /// Whether its files hold what was deleted for a while, and it does not say until when.
-    package var hasRemnants: Bool {
+    package var hasResidualCopies: Bool {
         switch self {
         case .sqlite, .postgresql, .redis: true
         case .files, .command, .webhook, .s3, .firestore, .cloudStorage, .realtimeDatabase,
@@ -40,7 +40,7 @@ package struct TargetConfiguration: Hashable, Sendable {
     /// How long erased data survives in backups; `nil` when nobody said.
     package let backupsKept: Duration?
     /// How long the store's own files hold what was deleted; `nil` when nobody said.
-    package let remnantsKept: Duration?
+    package let residualCopiesKept: Duration?
     /// The ids that its rows hold for other targets; only of a database.
     package let keys: [KeyConfiguration]
     /// Where its own ids are found; `nil` when it knows the user by the user id.
@@ -54,7 +54,7 @@ package struct TargetConfiguration: Hashable, Sendable {
             name: name,
             kind: kind,
             backupsKept: backupsKept,
-            remnantsKept: remnantsKept,
+            residualCopiesKept: residualCopiesKept,
             keys: keys,
             keyedBy: keyedBy,
             withoutKeys: withoutKeys
@@ -181,7 +181,7 @@ package struct TableConfiguration: Hashable, Sendable {
     package let column: String
     package let action: Action
     package let idType: IDType
-    /// `nil`: no fence, which the receipt says.
+    /// `nil`: no cutoff, which the receipt says.
     package let createdAt: CreatedAtColumn?
 }
 
@@ -217,7 +217,7 @@ package enum CreatedAtUnit: String, Sendable, CaseIterable {
     case timestamp
 }
 
-/// The column that the time fence compares.
+/// The column that the time cutoff compares.
 package struct CreatedAtColumn: Hashable, Sendable {
     package let column: String
     package let unit: CreatedAtUnit

@@ -45,7 +45,7 @@ extension ConfigurationReader {
         }
         return NotificationConfiguration(
             format: format,
-            policy: NoticePolicy(
+            policy: NotificationPolicy(
                 onAccountDeleted: section.choice("on_account_deleted") ?? .report,
                 onLinkCut: section.choice("on_link_cut") ?? .report
             ),

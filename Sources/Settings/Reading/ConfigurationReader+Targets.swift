@@ -27,10 +27,10 @@ extension ConfigurationReader {
                 pathLines[use] = pathLines[use] ?? line
             }
             guard let family else { continue }
-            if !family.hasRemnants, section.values["remnants_kept"] != nil {
+            if !family.hasResidualCopies, section.values["residual_copies_kept"] != nil {
                 log.report(
                     .contradiction,
-                    "remnants_kept",
+                    "residual_copies_kept",
                     in: place,
                     "a target of kind \"\(family.rawValue)\" tells itself what it keeps"
                 )
@@ -50,8 +50,8 @@ extension ConfigurationReader {
                     kind: kind,
                     backupsKept: section.values["backups_kept"] == nil
                         ? nil : section.duration("backups_kept"),
-                    remnantsKept: section.values["remnants_kept"] == nil
-                        ? nil : section.duration("remnants_kept"),
+                    residualCopiesKept: section.values["residual_copies_kept"] == nil
+                        ? nil : section.duration("residual_copies_kept"),
                     keys: readKeys(entries["key"], kind, of: place),
                     keyedBy: section.text("keyed_by").flatMap { KeyReference($0) },
                     withoutKeys: section.choice("without_keys") ?? .proceed

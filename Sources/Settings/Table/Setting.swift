@@ -11,7 +11,7 @@ package struct Setting: Hashable, Sendable {
     }
 
     /// When a changed value takes effect.
-    package enum Moment: String, Sendable, CaseIterable {
+    package enum TakesEffect: String, Sendable, CaseIterable {
         case reload
         case restart
     }
@@ -27,7 +27,7 @@ package struct Setting: Hashable, Sendable {
     package private(set) var family: String?
     /// Whether the value is never shown in a message: operators paste secrets into such keys.
     package private(set) var isSecret = false
-    package private(set) var moment = Moment.reload
+    package private(set) var takesEffect = TakesEffect.reload
     /// The version of expunged that brought the key.
     package private(set) var since = "0.1.0"
 
@@ -76,7 +76,7 @@ package struct Setting: Hashable, Sendable {
 
     func atRestart() -> Setting {
         var copy = self
-        copy.moment = .restart
+        copy.takesEffect = .restart
         return copy
     }
 }

@@ -18,8 +18,8 @@ extension SettingsTable {
         Setting(
             .provider,
             "on_account_deleted",
-            .choice(NoticePolicy.OnAccountDeleted.allCases.map(\.rawValue)),
-            .defaultsTo(.text(NoticePolicy.OnAccountDeleted.deleteAccount.rawValue)),
+            .choice(NotificationPolicy.OnAccountDeleted.allCases.map(\.rawValue)),
+            .defaultsTo(.text(NotificationPolicy.OnAccountDeleted.deleteAccount.rawValue)),
             """
             What happens when the provider tells that the user's account there is gone, or that \
             the user asked there for erasure: "delete_account" hands in a deletion of the user, \
@@ -29,8 +29,8 @@ extension SettingsTable {
         Setting(
             .provider,
             "on_link_cut",
-            .choice(NoticePolicy.OnLinkCut.allCases.map(\.rawValue)),
-            .defaultsTo(.text(NoticePolicy.OnLinkCut.update.rawValue)),
+            .choice(NotificationPolicy.OnLinkCut.allCases.map(\.rawValue)),
+            .defaultsTo(.text(NotificationPolicy.OnLinkCut.update.rawValue)),
             """
             What happens when the provider tells that the user's link to the application is cut: \
             "update" takes it as evidence, so that a revocation ends with it, "report" writes a \

@@ -30,7 +30,7 @@ extension SettingsTable {
                 """
                 The child of each path that says when its data was made, in Unix milliseconds as \
                 the database's own timestamps. With it, data newer than the request is left alone \
-                and counted; without it the receipt says fence: none.
+                and counted; without it the receipt says cutoff: none.
                 """
             ).only("realtime-database").atRestart(),
         ] + google(.target, only: "realtime-database")

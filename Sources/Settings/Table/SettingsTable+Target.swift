@@ -44,7 +44,7 @@ extension SettingsTable {
         ),
         Setting(
             .target,
-            "remnants_kept",
+            "residual_copies_kept",
             .duration(.zero ... .days(3650)),
             .optional(example: .duration(.days(1))),
             """
@@ -52,7 +52,7 @@ extension SettingsTable {
             of SQLite until a checkpoint and its reuse, dead rows of PostgreSQL until VACUUM and \
             its log until it is recycled, the append-only file of Redis until its rewrite. Give \
             the longest time that this takes with you; without the key the receipt names the \
-            remnants and says that their end is not known.
+            residual copies and says that their end is not known.
             """
         ),
         Setting(
@@ -242,7 +242,7 @@ extension SettingsTable {
             .optional(example: .text("created")),
             """
             The column that says when a row was made. With it, rows newer than the request are \
-            left alone and counted; without it the receipt says fence: none.
+            left alone and counted; without it the receipt says cutoff: none.
             """
         ),
         Setting(

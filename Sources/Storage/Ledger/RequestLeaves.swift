@@ -6,7 +6,7 @@ import Lifecycle
 ///
 /// What it answers goes into `requests.leaves`, in the same statement that writes the change.
 struct RequestLeaves {
-    let pen: LedgerPen
+    let appender: LedgerAppender
 
     /// The leaf of a new request.
     func accept(
@@ -51,7 +51,7 @@ struct RequestLeaves {
                     (.request, .id(now.id.value)),
                     (.target, .word(LedgerEntry.plain(purge.target.rawValue))),
                     (.rows, .number(entries.reduce(0) { $0 + Int64($1.rowCount) })),
-                    (.fenced, .number(entries.reduce(0) { $0 + Int64($1.fencedCount) })),
+                    (.newer, .number(entries.reduce(0) { $0 + Int64($1.newerCount) })),
                 ]
             )
         }
@@ -139,6 +139,6 @@ struct RequestLeaves {
         _ time: WallTime,
         _ values: [(LedgerEntry.Key, LedgerEntry.Value)]
     ) -> String {
-        "\(pen.write(LedgerEntry(at: time, values))) "
+        "\(appender.write(LedgerEntry(at: time, values))) "
     }
 }

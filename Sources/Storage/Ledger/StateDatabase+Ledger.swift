@@ -8,17 +8,17 @@ extension StateDatabase {
     private static let pageByteCount = 1 << 20
 
     /// Tells that there are new leaves; one signal may stand for many.
-    package var ledgerSignals: AsyncStream<Void> { pen.signals }
+    package var ledgerSignals: AsyncStream<Void> { appender.signals }
 
     /// The number of leaves.
-    package var ledgerSize: Int { pen.size }
+    package var ledgerSize: Int { appender.size }
 
     /// Adds an entry about something that is not a change of a request.
     ///
     /// - Throws: ``StorageError``: nothing was recorded.
     package func writeLedger(_ entry: LedgerEntry) async throws {
-        let pen = pen
-        try await writer.perform { _ in _ = pen.write(entry) }
+        let appender = appender
+        try await writer.perform { _ in _ = appender.write(entry) }
     }
 
     /// Rows from the one that holds leaf `index`, at most about a megabyte of them.

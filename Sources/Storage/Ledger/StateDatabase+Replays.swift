@@ -43,7 +43,7 @@ extension StateDatabase {
         in target: TargetName,
         at now: WallTime
     ) async throws {
-        let pen = pen
+        let appender = appender
         try await writer.perform { database in
             let table = BegunReplayTable(database: database)
             for ended in ended {
@@ -55,7 +55,7 @@ extension StateDatabase {
                 ]
                 if ended.isResumed { values.append((.detail, .word("resumed"))) }
                 if ended.rows > 0 { values.append((.rows, .number(Int64(ended.rows)))) }
-                pen.write(LedgerEntry(at: now, values))
+                appender.write(LedgerEntry(at: now, values))
             }
         }
     }

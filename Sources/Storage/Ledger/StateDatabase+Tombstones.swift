@@ -3,7 +3,7 @@ import Ledger
 package import Lifecycle
 
 extension StateDatabase {
-    /// Tombstones of what was erased at `since` or later, with the fences of their purges where the
+    /// Tombstones of what was erased at `since` or later, with the cutoffs of their purges where the
     /// requests are known, in the order of their numbers.
     ///
     /// - Parameters:
@@ -22,7 +22,7 @@ extension StateDatabase {
             let page = try database.all(
                 """
                 SELECT t.sequence, t.user_hash, t.generation, t.erased_at, t.request_id, t.is_key,
-                  \(RequestRow.fence)
+                  \(RequestRow.cutoff)
                 FROM tombstones t LEFT JOIN requests r ON r.id = t.request_id
                 WHERE t.sequence > ? AND t.erased_at >= ? ORDER BY t.sequence LIMIT ?
                 """,
@@ -31,7 +31,7 @@ extension StateDatabase {
                 .int(limit)
             ) { row in
                 last = row.int(0)
-                return try Tombstone(row, isKey: row.bool(5), fence: row.timeOrNil(6))
+                return try Tombstone(row, isKey: row.bool(5), cutoff: row.timeOrNil(6))
             }
             return (page, last)
         }
@@ -68,7 +68,7 @@ extension StateDatabase {
             try keys.filter { try !KeyTombstoneWriter.isKnown($0.hash, of: $0.request, database) }
         }
         guard !users.isEmpty || !newKeys.isEmpty else { return 0 }
-        let pen = pen
+        let appender = appender
         return try await writer.perform { database in
             for user in users {
                 try database.run(
@@ -82,7 +82,7 @@ extension StateDatabase {
                     .id(user.request.value)
                 )
             }
-            let writer = KeyTombstoneWriter(database: database, pen: pen)
+            let writer = KeyTombstoneWriter(database: database, appender: appender)
             return try newKeys.reduce(users.count) { count, key in
                 try count + (writer.insert(key.hash, of: key.request, at: key.erasedAt) ? 1 : 0)
             }
@@ -91,7 +91,7 @@ extension StateDatabase {
 }
 
 extension StateDatabase {
-    /// A page of tombstones with the fences of their purges, in the order of their numbers.
+    /// A page of tombstones with the cutoffs of their purges, in the order of their numbers.
     ///
     /// - Parameters:
     ///   - position: 0, or the position of the page before.
@@ -107,7 +107,7 @@ extension StateDatabase {
             let page = try database.all(
                 """
                 SELECT t.sequence, t.user_hash, t.generation, t.erased_at, t.request_id, t.is_key,
-                  \(RequestRow.fence)
+                  \(RequestRow.cutoff)
                 FROM tombstones t LEFT JOIN requests r ON r.id = t.request_id
                 WHERE t.sequence > ? ORDER BY t.sequence LIMIT ?
                 """,
@@ -115,7 +115,7 @@ extension StateDatabase {
                 .int(limit)
             ) { row in
                 last = row.int(0)
-                return try Tombstone(row, isKey: row.bool(5), fence: row.timeOrNil(6))
+                return try Tombstone(row, isKey: row.bool(5), cutoff: row.timeOrNil(6))
             }
             return (page, last)
         }
@@ -130,9 +130,9 @@ extension StateDatabase {
         in target: TargetName,
         at now: WallTime
     ) async throws {
-        let pen = pen
+        let appender = appender
         try await writer.perform { _ in
-            _ = pen.write(
+            _ = appender.write(
                 LedgerEntry(
                     at: now,
                     [
@@ -148,13 +148,13 @@ extension StateDatabase {
 
 extension Tombstone {
     /// Columns 1 to 4 are hash, generation, time and request.
-    fileprivate init(_ row: SQLRow, isKey: Bool, fence: WallTime? = nil) throws {
+    fileprivate init(_ row: SQLRow, isKey: Bool, cutoff: WallTime? = nil) throws {
         self.init(
             hash: row.blob(1),
             generation: row.int(2),
             erasedAt: row.time(3),
             request: try row.requestID(4),
-            fence: fence,
+            cutoff: cutoff,
             isKey: isKey
         )
     }

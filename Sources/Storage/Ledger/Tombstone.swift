@@ -9,7 +9,7 @@ package struct Tombstone: Hashable, Sendable {
     package let erasedAt: WallTime
     package let request: RequestID
     /// Only rows not newer than this are meant; ``erasedAt`` where the request's own is not known.
-    package let fence: WallTime
+    package let cutoff: WallTime
     /// Of an id of a store, and no user.
     package let isKey: Bool
 
@@ -18,14 +18,14 @@ package struct Tombstone: Hashable, Sendable {
         generation: Int = 0,
         erasedAt: WallTime,
         request: RequestID,
-        fence: WallTime? = nil,
+        cutoff: WallTime? = nil,
         isKey: Bool = false
     ) {
         self.hash = hash
         self.generation = generation
         self.erasedAt = erasedAt
         self.request = request
-        self.fence = min(fence ?? erasedAt, erasedAt)
+        self.cutoff = min(cutoff ?? erasedAt, erasedAt)
         self.isKey = isKey
     }
 }

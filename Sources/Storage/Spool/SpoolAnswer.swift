@@ -11,13 +11,13 @@ enum SpoolAnswer<Value: Sendable>: Sendable {
     case closed
     /// Another file is at its path, or none.
     case moved
-    case trouble(SpoolTrouble)
+    case failure(SpoolFailure)
 }
 
 /// Ends an access from inside its transaction.
 enum SpoolStop: Error {
     case moved
-    case trouble(SpoolTrouble)
+    case failure(SpoolFailure)
 }
 
 extension SpoolAnswer {
@@ -27,16 +27,16 @@ extension SpoolAnswer {
     ///   - error: What the access threw.
     ///   - path: Of the spool.
     ///   - refusal: What the guard refused meanwhile.
-    init(_ error: any Error, path: String, refusal: SpoolTrouble?) {
+    init(_ error: any Error, path: String, refusal: SpoolFailure?) {
         if let refusal {
-            self = .trouble(refusal)
+            self = .failure(refusal)
             return
         }
         switch error {
         case SpoolStop.moved: self = .moved
-        case SpoolStop.trouble(let trouble): self = .trouble(trouble)
+        case SpoolStop.failure(let failure): self = .failure(failure)
         case let error as DatabaseError: self.init(error, path: path)
-        default: self = .trouble(.corrupt)
+        default: self = .failure(.corrupt)
         }
     }
 
@@ -47,14 +47,14 @@ extension SpoolAnswer {
         }
         switch error.resultCode {
         case .SQLITE_BUSY, .SQLITE_LOCKED, .SQLITE_PROTOCOL: self = .busy
-        case .SQLITE_READONLY: self = .trouble(.readOnly)
-        case .SQLITE_CANTOPEN: self = .trouble(Self.isMissing(path) ? .missing : .unopenable)
-        case .SQLITE_PERM, .SQLITE_AUTH: self = .trouble(.unopenable)
-        case .SQLITE_IOERR: self = .trouble(.ioError)
-        case .SQLITE_FULL: self = .trouble(.diskFull)
-        case .SQLITE_INTERRUPT: self = .trouble(.slow)
-        case .SQLITE_ERROR, .SQLITE_SCHEMA, .SQLITE_CONSTRAINT: self = .trouble(.wrongSchema)
-        default: self = .trouble(.corrupt)
+        case .SQLITE_READONLY: self = .failure(.readOnly)
+        case .SQLITE_CANTOPEN: self = .failure(Self.isMissing(path) ? .missing : .unopenable)
+        case .SQLITE_PERM, .SQLITE_AUTH: self = .failure(.unopenable)
+        case .SQLITE_IOERR: self = .failure(.ioError)
+        case .SQLITE_FULL: self = .failure(.diskFull)
+        case .SQLITE_INTERRUPT: self = .failure(.slow)
+        case .SQLITE_ERROR, .SQLITE_SCHEMA, .SQLITE_CONSTRAINT: self = .failure(.wrongSchema)
+        default: self = .failure(.corrupt)
         }
     }
 

@@ -37,7 +37,7 @@ enum SpoolConnection {
     }
 
     /// Why the guard refused an access, if it has since `count` refusals.
-    static func refusal(of path: String, since count: UInt64) -> SpoolTrouble? {
+    static func refusal(of path: String, since count: UInt64) -> SpoolFailure? {
         guard unsafe csqliteguard_refusals(path) != count else { return nil }
         let kind = unsafe csqliteguard_last_refusal(path)
         return switch kind {

@@ -47,7 +47,7 @@ extension SpoolDatabase {
         let known = look
         return await perform(commitWait: SpoolLimits.commitWait) { [hasher] database in
             try database.run("BEGIN IMMEDIATE")
-            let look = try SpoolLook(database, known: known)
+            let look = try SpoolProbe(database, known: known)
             var changedCount = 0
             for settlement in settlements where settlement.row.spoolID == look.spoolID {
                 let id = settlement.row.rowID
@@ -93,7 +93,7 @@ extension SpoolDatabase {
             var commit = MirrorCommit()
             commit.beganAt = clock.uptime()
             let end = commit.beganAt + time
-            let look = try SpoolLook(database, known: known)
+            let look = try SpoolProbe(database, known: known)
             for row in texts {
                 if row.mirrored.row.spoolID == look.spoolID {
                     do {

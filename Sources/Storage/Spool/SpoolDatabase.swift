@@ -36,7 +36,7 @@ final class SpoolDatabase: Sendable {
         /// The first credential that was not looked at; `nil` when no id can follow.
         var nextCredential: Int64?
         var unreadableCount = 0
-        var look: SpoolLook?
+        var look: SpoolProbe?
         /// The content changed to an older or another one.
         var isReplaced = false
         /// The spool has another id than the last one.
@@ -54,7 +54,7 @@ final class SpoolDatabase: Sendable {
         /// It is in WAL mode, and was not switched back yet.
         var isInWAL = false
         /// Survives a reopening, so that an older content is noticed.
-        var look: SpoolLook?
+        var look: SpoolProbe?
         var tail = SpoolScan.Cursor()
         /// `dataVersion` when the tail was last read to its end.
         var tailVersion: Int?
@@ -84,7 +84,7 @@ final class SpoolDatabase: Sendable {
     /// A file in WAL mode is switched back first: its index is never shared.
     func open() -> SpoolAnswer<Void> {
         if isOpen { return .done(()) }
-        guard let path = SpoolConnection.realPath(givenPath) else { return .trouble(.missing) }
+        guard let path = SpoolConnection.realPath(givenPath) else { return .failure(.missing) }
         let refusals = unsafe csqliteguard_refusals(path)
         do {
             if isInWAL {
@@ -106,7 +106,7 @@ final class SpoolDatabase: Sendable {
         }
     }
 
-    private func noteWAL(_ refusal: SpoolTrouble?) {
+    private func noteWAL(_ refusal: SpoolFailure?) {
         if refusal == .inWAL { state.withLock { $0.isInWAL = true } }
     }
 
@@ -217,7 +217,7 @@ extension SpoolDatabase {
         let before = state.withLock { $0 }
         let answer = await perform(commitWait: .zero) { [hasher, clock] database in
             try database.run("BEGIN")
-            let look = try SpoolLook(database, known: before.look)
+            let look = try SpoolProbe(database, known: before.look)
             var reading = Reading()
             reading.look = look
             reading.hasOtherID = before.look.map { $0.spoolID != look.spoolID } ?? false
@@ -246,7 +246,7 @@ extension SpoolDatabase {
         case .busy: return .busy
         case .closed: return .closed
         case .moved: return .moved
-        case .trouble(let trouble): return .trouble(trouble)
+        case .failure(let failure): return .failure(failure)
         }
     }
 
@@ -300,5 +300,5 @@ extension SpoolDatabase {
     }
 
     /// What the last transaction saw of the spool.
-    var look: SpoolLook? { state.withLock { $0.look } }
+    var look: SpoolProbe? { state.withLock { $0.look } }
 }

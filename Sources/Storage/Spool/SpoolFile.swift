@@ -136,11 +136,11 @@ package enum SpoolFile {
             let queue = try Self.open(path)
             let look = try queue.writeWithoutTransaction { database in
                 try database.waitForLock(SpoolLimits.lockedAfter)
-                return try SpoolLook(database, known: nil)
+                return try SpoolProbe(database, known: nil)
             }
             try queue.close()
             return look.spoolID
-        } catch SpoolStop.trouble(.newerVersion) {
+        } catch SpoolStop.failure(.newerVersion) {
             throw StorageError(.newerSchema, "use the spool", at: WALFile.name(ofPath: path))
         } catch is SpoolStop {
             throw StorageError(

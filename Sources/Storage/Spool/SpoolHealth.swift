@@ -1,5 +1,5 @@
 /// Why the spool cannot be used, or not be written.
-package enum SpoolTrouble: String, Hashable, Sendable, CaseIterable {
+package enum SpoolFailure: String, Hashable, Sendable, CaseIterable {
     /// There is no file.
     case missing
     /// The file, or a file beside it, wants something of us that is never done: a journal that
@@ -30,7 +30,7 @@ package enum SpoolTrouble: String, Hashable, Sendable, CaseIterable {
     case slow
 }
 
-extension SpoolTrouble {
+extension SpoolFailure {
     /// Why the file could not be made.
     init(_ kind: StorageError.Kind) {
         switch kind {
@@ -47,9 +47,9 @@ extension SpoolTrouble {
 /// How the spool is right now.
 package struct SpoolHealth: Hashable, Sendable {
     /// Why nothing is imported and nothing mirrored, if so.
-    package var quarantine: SpoolTrouble?
+    package var quarantine: SpoolFailure?
     /// Why states cannot be written and secrets not be scrubbed, if so.
-    package var writeTrouble: SpoolTrouble?
+    package var writeFailure: SpoolFailure?
     /// Whether an application switched it to WAL; nothing is imported until it is switched back.
     package var isWAL = false
     /// Objects that are not ours.
@@ -64,11 +64,11 @@ package struct SpoolHealth: Hashable, Sendable {
 /// Something about the spool that an operator should know; told once per change.
 package enum SpoolHealthChange: Hashable, Sendable {
     /// Nothing is imported and nothing mirrored until ``back``.
-    case quarantined(SpoolTrouble)
+    case quarantined(SpoolFailure)
     /// It is used again.
     case back
     /// Rows are imported, but states cannot be written and secrets not be scrubbed.
-    case unwritable(SpoolTrouble)
+    case unwritable(SpoolFailure)
     /// It is written again.
     case writable
     /// Another file, or an older content, is in its place; `isSameSpool` says whether it has the

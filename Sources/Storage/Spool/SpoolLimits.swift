@@ -38,7 +38,7 @@ package enum SpoolLimits {
     /// First pause before a credential that could not be sealed is offered again: a few failing
     /// calls of getrandom(2) are over by then.
     static let postponedPauseMin = Duration.seconds(1)
-    /// Shortest pause between two tries to open a file in trouble; an attacker makes events
+    /// Shortest pause between two tries to open a file in failure; an attacker makes events
     /// cheaply.
     static let reopenPause = Duration.milliseconds(50)
     /// Commits of the mirror in any second.

@@ -19,15 +19,15 @@ final class SpoolMonitor: Sendable {
     /// Whether the safety sweep has something to try again.
     var needsSweeps: Bool {
         let health = health
-        return health.quarantine != nil || health.writeTrouble != nil || health.isWAL
+        return health.quarantine != nil || health.writeFailure != nil || health.isWAL
     }
 
-    var isUnwritable: Bool { health.writeTrouble != nil }
+    var isUnwritable: Bool { health.writeFailure != nil }
 
     /// Whether a write has a chance.
     var canWrite: Bool {
         state.withLock {
-            $0.health.quarantine == nil && ($0.health.writeTrouble == nil || $0.mayRetryWrite)
+            $0.health.quarantine == nil && ($0.health.writeFailure == nil || $0.mayRetryWrite)
         }
     }
 
@@ -40,17 +40,17 @@ final class SpoolMonitor: Sendable {
 
     func tell(_ change: SpoolHealthChange) { report(change) }
 
-    func quarantine(_ trouble: SpoolTrouble) {
+    func quarantine(_ failure: SpoolFailure) {
         let isNew = state.withLock { state in
-            defer { state.health.quarantine = trouble }
-            return state.health.quarantine != trouble
+            defer { state.health.quarantine = failure }
+            return state.health.quarantine != failure
         }
-        if isNew { report(.quarantined(trouble)) }
+        if isNew { report(.quarantined(failure)) }
     }
 
     /// - Returns: Whether it was quarantined.
     @discardableResult
-    func readSucceeded(_ look: SpoolLook?, unreadableCount: Int) -> Bool {
+    func readSucceeded(_ look: SpoolProbe?, unreadableCount: Int) -> Bool {
         let (wasQuarantined, changes) = state.withLock { state in
             var changes: [SpoolHealthChange] = []
             let before = state.health
@@ -89,18 +89,18 @@ final class SpoolMonitor: Sendable {
         if isMore { report(.unreadableRows(count: count)) }
     }
 
-    func writeFailed(_ trouble: SpoolTrouble) {
+    func writeFailed(_ failure: SpoolFailure) {
         let isNew = state.withLock { state in
-            defer { (state.health.writeTrouble, state.mayRetryWrite) = (trouble, false) }
-            return state.health.writeTrouble != trouble
+            defer { (state.health.writeFailure, state.mayRetryWrite) = (failure, false) }
+            return state.health.writeFailure != failure
         }
-        if isNew { report(.unwritable(trouble)) }
+        if isNew { report(.unwritable(failure)) }
     }
 
     func writeSucceeded() {
         let wasUnwritable = state.withLock { state in
-            defer { (state.health.writeTrouble, state.mayRetryWrite) = (nil, false) }
-            return state.health.writeTrouble != nil
+            defer { (state.health.writeFailure, state.mayRetryWrite) = (nil, false) }
+            return state.health.writeFailure != nil
         }
         if wasUnwritable { report(.writable) }
     }

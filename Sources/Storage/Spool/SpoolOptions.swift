@@ -12,7 +12,7 @@ enum SpoolOptions {
 
     /// Reads one text with SQLite's own JSON functions (sqlite.org/json1.html).
     ///
-    /// - Throws: `DatabaseError` when the database itself is in trouble.
+    /// - Throws: `DatabaseError` when the database itself is in failure.
     static func read(_ text: String, of kind: RequestKind, _ database: Database) throws -> Outcome {
         if text == "{}" { return .options(SubmissionOptions()) }
         guard text.unicodeScalars.count <= SpoolLimits.optionsLengthMax,

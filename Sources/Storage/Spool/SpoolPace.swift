@@ -37,8 +37,8 @@ struct SpoolPace: Sendable {
     ///   - isIdle: No change is under way.
     ///   - now: Since boot.
     /// - Returns: How much longer nothing may change until nothing changes any more.
-    mutating func restOfQuiet(nudgeCount: Int, isIdle: Bool, at now: Duration) -> Duration {
-        if !isIdle || nudgeCount != lastChange.count { lastChange = (nudgeCount, now) }
+    mutating func restOfQuiet(signalCount: Int, isIdle: Bool, at now: Duration) -> Duration {
+        if !isIdle || signalCount != lastChange.count { lastChange = (signalCount, now) }
         return max(.zero, lastChange.seenAt + SpoolLimits.mirrorQuiet - now)
     }
 

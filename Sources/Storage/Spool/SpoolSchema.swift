@@ -67,14 +67,14 @@ enum SpoolSchema {
             let (type, name) = (row.text(0), row.text(1))
             if type == "table", let text = expected[name] {
                 guard normalized(row.text(2)) == text else {
-                    throw SpoolStop.trouble(.wrongSchema)
+                    throw SpoolStop.failure(.wrongSchema)
                 }
                 found.insert(name)
             } else if !name.hasPrefix("sqlite_") {
                 foreignCount += 1
             }
         }
-        guard found.count == expected.count else { throw SpoolStop.trouble(.wrongSchema) }
+        guard found.count == expected.count else { throw SpoolStop.failure(.wrongSchema) }
         return foreignCount
     }
 

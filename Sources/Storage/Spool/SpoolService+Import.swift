@@ -54,13 +54,13 @@ extension SpoolService {
             work.withLock { $0.wasMoved = true }
             database.close()
             return .again
-        case .trouble(.inWAL):
+        case .failure(.inWAL):
             // Opening it switches it back.
             database.close()
             return .again
-        case .trouble(let trouble):
+        case .failure(let failure):
             database.close()
-            monitor.quarantine(trouble)
+            monitor.quarantine(failure)
             return .stop
         }
     }
@@ -98,7 +98,7 @@ extension SpoolService {
             return .again
         case .busy:
             return await waitForLock(&lock)
-        case .closed, .moved, .trouble:
+        case .closed, .moved, .failure:
             // The next read of the tail says it again.
             return .again
         }
@@ -155,11 +155,11 @@ extension SpoolService {
                 guard case .again = await waitForLock(&lock) else { return false }
             case .closed, .moved:
                 return false
-            case .trouble(.inWAL) where lock.total == .zero:
+            case .failure(.inWAL) where lock.total == .zero:
                 // Found out just now; the next try switches it back.
                 guard await rest(lock.take()) else { return false }
-            case .trouble(let trouble):
-                monitor.quarantine(trouble)
+            case .failure(let failure):
+                monitor.quarantine(failure)
                 return false
             }
         }
@@ -179,7 +179,7 @@ extension SpoolService {
         )
         if wasQuarantined || isFresh {
             wakeSettling()
-            nudge()
+            signal()
         }
     }
 
@@ -241,7 +241,7 @@ extension SpoolService {
             work.withLock { $0.postponedPause = SpoolPause.postponed }
         }
         await follow(batch, known)
-        nudge()
+        signal()
     }
 
     /// What the state is told and asked once the rows are durable.
@@ -254,7 +254,7 @@ extension SpoolService {
             )
             if count > 0 { monitor.tell(.recreatedRows(count: count)) }
         } catch {
-            // The state is in trouble and says so itself; the next rescan finds the rows again.
+            // The state is in failure and says so itself; the next rescan finds the rows again.
             work.withLock { $0.mustRescan = true }
         }
     }

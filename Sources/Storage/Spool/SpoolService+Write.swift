@@ -26,7 +26,7 @@ extension SpoolService {
             case .busy: guard await rest(lock.take()) else { return }
             case .closed: return
             case .moved: return poke()
-            case .trouble(let trouble): return fail(trouble)
+            case .failure(let failure): return fail(failure)
             }
         }
     }
@@ -53,12 +53,12 @@ extension SpoolService {
     }
 
     /// A write failed; what reading will find, too, is left to it.
-    private func fail(_ trouble: SpoolTrouble) {
-        switch trouble {
+    private func fail(_ failure: SpoolFailure) {
+        switch failure {
         case .refused, .missing, .newerVersion, .inWAL: database.readAgain()
         case .corrupt, .wrongSchema, .unopenable, .readOnly, .diskFull, .ioError, .locked, .slow,
             .largeWAL:
-            monitor.writeFailed(trouble)
+            monitor.writeFailed(failure)
         }
         poke()
     }
@@ -79,7 +79,7 @@ extension SpoolService {
                 guard !rows.isEmpty, let count = await show(rows) else { return }
                 try await ports.source.confirmMirrored(rows.prefix(count).map(\.row))
             } catch {
-                // The state is in trouble and says so itself; the next change starts again.
+                // The state is in failure and says so itself; the next change starts again.
                 return
             }
         }
@@ -91,10 +91,10 @@ extension SpoolService {
     private func awaitTurn() async -> Bool {
         while true {
             let now = ports.clock.uptime()
-            let count = nudgeCount.load(ordering: .relaxed)
+            let count = signalCount.load(ordering: .relaxed)
             let isIdle = ports.source.isQuiet
             let (wait, quietWait) = mirrorPace.withLock { pace in
-                let rest = pace.restOfQuiet(nudgeCount: count, isIdle: isIdle, at: now)
+                let rest = pace.restOfQuiet(signalCount: count, isIdle: isIdle, at: now)
                 return (pace.wait(at: now), max(rest, pace.waitWhenQuiet(at: now)))
             }
             guard wait > .zero, quietWait > .zero else { return true }
@@ -126,8 +126,8 @@ extension SpoolService {
             case .moved:
                 poke()
                 return nil
-            case .trouble(let trouble):
-                fail(trouble)
+            case .failure(let failure):
+                fail(failure)
                 return nil
             }
         }

@@ -12,7 +12,7 @@ import Synchronization
 /// ```
 ///
 /// Three loops share one connection; none of them waits for a lock inside SQLite, and none runs
-/// while nothing happens. A file in trouble is left alone and tried again with every change and
+/// while nothing happens. A file in failure is left alone and tried again with every change and
 /// every sweep.
 package final class SpoolService: Sendable {
     /// What the service works with.
@@ -57,7 +57,7 @@ package final class SpoolService: Sendable {
         var openedAt: Duration?
         /// There was a file once.
         var isMade = false
-        /// Since when the file is in trouble, but for a lock.
+        /// Since when the file is in failure, but for a lock.
         var unreadableSince: Duration?
         /// Whom a read answers once it has passed that credential.
         var goal: (mark: SpoolBarrier.Mark, last: Int64)?
@@ -72,7 +72,7 @@ package final class SpoolService: Sendable {
     let mirrorPace = Mutex(SpoolPace())
     let barrier = SpoolBarrier()
     /// How often ``nudge()`` was called.
-    let nudgeCount = Atomic(0)
+    let signalCount = Atomic(0)
     private let path: String
     private let sweepInterval: Duration
     let lockedAfter: Duration
@@ -125,7 +125,7 @@ package final class SpoolService: Sendable {
         do {
             try make()
         } catch {
-            monitor.quarantine(SpoolTrouble(error.kind))
+            monitor.quarantine(SpoolFailure(error.kind))
             return false
         }
         work.withLock { $0.isMade = true }
@@ -182,8 +182,8 @@ package final class SpoolService: Sendable {
     package var health: SpoolHealth { monitor.health }
 
     /// Says that states may have changed; cheap, and never wakes anything twice.
-    package func nudge() {
-        nudgeCount.wrappingAdd(1, ordering: .relaxed)
+    package func signal() {
+        signalCount.wrappingAdd(1, ordering: .relaxed)
         mirrorSignal.yield()
     }
 

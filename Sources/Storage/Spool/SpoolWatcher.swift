@@ -97,7 +97,7 @@ final class SpoolWatcher: Sendable {
         clinux_event_signal(event)
     }
 
-    /// Whether every sweep wakes the reader, because the spool is in trouble.
+    /// Whether every sweep wakes the reader, because the spool is in failure.
     func setAlert(_ isAlert: Bool) {
         state.withLock { $0.isAlert = isAlert }
     }
@@ -127,9 +127,9 @@ final class SpoolWatcher: Sendable {
                 continue
             }
             sleepUntilEvent(rest)
-            let news = readEvents()
-            if news.isWatchLost { addWatch() }
-            if news.isWake { wake.yield() }
+            let update = readEvents()
+            if update.isWatchLost { addWatch() }
+            if update.isWake { wake.yield() }
         }
         wake.finish()
     }

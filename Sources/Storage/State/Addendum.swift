@@ -50,7 +50,7 @@ extension Addendum {
     /// - Returns: How many verdicts it confirms.
     /// - Throws: `DatabaseError`, or ``StorageError`` of kind `malformed`.
     static func record(
-        _ notice: NoticeRecord,
+        _ notification: NotificationRecord,
         where requests: (condition: String, values: [SQLValue]),
         _ leaves: RequestLeaves,
         _ database: Database
@@ -63,16 +63,16 @@ extension Addendum {
                 WHERE a.request_id = revocations.request_id
                   AND a.identity_id = revocations.identity_id AND a.verdict = 'proven')
             """,
-            values: [.time(notice.occurredAt)] + requests.values
+            values: [.time(notification.occurredAt)] + requests.values
         ) { row in
             let addendum = Addendum(
                 identity: try row.identityID(1),
-                provider: notice.provider,
+                provider: notification.provider,
                 clientID: row.text(2),
                 verdict: .proven,
-                event: notice.event,
-                occurredAt: notice.occurredAt,
-                recordedAt: notice.receivedAt
+                event: notification.event,
+                occurredAt: notification.occurredAt,
+                recordedAt: notification.receivedAt
             )
             return (request: try row.requestID(0), addendum: addendum)
         }

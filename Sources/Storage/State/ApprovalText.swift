@@ -12,8 +12,8 @@ enum ApprovalText {
             first: approval.first.map(StoredGiven.init),
             failures: approval.failures == 0 ? nil : approval.failures,
             retryAt: approval.retryAt?.unixMilliseconds,
-            trouble: approval.lastTrouble,
-            target: approval.troubledTarget?.rawValue
+            failure: approval.lastFailure,
+            target: approval.failingTarget?.rawValue
         )
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -32,8 +32,8 @@ enum ApprovalText {
             approval.first = stored.first?.given
             approval.failures = stored.failures ?? 0
             approval.retryAt = stored.retryAt.map { WallTime(unixMilliseconds: $0) }
-            approval.lastTrouble = stored.trouble
-            approval.troubledTarget = stored.target.map { TargetName($0) }
+            approval.lastFailure = stored.failure
+            approval.failingTarget = stored.target.map { TargetName($0) }
             return approval
         } catch {
             throw SQLRow.malformed("approval")
@@ -47,7 +47,7 @@ enum ApprovalText {
         var first: StoredGiven?
         var failures: Int?
         var retryAt: Int64?
-        var trouble: String?
+        var failure: String?
         var target: String?
     }
 
@@ -144,10 +144,10 @@ enum ApprovalText {
         var reason: String?
         var count: Int
         var bounded: Bool
-        var fenced: Int
+        var newer: Int
         /// Absent where there is none, and from plans of earlier versions.
         var undated: Int?
-        var unfenced: Bool?
+        var withoutTimestamps: Bool?
 
         init(_ item: PlanItem) {
             name = item.name
@@ -155,9 +155,9 @@ enum ApprovalText {
             reason = item.reason
             count = item.count
             bounded = item.isBounded
-            fenced = item.fencedCount
+            newer = item.newerCount
             undated = item.undatedCount == 0 ? nil : item.undatedCount
-            unfenced = item.isUnfenced ? true : nil
+            withoutTimestamps = item.hasNoTimestamps ? true : nil
         }
 
         var item: PlanItem {
@@ -171,9 +171,9 @@ enum ApprovalText {
                     reason: reason,
                     count: count,
                     isBounded: bounded,
-                    fencedCount: fenced,
+                    newerCount: newer,
                     undatedCount: undated ?? 0,
-                    isUnfenced: unfenced ?? false
+                    hasNoTimestamps: withoutTimestamps ?? false
                 )
             }
         }

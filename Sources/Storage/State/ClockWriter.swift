@@ -119,8 +119,8 @@ struct ClockWriter {
         guard isForward else {
             try database.run(
                 """
-                UPDATE purges SET restored_at = max(ifnull(restored_at, 0), r.fence)
-                FROM (SELECT id, min(created_at, accepted_at) AS fence FROM requests
+                UPDATE purges SET restored_at = max(ifnull(restored_at, 0), r.cutoff)
+                FROM (SELECT id, min(created_at, accepted_at) AS cutoff FROM requests
                   WHERE ended_at IS NULL AND accepted_at BETWEEN ?1 AND ?2) AS r
                 WHERE purges.request_id = r.id
                 """,

@@ -10,7 +10,7 @@ struct ExchangeWriter {
     ///
     /// - Returns: What is known about the identity after a final phase.
     /// - Throws: `DatabaseError`, or ``StorageError`` of kind `malformed`.
-    func save(_ exchange: CodeExchange, at time: WallTime) throws -> IdentityNews? {
+    func save(_ exchange: CodeExchange, at time: WallTime) throws -> IdentityUpdate? {
         try database.run(
             """
             UPDATE credentials SET code_phase = ?1, code_failures = ?2,
@@ -26,7 +26,7 @@ struct ExchangeWriter {
         guard exchange.phase.isFinal, let userHash = try owner(of: exchange.identity) else {
             return nil
         }
-        return try IdentityNews.tell(exchange.identity, of: userHash, at: time, database)
+        return try IdentityUpdate.tell(exchange.identity, of: userHash, at: time, database)
     }
 
     /// Destroys the code and stores what it was exchanged for.
@@ -43,13 +43,13 @@ struct ExchangeWriter {
         _ subject: LearnedSubject?,
         of exchange: CodeExchange,
         at time: WallTime
-    ) throws -> IdentityNews? {
+    ) throws -> IdentityUpdate? {
         guard try owner(of: exchange.identity) != nil else { return nil }
         if let subject, try isForeign(subject, to: exchange.identity) {
             try noteMismatch(of: exchange.identity, at: time)
-            var news = try save(exchange.refused, at: time)
-            news?.isSubjectMismatch = true
-            return news
+            var update = try save(exchange.refused, at: time)
+            update?.isSubjectMismatch = true
+            return update
         }
         for token in tokens {
             try database.run(

@@ -77,7 +77,7 @@ struct FoundKeyTable {
     }
 
     /// The names under which something is kept for a case.
-    func names(ofCase request: RequestID) throws -> [KeyName] {
+    func names(ofRecheck request: RequestID) throws -> [KeyName] {
         try database.all(
             "SELECT DISTINCT target, name FROM found_keys WHERE request_id = ? AND is_late = 0",
             .id(request.value)
@@ -86,13 +86,13 @@ struct FoundKeyTable {
 
     /// Destroys what requests needed that have ended, unless somebody will look again; of what was
     /// erased tombstones stay.
-    func forget(ended: [(request: Request, at: WallTime)], _ pen: LedgerPen) throws {
+    func forget(ended: [(request: Request, at: WallTime)], _ appender: LedgerAppender) throws {
         // Nearly nobody has such targets; they cost the others one look for each batch.
         guard
             try database.first("SELECT EXISTS (SELECT 1 FROM found_keys)", body: { $0.bool(0) })
                 == true
         else { return }
-        let tombstones = KeyTombstoneWriter(database: database, pen: pen)
+        let tombstones = KeyTombstoneWriter(database: database, appender: appender)
         for (request, time) in ended {
             if request.isErasure {
                 try tombstones.bury(request.id, isLate: false, at: request.endedAt ?? time)

@@ -10,7 +10,7 @@ struct KeyTombstoneWriter {
     private static let hashByteCount = 32
 
     let database: Database
-    let pen: LedgerPen
+    let appender: LedgerAppender
 
     /// Buries what is a request's own to erase, and is erased.
     ///
@@ -25,7 +25,7 @@ struct KeyTombstoneWriter {
         }
         for start in stride(from: 0, to: hashes.count, by: Self.leafHashesMax) {
             let some = hashes[start..<min(start + Self.leafHashesMax, hashes.count)]
-            pen.write(
+            appender.write(
                 LedgerEntry(
                     at: time,
                     [

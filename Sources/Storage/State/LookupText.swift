@@ -1,6 +1,6 @@
 import Lifecycle
 
-/// The lookup of a request as one column: `directory state attempts failures retry trouble`.
+/// The lookup of a request as one column: `directory state attempts failures retry failure`.
 ///
 /// The state is `open` or `done`, a missing value is `-`: `firebase open 2 2 1789000000000 lost`.
 enum LookupText {
@@ -9,7 +9,7 @@ enum LookupText {
         let retryAt = lookup.retryAt.map { String($0.unixMilliseconds) } ?? "-"
         return [
             lookup.directory.rawValue, lookup.isDone ? "done" : "open", String(lookup.attempts),
-            String(lookup.failures), retryAt, lookup.lastTrouble ?? "-",
+            String(lookup.failures), retryAt, lookup.lastFailure ?? "-",
         ].joined(separator: " ")
     }
 
@@ -26,7 +26,7 @@ enum LookupText {
         lookup.attempts = attempts
         lookup.failures = failures
         lookup.retryAt = Int64(fields[4]).map { WallTime(unixMilliseconds: $0) }
-        lookup.lastTrouble = fields[5] == "-" ? nil : fields[5]
+        lookup.lastFailure = fields[5] == "-" ? nil : fields[5]
         return lookup
     }
 }

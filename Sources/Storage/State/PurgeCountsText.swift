@@ -21,10 +21,10 @@ enum PurgeCountsText {
             text += ","
             text += String(entry.rowCount)
             text += ","
-            text += String(entry.fencedCount)
+            text += String(entry.newerCount)
             text += "]"
         }
-        for copy in counts.lingering {
+        for copy in counts.residualCopies {
             text += text.utf8.count > 1 ? ",[" : "["
             quote(copy.text, into: &text)
             text += ","
@@ -48,7 +48,7 @@ enum PurgeCountsText {
             for row in rows {
                 switch row {
                 case .entry(let entry): counts.entries.append(entry)
-                case .lingering(let copy): counts.lingering.append(copy)
+                case .residualCopies(let copy): counts.residualCopies.append(copy)
                 case .word(let word): words.insert(word)
                 }
             }
@@ -69,7 +69,7 @@ enum PurgeCountsText {
 
     private enum Row: Decodable {
         case entry(PurgeCounts.Entry)
-        case lingering(PurgeCounts.Lingering)
+        case residualCopies(PurgeCounts.ResidualCopies)
         case word(Word)
 
         /// Members of a row of counts.
@@ -85,8 +85,8 @@ enum PurgeCountsText {
                 let text = try values.decode(String.self)
                 let isEndless = try values.decodeNil()
                 let until = isEndless ? nil : try values.decode(Int64.self)
-                self = .lingering(
-                    PurgeCounts.Lingering(
+                self = .residualCopies(
+                    PurgeCounts.ResidualCopies(
                         text: text,
                         until: until.map { WallTime(unixMilliseconds: $0) }
                     )
@@ -98,7 +98,7 @@ enum PurgeCountsText {
                     name: try values.decode(String.self),
                     action: try values.decode(String.self),
                     rowCount: try values.decode(Int.self),
-                    fencedCount: try values.decode(Int.self)
+                    newerCount: try values.decode(Int.self)
                 )
             )
         }

@@ -49,16 +49,16 @@ package struct Recheck: Hashable, Sendable {
 }
 
 /// When the stores of a completed deletion are looked at next.
-package struct CaseOutlook: Hashable, Sendable {
+package struct RecheckOutlook: Hashable, Sendable {
     package let dueAt: WallTime
     /// Since when data is known to be back; `nil` while none is.
     package let returnedAt: WallTime?
 
-    static func find(_ id: RequestID, _ database: Database) throws -> CaseOutlook? {
+    static func find(_ id: RequestID, _ database: Database) throws -> RecheckOutlook? {
         try database.first(
             "SELECT due_at, returned_at FROM cases WHERE request_id = ?",
             .id(id.value)
-        ) { CaseOutlook(dueAt: $0.time(0), returnedAt: $0.timeOrNil(1)) }
+        ) { RecheckOutlook(dueAt: $0.time(0), returnedAt: $0.timeOrNil(1)) }
     }
 }
 

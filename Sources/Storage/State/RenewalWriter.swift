@@ -212,9 +212,9 @@ extension RenewalWriter {
 
     /// Records how a refresh ended.
     ///
-    /// - Returns: The identity's news where requests must know that a token is in doubt.
+    /// - Returns: The identity's updates where requests must know that a token is in doubt.
     /// - Throws: `DatabaseError`, or ``StorageError`` of kind `malformed`.
-    func end(_ ended: EndedRenewal, at now: WallTime) throws -> IdentityNews? {
+    func end(_ ended: EndedRenewal, at now: WallTime) throws -> IdentityUpdate? {
         let id = ended.credential
         switch ended.outcome {
         case .kept(let dueAt, let warnAt):
@@ -255,7 +255,7 @@ extension RenewalWriter {
                 return nil
             }
             return try find(id).flatMap {
-                try IdentityNews.tell($0.identity, of: $0.sealed.userHash, at: now, database)
+                try IdentityUpdate.tell($0.identity, of: $0.sealed.userHash, at: now, database)
             }
         }
         return nil

@@ -29,12 +29,12 @@ package struct RequestRecord: Hashable, Sendable {
     /// What became known of its verdicts after they were final, in order.
     package let addenda: [Addendum]
     /// The next look; `nil` when nobody will look again.
-    package let openCase: CaseOutlook?
+    package let openRecheck: RecheckOutlook?
 
     init(
         _ row: RequestRow,
         scrubbedAt: WallTime?,
-        openCase: CaseOutlook?,
+        openRecheck: RecheckOutlook?,
         addenda: [Addendum]
     ) {
         request = row.request
@@ -48,7 +48,7 @@ package struct RequestRecord: Hashable, Sendable {
         updatedAt = row.updatedAt
         self.scrubbedAt = scrubbedAt
         rechecks = row.rechecks
-        self.openCase = openCase
+        self.openRecheck = openRecheck
         self.addenda = addenda
     }
 }

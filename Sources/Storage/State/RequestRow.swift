@@ -4,9 +4,9 @@ import Lifecycle
 
 /// One row of `requests`, as far as it is not part of the state machine's own value.
 struct RequestRow {
-    /// The fence of request `r` as far as it is the same in all its stores: a restoration of one is
+    /// The cutoff of request `r` as far as it is the same in all its stores: a restoration of one is
     /// not of the others.
-    static let fence = """
+    static let cutoff = """
         max(min(r.created_at, r.accepted_at), ifnull((SELECT min(ifnull(restored_at, 0)) \
         FROM purges WHERE request_id = r.id), 0))
         """
@@ -111,7 +111,7 @@ struct RequestRow {
         try database.all(
             """
             SELECT identity_id, provider, client_id, is_shared, credentials, verdict, attempts,
-              failures, retry_at, waiting_since, started_at, ended_at, last_trouble, is_linked,
+              failures, retry_at, waiting_since, started_at, ended_at, last_failure, is_linked,
               proof, refused_credentials
             FROM revocations WHERE request_id = ? ORDER BY position
             """,
@@ -134,7 +134,7 @@ struct RequestRow {
             revocation.waitingSince = row.timeOrNil(9)
             revocation.startedAt = row.timeOrNil(10)
             revocation.endedAt = row.timeOrNil(11)
-            revocation.lastTrouble = row.textOrNil(12)
+            revocation.lastFailure = row.textOrNil(12)
             revocation.isLinked = row.bool(13)
             revocation.proof = try row.choiceOrNil(14, as: Proof.self)
             revocation.refusedCount = row.int(15)
@@ -146,7 +146,7 @@ struct RequestRow {
         try database.all(
             """
             SELECT target, step, counts, attempts, failures, retry_at, started_at, ended_at,
-              last_trouble, restored_at, obstacle
+              last_failure, restored_at, obstacle
             FROM purges WHERE request_id = ? ORDER BY position
             """,
             .id(id.value)
@@ -159,7 +159,7 @@ struct RequestRow {
             purge.retryAt = row.timeOrNil(5)
             purge.startedAt = row.timeOrNil(6)
             purge.endedAt = row.timeOrNil(7)
-            purge.lastTrouble = row.textOrNil(8)
+            purge.lastFailure = row.textOrNil(8)
             purge.restoredAt = row.timeOrNil(9)
             purge.obstacle = row.textOrNil(10)
             return purge

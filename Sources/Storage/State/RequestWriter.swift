@@ -5,12 +5,12 @@ import Lifecycle
 /// Writes requests: the whole of a new one, and of a known one what differs.
 struct RequestWriter {
     let database: Database
-    let pen: LedgerPen
-    private let tally = CommitTally()
+    let appender: LedgerAppender
+    private let counter = CommitCounter()
 
-    private init(_ database: Database, _ pen: LedgerPen) {
+    private init(_ database: Database, _ appender: LedgerAppender) {
         self.database = database
-        self.pen = pen
+        self.appender = appender
     }
 
     /// Makes the changes of one mutation and writes what they add up to.
@@ -18,16 +18,16 @@ struct RequestWriter {
     /// - Throws: `DatabaseError`, or what `body` throws.
     static func write<Value>(
         _ database: Database,
-        _ pen: LedgerPen,
+        _ appender: LedgerAppender,
         _ body: (RequestWriter) throws -> Value
     ) throws -> Value {
-        let writer = RequestWriter(database, pen)
+        let writer = RequestWriter(database, appender)
         let value = try body(writer)
-        try writer.tally.write(database)
+        try writer.counter.write(database)
         return value
     }
 
-    private var leaves: RequestLeaves { RequestLeaves(pen: pen) }
+    private var leaves: RequestLeaves { RequestLeaves(appender: appender) }
 
     /// ``Lifecycle/Request/endDetail`` of a `revoke_tokens` that a `delete_account` has taken over.
     static let absorbed = "absorbed"
@@ -97,11 +97,11 @@ struct RequestWriter {
         let isVisible =
             now.phase.wireState != was.phase.wireState
             || now.phase.parkReason != was.phase.parkReason
-        let mark = pen.mark
+        let mark = appender.mark
         let change = leaves.change(now, was: was, at: time)
         guard !now.phase.isEnded else {
             guard try end(now, at: time, leaves: change) else {
-                pen.goBack(to: mark)
+                appender.goBack(to: mark)
                 return false
             }
             try saveWork(now, was: was)
@@ -141,7 +141,7 @@ struct RequestWriter {
             .text(change),
             .id(now.id.value)
         )
-        if changed > 0 { try saveWork(now, was: was) } else { pen.goBack(to: mark) }
+        if changed > 0 { try saveWork(now, was: was) } else { appender.goBack(to: mark) }
         return false
     }
 
@@ -174,7 +174,7 @@ struct RequestWriter {
             try update(purge, at: position, of: now.id)
         }
         if let startedAt = now.purgeStartedAt, was.purgeStartedAt == nil {
-            tally.notePurge(at: startedAt)
+            counter.notePurge(at: startedAt)
         }
     }
 
@@ -210,7 +210,7 @@ extension RequestWriter {
         let isErased = request.isErasure
         let endedAt = request.endedAt ?? time
         let user = isErased ? try user(of: request.id) : nil
-        let scope = pen.scope
+        let scope = appender.scope
         var completed = request
         completed.endedAt = endedAt
         let digest = isCompleted ? scope?.digest(completed) : nil
@@ -234,13 +234,13 @@ extension RequestWriter {
             .time(time),
             .time(endedAt),
             .text(request.endDetail),
-            .int(try tally.nextEnd(database)),
+            .int(try counter.nextEnd(database)),
             .text(leaves),
             scope.map { .int($0.id) } ?? .null,
             .id(request.id.value)
         )
         guard changed > 0 else { return false }
-        tally.noteEnd(isCompleted: isCompleted)
+        counter.noteEnd(isCompleted: isCompleted)
         if isErased, let user {
             try forget(user.hash, of: request, at: time)
             try database.run(
@@ -330,7 +330,7 @@ extension RequestWriter {
             """
             INSERT INTO revocations (request_id, position, identity_id, provider, client_id,
               is_shared, credentials, verdict, attempts, failures, retry_at, waiting_since,
-              started_at, ended_at, last_trouble, is_linked, proof, refused_credentials)
+              started_at, ended_at, last_failure, is_linked, proof, refused_credentials)
             VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)
             """,
             .id(id.value),
@@ -347,7 +347,7 @@ extension RequestWriter {
             .time(revocation.waitingSince),
             .time(revocation.startedAt),
             .time(revocation.endedAt),
-            .text(revocation.lastTrouble),
+            .text(revocation.lastFailure),
             .bool(revocation.isLinked),
             .text(revocation.proof?.rawValue),
             .int(revocation.refusedCount)
@@ -359,7 +359,7 @@ extension RequestWriter {
             """
             UPDATE revocations SET is_shared = ?, credentials = ?, verdict = ?, attempts = ?,
               failures = ?, retry_at = ?, waiting_since = ?, started_at = ?, ended_at = ?,
-              last_trouble = ?, proof = ?, refused_credentials = ?
+              last_failure = ?, proof = ?, refused_credentials = ?
             WHERE request_id = ? AND position = ?
             """,
             .bool(revocation.isShared),
@@ -371,7 +371,7 @@ extension RequestWriter {
             .time(revocation.waitingSince),
             .time(revocation.startedAt),
             .time(revocation.endedAt),
-            .text(revocation.lastTrouble),
+            .text(revocation.lastFailure),
             .text(revocation.proof?.rawValue),
             .int(revocation.refusedCount),
             .id(id.value),
@@ -383,7 +383,7 @@ extension RequestWriter {
         try database.run(
             """
             INSERT INTO purges (request_id, position, target, step, counts, attempts, failures,
-              retry_at, started_at, ended_at, last_trouble, restored_at, obstacle)
+              retry_at, started_at, ended_at, last_failure, restored_at, obstacle)
             VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)
             """,
             .id(id.value),
@@ -396,7 +396,7 @@ extension RequestWriter {
             .time(purge.retryAt),
             .time(purge.startedAt),
             .time(purge.endedAt),
-            .text(purge.lastTrouble),
+            .text(purge.lastFailure),
             .time(purge.restoredAt),
             .text(purge.obstacle)
         )
@@ -406,7 +406,7 @@ extension RequestWriter {
         try database.run(
             """
             UPDATE purges SET step = ?, counts = ?, attempts = ?, failures = ?, retry_at = ?,
-              started_at = ?, ended_at = ?, last_trouble = ?, restored_at = ?, obstacle = ?
+              started_at = ?, ended_at = ?, last_failure = ?, restored_at = ?, obstacle = ?
             WHERE request_id = ? AND position = ?
             """,
             .text(purge.step.rawValue),
@@ -416,7 +416,7 @@ extension RequestWriter {
             .time(purge.retryAt),
             .time(purge.startedAt),
             .time(purge.endedAt),
-            .text(purge.lastTrouble),
+            .text(purge.lastFailure),
             .time(purge.restoredAt),
             .text(purge.obstacle),
             .id(id.value),

@@ -6,7 +6,7 @@ package struct ReturnedData: Hashable, Sendable {
     package let request: RequestID
     package let found: [Recheck.Found]
     /// What further looks need; `nil` where nobody can look, as without a vault key.
-    package let opened: OpenedCase?
+    package let opened: OpenedRecheck?
     /// Ids by which stores knew the user, as far as they are not kept for the case already.
     package let keys: [SealedKeys]
     /// The user is not known, only ids of stores; ``opened`` has nobody's name then.
@@ -15,7 +15,7 @@ package struct ReturnedData: Hashable, Sendable {
     package init(
         request: RequestID,
         found: [Recheck.Found],
-        opened: OpenedCase?,
+        opened: OpenedRecheck?,
         keys: [SealedKeys] = [],
         isNameless: Bool = false
     ) {

@@ -25,14 +25,14 @@ extension StateDatabase: CredentialIntake {
         newID: @escaping @Sendable () -> IdentityID
     ) async throws -> [CredentialOutcome] {
         let wholeGrants = wholeGrants.withLock { $0 }
-        let pen = pen
+        let appender = appender
         return try await writer.perform { database in
             let writer = CredentialWriter(
                 database: database,
                 now: now,
                 wholeGrants: wholeGrants,
                 newID: newID,
-                pen: pen
+                appender: appender
             )
             return try credentials.map { try writer.take($0) }
         }
@@ -46,7 +46,7 @@ private struct CredentialWriter {
     /// The providers where one revocation ends the whole grant.
     let wholeGrants: Set<ProviderName>
     let newID: @Sendable () -> IdentityID
-    let pen: LedgerPen
+    let appender: LedgerAppender
 
     private struct Identity {
         let id: IdentityID
@@ -155,7 +155,7 @@ private struct CredentialWriter {
             occurredAt: now,
             recordedAt: now
         )
-        try addendum.add(to: request, RequestLeaves(pen: pen), database)
+        try addendum.add(to: request, RequestLeaves(appender: appender), database)
     }
 
     private func find(_ new: NewCredential) throws -> Identity? {
@@ -198,10 +198,11 @@ private struct CredentialWriter {
             "UPDATE identities SET refused_credentials = refused_credentials + 1 WHERE id = ?",
             .id(identity.value)
         )
-        guard let news = try IdentityNews.tell(identity, of: new.userHash, at: now, database) else {
+        guard let update = try IdentityUpdate.tell(identity, of: new.userHash, at: now, database)
+        else {
             throw SQLRow.malformed("identity")
         }
-        return .refused(reason, news)
+        return .refused(reason, update)
     }
 
     /// Makes an identity for what is refused, within bounds: whoever writes the spool chooses the
@@ -329,10 +330,11 @@ private struct CredentialWriter {
         isDuplicate: Bool,
         isFirstSeen: Bool
     ) throws -> CredentialOutcome {
-        guard let news = try IdentityNews.tell(identity, of: new.userHash, at: now, database) else {
+        guard let update = try IdentityUpdate.tell(identity, of: new.userHash, at: now, database)
+        else {
             throw SQLRow.malformed("identity")
         }
-        let shared = news.snapshot.isShared ? try sharedNews(with: identity) : []
+        let shared = update.snapshot.isShared ? try sharedUpdate(with: identity) : []
         return .stored(
             StoredCredential(
                 identity: identity,
@@ -340,13 +342,13 @@ private struct CredentialWriter {
                 isDuplicate: isDuplicate,
                 isSubjectFirstSeen: isFirstSeen,
                 exchange: try LoadedExchange.find(credential, database),
-                news: news,
-                sharedNews: shared
+                update: update,
+                sharedUpdate: shared
             )
         )
     }
 
-    private func sharedNews(with identity: IdentityID) throws -> [IdentityNews] {
+    private func sharedUpdate(with identity: IdentityID) throws -> [IdentityUpdate] {
         let others = try database.all(
             """
             SELECT o.id, u.user_hash FROM identities i JOIN identities o
@@ -357,7 +359,7 @@ private struct CredentialWriter {
             .id(identity.value)
         ) { (id: try $0.identityID(0), userHash: $0.blob(1)) }
         return try others.compactMap {
-            try IdentityNews.tell($0.id, of: $0.userHash, at: now, database)
+            try IdentityUpdate.tell($0.id, of: $0.userHash, at: now, database)
         }.filter { !$0.openRequests.isEmpty }
     }
 }

@@ -69,9 +69,9 @@ extension StateDatabase {
     /// - Parameter erased: What they belonged to.
     /// - Throws: ``StorageError``: nothing was destroyed.
     package func forgetLateKeys(of erased: [Tombstone]) async throws {
-        let pen = pen
+        let appender = appender
         let count = try await writer.perform { database in
-            let tombstones = KeyTombstoneWriter(database: database, pen: pen)
+            let tombstones = KeyTombstoneWriter(database: database, appender: appender)
             return try erased.reduce(0) { count, erased in
                 try tombstones.bury(erased.request, isLate: true, at: erased.erasedAt)
                 return try count

@@ -12,9 +12,9 @@ extension StateDatabase: RequestIntake {
         now: @escaping @Sendable () -> WallTime?,
         newID: @escaping @Sendable () -> RequestID
     ) async throws -> [SubmissionOutcome]? {
-        let pen = pen
+        let appender = appender
         return try await writer.perform { database in
-            try RequestWriter.write(database, pen) { requests in
+            try RequestWriter.write(database, appender) { requests in
                 guard let now = now() else { return nil }
                 var intake = Intake(requests: requests, policy: policy, now: now, newID: newID)
                 let outcomes = try submissions.map { try intake.take($0) }

@@ -35,7 +35,7 @@ extension StateDatabase {
         by uid: UInt32,
         at now: WallTime
     ) async throws -> UserHold {
-        let pen = pen
+        let appender = appender
         return try await writer.perform { database in
             let isNew =
                 try database.run(
@@ -43,7 +43,7 @@ extension StateDatabase {
                     .blob(userHash),
                     .time(now)
                 ) > 0
-            if isNew { pen.write(hold: "user_held", of: userHash, by: uid, at: now) }
+            if isNew { appender.write(hold: "user_held", of: userHash, by: uid, at: now) }
             return try Self.hold(userHash, database)
         }
     }
@@ -58,12 +58,12 @@ extension StateDatabase {
         by uid: UInt32,
         at now: WallTime
     ) async throws -> UserHold {
-        let pen = pen
+        let appender = appender
         return try await writer.perform { database in
             let hold = try Self.hold(userHash, database)
             try database.run("DELETE FROM user_holds WHERE user_hash = ?", .blob(userHash))
             if hold.since != nil {
-                pen.write(hold: "user_released", of: userHash, by: uid, at: now)
+                appender.write(hold: "user_released", of: userHash, by: uid, at: now)
             }
             let released = try database.all(
                 """
@@ -146,9 +146,9 @@ extension StateDatabase {
         uid: UInt32,
         at now: WallTime
     ) async throws {
-        let pen = pen
+        let appender = appender
         try await writer.perform { database in
-            pen.write(
+            appender.write(
                 LedgerEntry(
                     at: now,
                     [

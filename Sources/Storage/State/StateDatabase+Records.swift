@@ -120,12 +120,12 @@ extension StateDatabase {
                 .int(sequence)
             ) { $0.time(0) }
         }
-        let openCase =
-            row.request.phase.isEnded ? try CaseOutlook.find(id, database) : nil
+        let openRecheck =
+            row.request.phase.isEnded ? try RecheckOutlook.find(id, database) : nil
         return RequestRecord(
             row,
             scrubbedAt: scrubbedAt,
-            openCase: openCase,
+            openRecheck: openRecheck,
             addenda: try Addendum.all(of: id, database)
         )
     }

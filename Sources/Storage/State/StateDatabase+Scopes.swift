@@ -26,7 +26,7 @@ extension StateDatabase {
             return try database.first("SELECT id FROM scopes WHERE is_current = 1") { $0.int(0) }
         }
         // Not before the commit: a request that ends meanwhile has all of the scope of before.
-        pen.scope = id.map { EnforcedScope(id: $0, digest: digest) }
+        appender.scope = id.map { EnforcedScope(id: $0, digest: digest) }
     }
 
     /// The scope that was in force when a request ended; `nil` while it is open, and for one that

@@ -98,58 +98,60 @@ extension StateDatabase: StateStore {
     /// Commits a batch of changes; all or none.
     ///
     /// - Throws: ``StorageError``; after `commitFailed` the process must end.
-    package func commit(_ changes: [StateChange]) async throws -> [ChangeNews?] {
-        let pen = pen
+    package func commit(_ changes: [StateChange]) async throws -> [ChangeUpdate?] {
+        let appender = appender
         let wholeGrants = wholeGrants.withLock { $0 }
-        let (news, hasEnded) = try await writer.perform { database in
-            var news: [ChangeNews?] = []
-            news.reserveCapacity(changes.count)
+        let (update, hasEnded) = try await writer.perform { database in
+            var update: [ChangeUpdate?] = []
+            update.reserveCapacity(changes.count)
             var ended: [(request: Request, at: WallTime)] = []
-            try RequestWriter.write(database, pen) { requests in
+            try RequestWriter.write(database, appender) { requests in
                 for change in changes {
                     if case .save(let now, let was, let time) = change {
                         if try requests.save(now, was: was, at: time) {
                             ended.append((now, time))
                         }
-                        news.append(nil)
+                        update.append(nil)
                     } else {
                         let before = database.totalChangesCount
-                        news.append(try Self.apply(change, wholeGrants, database))
+                        update.append(try Self.apply(change, wholeGrants, database))
                         // The engine repeats what an operator's call has committed.
-                        if database.totalChangesCount > before { pen.write(pauseOrResume: change) }
+                        if database.totalChangesCount > before {
+                            appender.write(pauseOrResume: change)
+                        }
                     }
                 }
             }
             if !ended.isEmpty {
-                try FoundKeyTable(database: database).forget(ended: ended, pen)
+                try FoundKeyTable(database: database).forget(ended: ended, appender)
             }
-            return (news, !ended.isEmpty)
+            return (update, !ended.isEmpty)
         }
         if hasEnded {
             scrubSignal.yield()
-            expectCases(of: changes)
+            expectRecheck(of: changes)
         }
-        return news
+        return update
     }
 
     private static func apply(
         _ change: StateChange,
         _ wholeGrants: Set<ProviderName>,
         _ database: Database
-    ) throws -> ChangeNews? {
+    ) throws -> ChangeUpdate? {
         switch change {
         case .save:
             break
-        case .openCase(let opened):
-            try CaseWriter.open(opened, database)
+        case .openRecheck(let opened):
+            try RecheckWriter.open(opened, database)
         case .saveExchange(let exchange, let time):
-            let news = try ExchangeWriter(database: database).save(exchange, at: time)
-            return news.map { .identity($0) }
+            let update = try ExchangeWriter(database: database).save(exchange, at: time)
+            return update.map { .identity($0) }
         case .tell(let identity, let userHash, let time):
-            let news = try IdentityNews.tell(identity, of: userHash, at: time, database)
-            return news.map { .identity($0) }
+            let update = try IdentityUpdate.tell(identity, of: userHash, at: time, database)
+            return update.map { .identity($0) }
         case .storeTokens(let exchange, let tokens, let subject, let time):
-            let news = try ExchangeWriter(database: database).store(
+            let update = try ExchangeWriter(database: database).store(
                 tokens,
                 subject,
                 of: exchange,
@@ -161,7 +163,7 @@ extension StateDatabase: StateStore {
                 isWholeGrant: wholeGrants.contains(exchange.provider),
                 now: time
             ).make()
-            return news.map { .identity($0) }
+            return update.map { .identity($0) }
         case .rotate(let credential, let token, let time):
             let rotation = TokenRotation(database: database)
             return try rotation.replace(credential, by: token, at: time).map { .identity($0) }
@@ -172,8 +174,8 @@ extension StateDatabase: StateStore {
             let token = try RenewalWriter(database: database).begin(id, policy, at: time)
             return .renewalBegun(id, token)
         case .endRenewal(let ended, let time):
-            let news = try RenewalWriter(database: database).end(ended, at: time)
-            return .renewalEnded(ended.credential, news)
+            let update = try RenewalWriter(database: database).end(ended, at: time)
+            return .renewalEnded(ended.credential, update)
         case .pauseProvider(let name, let reason, let uid, let time):
             try pause(("provider", name.rawValue), reason, isOwn: uid == nil, time, database)
         case .pauseTarget(let name, let reason, let uid, let time):

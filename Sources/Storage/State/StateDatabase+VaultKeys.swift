@@ -49,7 +49,7 @@ extension StateDatabase {
                 )
                 SELECT id FROM keys WHERE id IS NOT NULL
                 UNION
-                SELECT id FROM (\(CaseWriter.keyIDs))
+                SELECT id FROM (\(RecheckWriter.keyIDs))
                 UNION
                 SELECT id FROM (\(FoundKeyTable.keyIDs))
                 """

@@ -19,7 +19,7 @@ package final class StateDatabase: Sendable {
     /// Commits mutations; the verbs of this type use it.
     package let writer: StateWriter
     /// Writes what each commit adds to the ledger.
-    let pen: LedgerPen
+    let appender: LedgerAppender
 
     private let queue: DatabaseQueue
     private let readers: StateReaders
@@ -27,7 +27,7 @@ package final class StateDatabase: Sendable {
     let now: @Sendable () -> WallTime
     let scrubSignal: AsyncStream<Void>.Continuation
     let scrubSignals: AsyncStream<Void>
-    let caseAlarm = CaseAlarm()
+    let recheckAlarm = RecheckAlarm()
     /// The providers where one revocation ends the whole grant; ``noteWholeGrants(_:)``.
     let wholeGrants = Mutex<Set<ProviderName>>([])
 
@@ -76,7 +76,7 @@ package final class StateDatabase: Sendable {
                 if wasUncleanStop { try makeWaitingDue(database, at: now()) }
                 try markStop(database, isClean: false)
             }
-            let pen = LedgerPen(first: try queue.read { try ledgerSize($0) })
+            let appender = LedgerAppender(first: try queue.read { try ledgerSize($0) })
             let readers = try StateReaders(
                 path: path,
                 configuration: configuration,
@@ -87,8 +87,8 @@ package final class StateDatabase: Sendable {
                 wasUncleanStop: wasUncleanStop,
                 lock: lock,
                 now: now,
-                writer: StateWriter(queue: queue, pen: pen, willCommit: willCommit),
-                pen: pen,
+                writer: StateWriter(queue: queue, appender: appender, willCommit: willCommit),
+                appender: appender,
                 queue: queue,
                 readers: readers
             )
@@ -103,7 +103,7 @@ package final class StateDatabase: Sendable {
         lock: DirectoryLock,
         now: @escaping @Sendable () -> WallTime,
         writer: StateWriter,
-        pen: LedgerPen,
+        appender: LedgerAppender,
         queue: DatabaseQueue,
         readers: StateReaders
     ) {
@@ -112,7 +112,7 @@ package final class StateDatabase: Sendable {
         self.lock = lock
         self.now = now
         self.writer = writer
-        self.pen = pen
+        self.appender = appender
         self.queue = queue
         self.readers = readers
         (scrubSignals, scrubSignal) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
@@ -127,8 +127,8 @@ package final class StateDatabase: Sendable {
     /// - Throws: ``StorageError`` when the last steps failed; the next start checks the file then.
     package func close() async throws {
         scrubSignal.finish()
-        caseAlarm.finish()
-        pen.close()
+        recheckAlarm.finish()
+        appender.close()
         try await writer.perform { try Self.markStop($0, isClean: true) }
         writer.refuse(StorageError(.closed, "use the state", at: path))
         do {

@@ -298,7 +298,7 @@ enum StateSchema {
           waiting_since INTEGER,
           started_at    INTEGER,
           ended_at      INTEGER,
-          last_trouble  TEXT,
+          last_failure  TEXT,
           PRIMARY KEY (request_id, position)
         ) STRICT, WITHOUT ROWID;
         CREATE TABLE purges (
@@ -313,7 +313,7 @@ enum StateSchema {
           retry_at     INTEGER,
           started_at   INTEGER,
           ended_at     INTEGER,
-          last_trouble TEXT,
+          last_failure TEXT,
           PRIMARY KEY (request_id, position)
         ) STRICT, WITHOUT ROWID;
         CREATE TABLE tombstones (
@@ -366,7 +366,7 @@ enum StateSchema {
         ALTER TABLE users ADD COLUMN id_nonce BLOB;
         ALTER TABLE users ADD COLUMN sealed_id BLOB;
         ALTER TABLE identities ADD COLUMN link_cut_at INTEGER;
-        CREATE TABLE notices (
+        CREATE TABLE notifications (
           key_hash     BLOB PRIMARY KEY CHECK (length(key_hash) = 32),
           provider     TEXT NOT NULL,
           meaning      TEXT NOT NULL,
@@ -382,9 +382,9 @@ enum StateSchema {
           code         TEXT,
           CHECK (effect IS NULL OR subject_hash IS NULL)
         ) STRICT, WITHOUT ROWID;
-        CREATE INDEX notices_received ON notices (received_at);
-        CREATE INDEX notices_pending ON notices (received_at) WHERE effect IS NULL;
-        CREATE UNIQUE INDEX notices_code ON notices (code) WHERE code IS NOT NULL;
+        CREATE INDEX notifications_received ON notifications (received_at);
+        CREATE INDEX notifications_pending ON notifications (received_at) WHERE effect IS NULL;
+        CREATE UNIQUE INDEX notifications_code ON notifications (code) WHERE code IS NOT NULL;
         CREATE TABLE erased_links (
           subject_hash BLOB NOT NULL,
           identity_id  BLOB NOT NULL,

@@ -46,7 +46,7 @@ package final class StateWriter: Sendable {
     }
 
     private let connection: DatabaseQueue
-    private let pen: LedgerPen
+    private let appender: LedgerAppender
     private let place: String
     private let queue = Mutex(Queue())
     let copies = WALCopies()
@@ -57,15 +57,15 @@ package final class StateWriter: Sendable {
     ///
     /// - Parameters:
     ///   - connection: Set up by ``StateDatabase``.
-    ///   - pen: Collects what each commit adds to the ledger.
+    ///   - appender: Collects what each commit adds to the ledger.
     ///   - willCommit: Called right before each COMMIT, for fault injection.
     init(
         queue connection: DatabaseQueue,
-        pen: LedgerPen = LedgerPen(first: 0),
+        appender: LedgerAppender = LedgerAppender(first: 0),
         willCommit: @escaping @Sendable () throws -> Void = {}
     ) {
         self.connection = connection
-        self.pen = pen
+        self.appender = appender
         self.willCommit = willCommit
         place = WALFile.name(ofPath: connection.path)
     }
@@ -214,7 +214,7 @@ extension StateWriter {
     ) -> ArraySlice<Job> {
         var resumes: [@Sendable () -> Void] = []
         resumes.reserveCapacity(batch.count)
-        pen.begin()
+        appender.begin()
         do {
             try database.cachedStatement(sql: "BEGIN IMMEDIATE TRANSACTION").execute()
             for job in batch {
@@ -231,10 +231,10 @@ extension StateWriter {
                     return []
                 }
             }
-            try pen.flush(database)
+            try appender.flush(database)
             try willCommit()
             try database.cachedStatement(sql: "COMMIT TRANSACTION").execute()
-            pen.committed()
+            appender.committed()
             for resume in resumes { resume() }
         } catch {
             fail(batch, recover(from: error, database))
@@ -247,7 +247,7 @@ extension StateWriter {
         done.reserveCapacity(batch.count)
         var failed: [(job: Job, error: any Error)] = []
         defer { for (job, error) in failed { job.fail(error) } }
-        pen.begin()
+        appender.begin()
         do {
             try database.cachedStatement(sql: "BEGIN IMMEDIATE TRANSACTION").execute()
             for index in batch.indices {
@@ -265,10 +265,10 @@ extension StateWriter {
                     }
                 }
             }
-            try pen.flush(database)
+            try appender.flush(database)
             try willCommit()
             try database.cachedStatement(sql: "COMMIT TRANSACTION").execute()
-            pen.committed()
+            appender.committed()
             for (_, resume) in done { resume() }
         } catch {
             let failedJobs = failed.count + done.count
@@ -283,14 +283,14 @@ extension StateWriter {
         _ job: Job,
         _ database: Database
     ) throws -> @Sendable () -> Void {
-        let mark = pen.mark
+        let mark = appender.mark
         try database.run("SAVEPOINT mutation")
         do {
             let resume = try job.run(database)
             try database.run("RELEASE mutation")
             return resume
         } catch {
-            pen.goBack(to: mark)
+            appender.goBack(to: mark)
             if database.isInsideTransaction {
                 try database.run("ROLLBACK TO mutation")
                 try database.run("RELEASE mutation")

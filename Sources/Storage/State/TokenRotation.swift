@@ -16,7 +16,7 @@ struct TokenRotation {
         _ credential: CredentialID,
         by token: SealedToken,
         at time: WallTime
-    ) throws -> IdentityNews? {
+    ) throws -> IdentityUpdate? {
         let owner = try database.first(
             """
             SELECT i.id, u.user_hash FROM credentials c JOIN identities i ON i.id = c.identity_id
@@ -39,6 +39,6 @@ struct TokenRotation {
             .time(time),
             .int(credential.rowID)
         )
-        return try IdentityNews.tell(identity, of: userHash, at: time, database)
+        return try IdentityUpdate.tell(identity, of: userHash, at: time, database)
     }
 }

@@ -209,7 +209,7 @@ extension VaultIdentity {
     }
 }
 
-extension IdentityNews {
+extension IdentityUpdate {
     /// Reads what is known now and makes the user's open requests due, so that none of them misses
     /// it.
     ///
@@ -220,7 +220,7 @@ extension IdentityNews {
         of userHash: [UInt8],
         at now: WallTime,
         _ database: Database
-    ) throws -> IdentityNews? {
+    ) throws -> IdentityUpdate? {
         guard let found = try VaultIdentity.find(identity, of: userHash, database) else {
             return nil
         }
@@ -239,7 +239,7 @@ extension IdentityNews {
                 .id(id.value)
             )
         }
-        return IdentityNews(
+        return IdentityUpdate(
             snapshot: found.snapshot,
             credentials: found.credentials,
             openRequests: open

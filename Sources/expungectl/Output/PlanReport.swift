@@ -53,7 +53,7 @@ enum PlanReport {
                     item.action,
                     item.isBounded ? "\(item.count) or more" : "\(item.count)",
                     "\(item.newer)",
-                    item.isUnfenced ? "all, no fence" : "\(item.undated)",
+                    item.hasNoTimestamps ? "all, no cutoff" : "\(item.undated)",
                     item.reason
                 )
             }

@@ -113,7 +113,7 @@ struct ReceiptPage {
                 rows.append([
                     field("target", of: target), field("table", of: entry),
                     field("action", of: entry), count(of: entry, in: target),
-                    field("fenced_rows", of: entry), field("fence", of: entry),
+                    field("newer_rows", of: entry), field("cutoff", of: entry),
                     isVerified
                         ? field("verified_at", of: target) : "<span class=\"no\">NO</span>",
                 ])
@@ -145,7 +145,7 @@ struct ReceiptPage {
 
     private var horizon: String {
         let rows = items("targets").map { target in
-            let copies = array(target["lingering"]).map { copy in
+            let copies = array(target["residual_copies"]).map { copy in
                 field("what", of: copy) + (copy["until"].map { " until " + text($0) } ?? "")
             }
             let end = target["erasure_horizon"].map(text) ?? "not known"

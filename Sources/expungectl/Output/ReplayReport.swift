@@ -17,7 +17,7 @@ enum ReplayReport {
                 "\(target.found)",
                 "\(target.erased)",
                 "\(target.rows)",
-                "\(target.fenced)",
+                "\(target.newer)",
                 [target.error, target.detail].compactMap(\.self).joined(separator: ": ")
             )
         }

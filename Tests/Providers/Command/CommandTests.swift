@@ -10,7 +10,7 @@ import Testing
 private struct AlarmClock: EngineClock {
     let strikes: Bool
 
-    func now() -> WallTime { IDTokenMint.now }
+    func now() -> WallTime { IDTokenGenerator.now }
 
     func sleep(until time: WallTime) async throws {
         if strikes { return }
@@ -56,21 +56,21 @@ struct CommandTests {
         (#"{"outcome":"grant_gone"}"#, .grantGone),
         (#"{"outcome":"unfit"}"#, .unfit),
         (#"{"outcome":"user_only"}"#, .userOnly),
-        (#"{"outcome":"unreachable"}"#, .trouble(.unreachable)),
-        (#"{"outcome":"unknown"}"#, .trouble(.lost)),
-        (#"{"outcome":"misconfigured"}"#, .trouble(.misconfigured)),
+        (#"{"outcome":"unreachable"}"#, .failure(.unreachable)),
+        (#"{"outcome":"unknown"}"#, .failure(.lost)),
+        (#"{"outcome":"misconfigured"}"#, .failure(.misconfigured)),
         (
             #"{"outcome":"throttled","retry_after_s":30}"#,
-            .trouble(.throttled(retryAfter: .seconds(30)))
+            .failure(.throttled(retryAfter: .seconds(30)))
         ),
-        (#"{"outcome":"live"}"#, .trouble(.unusable)),
-        (#"{"outcome":true}"#, .trouble(.unusable)),
-        ("{}", .trouble(.unusable)),
-        ("revoked", .trouble(.unusable)),
-        (#""revoked""#, .trouble(.unusable)),
-        ("", .trouble(.unusable)),
-        (#"{"outcome":"revoked"}{"outcome":"revoked"}"#, .trouble(.unusable)),
-        (#"{"outcome":"revoked","outcome":"unfit"}"#, .trouble(.unusable)),
+        (#"{"outcome":"live"}"#, .failure(.unusable)),
+        (#"{"outcome":true}"#, .failure(.unusable)),
+        ("{}", .failure(.unusable)),
+        ("revoked", .failure(.unusable)),
+        (#""revoked""#, .failure(.unusable)),
+        ("", .failure(.unusable)),
+        (#"{"outcome":"revoked"}{"outcome":"revoked"}"#, .failure(.unusable)),
+        (#"{"outcome":"revoked","outcome":"unfit"}"#, .failure(.unusable)),
     ]
 
     @Test("one JSON object with a known outcome is an answer", arguments: revocations)
@@ -81,30 +81,31 @@ struct CommandTests {
     @Test(
         "an exit status other than 0 is never an answer, whatever was written",
         arguments: [
-            (1, Trouble.lost), (69, .unreachable), (70, .lost), (75, .lost), (78, .misconfigured),
+            (1, EffectFailure.lost), (69, .unreachable), (70, .lost), (75, .lost),
+            (78, .misconfigured),
         ]
     )
-    func exitStatus(_ status: Int, _ trouble: Trouble) async throws {
+    func exitStatus(_ status: Int, _ failure: EffectFailure) async throws {
         let script = #"cat >/dev/null; echo '{"outcome":"revoked"}'; exit \#(status)"#
         let provider = try Self.provider(script)
-        #expect(await provider.revoke(Self.credential()) == .trouble(trouble))
+        #expect(await provider.revoke(Self.credential()) == .failure(failure))
     }
 
-    @Test("a program that dies, writes too much or is not there is trouble")
+    @Test("a program that dies, writes too much or is not there is failure")
     func failures() async throws {
         let killed = try Self.provider("kill -9 $$")
-        #expect(await killed.revoke(Self.credential()) == .trouble(.lost))
+        #expect(await killed.revoke(Self.credential()) == .failure(.lost))
         let loud = try Self.provider("head -c 100000 /dev/zero")
-        #expect(await loud.revoke(Self.credential()) == .trouble(.lost))
+        #expect(await loud.revoke(Self.credential()) == .failure(.lost))
         let missing = try Self.provider("", program: "/nonexistent/program")
-        #expect(await missing.revoke(Self.credential()) == .trouble(.misconfigured))
+        #expect(await missing.revoke(Self.credential()) == .failure(.misconfigured))
         #expect(throws: SetupError.self) { try Self.provider("", program: "relative") }
     }
 
     @Test("a program whose time is up is ended with all that it started")
     func timeout() async throws {
         let provider = try Self.provider("/bin/sleep 600 & exec /bin/sleep 600", strikes: true)
-        #expect(await provider.revoke(Self.credential()) == .trouble(.lost))
+        #expect(await provider.revoke(Self.credential()) == .failure(.lost))
     }
 
     @Test("the request is one JSON object on standard input; the environment holds nothing")
@@ -135,7 +136,7 @@ struct CommandTests {
         let kept = KeptTokens()
         #expect(await provider.check(Self.credential(keeper: kept.keeper)) == .live)
         #expect(kept.all == ["new"])
-        #expect(await provider.check(Self.credential()) == .trouble(.lost))
+        #expect(await provider.check(Self.credential()) == .failure(.lost))
         #expect(try await Self.saying(#"{"outcome":"dead"}"#).check(Self.credential()) == .dead)
         #expect(try await Self.saying(#"{"outcome":"live"}"#).check(Self.credential()) == .live)
     }
@@ -147,9 +148,9 @@ struct CommandTests {
                 #"{"outcome":"exchanged","refresh_token":"r","subject":"s","expires_in_s":60}"#,
                 "exchanged refresh=true access=false subject=s"
             ),
-            (#"{"outcome":"exchanged"}"#, "trouble unusable"),
+            (#"{"outcome":"exchanged"}"#, "failure unusable"),
             (#"{"outcome":"refused"}"#, "refused"),
-            (#"{"outcome":"unknown"}"#, "trouble lost"),
+            (#"{"outcome":"unknown"}"#, "failure lost"),
         ]
     )
     func exchange(_ text: String, _ summary: String) async throws {

@@ -58,7 +58,7 @@ struct FacebookTests {
     }
 
     /// What a user gets whom Facebook refuses while it honors the app.
-    static let refused = RevokeAnswer.trouble(.refused(Refusal(status: 400)))
+    static let refused = RevokeAnswer.failure(.refused(Refusal(status: 400)))
 
     static func error(_ code: Int, _ subcode: Int? = nil, status: Int = 400) -> RawServer.Reaction {
         let tail = subcode.map { #","error_subcode":\#($0)"# } ?? ""
@@ -105,14 +105,14 @@ struct FacebookTests {
         Removal(
             name: "no success",
             delete: .json(200, #"{"success":false}"#),
-            answer: .trouble(.unusable)
+            answer: .failure(.unusable)
         ),
-        Removal(name: "false", delete: .json(200, "false"), answer: .trouble(.unusable)),
-        Removal(name: "empty 200", delete: .http(200), answer: .trouble(.unusable)),
+        Removal(name: "false", delete: .json(200, "false"), answer: .failure(.unusable)),
+        Removal(name: "empty 200", delete: .http(200), answer: .failure(.unusable)),
         Removal(
             name: "html",
             delete: .http(200, ["Content-Type: text/html"], body: Array("true".utf8)),
-            answer: .trouble(.unusable)
+            answer: .failure(.unusable)
         ),
         Removal(
             name: "458, no permissions",
@@ -130,12 +130,12 @@ struct FacebookTests {
             name: "458, but permissions",
             delete: error(190, 458),
             permissions: granted,
-            answer: .trouble(.rejected)
+            answer: .failure(.rejected)
         ),
         Removal(
             name: "458, and nothing after it",
             delete: error(190, 458),
-            answer: .trouble(.unusable)
+            answer: .failure(.unusable)
         ),
         Removal(
             name: "100, no permissions",
@@ -147,13 +147,13 @@ struct FacebookTests {
             name: "100, then 458",
             delete: error(100),
             permissions: error(190, 458),
-            answer: .trouble(.rejected)
+            answer: .failure(.rejected)
         ),
         Removal(
             name: "100 twice",
             delete: error(100, 33),
             permissions: error(100, 33),
-            answer: .trouble(.rejected)
+            answer: .failure(.rejected)
         ),
         Removal(name: "checkpoint", delete: error(190, 459), answer: refused),
         Removal(name: "dead token", delete: error(190, 463), answer: refused),
@@ -161,22 +161,22 @@ struct FacebookTests {
             name: "wrong secret",
             delete: error(190),
             debug: error(190),
-            answer: .trouble(.misconfigured)
+            answer: .failure(.misconfigured)
         ),
         Removal(
             name: "limit",
             delete: error(4, status: 403),
-            answer: .trouble(.throttled(retryAfter: nil))
+            answer: .failure(.throttled(retryAfter: nil))
         ),
         Removal(
             name: "blocked",
             delete: error(368),
-            answer: .trouble(.throttled(retryAfter: nil))
+            answer: .failure(.throttled(retryAfter: nil))
         ),
         Removal(
             name: "transient 500",
             delete: error(2, status: 500),
-            answer: .trouble(.throttled(retryAfter: nil))
+            answer: .failure(.throttled(retryAfter: nil))
         ),
     ]
 
@@ -246,9 +246,9 @@ struct FacebookTests {
             #"{"data":{"app_id":"999","is_valid":false,"user_id":"777"}}"#
         )
         try await Self.with(answering: other) { provider, _ in
-            #expect(await provider.check(Self.credential()) == .trouble(.rejected))
+            #expect(await provider.check(Self.credential()) == .failure(.rejected))
             #expect(
-                await provider.revoke(Self.credential(subject: nil)) == .trouble(.rejected)
+                await provider.revoke(Self.credential(subject: nil)) == .failure(.rejected)
             )
         }
     }
@@ -269,19 +269,19 @@ struct FacebookTests {
         }
         try await Self.with(answering: Self.error(100, 36_007)) { provider, _ in
             let answer = await provider.exchange(Self.credential(.authorizationCode))
-            #expect(answer.summary == "trouble rejected")
+            #expect(answer.summary == "failure rejected")
         }
     }
 
     @Test("a Limited Login user is uninstalled with the id token, while it lives")
     func uninstall() async throws {
-        let fresh = try IDTokenMint.token(
-            claims: IDTokenMint.claims(["aud": #""1234567890""#])
+        let fresh = try IDTokenGenerator.token(
+            claims: IDTokenGenerator.claims(["aud": #""1234567890""#])
         )
-        let old = try IDTokenMint.token(
-            claims: IDTokenMint.claims(["aud": #""1234567890""#, "exp": "1799999999"])
+        let old = try IDTokenGenerator.token(
+            claims: IDTokenGenerator.claims(["aud": #""1234567890""#, "exp": "1799999999"])
         )
-        let foreign = try IDTokenMint.token()
+        let foreign = try IDTokenGenerator.token()
         try await Self.with(answering: .json(200, #"{"success":true}"#)) { provider, server in
             #expect(await provider.revoke(Self.credential(.idToken, old)) == .unfit)
             #expect(await provider.revoke(Self.credential(.idToken, foreign)) == .unfit)
@@ -292,14 +292,14 @@ struct FacebookTests {
             #expect(FamilyHarness.field("app_id", of: request) == Self.appID)
             #expect(!request.contains("app-secret"))
         }
-        let strange: [(RawServer.Reaction, Trouble)] = [
+        let strange: [(RawServer.Reaction, EffectFailure)] = [
             (.http(200), .unusable), (.json(200, "{}"), .unusable),
             (Self.error(190, 458), .rejected),
         ]
-        for (reaction, trouble) in strange {
+        for (reaction, failure) in strange {
             try await Self.with(answering: reaction) { provider, _ in
                 let answer = await provider.revoke(Self.credential(.idToken, fresh))
-                #expect(answer == .trouble(trouble))
+                #expect(answer == .failure(failure))
             }
         }
     }
@@ -324,10 +324,10 @@ struct FacebookTests {
         let react: @Sendable (String) -> RawServer.Reaction = { request in
             request.contains("/openid-configuration/")
                 ? .json(200, #"{"issuer":"https://limited.facebook.com"}"#)
-                : .json(200, IDTokenMint.jwks)
+                : .json(200, IDTokenGenerator.jwks)
         }
-        let token = try IDTokenMint.token(
-            claims: IDTokenMint.claims([
+        let token = try IDTokenGenerator.token(
+            claims: IDTokenGenerator.claims([
                 "aud": #""1234567890""#, "iss": #""\#(issuer)""#, "nonce": #""\#(nonce)""#,
             ])
         )

@@ -55,7 +55,7 @@ struct FirebaseDirectoryTests {
 
     static func told(_ answer: DirectoryAnswer) -> [String] {
         switch answer {
-        case .trouble(let trouble): [trouble.code]
+        case .failure(let failure): [failure.code]
         case .links(let links):
             links.map { link in
                 "\(link.provider) \(link.isLocal ? "local" : link.subject?.exposeText() ?? "-")"
@@ -98,7 +98,7 @@ struct FirebaseDirectoryTests {
         }
     }
 
-    @Test("a fault is trouble, never a user without links")
+    @Test("a fault is failure, never a user without links")
     func faults() async throws {
         try await Self.with { directory, sandbox in
             sandbox.add(CloudAccount("u1", links: [.init("apple.com", rawID: "0001.a")]))

@@ -87,47 +87,47 @@ struct GitHubTests {
         Deletion(
             name: "404 of another server",
             grant: .http(404),
-            answer: .trouble(.wrongEndpoint(Refusal(status: 404)))
+            answer: .failure(.wrongEndpoint(Refusal(status: 404)))
         ),
         Deletion(
             name: "404, wrong credentials",
             grant: notFound,
             code: error("incorrect_client_credentials"),
-            answer: .trouble(.misconfigured)
+            answer: .failure(.misconfigured)
         ),
         Deletion(
             name: "404, unknown credentials",
             grant: notFound,
             code: .http(500),
-            answer: .trouble(.unusable)
+            answer: .failure(.unusable)
         ),
         Deletion(
             name: "422",
             grant: .json(422, #"{"message":"Validation Failed"}"#),
-            answer: .trouble(.rejected)
+            answer: .failure(.rejected)
         ),
         Deletion(
             name: "401",
             grant: .json(401, #"{"message":"Bad credentials"}"#),
-            answer: .trouble(.misconfigured)
+            answer: .failure(.misconfigured)
         ),
-        Deletion(name: "401 of a proxy", grant: .http(401), answer: .trouble(.unusable)),
+        Deletion(name: "401 of a proxy", grant: .http(401), answer: .failure(.unusable)),
         Deletion(
             name: "403",
             grant: .json(403, #"{"message":"You have exceeded a secondary rate limit"}"#),
-            answer: .trouble(.throttled(retryAfter: nil))
+            answer: .failure(.throttled(retryAfter: nil))
         ),
         Deletion(
             name: "other 403",
             grant: .json(403, #"{"message":"Forbidden"}"#),
-            answer: .trouble(.rejected)
+            answer: .failure(.rejected)
         ),
         Deletion(
             name: "429",
             grant: .http(429, ["Retry-After: 60"]),
-            answer: .trouble(.throttled(retryAfter: .seconds(60)))
+            answer: .failure(.throttled(retryAfter: .seconds(60)))
         ),
-        Deletion(name: "200", grant: .json(200, "{}"), answer: .trouble(.unusable)),
+        Deletion(name: "200", grant: .json(200, "{}"), answer: .failure(.unusable)),
     ]
 
     @Test("only documented answers to a deletion decide anything", arguments: deletions)
@@ -173,11 +173,11 @@ struct GitHubTests {
         try await Self.with(react: Self.server()) { provider, server in
             let unkept = KeptTokens(isWorking: false)
             let token = Self.credential(.refreshToken, keeper: unkept.keeper)
-            #expect(await provider.revoke(token) == .trouble(.lost))
+            #expect(await provider.revoke(token) == .failure(.lost))
             #expect(server.requests.count == 1)
             // Without a keeper, the refresh token is not even spent.
             #expect(
-                await provider.revoke(Self.credential(.refreshToken)) == .trouble(.unusable)
+                await provider.revoke(Self.credential(.refreshToken)) == .failure(.unusable)
             )
             #expect(server.requests.count == 1)
         }
@@ -194,11 +194,11 @@ struct GitHubTests {
         }
         let wrong = Self.server(refresh: Self.error("incorrect_client_credentials"))
         try await Self.with(react: wrong) { provider, _ in
-            #expect(await provider.revoke(token) == .trouble(.misconfigured))
+            #expect(await provider.revoke(token) == .failure(.misconfigured))
         }
         let odd = Self.server(refresh: Self.error("unverified_user_email"))
         try await Self.with(react: odd) { provider, _ in
-            #expect(await provider.check(token) == .trouble(.unusable))
+            #expect(await provider.check(token) == .failure(.unusable))
         }
         #expect(kept.all.isEmpty)
     }
@@ -207,7 +207,7 @@ struct GitHubTests {
     func freshNotFound() async throws {
         try await Self.with(react: Self.server(grant: Self.notFound)) { provider, _ in
             let token = Self.credential(.refreshToken, keeper: KeptTokens().keeper)
-            #expect(await provider.revoke(token) == .trouble(.rejected))
+            #expect(await provider.revoke(token) == .failure(.rejected))
         }
     }
 
@@ -217,8 +217,8 @@ struct GitHubTests {
             ("", "exchanged refresh=true access=true subject=583231"),
             ("bad_verification_code", "refused"),
             ("redirect_uri_mismatch", "refused"),
-            ("incorrect_client_credentials", "trouble misconfigured"),
-            ("unverified_user_email", "trouble unusable"),
+            ("incorrect_client_credentials", "failure misconfigured"),
+            ("unverified_user_email", "failure unusable"),
         ]
     )
     func exchange(_ code: String, _ summary: String) async throws {

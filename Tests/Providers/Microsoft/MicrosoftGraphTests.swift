@@ -57,37 +57,37 @@ struct MicrosoftGraphTests {
             change: {
                 $0.grants = Harness.graphError("Authorization_RequestDenied", status: 403)
             },
-            answer: .trouble(.misconfigured)
+            answer: .failure(.misconfigured)
         ),
         Case(
             name: "other 403",
             change: { $0.grants = Harness.graphError("Forbidden", status: 403) },
-            answer: .trouble(.rejected)
+            answer: .failure(.rejected)
         ),
         Case(
             name: "throttled",
             change: { $0.delete = .http(429, ["Retry-After: 10"]) },
-            answer: .trouble(.throttled(retryAfter: .seconds(10)))
+            answer: .failure(.throttled(retryAfter: .seconds(10)))
         ),
         Case(
             name: "more than one page",
             change: { $0.grants = .json(200, #"{"value":[],"@odata.nextLink":"https://x"}"#) },
-            answer: .trouble(.unusable)
+            answer: .failure(.unusable)
         ),
         Case(
             name: "deleted with a body",
             change: { $0.delete = .json(200, "{}") },
-            answer: .trouble(.unusable)
+            answer: .failure(.unusable)
         ),
         Case(
             name: "404 without a body",
             change: { $0.grants = .http(404) },
-            answer: .trouble(.rejected)
+            answer: .failure(.rejected)
         ),
         Case(
             name: "wrong client secret",
             change: { $0.token = .json(401, #"{"error":"invalid_client"}"#) },
-            answer: .trouble(.misconfigured)
+            answer: .failure(.misconfigured)
         ),
     ]
 
@@ -161,7 +161,7 @@ struct MicrosoftGraphTests {
         let refused = refusing.react
         try await Harness.with(react: refused) { provider, server in
             for _ in 1...2 {
-                #expect(await provider.revoke(Harness.credential()) == .trouble(.unusable))
+                #expect(await provider.revoke(Harness.credential()) == .failure(.unusable))
             }
             #expect(server.requests.filter { $0.contains("client_credentials") }.count == 2)
         }
@@ -187,8 +187,8 @@ struct MicrosoftGraphTests {
     @Test("an id token names the user where the subject is not known")
     func idToken() async throws {
         let react = Harness.Graph().react
-        let token = try IDTokenMint.token(
-            claims: IDTokenMint.claims([
+        let token = try IDTokenGenerator.token(
+            claims: IDTokenGenerator.claims([
                 "aud": #""\#(Harness.client)""#, "oid": #""\#(Harness.user)""#,
                 "tid": #""\#(Harness.tenant)""#,
             ])

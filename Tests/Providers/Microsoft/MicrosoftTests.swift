@@ -27,11 +27,11 @@ struct MicrosoftTests {
     static let refreshes: [(String, CheckAnswer)] = [
         (#"{"error":"invalid_grant","error_codes":[700082]}"#, .dead),
         (#"{"error":"invalid_grant","error_codes":[50173]}"#, .dead),
-        (#"{"error":"invalid_grant","error_codes":[50076]}"#, .trouble(.rejected)),
-        (#"{"error":"invalid_grant"}"#, .trouble(.rejected)),
-        (#"{"error":"interaction_required","error_codes":[50079]}"#, .trouble(.rejected)),
-        (#"{"error":"invalid_client","error_codes":[7000215]}"#, .trouble(.misconfigured)),
-        (#"{"error":"temporarily_unavailable"}"#, .trouble(.unusable)),
+        (#"{"error":"invalid_grant","error_codes":[50076]}"#, .failure(.rejected)),
+        (#"{"error":"invalid_grant"}"#, .failure(.rejected)),
+        (#"{"error":"interaction_required","error_codes":[50079]}"#, .failure(.rejected)),
+        (#"{"error":"invalid_client","error_codes":[7000215]}"#, .failure(.misconfigured)),
+        (#"{"error":"temporarily_unavailable"}"#, .failure(.unusable)),
     ]
 
     @Test("a refresh token is dead only with a code that says so", arguments: refreshes)
@@ -51,7 +51,7 @@ struct MicrosoftTests {
             #expect(await provider.check(Harness.credential()) == .live)
             let unkept = KeptTokens(isWorking: false)
             #expect(
-                await provider.check(Harness.credential(keeper: unkept.keeper)) == .trouble(.lost)
+                await provider.check(Harness.credential(keeper: unkept.keeper)) == .failure(.lost)
             )
         }
     }
@@ -69,11 +69,11 @@ struct MicrosoftTests {
         for (tid, subject) in [(Harness.tenant, Harness.work), (Harness.other, "-")] {
             try await Harness.with(react: react) { provider, server in
                 let issuer = "\(FamilyHarness.url(server))/\(Harness.tenant)/v2.0"
-                let claims = IDTokenMint.claims([
+                let claims = IDTokenGenerator.claims([
                     "iss": #""\#(issuer)""#, "aud": #""\#(Harness.client)""#,
                     "oid": #""\#(Harness.user)""#, "tid": #""\#(tid)""#,
                 ])
-                late.set(try IDTokenMint.token(claims: claims))
+                late.set(try IDTokenGenerator.token(claims: claims))
                 let answer = await provider.exchange(Harness.credential(.authorizationCode))
                 #expect(answer.summary == "exchanged refresh=true access=true subject=\(subject)")
                 let request = try #require(server.requests.first)
@@ -106,7 +106,7 @@ struct MicrosoftTests {
             makeNonce: { "nonce" }
         )
         let url = "https://login.microsoftonline.com/common/oauth2/v2.0/token"
-        let form = try #require(client.form(for: url, now: IDTokenMint.now))
+        let form = try #require(client.form(for: url, now: IDTokenGenerator.now))
         let request = String(decoding: form.bytes, as: UTF8.self)
         #expect(
             FamilyHarness.field("client_assertion_type", of: request)
@@ -174,12 +174,12 @@ struct MicrosoftTests {
         let react: @Sendable (String) -> RawServer.Reaction = { request in
             request.contains("openid-configuration")
                 ? .json(200, #"{"issuer":"\#(late.text)/\#(Harness.tenant)/v2.0"}"#)
-                : .json(200, IDTokenMint.jwks)
+                : .json(200, IDTokenGenerator.jwks)
         }
         try await Harness.with(tenant: claim.tenant, react: react) { provider, server in
             late.set(FamilyHarness.url(server))
-            let token = try IDTokenMint.token(
-                claims: IDTokenMint.claims([
+            let token = try IDTokenGenerator.token(
+                claims: IDTokenGenerator.claims([
                     "iss": #""\#(late.text)/\#(claim.issuerTid ?? claim.tid)/v2.0""#,
                     "aud": #""\#(Harness.client)""#, "tid": #""\#(claim.tid)""#,
                     "oid": claim.oid.map { #""\#($0)""# }, "nonce": #""raw""#,

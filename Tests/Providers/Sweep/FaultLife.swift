@@ -14,7 +14,7 @@ struct FaultLife {
     }
 
     /// Holds what is stored of the credentials' secrets; a refresh replaces it.
-    final class Shelf: Sendable {
+    final class Registry: Sendable {
         private let secrets = Mutex<[CredentialID: Secret]>([:])
         private let rotated = Mutex<Set<CredentialID>>([])
 
@@ -47,8 +47,8 @@ struct FaultLife {
     let provider: any IdentityProvider
     let clientID: String
     let clock: ManualTime
-    var dice: SeededGenerator
-    let shelf = Shelf()
+    var random: SeededGenerator
+    let registry = Registry()
     var work: [CredentialWork] = []
     var verifiers: [CredentialID: Secret] = [:]
     var subject: Secret?
@@ -60,12 +60,12 @@ struct FaultLife {
         self.provider = provider
         self.clientID = clientID
         self.clock = clock
-        dice = SeededGenerator(seed: seed)
+        random = SeededGenerator(seed: seed)
     }
 
     mutating func store(_ credential: SweptCredential) {
         let id = CredentialID(rowID: Int64(work.count + 1))
-        shelf[id] = credential.secret
+        registry[id] = credential.secret
         verifiers[id] = credential.verifier
         let isCode = credential.kind == .authorizationCode
         work.append(
@@ -111,7 +111,7 @@ struct FaultLife {
         }
         let revocation = request?.revocations.first
         if revocation?.verdict == nil {
-            violations.append("no end: \(revocation?.lastTrouble ?? "no trouble")")
+            violations.append("no end: \(revocation?.lastFailure ?? "no failure")")
         }
         return revocation?.verdict
     }
@@ -136,14 +136,14 @@ struct FaultLife {
             onUnrevocable: .proceed,
             revocationDeadline: .seconds(7 * 86_400)
         )
-        var moment = Moment(now: clock.now, dice: dice)
-        defer { dice = moment.dice }
-        let around = Surroundings(providers: [SweptProvider.name: policy])
-        return try request?.handle(event, &moment, around: around) ?? []
+        var context = StepContext(now: clock.now, random: random)
+        defer { random = context.random }
+        let environment = Environment(providers: [SweptProvider.name: policy])
+        return try request?.handle(event, &context, in: environment) ?? []
     }
 
     private mutating func crashes() -> Bool {
-        Int.random(in: 0..<1000, using: &dice) < Self.crashPerMille
+        Int.random(in: 0..<1000, using: &random) < Self.crashPerMille
     }
 }
 
@@ -161,7 +161,7 @@ extension FaultLife {
             event = .revoked(identity, id, await provider.revoke(open(id)))
         case .lookUp, .plan, .purge, .verify, .pauseProvider, .pauseTarget, .announce: return []
         }
-        if !shelf.takeRotated().isEmpty { _ = try send(.identityChanged(snapshot)) }
+        if !registry.takeRotated().isEmpty { _ = try send(.identityChanged(snapshot)) }
         guard crashes() else { return try send(event) }
         // Nobody heard the answer; what is not stored of the state is gone.
         for index in request?.revocations.indices ?? 0..<0 {
@@ -178,10 +178,10 @@ extension FaultLife {
         var credential = OpenCredential(
             kind: kind ?? .refreshToken,
             clientID: clientID,
-            secret: shelf[id] ?? Secret("")
+            secret: registry[id] ?? Secret("")
         )
         credential.subject = subject
-        credential.keeper = shelf.keeper(of: id)
+        credential.keeper = registry.keeper(of: id)
         return credential
     }
 
@@ -197,16 +197,16 @@ extension FaultLife {
         let code = OpenCredential(
             kind: .authorizationCode,
             clientID: clientID,
-            secret: shelf[id] ?? Secret(""),
+            secret: registry[id] ?? Secret(""),
             redirectURI: SweptSandbox.redirectURI,
             codeVerifier: verifiers[id]
         )
         while !exchange.phase.isFinal {
-            let began = exchange.handle(.begin, now: clock.now, dice: &dice)
+            let began = exchange.handle(.begin, now: clock.now, random: &random)
             guard began.contains(.exchange) else { break }
             let answer = await provider.exchange(code)
             let event = crashes() ? .restarted : self.event(of: answer)
-            for effect in exchange.handle(event, now: clock.now, dice: &dice) {
+            for effect in exchange.handle(event, now: clock.now, random: &random) {
                 switch effect {
                 case .retry(let delay): clock.advance(by: delay)
                 case .pauseProvider:
@@ -225,7 +225,7 @@ extension FaultLife {
         switch answer {
         case .exchanged: .exchanged
         case .refused: .refused
-        case .trouble(let trouble): .trouble(trouble)
+        case .failure(let failure): .failure(failure)
         }
     }
 

@@ -97,15 +97,15 @@ struct FaultSweepTests {
     }
 }
 
-/// Believes one kind of trouble at a revocation.
+/// Believes one kind of failure at a revocation.
 private struct Gullible: IdentityProvider {
     let inner: any IdentityProvider
-    let isBelieved: @Sendable (Trouble) -> Bool
+    let isBelieved: @Sendable (EffectFailure) -> Bool
     let belief: RevokeAnswer
 
     init(
         _ inner: any IdentityProvider,
-        _ isBelieved: @escaping @Sendable (Trouble) -> Bool,
+        _ isBelieved: @escaping @Sendable (EffectFailure) -> Bool,
         _ belief: RevokeAnswer
     ) {
         self.inner = inner
@@ -121,7 +121,7 @@ private struct Gullible: IdentityProvider {
 
     func revoke(_ credential: OpenCredential) async -> RevokeAnswer {
         let answer = await inner.revoke(credential)
-        if case .trouble(let trouble) = answer, isBelieved(trouble) { return belief }
+        if case .failure(let failure) = answer, isBelieved(failure) { return belief }
         return answer
     }
 
@@ -129,10 +129,10 @@ private struct Gullible: IdentityProvider {
         try await inner.verify(signIn)
     }
 
-    func diagnose() async -> Trouble? { await inner.diagnose() }
+    func diagnose() async -> EffectFailure? { await inner.diagnose() }
 }
 
-extension Trouble {
+extension EffectFailure {
     fileprivate var isThrottled: Bool {
         if case .throttled = self { true } else { false }
     }

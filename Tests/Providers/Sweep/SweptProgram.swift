@@ -17,9 +17,9 @@ final class SweptProgram: SweptWorld {
         read -r request
         read -r kind seed count <plan
         count=$((count + 1)); echo "$kind $seed $count" >plan
-        dice=$((((seed * 7919 + count * 104729) * 1664525 + 1013904223) / 65536 % 5))
+        random=$((((seed * 7919 + count * 104729) * 1664525 + 1013904223) / 65536 % 5))
         token=${request#*'"secret":"'}; token=${token%%'"'*}
-        fault=none; [ $dice = 0 ] && { fault=$kind; echo x >>faults; }
+        fault=none; [ $random = 0 ] && { fault=$kind; echo x >>faults; }
         case $fault in
         timeout | server_error) kill -9 $$ ;;
         reset) exit 69 ;;

@@ -61,14 +61,14 @@ struct XTests {
 
     static let revocations: [(RawServer.Reaction, RevokeAnswer)] = [
         (.json(200, #"{"revoked":true}"#), .success),
-        (.json(200, #"{"revoked":false}"#), .trouble(.unusable)),
-        (.json(200, "{}"), .trouble(.unusable)),
-        (.http(200), .trouble(.unusable)),
-        (.json(400, #"{"error":"invalid_request"}"#), .trouble(.rejected)),
-        (.json(400, #"{"error":"invalid_token"}"#), .trouble(.rejected)),
-        (.json(401, #"{"error":"invalid_client"}"#), .trouble(.misconfigured)),
-        (.json(400, #"{"error":"unauthorized_client"}"#), .trouble(.misconfigured)),
-        (.http(429), .trouble(.throttled(retryAfter: nil))),
+        (.json(200, #"{"revoked":false}"#), .failure(.unusable)),
+        (.json(200, "{}"), .failure(.unusable)),
+        (.http(200), .failure(.unusable)),
+        (.json(400, #"{"error":"invalid_request"}"#), .failure(.rejected)),
+        (.json(400, #"{"error":"invalid_token"}"#), .failure(.rejected)),
+        (.json(401, #"{"error":"invalid_client"}"#), .failure(.misconfigured)),
+        (.json(400, #"{"error":"unauthorized_client"}"#), .failure(.misconfigured)),
+        (.http(429), .failure(.throttled(retryAfter: nil))),
     ]
 
     @Test("OAuth 2: only the documented success is one", arguments: revocations)
@@ -115,10 +115,10 @@ struct XTests {
             let unkept = KeptTokens(isWorking: false)
             #expect(
                 await provider.check(Self.credential(.refreshToken, keeper: unkept.keeper))
-                    == .trouble(.lost)
+                    == .failure(.lost)
             )
             #expect(
-                await provider.check(Self.credential(.refreshToken)) == .trouble(.unusable)
+                await provider.check(Self.credential(.refreshToken)) == .failure(.unusable)
             )
             #expect(server.requests.count == 2)
         }
@@ -144,11 +144,11 @@ struct XTests {
             .json(401, #"{"errors":[{"code":89,"message":"Invalid or expired token."}]}"#),
             .alreadyInvalid
         ),
-        (.json(401, #"{"errors":[{"code":32,"message":"x"}]}"#), .trouble(.rejected)),
-        (.json(401, #"{"errors":[{"code":89},{"code":32}]}"#), .trouble(.rejected)),
-        (.json(400, #"{"errors":[{"code":215}]}"#), .trouble(.misconfigured)),
-        (.json(403, #"{"errors":[{"code":89}]}"#), .trouble(.rejected)),
-        (.json(200, "{}"), .trouble(.unusable)),
+        (.json(401, #"{"errors":[{"code":32,"message":"x"}]}"#), .failure(.rejected)),
+        (.json(401, #"{"errors":[{"code":89},{"code":32}]}"#), .failure(.rejected)),
+        (.json(400, #"{"errors":[{"code":215}]}"#), .failure(.misconfigured)),
+        (.json(403, #"{"errors":[{"code":89}]}"#), .failure(.rejected)),
+        (.json(200, "{}"), .failure(.unusable)),
     ]
 
     @Test("OAuth 1.0a: only documented answers decide anything", arguments: invalidations)
@@ -170,7 +170,7 @@ struct XTests {
             }
             #expect(await provider.revoke(Self.credential(.refreshToken)) == .unfit)
             let exchange = await provider.exchange(Self.credential(.authorizationCode))
-            #expect(exchange.summary == "trouble unusable")
+            #expect(exchange.summary == "failure unusable")
             #expect(server.requests.isEmpty)
         }
     }

@@ -26,10 +26,10 @@ final class PendingDirectory: IdentityDirectory {
     func setUp() async -> String? { await pending.setUp() }
 
     func links(of user: UserID) async -> DirectoryAnswer {
-        await pending.value?.made.links(of: user) ?? .trouble(.misconfigured)
+        await pending.value?.made.links(of: user) ?? .failure(.misconfigured)
     }
 
-    func diagnose() async -> Trouble? {
+    func diagnose() async -> EffectFailure? {
         if await setUp() != nil { return .misconfigured }
         return await pending.value?.made.diagnose()
     }

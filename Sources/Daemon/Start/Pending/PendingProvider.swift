@@ -37,19 +37,19 @@ final class PendingProvider: ConnectedProvider {
     func setUp() async -> String? { await pending.setUp() }
 
     func exchange(_ code: OpenCredential) async -> ExchangeAnswer {
-        await provider?.exchange(code) ?? .trouble(.misconfigured)
+        await provider?.exchange(code) ?? .failure(.misconfigured)
     }
 
     func check(_ credential: OpenCredential) async -> CheckAnswer {
-        await provider?.check(credential) ?? .trouble(.misconfigured)
+        await provider?.check(credential) ?? .failure(.misconfigured)
     }
 
     func renew(_ credential: OpenCredential) async -> CheckAnswer {
-        await provider?.renew(credential) ?? .trouble(.misconfigured)
+        await provider?.renew(credential) ?? .failure(.misconfigured)
     }
 
     func revoke(_ credential: OpenCredential) async -> RevokeAnswer {
-        await provider?.revoke(credential) ?? .trouble(.misconfigured)
+        await provider?.revoke(credential) ?? .failure(.misconfigured)
     }
 
     var issuesIDTokens: Bool { provider?.issuesIDTokens ?? true }
@@ -59,7 +59,7 @@ final class PendingProvider: ConnectedProvider {
         return try await provider.verify(signIn)
     }
 
-    func diagnose() async -> Trouble? {
+    func diagnose() async -> EffectFailure? {
         if await setUp() != nil { return .misconfigured }
         return await provider?.diagnose()
     }

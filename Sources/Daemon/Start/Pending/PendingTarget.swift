@@ -4,7 +4,7 @@ import Lifecycle
 
 /// A target that cannot be set up yet: its credential or certificate file cannot be read.
 ///
-/// Until ``misfits()`` could set it up it answers `misconfigured`, so that its work waits. Then it
+/// Until ``startup problems()`` could set it up it answers `misconfigured`, so that its work waits. Then it
 /// is the target itself.
 final class PendingTarget: KeySource {
     /// What a target is made of.
@@ -33,9 +33,9 @@ final class PendingTarget: KeySource {
 
     private var target: (any PurgeTarget)? { pending.value?.target }
 
-    func misfits() async -> [String] {
+    func startupProblems() async -> [String] {
         if let problem = await pending.setUp() { return [problem] }
-        return await target?.misfits() ?? []
+        return await target?.startupProblems() ?? []
     }
 
     func diagnose() async -> [String] { await inspect().problems }
@@ -47,33 +47,33 @@ final class PendingTarget: KeySource {
 
     func purge(_ orders: [PurgeOrder]) async -> [PurgeAnswer] {
         await target?.purge(orders)
-            ?? orders.map { $0.isStopped ? .stopped : .trouble(.misconfigured) }
+            ?? orders.map { $0.isStopped ? .stopped : .failure(.misconfigured) }
     }
 
     func verify(_ orders: [PurgeOrder]) async -> [VerifyAnswer] {
-        await target?.verify(orders) ?? orders.map { _ in .trouble(.misconfigured) }
+        await target?.verify(orders) ?? orders.map { _ in .failure(.misconfigured) }
     }
 
     func plan(_ order: PurgeOrder) async -> PlanAnswer {
-        await target?.plan(order) ?? .trouble(.misconfigured)
+        await target?.plan(order) ?? .failure(.misconfigured)
     }
 
     func users(where isWanted: @escaping @Sendable (UserID) -> Bool) async -> UsersAnswer {
-        await target?.users(where: isWanted) ?? .trouble(.misconfigured)
+        await target?.users(where: isWanted) ?? .failure(.misconfigured)
     }
 
     func check(_ filter: RowFilter) async -> FilterAnswer {
-        await target?.check(filter) ?? .trouble(.misconfigured)
+        await target?.check(filter) ?? .failure(.misconfigured)
     }
 
     func coverage() async -> CoverageAnswer {
-        await target?.coverage() ?? .trouble(.misconfigured)
+        await target?.coverage() ?? .failure(.misconfigured)
     }
 
     /// Also of a kind of target that has no keys: then nobody asks.
     func keys(_ key: String, of orders: [PurgeOrder]) async -> [KeysAnswer] {
         guard let source = target as? any KeySource else {
-            return orders.map { _ in .trouble(.misconfigured) }
+            return orders.map { _ in .failure(.misconfigured) }
         }
         return await source.keys(key, of: orders)
     }
@@ -83,7 +83,7 @@ final class PendingTarget: KeySource {
         as key: String,
         besides orders: [PurgeOrder]
     ) async -> OwnersAnswer {
-        guard let source = target as? any KeySource else { return .trouble(.misconfigured) }
+        guard let source = target as? any KeySource else { return .failure(.misconfigured) }
         return await source.named(ids, as: key, besides: orders)
     }
 

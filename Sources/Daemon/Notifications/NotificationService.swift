@@ -1,0 +1,304 @@
+import Engine
+import Lifecycle
+import Logging
+import Providers
+import Settings
+import Storage
+
+/// Turns verified notifications into durable facts, and those into what the policy asks for.
+///
+/// A notice is recorded before anything is answered, and acted on after that; one whose effect is
+/// not recorded yet is acted on again at the next start, which changes nothing the second time.
+struct NotificationService: Sendable {
+    /// Notices that are read at once to be acted on.
+    private static let pageSize = 100
+    /// A full disk is waited out.
+    private static let retryDelay = Duration.seconds(1)
+    /// A code of 80 bits cannot be guessed.
+    private static let codeByteCount = 10
+
+    let state: StateDatabase
+    let vault: any CredentialVault
+    let hasher: any KeyedHasher
+    let registry: AdapterRegistry
+    let intake: IntakeService
+    let clock: any EngineClock
+    let logger: Logger
+    let counter = NotificationCounter()
+    /// Where updates of identities go once they are durable.
+    let post: @Sendable (EngineInput) -> Void
+    private let work = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+
+    init(
+        state: StateDatabase,
+        vault: any CredentialVault,
+        hasher: any KeyedHasher,
+        registry: AdapterRegistry,
+        intake: IntakeService,
+        clock: any EngineClock,
+        logger: Logger,
+        post: @escaping @Sendable (EngineInput) -> Void
+    ) {
+        self.state = state
+        self.vault = vault
+        self.hasher = hasher
+        self.registry = registry
+        self.intake = intake
+        self.clock = clock
+        self.logger = logger
+        self.post = post
+    }
+
+    /// Acts on what waits: at the start, and when the intake opens again.
+    ///
+    /// - Throws: `CancellationError`, or what the store throws.
+    func run() async throws {
+        signal()
+        for await _ in work.stream {
+            do {
+                try await settlePending()
+            } catch let failure as any StoreFailure where failure.isRetryable {
+                try await clock.sleep(until: clock.now() + Self.retryDelay)
+                signal()
+            }
+        }
+    }
+
+    /// Looks again at what waits.
+    func signal() { work.continuation.yield() }
+
+    private func settlePending() async throws {
+        while true {
+            let pending = try await state.pendingNotifications(limit: Self.pageSize)
+            var isDone = true
+            for notification in pending {
+                let effect = try await settle(notification).effect
+                isDone = isDone && effect == .postponed
+            }
+            guard !isDone, pending.count == Self.pageSize else { return }
+        }
+    }
+
+    /// Records a verified notification and acts on it.
+    ///
+    /// - Returns: What it did; durable.
+    /// - Throws: What the store throws; nothing may be answered then but that it failed.
+    func take(
+        _ notification: VerifiedNotification,
+        of provider: ProviderName,
+        at receivedAt: WallTime,
+        from source: NotificationSource
+    ) async throws -> NotificationResult {
+        let isConfirmed =
+            if case .confirmation = notification.acknowledgement { true } else { false }
+        let records = notification.notifications.filter { $0.meaning != .other }.map {
+            notification in
+            record(notification, of: provider, at: receivedAt, from: source, hasCode: isConfirmed)
+        }
+        guard !records.isEmpty else {
+            counter.count(provider, .noted)
+            return NotificationResult(
+                answer: answer(notification.acknowledgement, code: nil),
+                effect: .noted,
+                requestID: nil
+            )
+        }
+        var results: [(effect: NotificationEffect, requestID: RequestID?)] = []
+        let recorded = try await state.recordNotifications(records)
+        for notification in recorded {
+            if let effect = notification.effect {
+                results.append((effect, notification.requestID))
+            } else {
+                results.append(try await settle(notification))
+            }
+        }
+        let order = NotificationEffect.allCases
+        let first = results.min {
+            (order.firstIndex(of: $0.effect) ?? 0) < (order.firstIndex(of: $1.effect) ?? 0)
+        }
+        return NotificationResult(
+            answer: answer(notification.acknowledgement, code: recorded.first?.code),
+            effect: first?.effect ?? .noted,
+            requestID: first?.requestID
+        )
+    }
+
+    private func record(
+        _ notification: ProviderNotification,
+        of provider: ProviderName,
+        at receivedAt: WallTime,
+        from source: NotificationSource,
+        hasCode: Bool
+    ) -> NotificationRecord {
+        let key = provider.rawValue + "\u{0}" + notification.dedupeKey.exposeText()
+        let code = hasher.hash("code\u{0}" + key, domain: .notification)
+            .prefix(Self.codeByteCount)
+        return NotificationRecord(
+            keyHash: hasher.hash("key\u{0}" + key, domain: .notification),
+            provider: provider,
+            meaning: notification.meaning,
+            event: notification.event,
+            subjectHash: notification.subject.map { SubjectHash.make($0, at: provider, hasher) },
+            clientIDs: notification.clientIDs,
+            occurredAt: min(notification.occurredAt, receivedAt),
+            receivedAt: receivedAt,
+            uid: source.uid,
+            role: source.role,
+            code: hasCode ? code.map { Self.hexadecimal($0) }.joined() : nil
+        )
+    }
+
+    private static func hexadecimal(_ byte: UInt8) -> String {
+        (byte < 16 ? "0" : "") + String(byte, radix: 16)
+    }
+
+    private func answer(
+        _ acknowledgement: NotificationAcknowledgement,
+        code: String?
+    ) -> NotificationAnswer {
+        switch acknowledgement {
+        case .status(let status): return NotificationAnswer(status: status)
+        case .confirmation(let prefix):
+            let code = code ?? ""
+            return NotificationAnswer(
+                status: 200,
+                contentType: "application/json",
+                body: #"{"url":"\#(prefix)\#(code)","confirmation_code":"\#(code)"}"#
+            )
+        }
+    }
+}
+
+// MARK: - Acting on a notice
+
+extension NotificationService {
+    private typealias Settled = (effect: NotificationEffect, requestID: RequestID?)
+
+    /// Acts on a recorded notice and records the effect; idempotent.
+    private func settle(_ notification: NotificationRecord) async throws -> Settled {
+        let settled = try await act(on: notification)
+        if settled.effect != .postponed {
+            try await state.settleNotification(
+                notification.keyHash,
+                settled.effect,
+                request: settled.requestID
+            )
+        }
+        tell(settled, notification)
+        return settled
+    }
+
+    private func act(on notification: NotificationRecord) async throws -> Settled {
+        let now = clock.now()
+        guard now.since(notification.occurredAt) < StateDatabase.notificationAgeMax else {
+            return (.stale, nil)
+        }
+        let providers = registry.current.configuration.providers
+        guard let provider = providers.first(where: { $0.name == notification.provider }) else {
+            return (.reported, nil)
+        }
+        let policy = provider.notifications.policy
+        let finding = try await state.weigh(
+            notification,
+            mayUpdateLink: policy.mayUpdateLink(notification.meaning),
+            at: now
+        )
+        switch finding {
+        case .unknown: return (.unknownSubject, nil)
+        case .echo(let request, _): return (.echo, request)
+        case .shared: return (.sharedIdentity, nil)
+        case .stale: return (.stale, nil)
+        case .user(let user):
+            for update in user.update where !update.openRequests.isEmpty { post(.update(update)) }
+            return notification.meaning.endsAccount
+                ? try await end(user, notification, policy)
+                : cut(user, notification.meaning, policy)
+        }
+    }
+
+    private func cut(
+        _ user: NotifiedUser,
+        _ meaning: NotificationMeaning,
+        _ policy: NotificationPolicy
+    ) -> Settled {
+        guard policy.onLinkCut == .update else { return (.reported, nil) }
+        guard !meaning.isHint else { return (.hinted, user.openDeletion) }
+        let request = user.update.lazy.flatMap(\.openRequests).first ?? user.openDeletion
+        return (user.raised > 0 ? .echo : .linkUpdated, request)
+    }
+
+    /// A `delete_account` like any other: grace period, guard and holds apply.
+    private func end(
+        _ noticed: NotifiedUser,
+        _ notification: NotificationRecord,
+        _ policy: NotificationPolicy
+    ) async throws -> Settled {
+        if let open = noticed.openDeletion { return (.deletionOpen, open) }
+        guard policy.mayDelete(notification.meaning) else { return (.reported, nil) }
+        guard !intake.isPaused, vault.isOpen else { return (.postponed, nil) }
+        guard let user = userID(of: noticed) else { return (.reported, nil) }
+        var submission = Submission(
+            kind: .deleteAccount,
+            user: user,
+            userHash: noticed.userHash,
+            createdAt: notification.receivedAt,
+            origin: .control(uid: notification.uid, role: notification.role)
+        )
+        submission.isSignInWaived = true
+        submission.idempotency = IdempotencyKey(
+            scope: "notification",
+            keyHash: notification.keyHash,
+            bodyFingerprint: noticed.userHash
+        )
+        switch try await intake.accept([submission]).first {
+        case .accepted(let loaded, _): return (.deletionRequested, loaded.request.id)
+        case .same(let id): return (.deletionRequested, id)
+        case .rejected(.alreadyOpen), .rejected(.deletionInProgress): return (.deletionOpen, nil)
+        case .rejected, .unproven, nil: return (.reported, nil)
+        }
+    }
+
+    /// `nil` when it was never stored, or does not open, or is not the one that it should be.
+    private func userID(of noticed: NotifiedUser) -> UserID? {
+        guard let sealed = noticed.userID else { return nil }
+        do throws(VaultError) {
+            let context = SealedUserID.context(
+                rowNonce: sealed.rowNonce,
+                userHash: noticed.userHash
+            )
+            let opened = try vault.open(sealed.sealed, under: noticed.userKey, context: context)
+            let text = opened.exposeText()
+            guard hasher.hash(text, domain: .user) == noticed.userHash else { return nil }
+            return UserID(text)
+        } catch {
+            logger.error(
+                "cannot open a user id that a provider asks for",
+                metadata: ["error": "\(error.kind.rawValue)"]
+            )
+            return nil
+        }
+    }
+
+    private func tell(_ settled: Settled, _ notification: NotificationRecord) {
+        counter.count(notification.provider, settled.effect)
+        var facts: Logger.Metadata = [
+            "provider": "\(notification.provider)", "detail": "\(settled.effect.rawValue)",
+            "step": "\(notification.event)", "peer.uid": "\(notification.uid)",
+        ]
+        if let id = settled.requestID { facts["request.id"] = "\(id)" }
+        switch settled.effect {
+        case .reported, .sharedIdentity: logger.note(.notificationReported, facts)
+        default: logger.note(.providerNotified, facts)
+        }
+    }
+
+    /// Counts a refusal and tells about it, now and then.
+    func refused(_ refusal: NotificationRefusal) {
+        counter.count(refusal.provider, .refused)
+        guard counter.mayWarn(refusal.provider, at: clock.now()) else { return }
+        logger.note(
+            .notificationRefused,
+            ["provider": "\(refusal.provider)", "error": "\(refusal.kind.rawValue)"]
+        )
+    }
+}

@@ -1,0 +1,34 @@
+import Synchronization
+
+/// The adapters in force; a reload swaps them as a whole.
+final class AdapterRegistry: Sendable {
+    private struct State {
+        var adapters: Adapters
+        var replacedCount = 0
+    }
+
+    private let state: Mutex<State>
+
+    init(_ adapters: Adapters) {
+        state = Mutex(State(adapters: adapters))
+    }
+
+    /// What is in force right now.
+    var current: Adapters { state.withLock { $0.adapters } }
+
+    /// How often it was replaced: what was found out about adapters counts while this is the same.
+    var replacedCount: Int { state.withLock { $0.replacedCount } }
+
+    /// Puts new adapters into force.
+    ///
+    /// - Returns: The old ones, to be shut down once nothing uses them.
+    func replace(with new: Adapters) -> Adapters {
+        state.withLock { state in
+            defer {
+                state.adapters = new
+                state.replacedCount += 1
+            }
+            return state.adapters
+        }
+    }
+}

@@ -1,0 +1,245 @@
+import Engine
+import Lifecycle
+import Logging
+import Settings
+import Storage
+import Synchronization
+
+/// Where requests come in, from the spool and from the control socket.
+final class IntakeService: SpoolIntake {
+    private let state: StateDatabase
+    private let hasher: any KeyedHasher
+    private let registry: AdapterRegistry
+    private let credentials: CredentialService
+    let signIns: SignInService
+    /// Rows of the spool whose credentials could not be sealed: their users' requests wait.
+    let unsealed: UnsealedRows
+    private let generator: IdentifierGenerator
+    private let now: @Sendable () -> WallTime
+    private let clock: IntakeClock?
+    private let logger: Logger
+    private let isPausedFlag = Mutex(false)
+    /// The name under which the state keeps a pause, so that a restart does not end it.
+    private static let pauseNote = "intake_paused"
+    private let pauseListener = Mutex(Listener())
+
+    /// As in ``Signal``: a closure of its own inside a lock is wrapped once more by every read.
+    private struct Listener: Sendable {
+        var body: (@Sendable (Bool) -> Void)?
+    }
+
+    init(
+        state: StateDatabase,
+        hasher: any KeyedHasher,
+        registry: AdapterRegistry,
+        credentials: CredentialService,
+        clock: IntakeClock? = nil,
+        logger: Logger
+    ) {
+        self.clock = clock
+        self.state = state
+        self.hasher = hasher
+        self.registry = registry
+        self.credentials = credentials
+        self.logger = logger
+        signIns = SignInService(state: state, hasher: hasher, registry: registry)
+        unsealed = UnsealedRows { [post = credentials.post] in post(.unsealed($0)) }
+        generator = credentials.generator
+        now = credentials.now
+    }
+
+    /// Whether an operator stopped the intake.
+    var isPaused: Bool { isPausedFlag.withLock { $0 } }
+
+    /// Stops or starts the intake, durably.
+    ///
+    /// - Throws: What the store throws; nothing changed then.
+    func setPaused(_ isPaused: Bool) async throws {
+        try await state.setNote(Self.pauseNote, to: isPaused ? "1" : "0")
+        apply(isPaused)
+    }
+
+    /// Takes over a pause from before the restart; call once everybody who must know listens.
+    ///
+    /// - Throws: What the store throws.
+    func restorePause() async throws {
+        guard try await state.note(Self.pauseNote) == "1" else { return }
+        apply(true)
+        logger.note(.intakePaused)
+    }
+
+    private func apply(_ isPaused: Bool) {
+        isPausedFlag.withLock { $0 = isPaused }
+        pauseListener.withLock { $0 }.body?(isPaused)
+    }
+
+    /// Sets who else must know of a pause.
+    func onPause(_ body: @escaping @Sendable (Bool) -> Void) {
+        pauseListener.withLock { $0.body = body }
+    }
+
+    /// Accepts submissions durably and hands them to the engine.
+    ///
+    /// - Returns: One outcome per submission, in order.
+    /// - Throws: What the store throws; nothing is acknowledged then.
+    func accept(_ submissions: [Submission]) async throws -> [SubmissionOutcome] {
+        let known = Set(registry.current.configuration.providers.map(\.name))
+        let isKnown = submissions.map { $0.options.providers?.isSubset(of: known) ?? true }
+        let taken = zip(submissions, isKnown).filter(\.1).map(\.0)
+        let read = clock?.beginAdmission() ?? .latest
+        var admitted: [LoadedRequest] = []
+        defer { credentials.post(.admitted(admitted, by: read)) }
+        let accepted = try await acceptDated(taken)
+        admitted = tell(accepted, of: taken)
+        var next = accepted.makeIterator()
+        return isKnown.map {
+            $0 ? next.next() ?? .rejected(.malformedRow) : .rejected(.unknownProvider)
+        }
+    }
+
+    /// Accepts by one clock: again when it jumps before the commit has its time.
+    ///
+    /// - Returns: One outcome per submission.
+    private func acceptDated(_ submissions: [Submission]) async throws -> [SubmissionOutcome] {
+        while !submissions.isEmpty {
+            let stepCount = await clock?.settle() ?? 0
+            let outcomes = try await state.accept(
+                submissions.map { clock?.corrected($0) ?? $0 },
+                policy: registry.current.intakePolicy,
+                now: { [now, clock] in clock.map { $0.now(after: stepCount) } ?? now() },
+                newID: { [generator] in generator.requestID() }
+            )
+            if let outcomes { return outcomes }
+        }
+        return []
+    }
+
+    /// Reports what became of submissions.
+    ///
+    /// - Returns: The requests for the engine.
+    private func tell(
+        _ outcomes: [SubmissionOutcome],
+        of submissions: [Submission]
+    ) -> [LoadedRequest] {
+        var admitted: [LoadedRequest] = []
+        for (submission, outcome) in zip(submissions, outcomes) {
+            switch outcome {
+            case .accepted(var loaded, let absorbed):
+                // The read that brought it brought the credentials before it.
+                if case .spool = submission.origin { loaded.isSpoolRead = true }
+                admitted.append(loaded)
+                logger.note(.requestAccepted, ["request.id": "\(loaded.request.id)"])
+                for id in absorbed { credentials.post(.operate(id, .absorbed, Ticket(number: 0))) }
+            case .rejected(let reason):
+                logger.note(.requestRejected, ["error": "\(reason.rawValue)"])
+            case .same, .unproven:
+                break
+            }
+        }
+        return admitted
+    }
+
+    /// Takes one read of the spool: credentials before requests, so that a request sees its
+    /// credentials.
+    ///
+    /// While the intake is paused, credentials are sealed as over the socket, and requests wait.
+    func take(_ batch: SpoolBatch) async throws -> SpoolReceipts {
+        let waiting = try await signIns.prove(batch.credentials, now: now())
+        let sealed = try await storeCredentials(batch.credentials, butNotOf: waiting)
+        // Before the requests: theirs wait.
+        unsealed.note(batch.credentials, sealed)
+        if unsealed.isEmpty { credentials.failures.clear() }
+        guard !isPaused else {
+            return SpoolReceipts(
+                credentials: sealed,
+                requests: batch.requests.map { _ in .postponed }
+            )
+        }
+        let outcomes = try await acceptSpooled(batch.requests, butNotOf: waiting)
+        if !batch.refused.isEmpty {
+            try await state.refuse(batch.refused, now: now())
+            for refused in batch.refused {
+                logger.note(.requestRejected, ["error": "\(refused.reason.rawValue)"])
+            }
+        }
+        return SpoolReceipts(credentials: sealed, requests: outcomes)
+    }
+
+    func rescanBegan() { unsealed.rescanBegan() }
+
+    func rescanEnded() { unsealed.rescanEnded() }
+
+    private func acceptSpooled(
+        _ requests: [Submission],
+        butNotOf waiting: Set<[UInt8]>
+    ) async throws -> [SpoolRequestReceipt] {
+        let taken = requests.filter { !waiting.contains($0.userHash) }
+        var receipts = try await acceptSpooled(taken).makeIterator()
+        return requests.map {
+            waiting.contains($0.userHash) ? .postponed : receipts.next() ?? .postponed
+        }
+    }
+
+    // An id token that could not be judged must stay readable.
+    private func storeCredentials(
+        _ rows: [SpoolCredential],
+        butNotOf waiting: Set<[UInt8]>
+    ) async throws -> [SpoolCredentialReceipt] {
+        func waits(_ row: SpoolCredential) -> Bool {
+            row.kind == .idToken && waiting.contains(row.userHash)
+        }
+        var receipts = try await storeCredentials(rows.filter { !waits($0) }).makeIterator()
+        return rows.map { waits($0) ? .postponed : receipts.next() ?? .postponed }
+    }
+
+    private func acceptSpooled(_ requests: [Submission]) async throws -> [SpoolRequestReceipt] {
+        let outcomes = try await accept(requests)
+        let refused = zip(requests, outcomes).compactMap { submission, outcome -> RefusedRow? in
+            guard case .rejected(.unknownProvider) = outcome,
+                case .spool(let row) = submission.origin
+            else { return nil }
+            return RefusedRow(row: row, reason: .unknownProvider)
+        }
+        if !refused.isEmpty { try await state.refuse(refused, now: now()) }
+        return outcomes.map { outcome in
+            switch outcome {
+            case .accepted(let loaded, _): .accepted(loaded.request.id)
+            case .same(let id): .same(id)
+            case .rejected(let reason): .rejected(reason)
+            case .unproven: .rejected(.freshSignInRequired)
+            }
+        }
+    }
+
+    private func storeCredentials(
+        _ rows: [SpoolCredential]
+    ) async throws -> [SpoolCredentialReceipt] {
+        guard !rows.isEmpty else { return [] }
+        let offers = rows.map { row in
+            CredentialOffer(
+                user: row.user,
+                userHash: row.userHash,
+                provider: row.provider,
+                kind: row.kind,
+                secret: row.secret,
+                createdAt: clock?.corrected(row.createdAt) ?? row.createdAt,
+                clientID: row.clientID,
+                subject: row.subject,
+                redirectURI: row.redirectURI,
+                codeVerifier: row.codeVerifier,
+                spoolRow: row.row
+            )
+        }
+        return try await credentials.store(offers).map { outcome in
+            switch outcome {
+            case .stored, .importedBefore: .sealed
+            // Twice another key: the next look at the spool finds the last one.
+            case .otherKey, .keyGone, .signInUsed: .postponed
+            // A key that comes back makes them usable; an open secret in the spool is the lesser
+            // evil.
+            case .rejected(.vaultSealed): .postponed
+            case .rejected(let reason), .refused(let reason, _): .rejected(reason)
+            }
+        }
+    }
+}

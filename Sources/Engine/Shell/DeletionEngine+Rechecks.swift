@@ -1,0 +1,34 @@
+import Lifecycle
+
+extension DeletionEngine {
+    /// A deletion that a batch completes, while the window still knows of whom.
+    struct Erasure: Sendable {
+        let request: Request
+        let user: UserID
+    }
+
+    /// Deletions with a store to look at again; called where the loop turns, so that nobody waits
+    /// for the core.
+    func erasures(in changes: [StateChange]) -> [Erasure] {
+        guard ports.cases != nil else { return [] }
+        let ended = changes.compactMap { change -> Request? in
+            guard case .save(let now, let was, _) = change, now.phase == .completed,
+                was.phase != .completed, now.kind == .deleteAccount, !now.purges.isEmpty
+            else { return nil }
+            return now
+        }
+        guard !ended.isEmpty else { return [] }
+        let users = inspect { core in ended.map { core.window[$0.id]?.loaded.user } }
+        return zip(ended, users).compactMap { request, user in
+            user.map { Erasure(request: request, user: $0) }
+        }
+    }
+
+    /// The changes that go with the ends, sealed outside of every lock.
+    func openRechecks(of erasures: [Erasure]) -> [StateChange] {
+        guard let cases = ports.cases else { return [] }
+        return erasures.compactMap { erasure in
+            cases.open(erasure.request, of: erasure.user).map(StateChange.openRecheck)
+        }
+    }
+}

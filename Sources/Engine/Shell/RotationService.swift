@@ -1,0 +1,69 @@
+import Lifecycle
+import Synchronization
+
+/// Makes what one call's refresh rotated durable, in the place of the token that it replaces.
+final class RotationService: Sendable {
+    private let ports: EnginePorts
+    private let opener: CredentialOpener
+    private let sealed: SealedCredential
+    private let tell: @Sendable (IdentityUpdate) -> Void
+    private let failure = Mutex<(any Error)?>(nil)
+
+    /// - Parameters:
+    ///   - ports: Store and clock.
+    ///   - opener: Seals the new token.
+    ///   - sealed: The credential that the call is about.
+    ///   - tell: Gets what is stored now, before the call's own answer is handled.
+    init(
+        _ ports: EnginePorts,
+        _ opener: CredentialOpener,
+        of sealed: SealedCredential,
+        tell: @escaping @Sendable (IdentityUpdate) -> Void
+    ) {
+        self.ports = ports
+        self.opener = opener
+        self.sealed = sealed
+        self.tell = tell
+    }
+
+    var keeper: TokenKeeper { TokenKeeper { await self.keep($0) } }
+
+    /// Ends the process's work when the store failed: its truth is unknown then.
+    ///
+    /// - Throws: The store's error.
+    func check() throws {
+        if let error = failure.withLock({ $0 }) { throw error }
+    }
+
+    private func keep(_ token: Secret) async -> Bool {
+        do {
+            let change = StateChange.rotate(
+                sealed.id,
+                try opener.seal(rotated: token, of: sealed),
+                at: ports.clock.now()
+            )
+            guard let update = try await commit(change) else { return false }
+            tell(update)
+            ports.observer.reported(.tokenRotated(sealed.provider))
+            return true
+        } catch is VaultError {
+            return false
+        } catch {
+            failure.withLock { $0 = error }
+            return false
+        }
+    }
+
+    /// A full disk is waited out: without the commit the only token of the grant is lost.
+    private func commit(_ change: StateChange) async throws -> IdentityUpdate? {
+        while true {
+            do {
+                let update = try await ports.store.commit([change])
+                guard case .identity(let identity)? = update.first ?? nil else { return nil }
+                return identity
+            } catch let error as any StoreFailure where error.isRetryable {
+                try await ports.clock.sleep(until: ports.clock.now() + EngineLimits.fullDiskPause)
+            }
+        }
+    }
+}

@@ -1,0 +1,79 @@
+/// What the state machine reads besides the request: policy and pauses, as they are right now.
+package struct Environment: Sendable {
+    package var providers: [ProviderName: ProviderPolicy]
+    package var pausedProviders: Set<ProviderName>
+    package var pausedTargets: Set<TargetName>
+    /// Stops on targets and on rows of them, in the order in which they were placed.
+    package var holds: [TargetHold] = []
+    package var isVaultOpen: Bool
+    /// The mass-deletion guard lets no further purge begin.
+    package var isGuardClosed: Bool
+    /// What is known about credentials of this request's user in the spool.
+    package var spool = SpoolKnowledge.read
+    /// The clock is behind what the ledger has signed: nothing is revoked or purged.
+    package var isClockBehind = false
+    package var withoutIdentities: WithoutIdentities
+    /// The state may be an old copy: nothing is revoked or purged until an operator says so.
+    package var isRestrained = false
+    /// The directory that is configured.
+    package var directory: ProviderName?
+    /// The targets that are configured, in the order of purging.
+    package var targets: [TargetName] = []
+    /// The targets whose ids are found in the rows of another one, with that one; no circles.
+    package var keySources: [TargetName: TargetName] = [:]
+    /// The targets that let a request wait for an operator when no key leads into them.
+    package var keyedTargetsToPark: Set<TargetName> = []
+    /// The targets that are purged after all others, whatever holds those up.
+    package var lastTargets: Set<TargetName> = []
+    /// No deletion goes on before an operator has approved its plan.
+    package var isApprovalRequired = false
+
+    package init(
+        providers: [ProviderName: ProviderPolicy],
+        pausedProviders: Set<ProviderName> = [],
+        pausedTargets: Set<TargetName> = [],
+        isVaultOpen: Bool = true,
+        isGuardClosed: Bool = false,
+        withoutIdentities: WithoutIdentities = .proceed
+    ) {
+        self.providers = providers
+        self.pausedProviders = pausedProviders
+        self.pausedTargets = pausedTargets
+        self.isVaultOpen = isVaultOpen
+        self.isGuardClosed = isGuardClosed
+        self.withoutIdentities = withoutIdentities
+    }
+
+    /// Whether a hold stops everything in a target.
+    package func isHeld(_ target: TargetName) -> Bool {
+        holds.contains { $0.rows == nil && $0.target == target }
+    }
+
+    /// The holds on rows of a target.
+    package func rowHolds(on target: TargetName) -> [TargetHold] {
+        holds.filter { $0.rows != nil && $0.target == target }
+    }
+}
+
+/// What is known about the credentials of one user that an application has put into the spool.
+package enum SpoolKnowledge: Sendable, CaseIterable {
+    /// Everything that was committed before the request was accepted is in the vault.
+    case read
+    /// A read that began after the acceptance is under way.
+    case reading
+    /// Such a read does not end, for longer than ``Limits/spoolPatience``.
+    case unread
+    /// A credential of the user is in the spool and could not be sealed.
+    case unsealed
+}
+
+/// The time of a decision and the random source for its jitter.
+package struct StepContext: Sendable {
+    package let now: WallTime
+    package var random: SeededGenerator
+
+    package init(now: WallTime, random: SeededGenerator) {
+        self.now = now
+        self.random = random
+    }
+}

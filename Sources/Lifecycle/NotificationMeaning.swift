@@ -1,0 +1,41 @@
+/// What a provider tells about one of its users, whatever the vendor calls it.
+package enum NotificationMeaning: String, Sendable, CaseIterable {
+    /// The account at the provider is deleted for good, and every grant with it.
+    case accountGone = "account_gone"
+    /// The user asked the provider to have the application's data erased.
+    case deletionAsked = "deletion_asked"
+    /// The user or the provider cut the link; the account at the provider lives on.
+    case linkCut = "link_cut"
+    /// As ``accountGone``, without a time that the provider vouches for: it may be a copy of an old
+    /// one.
+    case accountGoneUndated = "account_gone_undated"
+    /// As ``linkCut``, without a time that the provider vouches for.
+    case linkCutUndated = "link_cut_undated"
+    /// Nothing that anything here depends on.
+    case other
+
+    /// Whether the application's account is to end with it, if the policy says so.
+    package var endsAccount: Bool {
+        switch self {
+        case .accountGone, .accountGoneUndated, .deletionAsked: true
+        case .linkCut, .linkCutUndated, .other: false
+        }
+    }
+
+    /// Whether no grant is left at the provider.
+    package var cutsLink: Bool {
+        switch self {
+        case .accountGone, .linkCut: true
+        case .accountGoneUndated, .linkCutUndated, .deletionAsked, .other: false
+        }
+    }
+
+    /// Whether it is no evidence for a revocation: the user may have signed in since it happened,
+    /// so each token is tried all the same.
+    package var isHint: Bool {
+        switch self {
+        case .accountGoneUndated, .linkCutUndated: true
+        case .accountGone, .linkCut, .deletionAsked, .other: false
+        }
+    }
+}

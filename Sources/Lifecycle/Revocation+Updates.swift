@@ -1,0 +1,108 @@
+extension Revocation {
+    /// Takes over what the vault knows now: new credentials, codes that the lane has settled.
+    ///
+    /// - Returns: Whether there is something new to revoke.
+    mutating func learn(_ snapshot: IdentitySnapshot) -> Bool {
+        isShared = snapshot.isShared
+        isCut = snapshot.isCut
+        hadCredentials = hadCredentials || snapshot.hadCredentials
+        var isNew = false
+        beginGrant(snapshot)
+        if snapshot.refusedCount > refusedCount {
+            refusedCount = snapshot.refusedCount
+            isNew = verdict?.isRevoked ?? false
+        }
+        for credential in snapshot.credentials {
+            guard let index = credentials.firstIndex(where: { $0.id == credential.id }) else {
+                let isLostLater = credential.step == .lost && isRevocationBegun
+                credentials.append(credential)
+                credentials[credentials.count - 1].isInDoubt = credential.isInDoubt || isLostLater
+                isNew = isNew || !credential.step.isFinal || isLostLater && verdict != nil
+                continue
+            }
+            credentials[index].lastLiveAt = maxTime(
+                credentials[index].lastLiveAt,
+                credential.lastLiveAt
+            )
+            credentials[index].lastRefreshAt = maxTime(
+                credentials[index].lastRefreshAt,
+                credential.lastRefreshAt
+            )
+            // A refresh that keeps it alive was not heard of.
+            if credential.isInDoubt, !credentials[index].step.isFinal {
+                credentials[index].isInDoubt = true
+            }
+            guard credentials[index].step == .codePending else { continue }
+            credentials[index].step = credential.step
+            // What it may have brought is younger than what was revoked.
+            guard credential.step == .lost else { continue }
+            credentials[index].isInDoubt = isRevocationBegun || credential.isInDoubt
+        }
+        if isNew {
+            verdict = nil
+            if proof == .notification { proof = nil }
+            endedAt = nil
+            waitingSince = nil
+        }
+        return isNew
+    }
+
+    private var isRevocationBegun: Bool { credentials.contains(where: \.hasRevokeIntent) }
+
+    /// Separates what was revoked or has ended from a token that comes after it.
+    private mutating func beginGrant(_ snapshot: IdentitySnapshot) {
+        let hasNewToken = snapshot.credentials.contains { credential in
+            credential.step == .stored && !credentials.contains { $0.id == credential.id }
+        }
+        guard hasNewToken else { return }
+        proof = nil
+        for index in credentials.indices
+        where credentials[index].hasRevokeIntent || credentials[index].step.isFinal {
+            credentials[index].isOfEarlierGrant = true
+        }
+    }
+
+    /// Raises the verdict to `proven` once the provider has reported that the link is cut.
+    ///
+    /// - Returns: Whether it rose; no verdict ever falls.
+    mutating func raise() -> Bool {
+        guard isCut, let verdict, verdict.mayRise else { return false }
+        self.verdict = .proven
+        proof = .notification
+        return true
+    }
+
+    /// Takes back a call that was not made.
+    mutating func postpone(until: WallTime) {
+        guard isBusy else { return }
+        isBusy = false
+        attempts -= 1
+        retryAt = until
+        for index in credentials.indices {
+            credentials[index].isRefreshing = false
+            credentials[index].lastCheck = nil
+        }
+    }
+
+    /// Forgets timers, so that the next try is now.
+    mutating func retryNow() {
+        isKeyMissing = false
+        retryAt = nil
+        failures = 0
+        forgetRefusals()
+    }
+
+    /// Ends the revocation by an operator's word.
+    mutating func abandon(at now: WallTime) {
+        guard verdict == nil else { return }
+        verdict = .abandoned
+        endedAt = now
+        retryAt = nil
+    }
+
+    private func maxTime(_ left: WallTime?, _ right: WallTime?) -> WallTime? {
+        guard let left else { return right }
+        guard let right else { return left }
+        return max(left, right)
+    }
+}

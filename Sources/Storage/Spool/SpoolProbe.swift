@@ -1,0 +1,62 @@
+import CSQLiteGuard
+import GRDB
+import GRDBSQLite
+import Lifecycle
+
+/// What a transaction sees of the spool before it looks at rows.
+struct SpoolProbe: Hashable, Sendable {
+    let schemaCookie: Int
+    let spoolID: String
+    /// The highest id that each table ever gave (sqlite.org/autoinc.html).
+    let sequences: [SpoolTable: Int]
+    /// Changes with every commit of another connection
+    /// (sqlite.org/pragma.html#pragma_data_version).
+    let dataVersion: Int
+    /// Objects that are not ours; they were counted when the schema changed last.
+    let foreignCount: Int
+
+    /// Looks, inside a transaction; the schema is compared whenever its cookie has changed.
+    ///
+    /// - Throws: ``SpoolStop``, or `DatabaseError`.
+    init(_ database: Database, known: SpoolProbe?) throws {
+        schemaCookie = try database.number("PRAGMA schema_version")
+        let version = try database.number("PRAGMA user_version")
+        guard version <= SpoolSchema.version else { throw SpoolStop.failure(.newerVersion) }
+        guard version == SpoolSchema.version else { throw SpoolStop.failure(.wrongSchema) }
+        if let known, known.schemaCookie == schemaCookie {
+            foreignCount = known.foreignCount
+        } else {
+            foreignCount = try SpoolSchema.check(database)
+        }
+        let ids = try database.all("SELECT spool_id FROM spool_meta LIMIT 2") { $0.text(0) }
+        guard let id = ids.first, ids.count == 1,
+            (1...SpoolLimits.nameByteCountMax).contains(id.utf8.count)
+        else { throw SpoolStop.failure(.wrongSchema) }
+        spoolID = id
+        var sequences: [SpoolTable: Int] = [:]
+        try database.each("SELECT name, seq FROM sqlite_sequence") { row in
+            if let table = SpoolTable(rawValue: row.text(0)) { sequences[table] = row.int(1) }
+        }
+        self.sequences = sequences
+        dataVersion = try database.number("PRAGMA data_version")
+    }
+
+    /// Whether an older content took the place of `known`: sequences only ever grow.
+    func isOlder(than known: SpoolProbe) -> Bool {
+        known.sequences.contains { table, highest in (sequences[table] ?? 0) < highest }
+    }
+}
+
+extension Database {
+    fileprivate func number(_ sql: String) throws -> Int {
+        try first(sql) { $0.int(0) } ?? 0
+    }
+
+    /// From now on a lock is waited for on this thread; SQLite tries again from 1 ms on.
+    ///
+    /// - Throws: `DatabaseError`.
+    func waitForLock(_ wait: Duration) throws {
+        let code = unsafe sqlite3_busy_timeout(sqliteConnection, Int32(wait.milliseconds))
+        guard code == SQLITE_OK else { throw DatabaseError(resultCode: ResultCode(rawValue: code)) }
+    }
+}

@@ -1,0 +1,55 @@
+import GRDB
+import Lifecycle
+
+/// What the changes of one commit add up to; written once, behind them.
+final class CommitCounter {
+    /// Requests that had ended before; read with the first end.
+    private var endedBefore: Int?
+    private var completedCount = 0
+    private var cancelledCount = 0
+    /// By the second.
+    private var purgeCounts: [Int64: Int] = [:]
+
+    /// The place of the next end among all ends.
+    ///
+    /// - Throws: `DatabaseError`.
+    func nextEnd(_ database: Database) throws -> Int {
+        let before =
+            try endedBefore
+            ?? database.first("SELECT completed + cancelled FROM totals") { $0.int(0) } ?? 0
+        endedBefore = before
+        return before + completedCount + cancelledCount + 1
+    }
+
+    func noteEnd(isCompleted: Bool) {
+        if isCompleted { completedCount += 1 } else { cancelledCount += 1 }
+    }
+
+    func notePurge(at time: WallTime) {
+        purgeCounts[time.unixMilliseconds / 1000, default: 0] += 1
+    }
+
+    /// - Throws: `DatabaseError`.
+    func write(_ database: Database) throws {
+        if completedCount + cancelledCount > 0 {
+            try database.run(
+                """
+                UPDATE totals SET completed = completed + ?, cancelled = cancelled + ?
+                WHERE id = 1
+                """,
+                .int(completedCount),
+                .int(cancelledCount)
+            )
+        }
+        for (second, count) in purgeCounts {
+            try database.run(
+                """
+                INSERT INTO purge_log VALUES (?1, ?2)
+                ON CONFLICT DO UPDATE SET count = count + ?2
+                """,
+                .int(second),
+                .int(count)
+            )
+        }
+    }
+}

@@ -1,0 +1,247 @@
+import Lifecycle
+
+/// Goes through what a database has of one user: removes it, or counts what is left.
+struct FirestoreSweep {
+    typealias Document = FirestoreDatabase.Document
+
+    /// What was found by one rule.
+    struct Counter: Sendable {
+        var count = 0
+        /// Newer than the cutoff.
+        var newerCount = 0
+        /// Something is dated later than now.
+        var isAhead = false
+        /// Counting stopped at a bound.
+        var isCut = false
+    }
+
+    /// Times that a failed write, or a page of documents that others keep changing, is tried again;
+    /// with rests of 100 ms and twice as long each time it is six seconds.
+    static let retriesMax = 6
+    static let retryRest = Duration.milliseconds(100)
+
+    let database: FirestoreDatabase
+    let walk: PageWalk
+    let ramp: WriteRamp
+    let batchSize: Int
+    let cutoff: WallTime
+
+    // MARK: Removal
+
+    /// Deletes what is below a document, then the document.
+    ///
+    /// - Throws: ``GoogleFailure``; what was deleted until then stays deleted.
+    func remove(_ path: [String]) async throws(GoogleFailure) -> Counter {
+        var counter = Counter()
+        try await removeDescendants(of: path, &counter)
+        try await removePages(&counter) { after throws(GoogleFailure) in
+            // One that is newer stays, and is not asked for again.
+            guard after == nil, let found = try await database.document(at: path) else { return [] }
+            return [found]
+        }
+        return counter
+    }
+
+    /// Deletes the documents that a query finds, each after what is below it: once a document is
+    /// gone, nothing leads to what it had below.
+    ///
+    /// - Throws: ``GoogleFailure``; what was deleted until then stays deleted.
+    func remove(
+        _ query: FieldQuery,
+        _ user: UserID,
+        withDescendants: Bool
+    ) async throws(GoogleFailure) -> Counter {
+        var counter = Counter()
+        var below = Counter()
+        try await removePages(&counter) { after throws(GoogleFailure) in
+            let page = try await database.matches(query, user, by: .equal, after: after)
+            for document in page where withDescendants && isDue(document) {
+                try await removeDescendants(of: document.path, &below)
+            }
+            return page
+        }
+        counter.count += below.count
+        counter.newerCount += below.newerCount
+        return counter
+    }
+
+    private func removeDescendants(
+        of path: [String],
+        _ counter: inout Counter
+    ) async throws(GoogleFailure) {
+        try await removePages(&counter) { after throws(GoogleFailure) in
+            try await database.descendants(of: path, after: after)
+        }
+    }
+
+    /// Deletes page after page; the next one begins behind the last document that stays.
+    private func removePages(
+        _ counter: inout Counter,
+        _ list: (String?) async throws(GoogleFailure) -> [Document]
+    ) async throws(GoogleFailure) {
+        var after: String?
+        var removed: Set<Document> = []
+        var stallCount = 0
+        try await walk.run { () throws(GoogleFailure) in
+            let page = try await list(after)
+            guard !page.isEmpty else { return false }
+            guard removed.isDisjoint(with: page) else { throw GoogleFailure(.unusable) }
+            let due = page.filter(isDue)
+            removed = try await delete(due)
+            counter.count += removed.count
+            for document in page where !removed.contains(document) {
+                // Changed since it was listed: it and what follows is looked at again.
+                if isDue(document) { break }
+                after = document.name
+                counter.newerCount += 1
+            }
+            stallCount = removed.isEmpty && !due.isEmpty ? stallCount + 1 : 0
+            guard stallCount <= Self.retriesMax else {
+                throw GoogleFailure(.throttled(retryAfter: nil))
+            }
+            return true
+        }
+    }
+
+    /// - Returns: Those that are gone; the others have changed in the meantime.
+    private func delete(_ documents: [Document]) async throws(GoogleFailure) -> Set<Document> {
+        var gone: Set<Document> = []
+        var rest = documents[...]
+        while !rest.isEmpty {
+            var open = Array(rest.prefix(batchSize))
+            rest = rest.dropFirst(batchSize)
+            var tries = 0
+            while !open.isEmpty {
+                guard tries <= Self.retriesMax else {
+                    throw GoogleFailure(.throttled(retryAfter: nil))
+                }
+                if tries > 0 { try await walk.rest(Self.retryRest * (1 << (tries - 1))) }
+                tries += 1
+                try await walk.rest(ramp.reserve(open.count, at: walk.clock.uptime()))
+                let outcomes = try await database.delete(open)
+                let results = zip(open, outcomes)
+                gone.formUnion(results.filter { $0.1 == .gone }.map(\.0))
+                open = results.filter { $0.1 == .failed }.map(\.0)
+            }
+        }
+        return gone
+    }
+
+    // MARK: Counting
+
+    /// Counts a document and what is below it for a plan.
+    ///
+    /// - Throws: ``GoogleFailure``.
+    func preview(_ path: [String]) async throws(GoogleFailure) -> Counter {
+        var counter = Counter()
+        if let document = try await database.document(at: path) { note(document, &counter) }
+        try await countPages(&counter) { after throws(GoogleFailure) in
+            try await database.descendants(of: path, after: after)
+        }
+        return counter
+    }
+
+    /// Counts what a query finds for a plan.
+    ///
+    /// - Throws: ``GoogleFailure``.
+    func preview(
+        _ query: FieldQuery,
+        _ user: UserID,
+        withDescendants: Bool
+    ) async throws(GoogleFailure) -> Counter {
+        var counter = Counter()
+        var below = Counter()
+        try await countPages(&counter) { after throws(GoogleFailure) in
+            let page = try await database.matches(query, user, by: .equal, after: after)
+            for document in page where withDescendants && isDue(document) {
+                try await countPages(&below) { after throws(GoogleFailure) in
+                    try await database.descendants(of: document.path, after: after)
+                }
+            }
+            return page
+        }
+        counter.count += below.count
+        counter.newerCount += below.newerCount
+        return counter
+    }
+
+    /// Notes page after page; `isBounded` ends at a bound once something due is found.
+    private func countPages(
+        _ counter: inout Counter,
+        isBounded: Bool = false,
+        _ list: (String?) async throws(GoogleFailure) -> [Document]
+    ) async throws(GoogleFailure) {
+        var after: String?
+        var pageCount = 0
+        try await walk.run { () throws(GoogleFailure) in
+            let page = try await list(after)
+            for document in page { note(document, &counter) }
+            after = page.last?.name
+            pageCount += 1
+            guard !page.isEmpty else { return false }
+            counter.isCut = isBounded && pageCount >= PageWalk.countedPages && counter.count > 0
+            return !counter.isCut
+        }
+    }
+
+    // MARK: Verification
+
+    private enum Place {
+        case document([String])
+        case collection([String], from: String)
+    }
+
+    /// Counts what is left of a document and below it by going down the listings of collections and
+    /// documents, those that are not there included; the purge asked by a query.
+    ///
+    /// - Throws: ``GoogleFailure``.
+    func remaining(_ path: [String]) async throws(GoogleFailure) -> Leftover {
+        var counter = Counter()
+        if let document = try await database.document(at: path) { note(document, &counter) }
+        var places = [Place.document(path)]
+        var pageCount = 0
+        try await walk.run { () throws(GoogleFailure) in
+            guard let place = places.popLast() else { return false }
+            switch place {
+            case .document(let path):
+                for name in try await database.collections(of: path) {
+                    places.append(.collection(path + [name], from: ""))
+                }
+            case .collection(let path, let token):
+                let page = try await database.documents(in: path, from: token)
+                if let next = page.next { places.append(.collection(path, from: next)) }
+                for document in page.documents {
+                    note(document, &counter)
+                    places.append(.document(document.path))
+                }
+            }
+            pageCount += 1
+            return counter.count == 0 || pageCount < PageWalk.countedPages
+        }
+        return Leftover(count: counter.count, isAhead: counter.isAhead)
+    }
+
+    /// Counts what a query still finds, by another operator and by the server's own count.
+    ///
+    /// - Throws: ``GoogleFailure``.
+    func remaining(_ query: FieldQuery, _ user: UserID) async throws(GoogleFailure) -> Leftover {
+        let total = try await database.count(query, user)
+        var counter = Counter()
+        try await countPages(&counter, isBounded: true) { after throws(GoogleFailure) in
+            try await database.matches(query, user, by: .within, after: after)
+        }
+        // Listed by the count and by no page: left. A listing that was cut says nothing of them.
+        let unlisted = counter.isCut ? 0 : total - counter.count - counter.newerCount
+        return Leftover(count: counter.count + max(unlisted, 0), isAhead: counter.isAhead)
+    }
+
+    private func isDue(_ document: Document) -> Bool {
+        document.createdAt.map { $0 <= cutoff } ?? false
+    }
+
+    private func note(_ document: Document, _ counter: inout Counter) {
+        guard document.createdAt != nil else { return }
+        if isDue(document) { counter.count += 1 } else { counter.newerCount += 1 }
+        if let time = document.createdAt, time > walk.clock.wall() { counter.isAhead = true }
+    }
+}

@@ -1,0 +1,55 @@
+package import Engine
+package import Lifecycle
+
+extension FirestoreTarget {
+    /// Goes through the documents (or collections) that are named after users, those that are not
+    /// there but have something below them among them, and through the fields that name users.
+    package func users(
+        where isWanted: @escaping @Sendable (UserID) -> Bool
+    ) async -> UsersAnswer {
+        var fields: [(FieldQuery, FieldPath)] = []
+        for query in plan.queries {
+            guard let path = FieldPath(query.field) else {
+                let reason = "is no path of \(FieldPath.namesMax) names or fewer"
+                return .unknown("the field of '\(query)' \(reason), so it cannot be read back")
+            }
+            fields.append((query, path))
+        }
+        var found: Set<UserID> = []
+        do throws(GoogleFailure) {
+            for path in plan.documents { found.formUnion(try await users(of: path, isWanted)) }
+            for (query, path) in fields {
+                var last = ""
+                try await PageWalk(clock: clock).run { () throws(GoogleFailure) in
+                    let texts = try await database.owners(query, at: path, after: last)
+                    found.formUnion(texts.compactMap { UserID($0) }.filter(isWanted))
+                    last = texts.last ?? ""
+                    return !texts.isEmpty
+                }
+            }
+            return .found(Array(found))
+        } catch {
+            return .failure(error.failure)
+        }
+    }
+
+    private func users(
+        of path: UserPath,
+        _ isWanted: (UserID) -> Bool
+    ) async throws(GoogleFailure) -> Set<UserID> {
+        guard !path.root.count.isMultiple(of: 2) else {
+            let names = try await database.collections(of: path.root)
+            return Set(names.compactMap(path.user).filter(isWanted))
+        }
+        var found: Set<UserID> = []
+        var token = ""
+        try await PageWalk(clock: clock).run { () throws(GoogleFailure) in
+            let page = try await database.documents(in: path.root, from: token)
+            let names = page.documents.compactMap(\.path.last)
+            found.formUnion(names.compactMap(path.user).filter(isWanted))
+            token = page.next ?? ""
+            return !token.isEmpty
+        }
+        return found
+    }
+}

@@ -1,0 +1,179 @@
+import HTTP
+import Lifecycle
+import NIOHTTP1
+
+/// What can be asked of a Realtime Database
+/// (firebase.google.com/docs/reference/rest/database).
+struct RealtimeTree: Sendable {
+    /// What is at a place.
+    enum Content {
+        case nothing
+        /// A text, a number, a truth value.
+        case value(Double?)
+        case keys([String])
+        /// More than the database answers at once.
+        case large
+    }
+
+    private let store: GoogleStore
+    let pageSize: Int
+    /// Part of each call.
+    private let namespace: [(name: String, value: String)]
+
+    /// - Throws: ``HTTP/SetupError`` for a base URL that tokens must not go to.
+    init(
+        _ plan: RealtimeDatabaseTargetPlan,
+        client: GoogleClient,
+        settings: RemoteSettings
+    ) throws(SetupError) {
+        pageSize = plan.pageSize
+        // firebase.google.com/docs/emulator-suite/connect_rtdb, "REST API".
+        namespace = plan.namespace.map { [("ns", $0)] } ?? []
+        store = try GoogleStore(
+            baseURL: plan.baseURL,
+            path: "",
+            client: client,
+            settings: settings
+        )
+    }
+
+    /// The first keys at a place, without what is below them.
+    ///
+    /// - Throws: ``GoogleFailure``.
+    func firstKeys(at path: [String]) async throws(GoogleFailure) -> Content {
+        try await read(path, [("shallow", "true"), ("limitToFirst", "\(pageSize)")])
+    }
+
+    /// All keys at a place, without what is below them.
+    ///
+    /// - Throws: ``GoogleFailure``.
+    func keys(at path: [String]) async throws(GoogleFailure) -> Content {
+        try await read(path, [("shallow", "true")])
+    }
+
+    /// Goes through all keys at a place, however many there are.
+    ///
+    /// - Parameters:
+    ///   - path: The place.
+    ///   - body: Gets each key as it comes; of a call that fails, some may have come.
+    /// - Returns: Whether the database lists them; otherwise they are more than it answers at once.
+    /// - Throws: ``GoogleFailure``.
+    func forEachKey(
+        at path: [String],
+        _ body: @escaping @Sendable (String) -> Void
+    ) async throws(GoogleFailure) -> Bool {
+        let listing = KeyListing(body)
+        var call = GoogleStore.Call(path: text(path), query: [("shallow", "true")] + namespace)
+        call.stream = BodyStream(max: Self.listingMax) { listing.take($0) }
+        guard try await store.send(call, Self.streamed).meaning == .honoured else { return false }
+        guard listing.finish() else { throw GoogleFailure(.unusable) }
+        return true
+    }
+
+    /// The first child of a place with all that is below it.
+    ///
+    /// - Throws: ``GoogleFailure``.
+    func firstChild(at path: [String]) async throws(GoogleFailure) -> Content {
+        try await read(path, [("orderBy", "\"$key\""), ("limitToFirst", "1"), ("timeout", "10s")])
+    }
+
+    /// Deletes a place with all below it.
+    ///
+    /// - Returns: Whether it is gone; otherwise it is too much for one write.
+    /// - Throws: ``GoogleFailure``.
+    func delete(_ path: [String]) async throws(GoogleFailure) -> Bool {
+        try await write(GoogleStore.Call(method: .DELETE, path: text(path)))
+    }
+
+    /// Deletes some children of a place at once.
+    ///
+    /// - Returns: Whether they are gone; otherwise it is too much for one write.
+    /// - Throws: ``GoogleFailure``.
+    func delete(_ keys: [String], at path: [String]) async throws(GoogleFailure) -> Bool {
+        var body = JSONBody()
+        for key in keys { body.addNull(named: key) }
+        return try await write(
+            GoogleStore.Call(method: .PATCH, path: text(path), body: body)
+        )
+    }
+
+    private func read(
+        _ path: [String],
+        _ query: [(name: String, value: String)]
+    ) async throws(GoogleFailure) -> Content {
+        let reading = try await store.send(
+            GoogleStore.Call(path: text(path), query: query + namespace),
+            Self.table
+        )
+        guard reading.meaning == .honoured, let json = reading.json else { return .large }
+        guard let content = Content(json) else { throw GoogleFailure(.unusable) }
+        return content
+    }
+
+    private func write(_ call: GoogleStore.Call) async throws(GoogleFailure) -> Bool {
+        var call = call
+        call.query = Self.limit + namespace
+        return try await store.send(call, Self.table).meaning == .honoured
+    }
+
+    private func text(_ path: [String]) -> String {
+        "/" + path.map { GoogleStore.encoded($0) }.joined(separator: "/") + ".json"
+    }
+
+    /// What takes the database more than about a second is refused and has to be split: a larger
+    /// write would hold up the application.
+    private static let limit = [(name: "writeSizeLimit", value: "tiny")]
+
+    /// Bytes of one list of keys: twice the largest answer
+    /// (firebase.google.com/docs/database/usage/limits,
+    /// "Size of a single response served by the database").
+    private static let listingMax = 512 << 20
+
+    /// Too large a read or write is 400 or 413 (firebase-tools, `removeRemote.ts`).
+    ///
+    /// What the rules or the account do not permit is 401; so is a token that has run out, in other
+    /// words.
+    private static let table = GoogleClient.table(
+        [ReplyRow(200, .member("", .isPresent), .honoured)] + failures
+    )
+
+    /// The same for a body that has gone to a stream.
+    private static let streamed = GoogleClient.table([ReplyRow(200, .empty, .honoured)] + failures)
+
+    private static let failures = [
+        ReplyRow(400, .member("error", .isPresent), .unclear),
+        ReplyRow(413, .noPage, .unclear),
+        ReplyRow(
+            401,
+            .member("error", .prefix(["Permission denied"])),
+            .failure(.misconfigured)
+        ),
+        ReplyRow(404, .anything, .failure(.misconfigured)),
+        ReplyRow(423, .anything, .failure(.misconfigured)),
+    ]
+}
+
+extension RealtimeTree.Content {
+    /// Reads a shallow answer; `nil` for one that no database gives.
+    ///
+    /// - Parameters:
+    ///   - json: The answer, or a piece of it.
+    ///   - index: Of the first element, where the piece is a list.
+    init?(_ json: JSONValue, from index: Int = 0) {
+        switch json {
+        case .null: self = .nothing
+        case .number(let number): self = .value(number)
+        case .string, .bool: self = .value(nil)
+        // Keys that are small numbers make a list of it.
+        case .array(let list):
+            let kept = list.enumerated().filter { _, element in
+                if case .null = element { false } else { true }
+            }
+            self = .keys(kept.map { String(index + $0.offset) })
+        case .object(let members):
+            let keys = members.keys.map(\.text)
+            guard keys.allSatisfy(UserPath.Store.realtimeDatabase.accepts) else { return nil }
+            self = keys.isEmpty ? .nothing : .keys(keys.sorted())
+        }
+    }
+}

@@ -1,0 +1,81 @@
+import Lifecycle
+
+/// Looks for families of keys, what stands before the first colon, that no rule deals with.
+struct RedisCoverage {
+    private let plan: RedisTargetPlan
+    private let stepsMax: Int
+
+    /// - Parameters:
+    ///   - plan: The rules.
+    ///   - stepsMax: How many steps of a `SCAN` are made.
+    init(_ plan: RedisTargetPlan, stepsMax: Int = RedisLimits.coverageSteps) {
+        self.plan = plan
+        self.stepsMax = stepsMax
+    }
+
+    /// The rules, and the families beside them; where there are more keys than are looked at, it
+    /// says so.
+    ///
+    /// A family with the id of somebody who has keys is only counted.
+    ///
+    /// - Throws: ``RedisError``.
+    func findings(_ sweep: RedisSweep) async throws(RedisError) -> [CoverageFinding] {
+        let globs = plan.keys.map(\.anyUser) + plan.members.map { NameGlob($0.key) }
+        var cursor = RedisCursor([Array("SCAN".utf8)], match: nil, for: sweep)
+        var seenCount = 0
+        var unmapped: [String: Int] = [:]
+        var users: Set<String> = []
+        var otherCount = 0
+        while cursor.stepCount < stepsMax, let keys = try await cursor.next() {
+            seenCount += keys.count
+            for key in keys where users.count < RedisLimits.coverageUsers {
+                users.formUnion(owners(of: key))
+            }
+            for key in keys where !globs.contains(where: { $0.matches(key) }) {
+                let family = Self.family(of: key)
+                if unmapped.count > RedisLimits.coverageNames, unmapped[family] == nil {
+                    otherCount += 1
+                } else {
+                    unmapped[family, default: 0] += 1
+                }
+            }
+        }
+        if unmapped.count > RedisLimits.coverageNames {
+            unmapped = ["*": unmapped.values.reduce(otherCount, +)]
+        }
+        for (family, count) in unmapped
+        where UserMask.hasOther(family, isUser: users.contains) {
+            unmapped[family] = nil
+            unmapped["*", default: 0] += count
+        }
+        let rules = plan.keys.map(\.description) + plan.members.map(\.description)
+        let configured = rules.map {
+            CoverageFinding(name: $0, reason: "configured", isCovered: true)
+        }
+        let rest = CoverageFinding(
+            name: "*",
+            reason: "\(seenCount) keys were looked at, the others not",
+            isCovered: true,
+            isSample: true
+        )
+        return configured + (cursor.isDone ? [] : [rest])
+            + unmapped.sorted { $0.key < $1.key }.map { family, count in
+                CoverageFinding(
+                    name: family,
+                    reason: "\(count) of \(seenCount) keys looked at, no rule fits them",
+                    isCovered: false
+                )
+            }
+    }
+
+    private func owners(of key: [UInt8]) -> [String] {
+        plan.keys.flatMap { $0.owners(of: key).map { $0.exposeText() } }
+    }
+
+    private static func family(of key: [UInt8]) -> String {
+        let head = key.prefix { $0 != UInt8(ascii: ":") }
+        let isText = head.allSatisfy { (0x20...0x7e).contains($0) } && head.count <= 64
+        let name = isText ? String(decoding: head, as: UTF8.self) : "?"
+        return head.count == key.count ? name : name + ":*"
+    }
+}

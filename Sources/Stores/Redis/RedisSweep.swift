@@ -1,0 +1,182 @@
+import Lifecycle
+
+/// One pass over a server for some users: removes what is theirs, or counts it.
+struct RedisSweep {
+    /// What happens to what is found.
+    enum Purpose {
+        case remove
+        /// Finds it by other commands and patterns than a removal.
+        case verify
+        /// Counts for a plan.
+        case preview
+    }
+
+    let plan: RedisTargetPlan
+    let connection: RedisConnection
+    let clock: TargetClock
+    private let purpose: Purpose
+    private let users: [UserID]
+    private let indices: [[UInt8]: Int]
+    /// By user, and in it by rule: keys first, then members.
+    private(set) var counts: [[Int]]
+
+    /// Prepares a pass for users who fit every pattern of the plan.
+    init(
+        _ plan: RedisTargetPlan,
+        _ purpose: Purpose,
+        of users: [UserID],
+        over connection: RedisConnection,
+        clock: TargetClock
+    ) {
+        self.plan = plan
+        self.purpose = purpose
+        self.users = users
+        self.connection = connection
+        self.clock = clock
+        indices = Dictionary(
+            users.enumerated().map { (Array($1.exposeText().utf8), $0) }
+        ) { first, _ in first }
+        counts = users.map { _ in Array(repeating: 0, count: plan.keys.count + plan.members.count) }
+    }
+
+    /// Deals with every rule in turn.
+    ///
+    /// - Throws: ``RedisError``; what was removed until then stays removed.
+    mutating func run() async throws(RedisError) {
+        for (rule, pattern) in plan.keys.enumerated() {
+            if pattern.isExact {
+                try await keys(named: pattern, rule: rule)
+            } else {
+                try await keys(like: pattern, rule: rule)
+            }
+        }
+        for (offset, members) in plan.members.enumerated() {
+            try await sweep(members, rule: plan.keys.count + offset)
+        }
+    }
+
+    // MARK: Keys
+
+    private mutating func keys(
+        named pattern: UserPattern,
+        rule: Int
+    ) async throws(RedisError) {
+        let verb = Array((purpose == .remove ? "UNLINK" : "EXISTS").utf8)
+        let commands = users.map { user in [verb] + names(of: user, pattern) }
+        try await counter(commands, rule: rule)
+    }
+
+    private mutating func keys(like pattern: UserPattern, rule: Int) async throws(RedisError) {
+        var cursor = RedisCursor([Array("SCAN".utf8)], match: match(pattern), for: self)
+        while let keys = try await cursor.next() {
+            try await take(keys, pattern, rule: rule, verb: [Array("UNLINK".utf8)])
+        }
+    }
+
+    /// What the server selects by; for one user only what may be theirs, for many what any has.
+    private func match(_ pattern: UserPattern) -> [UInt8] {
+        if purpose == .verify { return pattern.anyUser.widePattern }
+        guard users.count == 1, let names = pattern.names(of: users[0]) else {
+            return pattern.anyUser.serverPattern
+        }
+        return names.serverPattern
+    }
+
+    /// Removes or counts the names that belong to one of the users.
+    private mutating func take(
+        _ names: [[UInt8]],
+        _ pattern: UserPattern,
+        rule: Int,
+        verb: [[UInt8]]
+    ) async throws(RedisError) {
+        var owned: [Int: [[UInt8]]] = [:]
+        for name in names {
+            guard let owner = pattern.owner(of: name, among: indices) else { continue }
+            owned[owner, default: []].append(name)
+        }
+        for (owner, names) in owned {
+            guard purpose == .remove else {
+                counts[owner][rule] += names.count
+                continue
+            }
+            for start in stride(from: 0, to: names.count, by: RedisLimits.batch) {
+                let piece = names[start..<min(start + RedisLimits.batch, names.count)]
+                let replies = try connection.checked(try await connection.send([verb + piece]))
+                counts[owner][rule] += replies[0].integer ?? 0
+            }
+        }
+    }
+
+    /// Sends one command per user and adds up what they answer.
+    private mutating func counter(
+        _ commands: [[[UInt8]]],
+        rule: Int
+    ) async throws(RedisError) {
+        for start in stride(from: 0, to: commands.count, by: RedisLimits.batch) {
+            let end = min(start + RedisLimits.batch, commands.count)
+            let replies = try connection.checked(
+                try await connection.send(Array(commands[start..<end]))
+            )
+            for (offset, reply) in replies.enumerated() {
+                // A score is a text, and none is null; everything else is counted.
+                counts[start + offset][rule] += reply.integer ?? (reply == .null ? 0 : 1)
+            }
+        }
+    }
+
+    private func names(of user: UserID, _ pattern: UserPattern) -> [[UInt8]] {
+        pattern.names(of: user)?.exactName.map { [$0] } ?? []
+    }
+
+    // MARK: Members
+
+    private mutating func sweep(
+        _ members: RedisTargetPlan.MemberRule,
+        rule: Int
+    ) async throws(RedisError) {
+        let glob = NameGlob(members.key)
+        if let key = glob.exactName {
+            return try await sweep(members.member, in: [key], isSelected: true, rule: rule)
+        }
+        var cursor = RedisCursor([Array("SCAN".utf8)], match: glob.serverPattern, for: self)
+        while let keys = try await cursor.next() {
+            let fitting = keys.filter(glob.matches)
+            try await sweep(members.member, in: fitting, isSelected: false, rule: rule)
+        }
+    }
+
+    /// Deals with the members of some keys; one that `isSelected`, named by the configuration
+    /// itself, must have members.
+    private mutating func sweep(
+        _ member: UserPattern,
+        in keys: [[UInt8]],
+        isSelected: Bool,
+        rule: Int
+    ) async throws(RedisError) {
+        let types = try connection.checked(
+            try await connection.send(keys.map { [Array("TYPE".utf8), $0] })
+        )
+        for (key, type) in zip(keys, types) {
+            guard let kind = RedisMemberKind(type) else {
+                guard !isSelected || type == .simple(Array("none".utf8)) else {
+                    throw RedisError(.wrongType, target: plan.name)
+                }
+                continue
+            }
+            if member.isExact {
+                let verb = purpose == .remove ? kind.remove : kind.find
+                try await counter(users.map { [verb, key] + names(of: $0, member) }, rule: rule)
+                continue
+            }
+            var cursor = RedisCursor(
+                [kind.scan, key],
+                match: match(member),
+                isPaired: kind.isPaired,
+                for: self
+            )
+            while let names = try await cursor.next() {
+                try await take(names, member, rule: rule, verb: [kind.remove, key])
+            }
+        }
+    }
+}

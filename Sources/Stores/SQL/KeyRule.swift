@@ -1,0 +1,51 @@
+internal import Lifecycle
+
+/// Ids of another store that one user's rows hold.
+package struct KeyRule: Hashable, Sendable {
+    package let name: String
+    package let table: String
+    /// The column that holds the user id.
+    package let column: String
+    package let idType: IDType
+    /// The column that holds the ids.
+    package let value: String
+    /// How that column stores them.
+    package let valueType: IDType
+    /// Several users' rows may name one id.
+    package let isShared: Bool
+    /// Rows newer than the cutoff are another life's.
+    package let creation: CreationColumn?
+
+    /// - Parameters:
+    ///   - name: What other targets call the ids.
+    ///   - user: How the user's rows are found; its action counts for nothing.
+    ///   - value: The column that holds the ids.
+    ///   - valueType: How it stores them.
+    ///   - isShared: Several users' rows may name one id.
+    package init(
+        name: String,
+        user: TableRule,
+        value: String,
+        valueType: IDType = .text,
+        isShared: Bool = false
+    ) {
+        self.name = name
+        table = user.table
+        column = user.column
+        idType = user.idType
+        creation = user.creation
+        self.value = value
+        self.valueType = valueType
+        self.isShared = isShared
+    }
+
+    /// Finds the user's rows.
+    var userRule: TableRule {
+        TableRule(table: table, column: column, idType: idType, action: .keep, creation: creation)
+    }
+
+    /// Finds the rows that name an id.
+    var valueRule: TableRule {
+        TableRule(table: table, column: value, idType: valueType, action: .keep)
+    }
+}

@@ -1,0 +1,164 @@
+import CSQLiteGuard
+import Engine
+import Foundation
+import GRDB
+import Lifecycle
+import Synchronization
+
+@testable import Stores
+
+/// A database of an application in a folder of its own, written by an unguarded connection.
+final class AppDatabase: Sendable {
+    let folder: String
+    let path: String
+    let queue: DatabaseQueue
+
+    init(_ schema: String, wal: Bool = false, name: String = "app.db") throws {
+        guard csqliteguard_install() == 0 else { throw Missing() }
+        folder = FileManager.default.temporaryDirectory.path + "/targets-" + UUID().uuidString
+        try FileManager.default.createDirectory(
+            atPath: folder,
+            withIntermediateDirectories: true
+        )
+        path = folder + "/" + name
+        var configuration = Configuration()
+        configuration.busyMode = .timeout(5)
+        configuration.foreignKeysEnabled = true
+        queue = try DatabaseQueue(path: path, configuration: configuration)
+        if wal {
+            try queue.writeWithoutTransaction { try $0.execute(sql: "PRAGMA journal_mode = WAL") }
+        }
+        try queue.writeWithoutTransaction { try $0.execute(sql: schema) }
+    }
+
+    deinit {
+        do {
+            try queue.close()
+            try FileManager.default.removeItem(atPath: folder)
+        } catch {
+            Swift.print("cannot remove \(folder), ignoring")
+        }
+    }
+
+    /// A connection that may keep a transaction open between two calls.
+    func secondConnection() throws -> DatabaseQueue {
+        var configuration = Configuration()
+        configuration.allowsUnsafeTransactions = true
+        return try DatabaseQueue(path: path, configuration: configuration)
+    }
+
+    func execute(_ sql: String) throws {
+        try queue.writeWithoutTransaction { try $0.execute(sql: sql) }
+    }
+
+    func integer(_ sql: String) throws -> Int {
+        try queue.read { try Int.fetchOne($0, sql: sql) } ?? -1
+    }
+
+    func texts(_ sql: String) throws -> [String] {
+        try queue.read { db in
+            try Row.fetchAll(db, sql: sql).map { row in
+                row.databaseValues.map { "\($0)" }.joined(separator: "|")
+            }
+        }
+    }
+
+    /// A target with manual time over this database.
+    func target(
+        _ rules: TableRule...,
+        triggers: TriggerPolicy = .checked,
+        vacuum: VacuumPolicy = .off,
+        clock: TargetClock = .still()
+    ) -> SQLiteTarget {
+        SQLiteTarget(
+            plan: SQLiteTargetPlan(
+                name: TargetName("app-db"),
+                path: path,
+                rules: rules,
+                triggers: triggers,
+                vacuum: vacuum
+            ),
+            hasher: StandInHasher(),
+            clock: clock
+        )
+    }
+}
+
+struct Missing: Error {}
+
+/// A hash that is no hash, but keyed by domain and different for different texts.
+struct StandInHasher: KeyedHasher {
+    func hash(_ text: String, domain: HashDomain) -> [UInt8] {
+        var state: UInt64 = 14_695_981_039_346_656_037
+        var bytes: [UInt8] = []
+        for round in 0..<4 {
+            for byte in "\(domain)\(round)\(text)".utf8 {
+                state = (state ^ UInt64(byte)) &* 1_099_511_628_211
+            }
+            bytes += (0..<8).map { UInt8(truncatingIfNeeded: state >> ($0 * 8)) }
+        }
+        return bytes
+    }
+}
+
+/// 2026-01-01T00:00:00Z, the present of these tests.
+let present = WallTime(unixMilliseconds: 1_767_225_600_000)
+
+extension TargetClock {
+    /// Time stands still; every transaction takes as much as it can.
+    static func still(
+        rest: @escaping @Sendable (Duration) async throws -> Void = { _ in }
+    ) -> TargetClock {
+        TargetClock(
+            wall: { present },
+            uptime: { .zero },
+            rest: rest,
+            entropy: { 0x0123_4567_89ab_cdef }
+        )
+    }
+
+    /// Every look at the clock takes 30 ms, so every transaction is over after one piece of work.
+    static func hasty(
+        rest: @escaping @Sendable (Duration) async throws -> Void = { _ in }
+    ) -> TargetClock {
+        let ticks = Ticks()
+        return TargetClock(
+            wall: { present },
+            uptime: { .milliseconds(30 * ticks.value.wrappingAdd(1, ordering: .relaxed).newValue) },
+            rest: rest,
+            entropy: { 7 }
+        )
+    }
+
+    /// Real monotonic time.
+    static func real() -> TargetClock { .system(wall: { present }) }
+}
+
+final class Ticks: Sendable {
+    let value = Atomic<Int64>(0)
+}
+
+func order(
+    _ user: String,
+    cutoff: WallTime = present,
+    holds: [TargetHold] = []
+) -> PurgeOrder {
+    let id = TimeOrderedID(high: 1, low: 2)
+    guard let user = UserID(user) else { preconditionFailure("bad user id in a test") }
+    return PurgeOrder(request: RequestID(id), user: user, cutoff: cutoff, holds: holds)
+}
+
+extension PurgeAnswer {
+    /// `posts delete, cutoff: none 3` for each entry; fenced counts behind a plus.
+    var text: String {
+        switch self {
+        case .stopped: "stopped"
+        case .failure(let failure): failure.code
+        case .done(let counts), .held(let counts, _), .halted(let counts):
+            counts.entries.map { entry in
+                "\(entry.name) \(entry.action) \(entry.rowCount)"
+                    + (entry.newerCount > 0 ? "+\(entry.newerCount)" : "")
+            }.joined(separator: "; ")
+        }
+    }
+}

@@ -1,0 +1,231 @@
+import Engine
+import GRDB
+import Lifecycle
+import Testing
+
+@testable import Stores
+
+@Suite("Which rows a SQLite target takes for a user's") struct MatchingTests {
+    @Test("only rows with the id's bytes go; those that the collation takes for equal are named")
+    func collation() async throws {
+        let app = try AppDatabase(
+            """
+            CREATE TABLE posts(author TEXT COLLATE NOCASE, body TEXT);
+            CREATE INDEX posts_author ON posts(author);
+            INSERT INTO posts VALUES ('Ada', 'mine'), ('ada', 'hers'), ('ADA', 'theirs'),
+              ('Ada ', 'x');
+            """
+        )
+        let target = app.target(TableRule(table: "posts", column: "author", action: .delete))
+        #expect(await target.purge([order("Ada")]).map(\.text) == ["posts delete, cutoff: none 1"])
+        let author = Obstacle(.spelling, at: "posts", name: "author")
+        #expect(await target.verify([order("Ada")]) == [.failure(.blocked(author))])
+        #expect(try app.texts("SELECT author FROM posts ORDER BY rowid").count == 3)
+        #expect(try app.integer("SELECT count(*) FROM posts WHERE body = 'mine'") == 0)
+        #expect(await target.verify([order("ADA")]) == [.remaining(1)])
+    }
+
+    @Test("an integer id must be canonical; of another spelling nobody says that it has no rows")
+    func canonicalInteger() async throws {
+        let app = try AppDatabase(
+            """
+            CREATE TABLE posts(author INTEGER, body TEXT); CREATE INDEX pa ON posts(author);
+            INSERT INTO posts VALUES (42, 'a'), (42, 'b'), (7, 'c'), (-7, 'd');
+            """
+        )
+        let target = app.target(
+            TableRule(table: "posts", column: "author", idType: .integer, action: .delete)
+        )
+        let author = EffectFailure.blocked(Obstacle(.spelling, at: "posts", name: "author"))
+        for id in ["042", "+42", "-0", " 42", "42.0", "4e1", "99999999999999999999"] {
+            #expect(await target.purge([order(id)]) == [.failure(author)], "\(id)")
+            #expect(await target.plan(order(id)) == .failure(author), "\(id)")
+        }
+        for id in ["forty-two", "42nd", "infinity"] {
+            let text = await target.purge([order(id)]).map(\.text)
+            #expect(text == ["posts delete, cutoff: none, no such id 0"], "\(id)")
+        }
+        #expect(try app.integer("SELECT count(*) FROM posts") == 4)
+        #expect(await target.purge([order("42")]).map(\.text) == ["posts delete, cutoff: none 2"])
+        #expect(await target.purge([order("-7")]).map(\.text) == ["posts delete, cutoff: none 1"])
+        #expect(
+            await target.verify([order("42"), order("042"), order("7")])
+                == [.clean, .failure(author), .remaining(1)]
+        )
+    }
+
+    @Test(
+        "an id type that never matches the column is a problem, and nothing is purged",
+        arguments: [
+            ("INTEGER", IDType.text), ("NUMERIC", .text), ("REAL", .text), ("TEXT", .integer),
+            ("VARCHAR(36)", .integer), ("REAL", .integer), ("TEXT", .blob), ("INTEGER", .blob),
+        ]
+    )
+    func affinity(type: String, idType: IDType) async throws {
+        let app = try AppDatabase("CREATE TABLE posts(author \(type))")
+        try app.execute("INSERT INTO posts VALUES (42)")
+        let target = app.target(
+            TableRule(table: "posts", column: "author", idType: idType, action: .delete)
+        )
+        #expect(await target.diagnose().count == 1)
+        #expect(await target.purge([order("42")]) == [.failure(.misconfigured)])
+        #expect(await target.verify([order("42")]) == [.failure(.misconfigured)])
+        #expect(try app.integer("SELECT count(*) FROM posts") == 1)
+    }
+
+    @Test("an untyped column is judged by what it stores")
+    func untyped() async throws {
+        let app = try AppDatabase("CREATE TABLE posts(author)")
+        try app.execute(repeated("INSERT INTO posts VALUES (42)"))
+        let text = TableRule(table: "posts", column: "author", action: .delete)
+        let integer = TableRule(table: "posts", column: "author", idType: .integer, action: .delete)
+        #expect(
+            await app.target(text).diagnose() == [
+                "column 'author' of table 'posts' holds a number, which id_type"
+                    + " \"text\" never matches"
+            ]
+        )
+        #expect(await app.target(text).purge([order("42")]) == [.failure(.misconfigured)])
+        #expect(await app.target(integer).diagnose() == [])
+        #expect(
+            await app.target(integer).purge([order("42")]).map(\.text)
+                == ["posts delete, cutoff: none 10"]
+        )
+        try app.execute(repeated("INSERT INTO posts VALUES ('x'), (x'00')"))
+        #expect(await app.target(integer).diagnose().count == 2)
+    }
+
+    @Test("a check that finds nothing but values of another type stops a target that has worked")
+    func drift() async throws {
+        let app = try AppDatabase("CREATE TABLE p(u); INSERT INTO p VALUES ('a')")
+        let target = app.target(TableRule(table: "p", column: "u", action: .delete))
+        #expect(await target.purge([order("a")]).map(\.text) == ["p delete, cutoff: none 1"])
+        try app.execute(repeated("INSERT INTO p VALUES (7)"))
+        #expect(await target.diagnose().count == 1)
+        #expect(await target.purge([order("b")]) == [.failure(.misconfigured)])
+        try app.execute("DELETE FROM p WHERE u = 7; INSERT INTO p VALUES ('b')")
+        #expect(await target.purge([order("b")]).map(\.text) == ["p delete, cutoff: none 1"])
+    }
+
+    @Test(
+        "values of another type that are there before the start stop nobody but whom they may mean",
+        arguments: [
+            (IDType.integer, "INTEGER", "'abc', x'3432'", "1", ["abc", "42"]),
+            (.integer, "", "'abc', '9.0'", "1", ["abc", "9"]),
+            (.text, "TEXT", "x'3432'", "'u'", ["42"]),
+            (.text, "", "42, 7.5", "'u'", ["42", "7.5"]),
+            (.blob, "BLOB", "'abc', '0xff', 9", "x'01'", ["abc", "ff", "9"]),
+        ]
+    )
+    func odd(idType: IDType, type: String, odd: String, good: String, held: [String]) async throws {
+        let app = try AppDatabase("CREATE TABLE p(u \(type))")
+        try app.execute("INSERT INTO p VALUES \(values(odd))")
+        for isAlone in [true, false] {
+            if !isAlone { try app.execute("INSERT INTO p VALUES (\(good))") }
+            let rule = TableRule(table: "p", column: "u", idType: idType, action: .delete)
+            let target = app.target(rule)
+            let found = await target.inspect()
+            #expect(found.problems == [])
+            #expect(found.advice.contains { $0.contains("never matches") }, "\(found.advice)")
+            for user in held {
+                _ = await target.purge([order(user)])
+                let named = EffectFailure.blocked(Obstacle(.spelling, at: "p", name: "u"))
+                #expect(await target.verify([order(user)]) == [.failure(named)], "\(user)")
+            }
+            let healthy = idType == .text ? "u" : idType == .integer ? "1" : "01"
+            _ = await target.purge([order(healthy), order("77")])
+            #expect(await target.verify([order(healthy), order("77")]) == [.clean, .clean])
+        }
+    }
+
+    /// As many rows as make a column out of it.
+    private func repeated(_ insert: String) -> String {
+        Array(repeating: insert, count: TargetLimits.strangeRows).joined(separator: "; ")
+    }
+
+    private func values(_ list: String) -> String {
+        list.split(separator: ", ").map { "(\($0))" }.joined(separator: ", ")
+    }
+
+    @Test("blob ids are hexadecimal or a UUID, of lower or upper case as Swift writes it")
+    func blob() async throws {
+        let app = try AppDatabase(
+            """
+            CREATE TABLE posts(author BLOB); CREATE INDEX pa ON posts(author);
+            INSERT INTO posts VALUES (x'0190a5f0c0de7000800000000000abcd'), (x'abcd'), (x'abce');
+            """
+        )
+        let rule = TableRule(table: "posts", column: "author", idType: .blob, action: .delete)
+        let target = app.target(rule)
+        let answers = await target.purge([order("aBCD"), order("ABCD"), order("xyz")])
+        let author = Obstacle(.spelling, at: "posts", name: "author")
+        #expect(answers[0] == .failure(.blocked(author)))
+        #expect(
+            answers[1...].map(\.text)
+                == ["posts delete, cutoff: none 1", "posts delete, cutoff: none, no such id 0"]
+        )
+        try app.execute("INSERT INTO posts VALUES (x'abcd')")
+        #expect(await target.purge([order("abcd")]).map(\.text) == ["posts delete, cutoff: none 1"])
+        let uuid = "0190a5f0-c0de-7000-8000-00000000abcd"
+        guard case .found(let users) = await target.users(where: { _ in true }) else {
+            Issue.record("no users")
+            return
+        }
+        #expect(users.contains(order(uuid).user) && users.contains(order(uuid.uppercased()).user))
+        #expect(
+            await target.purge([order(uuid.uppercased())]).map(\.text)
+                == ["posts delete, cutoff: none 1"]
+        )
+        #expect(await target.verify([order(uuid), order("abce")]) == [.clean, .remaining(1)])
+    }
+
+    @Test("names with quotes are names, not SQL")
+    func quotedNames() async throws {
+        let app = try AppDatabase(
+            """
+            CREATE TABLE "we""ird -- table"("author""; DROP TABLE x; --" TEXT, "select" TEXT);
+            CREATE TABLE x(a); INSERT INTO "we""ird -- table" VALUES ('u', 'v'), ('w', 'v');
+            """
+        )
+        let rule = TableRule(
+            table: "we\"ird -- table",
+            column: "author\"; DROP TABLE x; --",
+            action: .anonymize([ColumnMask(column: "select", strategy: .hash)])
+        )
+        let target = app.target(rule)
+        #expect(await target.diagnose() == [])
+        #expect(await target.purge([order("u' OR '1'='1"), order("u")]).count == 2)
+        #expect(
+            try app.integer("SELECT count(*) FROM \"we\"\"ird -- table\" WHERE \"select\" = 'v'")
+                == 1
+        )
+        #expect(try app.integer("SELECT count(*) FROM x") == 0)
+    }
+
+    @Test("UTF-16 databases match as well")
+    func utf16() async throws {
+        let app = try AppDatabase(
+            "PRAGMA encoding = 'UTF-16le'; CREATE TABLE p(u TEXT);"
+                + "INSERT INTO p VALUES ('jürgen'), ('x')"
+        )
+        let target = app.target(TableRule(table: "p", column: "u", action: .delete))
+        #expect(await target.verify([order("jürgen")]) == [.remaining(1)])
+        #expect(await target.purge([order("jürgen")]).map(\.text) == ["p delete, cutoff: none 1"])
+        #expect(await target.verify([order("jürgen")]) == [.clean])
+        #expect(try app.integer("SELECT count(*) FROM p") == 1)
+    }
+
+    @Test("a table with a column called rowid is chunked by the real one")
+    func shadowedRowID() async throws {
+        let app = try AppDatabase(
+            """
+            CREATE TABLE p(u TEXT, rowid TEXT, note TEXT);
+            WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < 1200)
+            INSERT INTO p SELECT iif(i % 6 = 0, 'b', 'a'), 'same', 'n' || i FROM c;
+            """
+        )
+        let target = app.target(TableRule(table: "p", column: "u", action: .delete))
+        #expect(await target.purge([order("a")]).map(\.text) == ["p delete, cutoff: none 1000"])
+        #expect(try app.integer("SELECT count(*) FROM p") == 200)
+    }
+}

@@ -1,0 +1,198 @@
+import Engine
+import Lifecycle
+import Testing
+
+@testable import Stores
+
+@Suite("What a SQLite target tells before it purges") struct PlanTests {
+    let schema = """
+        CREATE TABLE users(id TEXT PRIMARY KEY, email TEXT);
+        CREATE TABLE posts(u TEXT, made INTEGER); CREATE INDEX pu ON posts(u);
+        CREATE TABLE invoices(u TEXT, name TEXT);
+        INSERT INTO users VALUES ('a', 'a@x'), ('b', 'b@x');
+        INSERT INTO posts VALUES
+            ('a', 1700000000), ('a', NULL), ('a', 9000000000), ('b', 1700000000);
+        INSERT INTO invoices VALUES ('a', 'A'), ('a', NULL), ('b', 'B');
+        """
+
+    @Test("every table is counted for this user alone, and nothing changes")
+    func counts() async throws {
+        let app = try AppDatabase(schema)
+        let before = try app.texts("SELECT * FROM posts UNION ALL SELECT * FROM invoices")
+        let target = app.target(
+            TableRule(table: "users", column: "id", action: .keep, reason: "the law"),
+            TableRule(
+                table: "posts",
+                column: "u",
+                action: .delete,
+                creation: CreationColumn(column: "made", unit: .unixSeconds)
+            ),
+            TableRule(
+                table: "invoices",
+                column: "u",
+                action: .anonymize([ColumnMask(column: "name", strategy: .null)]),
+                reason: "tax"
+            )
+        )
+        let expected: [PlanItem] = [
+            .init(name: "users", action: .keep, reason: "the law", count: 1),
+            .init(name: "posts", action: .delete, count: 2, newerCount: 1, undatedCount: 1),
+            .init(
+                name: "invoices",
+                action: .anonymize,
+                reason: "tax",
+                count: 1,
+                hasNoTimestamps: true
+            ),
+        ]
+        #expect(await target.plan(order("a")) == .items(expected))
+        #expect(
+            try app.texts("SELECT * FROM posts UNION ALL SELECT * FROM invoices") == before
+        )
+        _ = await target.purge([order("a")])
+        guard case .items(let after) = await target.plan(order("a")) else {
+            Issue.record("no plan after the purge")
+            return
+        }
+        #expect(after.map(\.count) == [1, 0, 0])
+    }
+
+    @Test("a hundred thousand rows and one more are so many")
+    func unbounded() async throws {
+        let app = try AppDatabase(
+            """
+            CREATE TABLE t(u TEXT); CREATE INDEX tu ON t(u);
+            WITH RECURSIVE c(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM c WHERE i < 100000)
+            INSERT INTO t SELECT 'a' FROM c
+            """
+        )
+        let target = app.target(TableRule(table: "t", column: "u", action: .delete))
+        let item = PlanItem(name: "t", action: .delete, count: 100_001, hasNoTimestamps: true)
+        #expect(await target.plan(order("a")) == .items([item]))
+    }
+
+    @Test("a rule that does not fit the schema is failure")
+    func startupProblem() async throws {
+        let app = try AppDatabase(schema)
+        let target = app.target(TableRule(table: "gone", column: "u", action: .delete))
+        #expect(await target.plan(order("a")) == .failure(.misconfigured))
+    }
+}
+
+@Suite("What looks like user data in a schema") struct CoverageTests {
+    private func findings(_ schema: String, _ rules: [TableRule]) async throws -> [String] {
+        let app = try AppDatabase(schema)
+        let target = SQLiteTarget(
+            plan: SQLiteTargetPlan(name: TargetName("app-db"), path: app.path, rules: rules),
+            hasher: StandInHasher(),
+            clock: .still()
+        )
+        guard case .findings(let found) = await target.coverage() else { return ["failure"] }
+        return found.map { "\($0.isCovered ? "" : "! ")\($0.name): \($0.reason)" }
+    }
+
+    @Test("a column without a rule is not hidden behind a thousand with one")
+    func bound() {
+        let columns = Array(repeating: "email", count: SchemaCoverage.findingsMax + 100)
+        let rule = TableRule(table: "a", column: "user_id", action: .delete)
+        let coverage = SchemaCoverage(
+            tables: [
+                SchemaCoverage.Table(name: "a", columns: columns, foreignKeys: []),
+                SchemaCoverage.Table(name: "z", columns: ["user_id"], foreignKeys: []),
+            ],
+            claims: SchemaClaims(rules: [rule])
+        )
+        #expect(coverage.findings().map(\.name) == ["z.user_id"])
+    }
+
+    @Test("a reference to users and a name of the user id need a rule, a cascade counts as one")
+    func references() async throws {
+        let found = try await findings(
+            """
+            CREATE TABLE users(id TEXT PRIMARY KEY, email TEXT);
+            CREATE TABLE posts(writer TEXT REFERENCES users, editor TEXT REFERENCES users);
+            CREATE TABLE likes(u TEXT REFERENCES users ON DELETE CASCADE, ip_address TEXT);
+            CREATE TABLE audit(actor_user_id TEXT); CREATE TABLE parts(id INTEGER, name TEXT);
+            CREATE TABLE drafts(writer TEXT);
+            """,
+            [
+                TableRule(table: "users", column: "id", action: .delete),
+                TableRule(table: "posts", column: "writer", action: .delete),
+            ]
+        )
+        #expect(
+            found == [
+                "! audit.actor_user_id: named like a user id",
+                "! drafts.writer: named as the user id of a configured table",
+                "likes.u: refers to 'users'",
+                "likes.ip_address: named like personal data",
+                "posts.writer: refers to 'users'",
+                "! posts.editor: refers to 'users'",
+                "users: named like a table of users",
+                "users.email: named like personal data",
+            ]
+        )
+    }
+
+    @Test("a cascade covers rows that go by the user's own key, not what stands on others' rows")
+    func cascades() async throws {
+        let found = try await findings(
+            """
+            CREATE TABLE posts(id INTEGER PRIMARY KEY, author_id TEXT);
+            CREATE TABLE comments(post INTEGER REFERENCES posts ON DELETE CASCADE, user_id TEXT,
+              email TEXT);
+            CREATE TABLE drafts(post INTEGER REFERENCES posts ON DELETE CASCADE, email TEXT);
+            CREATE TABLE notes(author_id TEXT PRIMARY KEY, email TEXT);
+            CREATE TABLE marks(author_id TEXT REFERENCES notes ON DELETE CASCADE, email TEXT);
+            """,
+            [
+                TableRule(table: "posts", column: "author_id", action: .delete),
+                TableRule(table: "notes", column: "author_id", action: .delete),
+            ]
+        )
+        #expect(
+            found == [
+                "comments.post: refers to 'posts'",
+                "! comments.user_id: named like a user id",
+                "! comments.email: named like personal data",
+                "drafts.post: refers to 'posts'",
+                "drafts.email: named like personal data",
+                "marks.author_id: refers to 'notes'",
+                "marks.email: named like personal data",
+                "notes.author_id: named as the user id of a configured table",
+                "notes.email: named like personal data",
+                "posts.author_id: named as the user id of a configured table",
+            ]
+        )
+    }
+
+    @Test("keeping with a reason covers, anonymizing covers the columns it sets")
+    func otherActions() async throws {
+        let found = try await findings(
+            """
+            CREATE TABLE invoices(user_id TEXT, email TEXT, phone TEXT);
+            CREATE TABLE logins(user_id TEXT, ip_address TEXT);
+            CREATE TABLE accounts(id TEXT);
+            """,
+            [
+                TableRule(
+                    table: "invoices",
+                    column: "user_id",
+                    action: .anonymize([ColumnMask(column: "email", strategy: .null)]),
+                    reason: "tax"
+                ),
+                TableRule(table: "Logins", column: "USER_ID", action: .keep, reason: "the law"),
+            ]
+        )
+        #expect(
+            found == [
+                "! accounts: named like a table of users",
+                "invoices.user_id: named as the user id of a configured table",
+                "invoices.email: named like personal data",
+                "! invoices.phone: named like personal data",
+                "logins.user_id: named as the user id of a configured table",
+                "logins.ip_address: named like personal data",
+            ]
+        )
+    }
+}

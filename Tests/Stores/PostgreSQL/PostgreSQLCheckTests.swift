@@ -1,0 +1,205 @@
+import Engine
+import Lifecycle
+import Testing
+
+@testable import Stores
+
+@Suite("What a PostgreSQL target checks", .serialized) struct PostgreSQLCheckTests {
+    private let rule = TableRule(table: "t", column: "u", action: .delete)
+
+    @Test(
+        "a rule that does not fit the catalogs is a problem, and nothing is purged",
+        arguments: [
+            (TableRule(table: "gone", column: "u", action: .delete), "does not exist"),
+            (TableRule(table: "t", column: "gone", action: .delete), "no column"),
+            (TableRule(table: "v", column: "u", action: .delete), "not a table"),
+            (TableRule(table: "t", column: "n", action: .delete), "never matches"),
+            (TableRule(table: "t", column: "u", idType: .uuid, action: .delete), "never matches"),
+            (
+                TableRule(
+                    table: "t",
+                    column: "u",
+                    action: .anonymize([ColumnMask(column: "short", strategy: .hash)])
+                ), "holds 10 characters"
+            ),
+            (
+                TableRule(
+                    table: "t",
+                    column: "u",
+                    action: .delete,
+                    creation: CreationColumn(column: "n", unit: .timestamp)
+                ), "not timestamp"
+            ),
+            (
+                TableRule(
+                    table: "t",
+                    column: "u",
+                    action: .delete,
+                    creation: CreationColumn(column: "n", unit: .unixSeconds)
+                ), "no plausible time"
+            ),
+            (
+                TableRule(
+                    table: "t",
+                    column: "u",
+                    action: .anonymize([ColumnMask(column: "j", strategy: .text("x"))])
+                ), "cannot be worked on"
+            ),
+            (
+                TableRule(
+                    table: "t",
+                    column: "u",
+                    action: .anonymize([ColumnMask(column: "mail", strategy: .hash)])
+                ), "use random"
+            ),
+        ]
+    )
+    func startupProblems(rule: TableRule, text: String) async throws {
+        let app = try PostgreSQLFixture(
+            "CREATE TABLE t(u text, n int, short varchar(10), j json, mail text UNIQUE);"
+                + " INSERT INTO t VALUES ('x', 1, 'x', '{}'); CREATE VIEW v AS SELECT * FROM t"
+        )
+        let target = app.target(rule)
+        let problems = await target.diagnose()
+        #expect(problems.count == 1 && problems[0].contains(text), "\(problems)")
+        #expect(try app.sql("SELECT count(*) FROM t") == ["1"])
+    }
+
+    @Test("missing privileges and row security are problems, and enough privileges are enough")
+    func privileges() async throws {
+        let app = try PostgreSQLFixture("CREATE TABLE t(u text); INSERT INTO t VALUES ('x')")
+        try app.sql("GRANT USAGE ON SCHEMA \(app.schema) TO eraser")
+        let target = app.target(app.plan([rule], conninfo: "\(app.socket) user=eraser"))
+        #expect(await target.diagnose().count == 2)
+        #expect(await target.purge([order("x")]) == [.failure(.misconfigured)])
+        try app.sql("GRANT SELECT, DELETE ON t TO eraser")
+        let found = await target.inspect()
+        #expect(found.problems == [])
+        #expect(found.advice.contains { $0.contains("may not UPDATE") })
+        try app.sql("ALTER TABLE t ENABLE ROW LEVEL SECURITY")
+        #expect(await target.diagnose().first?.contains("row security") == true)
+        try app.sql("ALTER TABLE t DISABLE ROW LEVEL SECURITY")
+        #expect(await target.diagnose() == [])
+        let item = PlanItem(name: "t", action: .delete, count: 1, hasNoTimestamps: true)
+        #expect(await target.plan(order("x")) == .items([item]))
+        #expect(await target.purge([order("x")]).map(\.text) == ["t delete, cutoff: none 1"])
+    }
+
+    @Test("what an operator should know is told by the same look, and is no problem")
+    func advice() async throws {
+        let app = try PostgreSQLFixture(
+            """
+            CREATE TABLE t(id int PRIMARY KEY, u text, made bigint);
+            CREATE TABLE child(t int REFERENCES t ON DELETE CASCADE, other int REFERENCES t);
+            INSERT INTO t VALUES (1, 'canary-user-5d02c7e4', 1700000000000),
+              (2, 'canary-user-5d02c7e4', 4000000000000);
+            """
+        )
+        let store: any PurgeTarget = app.target(
+            TableRule(
+                table: "t",
+                column: "u",
+                action: .delete,
+                creation: CreationColumn(column: "made", unit: .unixMilliseconds)
+            )
+        )
+        let found = await store.inspect()
+        #expect(found.problems == [])
+        for sentence in [
+            "column 'u' of table 't' has no index, so every purge reads the whole table",
+            "deleting from 't' cascades into 'child', which no rule counts",
+            "rows of 'child' can stop the deletion from 't'",
+            "column 'made' of table 't' holds values that are no plausible time; rows dated in the"
+                + " future are never purged",
+        ] { #expect(found.advice.contains(sentence), "\(sentence) in \(found.advice)") }
+        #expect(!found.advice.joined().contains("canary"))
+    }
+
+    @Test("over TCP the server proves its name, and the password stays out of every error")
+    func tls() async throws {
+        let app = try PostgreSQLFixture("CREATE TABLE t(u text)")
+        try app.sql("GRANT USAGE ON SCHEMA \(app.schema) TO eraser; GRANT ALL ON t TO eraser")
+        let certificate = app.server.folder + "/server.crt"
+        func problems(
+            _ host: String,
+            _ password: String,
+            tls: PostgreSQLTargetPlan.TLS = .verifyFull,
+            ca: String?
+        ) async -> String {
+            let conninfo =
+                "host=\(host) port=\(app.server.port) dbname=postgres user=eraser"
+                + " password='\(password)'"
+            let plan = app.plan([rule], conninfo: conninfo, tls: tls, caFile: ca)
+            let text = await app.target(plan).diagnose().joined(separator: "\n")
+            #expect(!text.contains("horse") && !text.contains("staple"))
+            return text
+        }
+        #expect(await problems("localhost", "correct horse", ca: certificate) == "")
+        #expect(await problems("127.0.0.1", "correct horse", ca: certificate).contains("(tls)"))
+        #expect(await problems("localhost", "correct horse", ca: nil).contains("(tls)"))
+        let wrong = await problems("localhost", "staple", ca: certificate)
+        #expect(wrong.contains("(refused)") && wrong.contains("28P01"))
+        #expect(await problems("localhost", "correct horse", tls: .off, ca: nil).contains("28000"))
+        #expect(await problems("127.0.0.1", "x", tls: .verifyCA, ca: certificate).contains("28P01"))
+    }
+
+    @Test(
+        "a connection string may not decide what the configuration decides",
+        arguments: [
+            "host=db.example.com sslmode=disable", "host=a options='-c x=y'", "nonsense", "",
+            "service=x", "postgresql://u:secret@h/d?sslmode=prefer",
+        ]
+    )
+    func conninfo(text: String) async throws {
+        let app = try PostgreSQLFixture("")
+        let problems = await app.target(app.plan([rule], conninfo: text)).diagnose()
+        #expect(problems.count == 1)
+        #expect(
+            problems.first?.hasPrefix(
+                "cannot purge target at 'app-pg' (bad_conninfo): conninfo_credential must"
+            ) == true
+        )
+        // Not a word of the text, which may hold a password.
+        #expect(problems.first?.contains("secret") == false)
+    }
+
+    @Test("without encryption only the loopback interface is reached")
+    func plain() async throws {
+        let app = try PostgreSQLFixture("")
+        let plan = app.plan([rule], conninfo: "host=db.example.com user=x", tls: .off)
+        #expect(await app.target(plan).diagnose().first?.contains("bad_conninfo") == true)
+    }
+
+    @Test("nobody there is unreachable, which is no wrong set-up")
+    func unreachable() async throws {
+        let app = try PostgreSQLFixture("")
+        let plan = app.plan([rule], conninfo: "host=\(app.server.folder) port=1 user=owner")
+        #expect(await app.target(plan).purge([order("x")]) == [.failure(.unreachable)])
+        #expect(await app.target(plan).diagnose().count == 1)
+        #expect(
+            await app.target(plan).startupProblems() == [],
+            "an outage must not keep us from starting"
+        )
+    }
+
+    @Test("references to users and other schemas are found, listed or not")
+    func coverage() async throws {
+        let app = try PostgreSQLFixture(
+            """
+            CREATE TABLE users(id text PRIMARY KEY); CREATE TABLE posts(w text REFERENCES users,
+                editor text REFERENCES users, email text);
+            """
+        )
+        let target = app.target(
+            TableRule(table: "users", column: "id", action: .delete),
+            TableRule(table: "\(app.schema).posts", column: "w", action: .delete)
+        )
+        let expected: [CoverageFinding] = [
+            .init(name: "posts.w", reason: "refers to 'users'", isCovered: true),
+            .init(name: "posts.editor", reason: "refers to 'users'", isCovered: false),
+            .init(name: "posts.email", reason: "named like personal data", isCovered: true),
+            .init(name: "users", reason: "named like a table of users", isCovered: true),
+        ]
+        #expect(await target.coverage() == .findings(expected))
+    }
+}

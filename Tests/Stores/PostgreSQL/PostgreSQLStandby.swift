@@ -1,0 +1,90 @@
+import Foundation
+import Glibc
+
+/// A replica of the test server, made by pg_basebackup, that replays the log as it comes.
+///
+/// It ends with ``close()``, or when its standard input does.
+final class PostgreSQLStandby {
+    private let folder: String
+    private let port: UInt16
+    private let process: Process
+    private let input = Pipe()
+
+    private static let script = """
+        set -eu
+        dir=$1 port=$2 primary=$3 primary_port=$4
+        bin=$(ls -d /usr/lib/postgresql/*/bin | tail -n 1)
+        as=
+        if [ "$(id -u)" = 0 ]; then
+            chown nobody "$dir"; as="setpriv --reuid=nobody --regid=nogroup --clear-groups"
+        fi
+        cd "$dir"
+        $as "$bin/pg_basebackup" -h "$primary" -p "$primary_port" -U owner -D data -R -X stream \\
+            -c fast >log 2>&1 || { cat log; exit 1; }
+        $as "$bin/postgres" -D data -k "$dir" -p "$port" -c listen_addresses= -c fsync=off \\
+            </dev/null >>log 2>&1 &
+        server=$!
+        until $as "$bin/pg_isready" -q -h "$dir" -p "$port"; do
+            kill -0 $server || { cat log; exit 1; }
+        done
+        echo ready
+        cat >/dev/null || true
+        kill -INT $server
+        wait $server || true
+        cd / && rm -rf -- "$dir"
+        """
+
+    init(of primary: PostgreSQLServer) throws {
+        folder = "/tmp/expunged-pg-standby-\(getpid())-\(UInt16.random(in: 0...UInt16.max))"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        port = UInt16.random(in: 20_000...29_000)
+        process = Process()
+        process.executableURL = URL(fileURLWithPath: "/bin/bash")
+        process.arguments = [
+            "-c", Self.script, "standby", folder, "\(port)", primary.folder, "\(primary.port)",
+        ]
+        let output = Pipe()
+        process.standardInput = input
+        process.standardOutput = output
+        process.standardError = output
+        try process.run()
+        let said = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
+        guard said == "ready\n" else { throw ServerFailure(text: said) }
+    }
+
+    func close() {
+        input.fileHandleForWriting.closeFile()
+        process.waitUntilExit()
+    }
+
+    @discardableResult
+    func psql(_ sql: String) throws -> [String] {
+        try PostgreSQLServer.psql(sql, in: folder, port: port)
+    }
+
+    /// Stops replaying, and answers when that is so.
+    func pause() throws {
+        try psql("SELECT pg_wal_replay_pause()")
+        try psql(PostgreSQLServer.waiting(for: "pg_get_wal_replay_pause_state() = 'paused'"))
+    }
+
+    func resume() throws { try psql("SELECT pg_wal_replay_resume()") }
+
+    /// Replays each commit so much later.
+    func delay(_ text: String) throws {
+        try psql("ALTER SYSTEM SET recovery_min_apply_delay = '\(text)'")
+        try psql("SELECT pg_reload_conf()")
+    }
+}
+
+extension PostgreSQLServer {
+    /// A statement that lets the server wait until a condition holds, half a minute at most.
+    static func waiting(for condition: String) -> String {
+        """
+        DO $$ BEGIN FOR i IN 1..600 LOOP
+            IF \(condition) THEN RETURN; END IF;
+            PERFORM pg_sleep(0.05);
+        END LOOP; RAISE 'waited in vain'; END $$
+        """
+    }
+}

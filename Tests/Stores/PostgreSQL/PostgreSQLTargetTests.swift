@@ -1,0 +1,437 @@
+import Engine
+import Lifecycle
+import Synchronization
+import Testing
+
+@testable import Stores
+
+@Suite("A PostgreSQL target", .serialized) struct PostgreSQLTargetTests {
+    static let schema = """
+        CREATE TABLE users(id text PRIMARY KEY, email text);
+        CREATE TABLE posts(id bigserial PRIMARY KEY, u text NOT NULL REFERENCES users,
+            made timestamptz);
+        CREATE TABLE likes(post bigint REFERENCES posts, u text REFERENCES users);
+        CREATE INDEX ON posts(u); CREATE INDEX ON likes(u); CREATE INDEX ON likes(post);
+        INSERT INTO users SELECT 'u' || i, 'u' || i || '@x' FROM generate_series(1, 20) i;
+        INSERT INTO posts(u, made) SELECT id, '2025-01-01Z' FROM users, generate_series(1, 5);
+        INSERT INTO likes SELECT p.id, p.u FROM posts p;
+        """
+    let users = TableRule(table: "users", column: "id", action: .delete)
+    let posts = TableRule(table: "posts", column: "u", action: .delete)
+    let likes = TableRule(table: "likes", column: "u", action: .delete)
+    let done =
+        "likes delete, cutoff: none 5; posts delete, cutoff: none 5; users delete, cutoff: none 1"
+    let others = "SELECT md5(string_agg(t::text, ',' ORDER BY t::text)) FROM "
+
+    @Test("children go before parents, other users stay, and a second pass finds nothing")
+    func childrenFirst() async throws {
+        let app = try PostgreSQLFixture(Self.schema)
+        let before = try app.sql(others + "likes t WHERE u <> 'u7'")
+        let target = app.target(users, posts, likes)
+        #expect(await target.diagnose() == [])
+        #expect(await target.verify([erase("u7")]) == [.remaining(11)])
+        #expect(await target.purge([erase("u7")]).map(\.text) == [done])
+        #expect(await target.verify([erase("u7"), erase("u8")]) == [.clean, .remaining(11)])
+        #expect(try app.sql(others + "likes t WHERE u <> 'u7'") == before)
+        #expect(try app.sql("SELECT count(*) FROM users") == ["19"])
+        #expect(
+            await target.purge([erase("u7")]).map(\.text)
+                == [done.replacing(" 5", with: " 0").replacing(" 1", with: " 0")]
+        )
+    }
+
+    @Test("a row that another table holds back spoils only its own order")
+    func constraint() async throws {
+        let app = try PostgreSQLFixture(
+            Self.schema
+                + "CREATE TABLE guards(u text REFERENCES users); INSERT INTO guards VALUES ('u7')"
+        )
+        let answers = await app.target(users, posts, likes)
+            .purge(["u6", "u7", "u8"].map { erase($0) })
+        let guards = Obstacle(.foreignKey, at: "guards", name: "guards_u_fkey")
+        #expect(answers[1] == .failure(.blocked(guards)))
+        #expect(answers.map(\.text) == [done, "blocked_by_foreign_key", done])
+        #expect(try app.sql("SELECT count(*) FROM posts WHERE u = 'u7'") == ["5"])
+    }
+
+    @Test(
+        "each type of id matches one user and no other spelling",
+        arguments: [
+            ("text", IDType.text, "Ab", "Ab", "ab"),
+            ("varchar(40)", .text, "Ab", "Ab", "ab"),
+            ("public.citext", .text, "Ab", "Ab", "other"),
+            ("integer", .integer, "42", "42", "43"),
+            ("bigint", .integer, "42", "42", "43"),
+            (
+                "uuid", .uuid, "0b0e2a3c-0000-4000-8000-000000000001",
+                "0b0e2a3c-0000-4000-8000-000000000001", "0b0e2a3c-0000-4000-8000-000000000002"
+            ),
+            ("bytea", .blob, "00ff", "\\x00ff", "\\x00fe"),
+        ]
+    )
+    func types(type: String, idType: IDType, user: String, own: String, other: String) async throws
+    {
+        let app = try PostgreSQLFixture(
+            "CREATE TABLE t(u \(type)); INSERT INTO t VALUES ('\(own)'), ('\(other)'), (NULL)"
+        )
+        let target = app.target(TableRule(table: "t", column: "u", idType: idType, action: .delete))
+        #expect(await target.diagnose() == [])
+        #expect(await target.purge([erase(user)]).map(\.text) == ["t delete, cutoff: none 1"])
+        #expect(await target.verify([erase(user)]) == [.clean])
+        #expect(try app.sql("SELECT count(*) FROM t WHERE u = '\(other)' OR u IS NULL") == ["2"])
+    }
+
+    @Test("masks replace values; equal ones stay equal, and a second pass changes nothing")
+    func masks() async throws {
+        let app = try PostgreSQLFixture(
+            """
+            CREATE TABLE t(u text, a text, b text, c public.citext, d text, e text, n int);
+            INSERT INTO t SELECT 'x', 'a', 'same', 'c"\\', NULL, 'truncate me', 7
+                FROM generate_series(1, 700);
+            INSERT INTO t VALUES ('y', 'a', 'same', 'c', 'd', 'truncate me', 7);
+            """
+        )
+        let masks: [ColumnMask] = [
+            .init(column: "a", strategy: .null), .init(column: "b", strategy: .hash),
+            .init(column: "c", strategy: .random), .init(column: "d", strategy: .hash),
+            .init(column: "e", strategy: .truncate(length: 3)),
+            .init(column: "n", strategy: .integer(0)),
+        ]
+        let target = app.target(
+            TableRule(table: "t", column: "u", action: .anonymize(masks), reason: "tax")
+        )
+        #expect(await target.diagnose() == [])
+        #expect(
+            await target.purge([erase("x")]).map(\.text)
+                == ["t anonymize: tax, cutoff: none 700"]
+        )
+        #expect(await target.verify([erase("x")]) == [.clean])
+        let check = """
+            SELECT count(DISTINCT b), count(DISTINCT c) = 700, count(a), count(d), max(e), max(n),
+                bool_and(b ~ '^erased:[0-9a-f]{32}$' AND c::text ~ '^erased:') FROM t WHERE u =
+            """
+        #expect(try app.sql(check + "'x'") == ["1|t|0|0|tru*|0|t"])
+        #expect(
+            try app.sql("SELECT a, b, c, d, e, n FROM t WHERE u = 'y'") == [
+                "a|same|c|d|truncate me|7"
+            ]
+        )
+        #expect(
+            await target.purge([erase("x")]).map(\.text)
+                == ["t anonymize: tax, cutoff: none 0"]
+        )
+    }
+
+    @Test("newer rows, those they refer to, and kept rows stay and are told")
+    func cutoff() async throws {
+        let app = try PostgreSQLFixture(
+            """
+            CREATE TABLE a(id int PRIMARY KEY, u text, made timestamptz);
+            CREATE TABLE b(a int REFERENCES a ON DELETE CASCADE, u text, made bigint);
+            CREATE TABLE k(u text);
+            INSERT INTO a VALUES (1, 'x', '2025-01-01Z'), (2, 'x', '2027-01-01Z'), (3, 'x', NULL),
+                (4, 'x', '2025-01-01Z'), (5, 'x', 'infinity');
+            INSERT INTO b VALUES (4, 'x', 1800000000), (1, 'x', 1700000000);
+            INSERT INTO k VALUES ('x');
+            """
+        )
+        let target = app.target(
+            TableRule(
+                table: "a",
+                column: "u",
+                action: .delete,
+                creation: CreationColumn(column: "made", unit: .timestamp)
+            ),
+            TableRule(
+                table: "b",
+                column: "u",
+                action: .delete,
+                creation: CreationColumn(column: "made", unit: .unixSeconds)
+            ),
+            TableRule(table: "k", column: "u", action: .keep, reason: "the law")
+        )
+        let found = await target.inspect()
+        let undated = found.advice.filter { $0.contains("is NULL in some rows") }
+        #expect(found.problems == [] && undated.map { $0.contains("'a'") } == [true])
+        guard case .items(let items) = await target.plan(erase("x")) else {
+            Issue.record("no plan")
+            return
+        }
+        #expect(
+            items.map {
+                "\($0.name) \($0.action) \($0.count)+\($0.newerCount), \($0.undatedCount) undated"
+            }.sorted() == [
+                "a delete 2+3, 1 undated", "b delete 1+1, 0 undated", "k keep 1+0, 0 undated",
+            ]
+        )
+        #expect(items.first { $0.name == "k" }?.reason == "the law")
+        let text = await target.purge([erase("x")]).map(\.text).first ?? ""
+        #expect(text.contains("b delete 1+1") && text.contains("a delete 1+3"))
+        #expect(text.contains("a delete, undated rows 1") && text.contains("k keep: the law 1"))
+        #expect(try app.sql("SELECT id FROM a ORDER BY id") == ["2", "4", "5"])
+        // Here it is the time of the request still, so what is newer lies in the future.
+        let future = ["a", "b"].map {
+            VerifyAnswer.failure(.blocked(Obstacle(.future, at: $0, name: "made")))
+        }
+        #expect(await target.verify([erase("x")]).allSatisfy(future.contains))
+    }
+
+    @Test(
+        "a time without a fraction stands for its whole second, a date for its whole day",
+        arguments: [
+            ("date", CreationColumn.Unit.timestamp, "'2025-06-01'", "'2025-05-31'"),
+            ("timestamptz", .timestamp, "'2025-06-01 00:00:00Z'", "'2025-05-31 23:59:59Z'"),
+            ("timestamp", .timestamp, "'2025-06-01 00:00:00'", "'2025-06-01 00:00:00.4'"),
+            ("bigint", .unixSeconds, "1748736000", "1748735999"),
+            ("numeric", .unixSeconds, "1748736000", "1748736000.4"),
+            ("float8", .unixSeconds, "1748736000", "1748736000.4"),
+            ("bigint", .unixMilliseconds, "1748736000501", "1748736000500"),
+        ]
+    )
+    func wholeTimes(
+        type: String,
+        unit: CreationColumn.Unit,
+        later: String,
+        earlier: String
+    ) async throws {
+        let app = try PostgreSQLFixture(
+            """
+            CREATE TABLE t(u text, made \(type)); CREATE INDEX ON t(u);
+            INSERT INTO t VALUES ('x', \(later)), ('x', \(earlier));
+            """
+        )
+        let creation = CreationColumn(column: "made", unit: unit)
+        let target = app.target(
+            TableRule(table: "t", column: "u", action: .delete, creation: creation)
+        )
+        let isDate = await target.inspect().advice.contains(creation.dayAdvice("t"))
+        #expect(isDate == (type == "date"))
+        let half = order("x", cutoff: WallTime(unixMilliseconds: 1_748_736_000_500))
+        #expect(await target.purge([half]).map(\.text) == ["t delete 1+1"])
+        #expect(await target.verify([half]) == [.clean])
+        #expect(try app.sql("SELECT made = \(later) FROM t") == ["t"])
+    }
+
+    @Test("long values are masked a few at a time", arguments: [MaskStrategy.hash, .random])
+    func longValues(strategy: MaskStrategy) async throws {
+        let app = try PostgreSQLFixture(
+            """
+            CREATE TABLE t(u text, a text, b text); CREATE INDEX ON t(u);
+            INSERT INTO t SELECT 'x', repeat(md5(i::text), 65536), 'same'
+                FROM generate_series(1, 60) i;
+            INSERT INTO t SELECT 'x', NULL, 'same' FROM generate_series(1, 500) i;
+            """
+        )
+        let masks = ["a", "b"].map { ColumnMask(column: $0, strategy: strategy) }
+        let target = app.target(TableRule(table: "t", column: "u", action: .anonymize(masks)))
+        let memory = try PeakMemory()
+        #expect(await target.purge([erase("x")]).map(\.text) == ["t anonymize, cutoff: none 560"])
+        #expect(try memory.grownMebibytes() <= 96)
+        #expect(await target.verify([erase("x")]) == [.clean])
+        let distinct = "SELECT count(a), count(DISTINCT a), count(DISTINCT b) FROM t"
+        #expect(try app.sql(distinct) == ["60|60|\(strategy == .hash ? 1 : 560)"])
+    }
+
+    @Test(
+        "a newer row keeps what it refers to, by each of its keys",
+        arguments: ["sender", "recipient"]
+    )
+    func severalKeys(column: String) async throws {
+        let app = try PostgreSQLFixture(
+            """
+            CREATE TABLE p(id text PRIMARY KEY);
+            CREATE TABLE m(sender text REFERENCES p ON DELETE CASCADE,
+                recipient text REFERENCES p ON DELETE CASCADE, made timestamptz);
+            INSERT INTO p VALUES ('x');
+            INSERT INTO m(\(column), made) VALUES ('x', '2027-01-01Z');
+            """
+        )
+        let target = app.target(
+            TableRule(table: "p", column: "id", action: .delete),
+            TableRule(
+                table: "m",
+                column: "sender",
+                action: .delete,
+                creation: CreationColumn(column: "made", unit: .timestamp)
+            )
+        )
+        let text = await target.purge([erase("x")])[0].text
+        #expect(text.hasSuffix("p delete, cutoff: none 0+1"))
+        #expect(try app.sql("SELECT count(*) FROM m") == ["1"])
+    }
+
+    @Test(
+        "a row of an inheriting table is not taken for one of its parent at the same place",
+        arguments: [
+            TableAction.delete, .anonymize([ColumnMask(column: "m", strategy: .text("-"))]),
+            .anonymize([ColumnMask(column: "m", strategy: .random)]),
+            .anonymize([ColumnMask(column: "o", strategy: .truncate(length: 1))]),
+        ]
+    )
+    func inheritance(action: TableAction) async throws {
+        let app = try PostgreSQLFixture(
+            """
+            CREATE TABLE p(u text, made timestamptz, m text, o text, i text);
+            CREATE TABLE c() INHERITS (p); CREATE TABLE d() INHERITS (c);
+            INSERT INTO p VALUES ('x', '2025-01-01Z', 'text', 'text', 'text');
+            INSERT INTO c VALUES ('x', '2027-01-01Z', 'text', 'text', 'text');
+            INSERT INTO d VALUES ('x', '2025-01-01Z', 'text', 'text', 'text');
+            """
+        )
+        let target = app.target(
+            TableRule(
+                table: "p",
+                column: "u",
+                action: action,
+                reason: "tax",
+                creation: CreationColumn(column: "made", unit: .timestamp)
+            )
+        )
+        #expect(await target.diagnose() == [])
+        #expect(await target.purge([erase("x")])[0].text.hasSuffix(" 2+1"))
+        #expect(try app.sql("SELECT u, m, o FROM ONLY c") == ["x|text|text"])
+        let future = Obstacle(.future, at: "p", name: "made")
+        #expect(await target.verify([erase("x")]) == [.failure(.blocked(future))])
+        try app.sql("DELETE FROM ONLY c")
+        #expect(await target.verify([erase("x")]) == [.clean])
+        try app.sql("INSERT INTO c VALUES ('x', '2027-01-01Z', 'text', 'text', 'text')")
+        let same = "SELECT count(*) FROM p WHERE (m, o, i) = ('text', 'text', 'text')"
+        #expect(try app.sql(same) == ["1"])
+    }
+
+    @Test("rows that others have locked are passed over, and verification sees them")
+    func locked() async throws {
+        let app = try PostgreSQLFixture(Self.schema)
+        let holder = try app.session()
+        _ = try holder.query("BEGIN", within: .seconds(5))
+        _ = try holder.query(
+            "SELECT 1 FROM \(app.schema).likes WHERE u = 'u7' LIMIT 1 FOR UPDATE",
+            within: .seconds(5)
+        )
+        let target = app.target(likes)
+        #expect(await target.purge([erase("u7")]).map(\.text) == ["likes delete, cutoff: none 4"])
+        #expect(await target.verify([erase("u7")]) == [.remaining(1)])
+        _ = try holder.query("ROLLBACK", within: .seconds(5))
+        #expect(await target.purge([erase("u7")]).map(\.text) == ["likes delete, cutoff: none 1"])
+        #expect(await target.verify([erase("u7")]) == [.clean])
+    }
+
+    @Test("a table with partitions is purged as one")
+    func partitions() async throws {
+        let app = try PostgreSQLFixture(
+            """
+            CREATE TABLE t(u text, n int, m text) PARTITION BY RANGE (n);
+            CREATE TABLE t1 PARTITION OF t FOR VALUES FROM (0) TO (10);
+            CREATE TABLE t2 PARTITION OF t FOR VALUES FROM (10) TO (20);
+            INSERT INTO t SELECT u, i, 'm'
+                FROM generate_series(0, 19) i, (VALUES ('x'), ('y')) v(u);
+            """
+        )
+        let masking = app.target(
+            TableRule(
+                table: "t",
+                column: "u",
+                action: .anonymize([ColumnMask(column: "m", strategy: .random)]),
+                reason: "tax"
+            )
+        )
+        #expect(await masking.diagnose() == [])
+        #expect(
+            await masking.purge([erase("x")]).map(\.text)
+                == ["t anonymize: tax, cutoff: none 20"]
+        )
+        #expect(try app.sql("SELECT count(*) FROM t WHERE m = 'm' AND u = 'y'") == ["20"])
+        let target = app.target(TableRule(table: "t", column: "u", action: .delete))
+        #expect(await target.purge([erase("x")]).map(\.text) == ["t delete, cutoff: none 20"])
+        #expect(try app.sql("SELECT count(*) FROM t") == ["20"])
+    }
+
+    @Test("a connection that breaks before any statement leaves nothing half done")
+    func cuts() async throws {
+        let app = try PostgreSQLFixture(
+            Self.schema + """
+                INSERT INTO likes SELECT (SELECT min(id) FROM posts WHERE u = 'u1'), 'u7'
+                    FROM generate_series(1, 3000);
+                """
+        )
+        let before = try app.sql(others + "likes t WHERE u <> 'u7'")
+        var cutCount = 0
+        for cut in 1...200 {
+            let count = Atomic<Int>(0)
+            let cutter = app.target(users, posts, likes) { _ in
+                count.wrappingAdd(1, ordering: .relaxed).newValue < cut
+            }
+            let answer = await cutter.purge([erase("u7")])
+            let left = try app.sql("SELECT count(*) FROM likes WHERE u = 'u7'")
+            let verdict = await app.target(users, posts, likes).verify([erase("u7")])
+            let rest = try app.sql(usersLeft)
+            #expect((verdict == [.clean]) == (left == ["0"] && rest == ["0"]))
+            if case .done = answer.first, verdict == [.clean], count.load(ordering: .relaxed) < cut
+            {
+                break
+            }
+            cutCount += 1
+        }
+        #expect(cutCount > 10)
+        #expect(try app.sql(others + "likes t WHERE u <> 'u7'") == before)
+        #expect(try app.sql("SELECT count(*) FROM users") == ["19"])
+    }
+
+    private let usersLeft =
+        "SELECT (SELECT count(*) FROM users WHERE id = 'u7') + (SELECT count(*) FROM posts"
+        + " WHERE u = 'u7')"
+
+    @Test("a cancelled purge ends at once and leaves no statement running")
+    func cancellation() async throws {
+        let app = try PostgreSQLFixture(Self.schema)
+        let holder = try app.session()
+        _ = try holder.query("BEGIN", within: .seconds(5))
+        _ = try holder.query("LOCK TABLE \(app.schema).likes", within: .seconds(5))
+        let (started, begin) = AsyncStream<Void>.makeStream()
+        let target = app.target(
+            app.plan([likes], timeouts: (.seconds(60), .seconds(60)))
+        ) { sql in
+            if sql.contains("likes") { begin.yield() }
+            return true
+        }
+        let purge = Task { await target.purge([erase("u7")]) }
+        for await _ in started { break }
+        purge.cancel()
+        let took = await ContinuousClock().measure {
+            #expect(await purge.value == [.failure(.lost)])
+        }
+        #expect(took < .seconds(10))
+        // The server deals with the cancelling in its own time: it is asked for five seconds.
+        let waiting = """
+            SELECT count(*) FROM pg_stat_activity WHERE application_name = 'expunged'
+                AND wait_event_type = 'Lock' AND query LIKE '%\(app.schema)%'
+            """
+        try app.sql(
+            """
+            DO $$ BEGIN FOR i IN 1..100 LOOP
+                EXIT WHEN (\(waiting)) = 0;
+                PERFORM pg_sleep(0.05), pg_stat_clear_snapshot();
+            END LOOP; END $$
+            """
+        )
+        #expect(try app.sql(waiting) == ["0"])
+        _ = try holder.query("ROLLBACK", within: .seconds(5))
+    }
+
+    @Test("a lock that is held is back-pressure")
+    func busy() async throws {
+        let app = try PostgreSQLFixture(Self.schema)
+        let holder = try app.session()
+        _ = try holder.query("BEGIN", within: .seconds(5))
+        _ = try holder.query("LOCK TABLE \(app.schema).likes", within: .seconds(5))
+        let target = app.target(
+            app.plan([likes], timeouts: (.seconds(20), .milliseconds(100)))
+        )
+        #expect(await target.purge([erase("u7")]) == [.failure(.throttled(retryAfter: nil))])
+        _ = try holder.query("ROLLBACK", within: .seconds(5))
+        #expect(await target.purge([erase("u7")]).map(\.text) == ["likes delete, cutoff: none 5"])
+    }
+}
+
+/// The order to erase a user.
+private func erase(_ user: String) -> PurgeOrder { order(user) }

@@ -1,0 +1,135 @@
+import Foundation
+import Glibc
+import Lifecycle
+import NIOPosix
+
+@testable import Stores
+
+/// A real server in a folder of its own, on a Unix socket and with TLS on the loopback interface.
+///
+/// One for all tests of this process. It ends when its standard input does, so that nothing is left
+/// however the tests end.
+final class RedisServer: Sendable {
+    static let shared = Result { try RedisServer() }
+
+    let folder: String
+    let port: UInt16
+    private let process: Process
+    private let input = Pipe()
+
+    private static let script = """
+        set -eu
+        dir=$1 port=$2
+        command -v redis-server >/dev/null || { echo "no Redis: install redis-server"; exit 1; }
+        cd "$dir"
+        openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 \\
+            -subj /CN=localhost -addext subjectAltName=DNS:localhost \\
+            -keyout server.key -out server.crt >log 2>&1
+        redis-server --port 0 --tls-port "$port" --bind 127.0.0.1 --tls-auth-clients no \\
+            --tls-cert-file server.crt --tls-key-file server.key --unixsocket "$dir/redis.sock" \\
+            --dir "$dir" --save '' --appendonly no </dev/null >>log 2>&1 &
+        server=$!
+        until redis-cli -s "$dir/redis.sock" ping >>log 2>&1; do
+            kill -0 $server || { cat log; exit 1; }
+        done
+        echo ready
+        cat >/dev/null || true
+        # The thread that started it may have had all signals blocked, so that only this ends it.
+        kill -KILL $server
+        wait $server || true
+        cd / && rm -rf -- "$dir"
+        """
+
+    private init() throws {
+        folder = "/tmp/expunged-redis-\(getpid())-\(UInt16.random(in: 0...UInt16.max))"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        port = UInt16.random(in: 29_001...32_000)
+        process = Process()
+        process.executableURL = URL(fileURLWithPath: "/bin/bash")
+        process.arguments = ["-c", Self.script, "server", folder, "\(port)"]
+        let output = Pipe()
+        process.standardInput = input
+        process.standardOutput = output
+        process.standardError = output
+        try process.run()
+        let said = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
+        guard said == "ready\n" else { throw ServerFailure(text: said) }
+    }
+
+    /// Runs one command by the server's own client; one line per element of the answer.
+    @discardableResult
+    func cli(database: Int = 0, _ words: String...) throws -> [String] {
+        let client = Process()
+        client.executableURL = URL(fileURLWithPath: "/usr/bin/redis-cli")
+        client.arguments = ["-s", "\(folder)/redis.sock", "-n", "\(database)"] + words
+        let output = Pipe()
+        client.standardOutput = output
+        client.standardError = output
+        try client.run()
+        let text = String(
+            decoding: output.fileHandleForReading.readDataToEndOfFile(),
+            as: UTF8.self
+        )
+        client.waitUntilExit()
+        guard client.terminationStatus == 0, !text.hasPrefix("ERR") else {
+            throw ServerFailure(text: text)
+        }
+        return text.split(separator: "\n").map(String.init)
+    }
+}
+
+/// A database of one test, with a target over it.
+struct RedisFixture {
+    let server: RedisServer
+    let database: Int
+
+    /// Empties the database first.
+    init(database: Int) throws {
+        server = try RedisServer.shared.get()
+        self.database = database
+        try server.cli(database: database, "FLUSHDB")
+    }
+
+    /// Sets keys to `x`.
+    func set(_ keys: String...) throws {
+        for key in keys { try server.cli(database: database, "SET", key, "x") }
+    }
+
+    var keys: [String] {
+        get throws { try server.cli(database: database, "KEYS", "*").sorted() }
+    }
+
+    var socket: RedisTargetPlan.Address { .socket("\(server.folder)/redis.sock") }
+
+    func plan(
+        _ keys: [String],
+        _ members: [(String, String)] = [],
+        at address: RedisTargetPlan.Address? = nil
+    ) throws -> RedisTargetPlan {
+        var plan = RedisTargetPlan(name: TargetName("cache"), address: address ?? socket)
+        plan.database = database
+        plan.keys = try keys.map { try UserPattern($0) }
+        plan.members = try members.map { key, member in
+            RedisTargetPlan.MemberRule(key: key, member: try UserPattern(member))
+        }
+        return plan
+    }
+
+    func target(
+        _ plan: RedisTargetPlan,
+        rest: @escaping @Sendable (Duration) async throws -> Void = { _ in }
+    ) -> RedisTarget {
+        let clock = ContinuousClock()
+        let start = clock.now
+        return RedisTarget(
+            plan: plan,
+            on: MultiThreadedEventLoopGroup.singleton,
+            clock: TargetClock(
+                wall: { present },
+                uptime: { start.duration(to: clock.now) },
+                rest: rest,
+                entropy: { 0 }
+            )
+        )
+    }
+}

@@ -1,0 +1,293 @@
+import Engine
+import Foundation
+import GRDB
+import Lifecycle
+import Testing
+
+@testable import Stores
+
+@Suite("A SQLite target and the application's schema") struct SchemaTests {
+    @Test("children go before parents, whatever the configured order")
+    func foreignKeyOrder() async throws {
+        let app = try AppDatabase(
+            """
+            CREATE TABLE users(id TEXT PRIMARY KEY);
+            CREATE TABLE posts(id INTEGER PRIMARY KEY,
+              u TEXT NOT NULL REFERENCES users ON DELETE RESTRICT);
+            CREATE TABLE likes(u TEXT REFERENCES users, post INTEGER REFERENCES posts);
+            INSERT INTO users VALUES ('a'), ('b'); INSERT INTO posts VALUES (1, 'a'), (2, 'b');
+            INSERT INTO likes VALUES ('a', 1), ('a', 2), ('b', 2);
+            """
+        )
+        let target = app.target(
+            TableRule(table: "users", column: "id", action: .delete),
+            TableRule(table: "posts", column: "u", action: .delete),
+            TableRule(table: "likes", column: "u", action: .delete)
+        )
+        #expect(
+            await target.purge([order("a")]).map(\.text) == [
+                "likes delete, cutoff: none 2; posts delete, cutoff: none 1; "
+                    + "users delete, cutoff: none 1"
+            ]
+        )
+        #expect(try app.texts("SELECT * FROM likes") == ["\"b\"|2"])
+        #expect(try app.integer("SELECT count(*) FROM pragma_foreign_key_check") == 0)
+    }
+
+    @Test("a deletion that cascades into rows to be kept is a problem")
+    func cascadeIntoKept() async throws {
+        let app = try AppDatabase(
+            """
+            CREATE TABLE users(id TEXT PRIMARY KEY);
+            CREATE TABLE accounts(id INTEGER PRIMARY KEY,
+              u TEXT REFERENCES users ON DELETE CASCADE);
+            CREATE TABLE invoices(u TEXT, name TEXT,
+              account INTEGER REFERENCES accounts ON DELETE CASCADE);
+            INSERT INTO users VALUES ('a'); INSERT INTO accounts VALUES (1, 'a');
+            INSERT INTO invoices VALUES ('a', 'Ada', 1);
+            """
+        )
+        let target = app.target(
+            TableRule(table: "users", column: "id", action: .delete),
+            TableRule(table: "invoices", column: "u", action: .keep, reason: "tax law, 10 years")
+        )
+        #expect(
+            await target.diagnose() == [
+                "deleting from 'users' would cascade into 'invoices', whose rows are to be kept"
+            ]
+        )
+        #expect(await target.purge([order("a")]) == [.failure(.misconfigured)])
+        #expect(try app.integer("SELECT count(*) FROM invoices") == 1)
+    }
+
+    @Test(
+        "rows of others that go with a user's, or stop their deletion, are told",
+        arguments: [
+            (
+                "CASCADE",
+                "deleting from 'posts' cascades into 'comments' by 'post': rows there that are of"
+                    + " other users go with it and are not counted, also while such a user is held"
+            ),
+            (
+                "NO ACTION",
+                "rows of other users in 'comments' refer to 'posts' by 'post' and can stop the"
+                    + " deletion of a user"
+            ),
+        ]
+    )
+    func othersRows(action: String, advice: String) async throws {
+        let app = try AppDatabase(
+            """
+            CREATE TABLE users(id TEXT PRIMARY KEY);
+            CREATE TABLE posts(id INTEGER PRIMARY KEY, u TEXT REFERENCES users ON DELETE \(action));
+            CREATE TABLE comments(post INTEGER REFERENCES posts ON DELETE \(action), u TEXT);
+            CREATE INDEX pu ON posts(u); CREATE INDEX cu ON comments(u);
+            """
+        )
+        let target = app.target(
+            TableRule(table: "users", column: "id", action: .delete),
+            TableRule(table: "posts", column: "u", action: .delete),
+            TableRule(table: "comments", column: "u", action: .delete)
+        )
+        let found = await target.inspect()
+        #expect(found.problems == [])
+        #expect(found.advice.filter { $0.contains("'posts'") } == [advice])
+    }
+
+    @Test("tables that refer to each other in a circle go together, and the check says so")
+    func circle() async throws {
+        let app = try AppDatabase(
+            """
+            CREATE TABLE a(u TEXT, id INTEGER PRIMARY KEY, b INTEGER REFERENCES b);
+            CREATE TABLE b(u TEXT, id INTEGER PRIMARY KEY, a INTEGER REFERENCES a);
+            INSERT INTO a VALUES ('x', 1, NULL), ('y', 2, NULL);
+            INSERT INTO b VALUES ('x', 1, 1), ('y', 2, 2); UPDATE a SET b = id;
+            """
+        )
+        let target = app.target(
+            TableRule(table: "a", column: "u", action: .delete),
+            TableRule(table: "b", column: "u", action: .delete)
+        )
+        let found = await target.inspect()
+        #expect(found.problems == [])
+        #expect(found.advice.contains { $0.contains("in a circle") })
+        #expect(
+            await target.purge([order("x")]).map(\.text)
+                == ["a delete, cutoff: none 1; b delete, cutoff: none 1"]
+        )
+        #expect(try app.integer("SELECT count(*) FROM a JOIN b ON a.b = b.id") == 1)
+    }
+
+    @Test("a circle with RESTRICT is a problem")
+    func circleThatRestricts() async throws {
+        let app = try AppDatabase(
+            """
+            CREATE TABLE a(u TEXT, id INTEGER PRIMARY KEY, b INTEGER REFERENCES b);
+            CREATE TABLE b(u TEXT, id INTEGER PRIMARY KEY, a REFERENCES a ON DELETE RESTRICT);
+            """
+        )
+        let target = app.target(
+            TableRule(table: "a", column: "u", action: .delete),
+            TableRule(table: "b", column: "u", action: .delete)
+        )
+        #expect(await target.diagnose().count == 1)
+    }
+
+    @Test("kept rows are counted and left alone")
+    func keep() async throws {
+        let app = try AppDatabase(
+            "CREATE TABLE invoices(u TEXT, n TEXT);"
+                + "INSERT INTO invoices VALUES ('a', 'A'), ('a', 'B'), ('b', 'C')"
+        )
+        let target = app.target(
+            TableRule(table: "invoices", column: "u", action: .keep, reason: "tax law")
+        )
+        #expect(await target.purge([order("a")]).map(\.text) == ["invoices keep: tax law 2"])
+        #expect(await target.verify([order("a")]) == [.clean])
+        #expect(try app.integer("SELECT count(*) FROM invoices") == 3)
+    }
+
+    @Test("missing tables and columns, views and empty rules are problems")
+    func missing() async throws {
+        let app = try AppDatabase("CREATE TABLE p(u TEXT); CREATE VIEW v AS SELECT u FROM p")
+        let mask = TableAction.anonymize([ColumnMask(column: "gone", strategy: .null)])
+        let target = app.target(
+            TableRule(table: "nowhere", column: "u", action: .delete),
+            TableRule(table: "p", column: "nobody", action: .delete),
+            TableRule(table: "v", column: "u", action: .delete),
+            TableRule(table: "p", column: "u", action: mask)
+        )
+        #expect(
+            await target.diagnose() == [
+                "table 'nowhere' does not exist", "table 'p' has no column 'nobody'",
+                "'v' is a view, not a table", "table 'p' has no column 'gone'",
+            ]
+        )
+        #expect(await target.purge([order("a")]) == [.failure(.misconfigured)])
+        #expect(await app.target().diagnose() == ["no table is configured"])
+    }
+
+    @Test("a schema that changes under way is looked at again")
+    func schemaChange() async throws {
+        let app = try AppDatabase(
+            "CREATE TABLE p(u TEXT); INSERT INTO p VALUES ('a'), ('b'), ('c')"
+        )
+        let target = app.target(TableRule(table: "p", column: "u", action: .delete))
+        #expect(await target.purge([order("a")]).map(\.text) == ["p delete, cutoff: none 1"])
+        try app.execute("ALTER TABLE p ADD COLUMN extra TEXT; CREATE INDEX pu ON p(u)")
+        #expect(await target.purge([order("b")]).map(\.text) == ["p delete, cutoff: none 1"])
+        try app.execute("ALTER TABLE p RENAME COLUMN u TO owner")
+        #expect(await target.purge([order("c")]) == [.failure(.misconfigured)])
+        #expect(await target.verify([order("c")]) == [.failure(.misconfigured)])
+        try app.execute("ALTER TABLE p RENAME COLUMN owner TO u")
+        #expect(await target.purge([order("c")]).map(\.text) == ["p delete, cutoff: none 1"])
+    }
+
+    @Test("WITHOUT ROWID tables are deleted and anonymized in chunks too")
+    func withoutRowID() async throws {
+        let rows = """
+            WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < 2400)
+            """
+        let app = try AppDatabase(
+            """
+            CREATE TABLE d(u TEXT, n INTEGER, PRIMARY KEY (u, n)) WITHOUT ROWID;
+            CREATE TABLE m(n INTEGER PRIMARY KEY, u TEXT, mail TEXT) WITHOUT ROWID;
+            CREATE INDEX mu ON m(u);
+            \(rows) INSERT INTO d SELECT iif(i % 2, 'a', 'b'), i FROM c;
+            \(rows) INSERT INTO m SELECT i, iif(i % 2, 'a', 'b'), 'mail' || i FROM c;
+            """
+        )
+        let target = app.target(
+            TableRule(table: "d", column: "u", action: .delete),
+            TableRule(
+                table: "m",
+                column: "u",
+                action: .anonymize([ColumnMask(column: "mail", strategy: .hash)])
+            ),
+            clock: .hasty()
+        )
+        #expect(
+            await target.purge([order("a")]).map(\.text) == [
+                "d delete, cutoff: none 1200; m anonymize, cutoff: none 1200"
+            ]
+        )
+        #expect(await target.verify([order("a"), order("b")]) == [.clean, .remaining(2400)])
+        #expect(try app.integer("SELECT count(*) FROM d") == 1200)
+        #expect(
+            try app.integer("SELECT count(DISTINCT mail) FROM m WHERE mail GLOB 'erased:*'") == 1200
+        )
+    }
+
+    @Test("an FTS index kept by the application's trusted triggers forgets the text")
+    func fullTextSearch() async throws {
+        let app = try AppDatabase(
+            """
+            CREATE TABLE posts(id INTEGER PRIMARY KEY, u TEXT, body TEXT);
+            CREATE VIRTUAL TABLE search USING fts5(body, content = 'posts', content_rowid = 'id');
+            CREATE TRIGGER ai AFTER INSERT ON posts BEGIN
+              INSERT INTO search(rowid, body) VALUES (new.id, new.body); END;
+            CREATE TRIGGER ad AFTER DELETE ON posts BEGIN
+              INSERT INTO search(search, rowid, body) VALUES ('delete', old.id, old.body); END;
+            INSERT INTO posts(u, body) VALUES ('a', 'secret diary'), ('b', 'public diary');
+            """
+        )
+        let rule = TableRule(table: "posts", column: "u", action: .delete)
+        let target = app.target(rule, triggers: .trusted)
+        #expect(await target.purge([order("a")]).map(\.text) == ["posts delete, cutoff: none 1"])
+        #expect(try app.integer("SELECT count(*) FROM search WHERE search MATCH 'secret'") == 0)
+        #expect(try app.integer("SELECT count(*) FROM search WHERE search MATCH 'diary'") == 1)
+        try app.execute("INSERT INTO search(search) VALUES ('integrity-check')")
+    }
+
+    @Test("a trigger that SQLite finds unsafe is a problem with its remedy, never skipped")
+    func unsafeTrigger() async throws {
+        let app = try AppDatabase(
+            """
+            CREATE TABLE p(u TEXT); CREATE VIRTUAL TABLE s USING fts4(body);
+            CREATE TRIGGER t AFTER DELETE ON p BEGIN DELETE FROM s WHERE docid = old.rowid; END;
+            INSERT INTO p VALUES ('a');
+            """
+        )
+        let target = app.target(TableRule(table: "p", column: "u", action: .delete))
+        let problems = await target.diagnose()
+        let isRefused = await target.purge([order("a")]) == [.failure(.misconfigured)]
+        #expect(isRefused == !problems.isEmpty)
+        #expect(problems.allSatisfy { $0.contains("triggers = \"trusted\"") })
+        #expect(try app.integer("SELECT count(*) FROM p") == (isRefused ? 1 : 0))
+    }
+
+    @Test(
+        "a trigger that needs a function of the application is a problem, unless triggers are off"
+    )
+    func foreignFunction() async throws {
+        let app = try AppDatabase(
+            """
+            CREATE TABLE p(u TEXT); INSERT INTO p VALUES ('a');
+            CREATE TRIGGER t AFTER DELETE ON p BEGIN SELECT only_in_the_app(old.u); END;
+            """
+        )
+        let rule = TableRule(table: "p", column: "u", action: .delete)
+        #expect(
+            await app.target(rule).diagnose() == [
+                "table 'p' cannot be worked on with the present schema: no such function:"
+                    + " only_in_the_app"
+            ]
+        )
+        #expect(await app.target(rule).purge([order("a")]) == [.failure(.misconfigured)])
+        let quiet = app.target(rule, triggers: .off)
+        #expect(await quiet.purge([order("a")]).map(\.text) == ["p delete, cutoff: none 1"])
+    }
+
+    @Test("a trigger that keeps the rows is found out by the verification")
+    func ignoringTrigger() async throws {
+        let app = try AppDatabase(
+            """
+            CREATE TABLE p(u TEXT); INSERT INTO p VALUES ('a');
+            CREATE TRIGGER t BEFORE DELETE ON p BEGIN SELECT RAISE(IGNORE); END;
+            """
+        )
+        let target = app.target(TableRule(table: "p", column: "u", action: .delete))
+        #expect(await target.purge([order("a")]).map(\.text) == ["p delete, cutoff: none 0"])
+        #expect(await target.verify([order("a")]) == [.remaining(1)])
+    }
+}

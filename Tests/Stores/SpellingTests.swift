@@ -1,0 +1,227 @@
+import Engine
+import GRDB
+import Lifecycle
+import Testing
+
+@testable import Stores
+
+/// One id as a request writes it, and one row that came after the target had made its plan.
+struct SpellingTry: Sendable, CustomStringConvertible {
+    /// The type of the column, with its collation.
+    let column: String
+    let idType: IDType
+    /// As a literal of SQL.
+    let row: String
+    let request: String
+
+    var description: String { "\(request) of \(row) in \(column)" }
+
+    static func all(
+        _ columns: [String],
+        _ idType: IDType,
+        rows: [String],
+        requests: [String]
+    ) -> [SpellingTry] {
+        columns.flatMap { column in
+            rows.flatMap { row in
+                requests.map {
+                    SpellingTry(column: column, idType: idType, row: row, request: $0)
+                }
+            }
+        }
+    }
+
+    static let uuid = "0190a5f0-c0de-7000-8000-00000000abcd"
+    private static let digits = uuid.replacing("-", with: "")
+    /// The same UUID, as programs write it.
+    static let uuids = [
+        uuid, uuid.uppercased(), digits, digits.uppercased(), "{\(uuid)}", "{\(digits)}",
+        "0190-a5f0-c0de-7000-8000-0000-0000-abcd", "0190A5f0-c0de-7000-8000-00000000abcd",
+        "urn:uuid:\(uuid)", " \(uuid)",
+    ]
+    /// The same number, as programs write it.
+    static let numbers = [
+        "42", " 42", "42 ", "042", "+42", "42.0", "4.2e1", "420E-1", "\u{ff14}\u{ff12}",
+        "\u{664}\u{662}", "0x2A", "4_2",
+    ]
+
+    static let sqlite =
+        all(["INTEGER", "NUMERIC", ""], .integer, rows: ["42"], requests: numbers)
+        + all(
+            ["INTEGER", "NUMERIC", ""],
+            .integer,
+            rows: numbers.map { "'\($0)'" } + ["42.0", "x'3432'"],
+            requests: ["42"]
+        )
+        + all(["TEXT COLLATE NOCASE"], .text, rows: ["'Ada'", "'ada'", "'ADA'"], requests: ["Ada"])
+        + all(["TEXT COLLATE RTRIM"], .text, rows: ["'Ada'", "'Ada  '"], requests: ["Ada"])
+        + all([""], .text, rows: ["'42'", "42", "42.0", "x'3432'"], requests: ["42"])
+        + all(["TEXT"], .text, rows: ["x'3432'", "42"], requests: ["42"])
+        + all(["BLOB"], .blob, rows: ["x'\(digits)'"], requests: uuids)
+        + all(["BLOB"], .blob, rows: uuids.map { "'\($0)'" }, requests: [uuid])
+        // Ids that no column of the type should hold.
+        + all(
+            ["INTEGER", "NUMERIC", ""],
+            .integer,
+            rows: ["'abc'", "x'616263'"],
+            requests: ["abc"]
+        )
+        + all(["INTEGER COLLATE NOCASE"], .integer, rows: ["'ABC'"], requests: ["abc"])
+        + all(["BLOB", ""], .blob, rows: ["'abc'", "x'616263'"], requests: ["abc"])
+        + all(["BLOB"], .blob, rows: ["'abcd'", "x'61626364'"], requests: ["abcd"])
+        + all(["BLOB"], .blob, rows: ["8"], requests: ["8"])
+
+    static let postgreSQL =
+        all(["uuid"], .uuid, rows: ["'\(uuid)'"], requests: uuids)
+        + all(["bytea"], .blob, rows: ["'\\x\(digits)'"], requests: uuids + ["\\x\(digits)"])
+        + all(["bytea"], .blob, rows: ["'abc'"], requests: ["abc"])
+        + all(["bytea"], .blob, rows: ["'abcd'"], requests: ["abcd"])
+        + all(["smallint", "bigint"], .integer, rows: ["42"], requests: numbers)
+        + all(
+            ["public.citext", "text COLLATE anycase"],
+            .text,
+            rows: ["'Ada'", "'ada'", "'ADA'"],
+            requests: ["Ada"]
+        )
+}
+
+@Suite("Spellings of one id") struct SpellingTests {
+    @Test("there are as many tries as found the fault")
+    func count() {
+        #expect(SpellingTry.sqlite.count + SpellingTry.postgreSQL.count >= 92)
+    }
+
+    @Test("in SQLite each is erased or keeps the request open", arguments: SpellingTry.sqlite)
+    func sqlite(spelling: SpellingTry) async throws {
+        let app = try AppDatabase("CREATE TABLE t(u \(spelling.column)); CREATE INDEX tu ON t(u)")
+        let rule = TableRule(table: "t", column: "u", idType: spelling.idType, action: .delete)
+        let target = app.target(rule)
+        #expect(await target.diagnose() == [])
+        try app.execute("INSERT INTO t VALUES (\(spelling.row)), (NULL), (7)")
+        let user = order(spelling.request)
+        let purged = await target.purge([user])
+        let verified = await target.verify([user])
+        let left = try app.integer("SELECT count(*) FROM t") - 2
+        #expect(try app.integer("SELECT count(*) FROM t WHERE u = 7 OR u IS NULL") == 2)
+        let named = VerifyAnswer.failure(.blocked(Obstacle(.spelling, at: "t", name: "u")))
+        #expect(left == 0 ? verified == [.clean] : verified == [named], "\(purged) \(left)")
+    }
+
+    @Test("a number is erased in every storage class that equals it, and others are left")
+    func numbers() async throws {
+        let app = try AppDatabase("CREATE TABLE t(u); CREATE INDEX tu ON t(u)")
+        let target = app.target(
+            TableRule(table: "t", column: "u", idType: .integer, action: .delete)
+        )
+        #expect(await target.diagnose() == [])
+        try app.execute("INSERT INTO t VALUES (42), (42.0), (42.5), (43), (4.3e1)")
+        #expect(await target.verify([order("42")]) == [.remaining(2)])
+        #expect(await target.purge([order("42")]).map(\.text) == ["t delete, cutoff: none 2"])
+        #expect(await target.verify([order("42"), order("43")]) == [.clean, .remaining(2)])
+        guard case .found(let users) = await target.users(where: { _ in true }) else {
+            Issue.record("no users")
+            return
+        }
+        #expect(users == [order("43").user])
+    }
+
+    @Test("rows of another spelling that are newer than the request do not keep it open")
+    func cutoff() async throws {
+        let app = try AppDatabase("CREATE TABLE t(u INTEGER, made INTEGER)")
+        let target = app.target(
+            TableRule(
+                table: "t",
+                column: "u",
+                idType: .integer,
+                action: .delete,
+                creation: CreationColumn(column: "made", unit: .unixMilliseconds)
+            )
+        )
+        #expect(await target.purge([order("42")]).map(\.text) == ["t delete 0"])
+        try app.execute("INSERT INTO t VALUES ('\u{ff14}2', \(present.unixMilliseconds + 1))")
+        #expect(await target.verify([order("42")]) == [.clean])
+        try app.execute("UPDATE t SET made = 1")
+        #expect(await target.verify([order("42")]) != [.clean])
+    }
+
+    @Test("looking for other spellings reads nothing but the index")
+    func index() throws {
+        let app = try AppDatabase("CREATE TABLE t(u INTEGER, v, w BLOB); CREATE INDEX tu ON t(u)")
+        try app.execute("CREATE INDEX tv ON t(v); CREATE INDEX tw ON t(w)")
+        let columns: [(String, IDType)] = [
+            ("u", .integer), ("v", .integer), ("v", .text), ("w", .blob),
+        ]
+        for (column, idType) in columns {
+            let rule = TableRule(table: "t", column: column, idType: idType, action: .delete)
+            let steps = try app.queue.read { db in
+                db.add(function: DatabaseFunction(TablePlan.readingFunction) { _ in false })
+                var maker = PlanMaker(rules: WorkRules(tables: [rule]), schema: try LiveSchema(db))
+                let plan = try #require(maker.make()?.tables.first)
+                #expect(plan.nonCanonicalSQL != nil)
+                return try [plan.nonCanonicalSQL, plan.literalSQL].compactMap(\.self).flatMap {
+                    sql in
+                    try Row.fetchAll(db, sql: "EXPLAIN QUERY PLAN " + sql, arguments: ["x"])
+                        .map { $0["detail"] as String }
+                }
+            }
+            #expect(!steps.contains { $0.hasPrefix("SCAN t") }, "\(column) \(idType) \(steps)")
+        }
+    }
+}
+
+@Suite("Spellings of one id in PostgreSQL", .serialized) struct PostgreSQLSpellingTests {
+    @Test("each is erased or keeps the request open", arguments: SpellingTry.postgreSQL)
+    func postgreSQL(spelling: SpellingTry) async throws {
+        let app = try PostgreSQLFixture(
+            """
+            CREATE COLLATION anycase (provider = icu, locale = 'und-u-ks-level2',
+                deterministic = false);
+            CREATE TABLE t(u \(spelling.column)); INSERT INTO t VALUES (NULL);
+            """
+        )
+        let rule = TableRule(table: "t", column: "u", idType: spelling.idType, action: .delete)
+        let target = app.target(rule)
+        #expect(await target.diagnose() == [])
+        try app.sql("INSERT INTO t VALUES (\(spelling.row))")
+        let user = order(spelling.request)
+        let purged = await target.purge([user])
+        let verified = await target.verify([user])
+        let left = try app.sql("SELECT count(*) FROM t WHERE u IS NOT NULL")
+        let named = VerifyAnswer.failure(.blocked(Obstacle(.spelling, at: "t", name: "u")))
+        #expect(left == ["0"] ? verified == [.clean] : verified == [named], "\(purged) \(left)")
+    }
+
+    @Test("texts that are too short to be cut, and values that look like masks, are masked")
+    func masks() async throws {
+        let forged = "erased:0123456789abcdef0123456789abcdef"
+        let app = try PostgreSQLFixture(
+            """
+            CREATE TABLE t(id serial, u text, zip varchar(9), a text, b public.citext);
+            INSERT INTO t(u, zip, a, b) VALUES ('x', 'YO', '\(forged)', '\(forged)'),
+                ('x', 'YO1', NULL, 'b'), ('x', '', 'a', NULL), ('x', '*', 'a', NULL);
+            """
+        )
+        let masks: [ColumnMask] = [
+            .init(column: "zip", strategy: .truncate(length: 2)),
+            .init(column: "a", strategy: .hash), .init(column: "b", strategy: .random),
+        ]
+        let target = app.target(TableRule(table: "t", column: "u", action: .anonymize(masks)))
+        #expect(await target.diagnose() == [])
+        #expect(await target.verify([order("x")]) == [.remaining(4)])
+        #expect(await target.purge([order("x")]).map(\.text) == ["t anonymize, cutoff: none 4"])
+        #expect(try app.sql("SELECT zip FROM t ORDER BY id") == ["*", "YO*", "*", "*"])
+        #expect(try app.sql("SELECT count(*) FROM t WHERE '\(forged)' IN (a, b)") == ["0"])
+        #expect(await target.verify([order("x")]) == [.clean])
+        let once = try app.sql("SELECT t FROM t ORDER BY id")
+        #expect(await target.purge([order("x")]).map(\.text) == ["t anonymize, cutoff: none 0"])
+        #expect(try app.sql("SELECT t FROM t ORDER BY id") == once)
+    }
+
+    @Test("a column that is too narrow for a cut text is a problem")
+    func narrow() async throws {
+        let app = try PostgreSQLFixture("CREATE TABLE t(u text, zip varchar(2))")
+        let mask = ColumnMask(column: "zip", strategy: .truncate(length: 2))
+        let target = app.target(TableRule(table: "t", column: "u", action: .anonymize([mask])))
+        #expect(await target.diagnose().map { $0.contains("holds 2 characters") } == [true])
+    }
+}
