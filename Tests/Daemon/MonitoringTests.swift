@@ -13,7 +13,7 @@ struct MonitoringTests {
         "every metric that a file names is one",
         arguments: [
             "Config/prometheus-rules.yml", "docs/guides/monitoring.md",
-            "docs/guides/operations.md",
+            "docs/guides/rechecks.md", "docs/guides/spool-repair.md",
         ]
     )
     func names(file: String) async throws {

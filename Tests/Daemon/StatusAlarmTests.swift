@@ -7,7 +7,7 @@ import Testing
     @Test("the guide explains each alarm, and no other")
     func table() throws {
         let root = #filePath.split(separator: "/").dropLast(3).map { "/\($0)" }.joined()
-        let page = try Data(contentsOf: URL(filePath: root + "/docs/guides/operations.md"))
+        let page = try Data(contentsOf: URL(filePath: root + "/docs/guides/monitoring.md"))
         let rows = String(decoding: page, as: UTF8.self)
             .split(separator: "\n", omittingEmptySubsequences: false)
             .drop { $0 != "| alarm | what it means, and what to do |" }.dropFirst(2)

@@ -16,7 +16,7 @@ from static import EXPOSURE_MAX, exposure
 
 INSERT = "INSERT INTO requests (kind, user_id) VALUES ('delete_account', '{user}') RETURNING id;"
 
-# How an application waits for the replay of a restored store (docs/guides/operations.md).
+# How an application waits for the replay of a restored store (docs/guides/replay.md).
 WAITS = """[Unit]
 Requires=expunged-replayed.target
 After=expunged-replayed.target

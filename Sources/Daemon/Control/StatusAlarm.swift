@@ -1,6 +1,6 @@
 /// What an operator should look at; `rawValue` is the code in the answer to a status.
 ///
-/// The table in `docs/guides/operations.md` has a row for each.
+/// The table in `docs/guides/monitoring.md` has a row for each.
 enum StatusAlarm: String, Sendable, CaseIterable {
     case vaultSealed = "vault_sealed"
     case intakePaused = "intake_paused"
