@@ -71,11 +71,11 @@ extension ControlSuite {
                 REVOKE AT  CLIENT           IDENTITY
                 apple      com.example.app  \(identity)
 
-                TARGET  ITEM   ACTION  COUNT       NEWER  UNDATED        KEPT BECAUSE
-                app-db  posts  delete  12 or more  0      2              -
-                app-db  bills  keep    3           1      0              tax
+                TARGET  ITEM   ACTION  COUNT       NEWER  UNDATED         KEPT BECAUSE
+                app-db  posts  delete  12 or more  0      2               -
+                app-db  bills  keep    3           1      0               tax
                 app-db  likes  delete  4           0      all, no cutoff  -
-                cache   -      -       unknown     -      -              -
+                cache   -      -       unknown     -      -               -
 
                 TARGET  RULE                     SETTINGS
                 app-db  table posts (author_id)  action = "delete"
