@@ -24,7 +24,7 @@ CREATE INDEX comments_user ON comments (user_id);
 CREATE INDEX sessions_user ON sessions (user_id);
 """
 
-# docs/guides/spool.md, as an application without expunged would write it.
+# docs/guides/spool-reference.md, as an application without expunged would write it.
 USER_ID_CHECK = """CHECK (length(CAST(user_id AS BLOB)) BETWEEN 1 AND 255
   AND instr(user_id, char(0)) = 0
   AND NOT user_id GLOB '*[' || char(1) || '-' || char(31) || char(127) || ']*')"""

@@ -1,6 +1,8 @@
 import GRDB
 
-/// The public schema of the spool; a contract with every application (docs/guides/spool.md).
+/// The public schema of the spool, a contract with every application.
+///
+/// docs/guides/spool-reference.md shows it.
 enum SpoolSchema {
     /// `PRAGMA user_version` of this schema.
     static let version = 1

@@ -1,0 +1,109 @@
+import FoundationEssentials
+import GRDB
+import Glibc
+import Testing
+
+@testable import Storage
+
+@Suite("The spool's file") struct SpoolFileTests {
+    @Test("it has the public schema, a random id, mode 0660 whatever the umask, and no WAL")
+    func creation() throws {
+        let directory = try StateFixture.makeDirectory()
+        defer { SpoolFixture.remove(directory) }
+        let before = umask(0o077)
+        let outcome = try SpoolFile.create(path: directory + "/queue.db")
+        umask(before)
+        guard case .created(let id) = outcome else {
+            Issue.record("it was there before")
+            return
+        }
+        #expect(id.count == 32)
+        var status = stat()
+        #expect(unsafe stat(directory + "/queue.db", &status) == 0)
+        #expect(status.st_mode & 0o7777 == 0o660)
+        #expect(status.st_nlink == 1)
+        let queue = try DatabaseQueue(path: directory + "/queue.db")
+        try queue.inDatabase { database in
+            #expect(try Int.fetchOne(database, sql: "PRAGMA user_version") == 1)
+            #expect(try String.fetchOne(database, sql: "PRAGMA journal_mode") == "delete")
+            #expect(try String.fetchOne(database, sql: "SELECT spool_id FROM spool_meta") == id)
+            #expect(try String.fetchOne(database, sql: "PRAGMA integrity_check") == "ok")
+            let tables = try String.fetchAll(
+                database,
+                sql: "SELECT name FROM sqlite_schema WHERE name NOT LIKE 'sqlite_%' ORDER BY name"
+            )
+            #expect(tables == ["credentials", "requests", "spool_meta"])
+        }
+        try queue.close()
+        #expect(try FileManager.default.contentsOfDirectory(atPath: directory) == ["queue.db"])
+    }
+
+    @Test("making it again keeps it, its rows and its id, and repairs its mode")
+    func again() throws {
+        let spool = try SpoolFixture()
+        try spool.submit("u1")
+        unsafe chmod(spool.path, 0o600)
+        let id = try spool.text("SELECT spool_id FROM spool_meta")
+        #expect(try SpoolFile.create(path: spool.path) == .existed(spoolID: id ?? ""))
+        #expect(try spool.int("SELECT count(*) FROM requests") == 1)
+        var status = stat()
+        #expect(unsafe stat(spool.path, &status) == 0)
+        #expect(status.st_mode & 0o7777 == 0o660)
+    }
+
+    @Test(
+        "a foreign file is named and left alone",
+        arguments: ["text", "database", "link", "newer"]
+    )
+    func foreign(kind: String) throws {
+        let directory = try StateFixture.makeDirectory()
+        defer { SpoolFixture.remove(directory) }
+        let path = directory + "/queue.db"
+        switch kind {
+        case "text": try Data(repeating: 65, count: 5000).write(to: URL(filePath: path))
+        case "database":
+            let queue = try DatabaseQueue(path: path)
+            try queue.writeWithoutTransaction { try $0.execute(sql: "CREATE TABLE t(a)") }
+            try queue.close()
+        case "newer":
+            try SpoolFile.create(path: path)
+            let queue = try DatabaseQueue(path: path)
+            try queue.writeWithoutTransaction { try $0.execute(sql: "PRAGMA user_version = 2") }
+            try queue.close()
+        default:
+            try SpoolFile.create(path: directory + "/other.db")
+            unsafe symlink(directory + "/other.db", path)
+        }
+        let before = try Data(contentsOf: URL(filePath: path))
+        let error = #expect(throws: StorageError.self) { try SpoolFile.create(path: path) }
+        let expected: [String: StorageError.Kind] = [
+            "text": .corrupt, "database": .corrupt, "newer": .otherSchema, "link": .unopenable,
+        ]
+        #expect(error?.kind == expected[kind])
+        #expect(error?.place == "queue.db")
+        #expect(try Data(contentsOf: URL(filePath: path)) == before)
+    }
+
+    @Test("the schema may be written with other spaces, letter case and comments, not otherwise")
+    func normalization() throws {
+        let variants = SpoolSchema.requests.replacing("\n  ", with: " /* x */ ")
+            .replacing("-- output only, written by expunged, never read back:", with: "")
+            .replacing("TEXT NOT NULL", with: "text not  null")
+        #expect(SpoolSchema.normalized(variants) == SpoolSchema.normalized(SpoolSchema.requests))
+        let other = SpoolSchema.requests.replacing("'submitted'", with: "'Submitted'")
+        #expect(SpoolSchema.normalized(other) != SpoolSchema.normalized(SpoolSchema.requests))
+        #expect(SpoolSchema.normalized("a /* never ends") == "a")
+    }
+
+    @Test("the guide shows the schema that is made")
+    func guide() throws {
+        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
+        let guide = SpoolSchema.normalized(
+            try String(contentsOf: root.appending(path: "docs/guides/spool-reference.md"), encoding: .utf8)
+        )
+        for text in [SpoolSchema.meta, SpoolSchema.requests, SpoolSchema.credentials] {
+            #expect(guide.contains(SpoolSchema.normalized(text)))
+        }
+    }
+}
