@@ -97,11 +97,9 @@ import Testing
 
     @Test("the guide shows the schema that is made")
     func guide() throws {
-        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent()
-        let guide = SpoolSchema.normalized(
-            try String(contentsOf: root.appending(path: "docs/guides/spool-reference.md"), encoding: .utf8)
-        )
+        let root = #filePath.split(separator: "/").dropLast(4).map { "/\($0)" }.joined()
+        let page = URL(filePath: root + "/docs/guides/spool-reference.md")
+        let guide = SpoolSchema.normalized(try String(contentsOf: page, encoding: .utf8))
         for text in [SpoolSchema.meta, SpoolSchema.requests, SpoolSchema.credentials] {
             #expect(guide.contains(SpoolSchema.normalized(text)))
         }
