@@ -27,10 +27,10 @@ extension Target.Dependency {
     )
     static let asyncHTTPClient = Self.product(name: "AsyncHTTPClient", package: "async-http-client")
     static let crypto = Self.product(name: "Crypto", package: "swift-crypto")
+    static let cryptoExtras = Self.product(name: "CryptoExtras", package: "swift-crypto")
     static let deque = Self.product(name: "DequeModule", package: "swift-collections")
     static let grdb = Self.product(name: "GRDB", package: "GRDB.swift")
     static let grdbSQLite = Self.product(name: "GRDBSQLite", package: "GRDB.swift")
-    static let jwtKit = Self.product(name: "JWTKit", package: "jwt-kit")
     static let logging = Self.product(name: "Logging", package: "swift-log")
     static let nioCore = Self.product(name: "NIOCore", package: "swift-nio")
     static let nioPosix = Self.product(name: "NIOPosix", package: "swift-nio")
@@ -102,7 +102,7 @@ let libraries: [Target] = [
     library(
         "Providers",
         [
-            "HTTP", "Programs", "Engine", "Lifecycle", .crypto, .jwtKit, .nioCore, .nioHTTP1,
+            "HTTP", "Programs", "Engine", "Lifecycle", .crypto, .cryptoExtras, .nioCore, .nioHTTP1,
             .logging,
         ]
     ),
@@ -233,7 +233,6 @@ let package = Package(
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
         .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.2"),
-        .package(url: "https://github.com/vapor/jwt-kit", from: "5.7.1"),
     ],
     targets: libraries + programs + shims + chosenSuites
 )

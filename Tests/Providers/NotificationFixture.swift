@@ -11,7 +11,7 @@ enum NotificationFixture {
 
     /// The key set that ``IDTokenGenerator`` signs with.
     static let keys = PublishedKeys(
-        SigningKeyCache(now: { now }) { await SigningKeySet(Array(IDTokenGenerator.jwks.utf8)) }
+        SigningKeyCache(now: { now }) { SigningKeySet(Array(IDTokenGenerator.jwks.utf8)) }
     )
 
     /// Keys that cannot be read.

@@ -33,7 +33,7 @@ enum ImportTable {
             "HTTP", "Engine", "Lifecycle", "CLinux", "Subprocess", "SystemPackage",
         ],
         "Providers": [
-            "HTTP", "Programs", "Engine", "Lifecycle", "Crypto", "JWTKit", "NIOCore", "NIOHTTP1",
+            "HTTP", "Programs", "Engine", "Lifecycle", "Crypto", "CryptoExtras", "NIOCore", "NIOHTTP1",
             "Logging",
         ],
         "Stores": [

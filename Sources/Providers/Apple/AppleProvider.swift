@@ -68,7 +68,7 @@ package final class AppleProvider: ConnectedProvider {
             guard case .reply(let reply) = await http.send(RemoteRequest(keysEndpoint)),
                 reply.status == 200
             else { return nil }
-            return await SigningKeySet(reply.body)
+            return SigningKeySet(reply.body)
         }
     }
 
@@ -207,7 +207,7 @@ package final class AppleProvider: ConnectedProvider {
         case .lost: return .lost
         case .oversized: return .unusable
         case .reply(let reply):
-            guard reply.status == 200, await SigningKeySet(reply.body) != nil else {
+            guard reply.status == 200, SigningKeySet(reply.body) != nil else {
                 return .unusable
             }
         }

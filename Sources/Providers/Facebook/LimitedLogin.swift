@@ -54,7 +54,7 @@ struct LimitedLogin: Sendable {
                 set.status == 200
             else { return nil }
             published.issuer.withLock { $0 = issuer }
-            return await SigningKeySet(set.body)
+            return SigningKeySet(set.body)
         }
     }
 

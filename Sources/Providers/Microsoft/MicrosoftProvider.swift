@@ -46,7 +46,7 @@ package final class MicrosoftProvider: ConnectedProvider {
         eventLoopGroup: any EventLoopGroup,
         now: @escaping @Sendable () -> WallTime,
         logger: Logger,
-        makeNonce: @escaping @Sendable () -> String = XProvider.randomNonce
+        makeNonce: @escaping @Sendable () -> String = RandomText.nonce
     ) throws(SetupError) {
         name = settings.http.name
         let provider = name.rawValue
@@ -106,7 +106,7 @@ package final class MicrosoftProvider: ConnectedProvider {
             guard case .reply(let reply) = await http.send(RemoteRequest(keySet)),
                 reply.status == 200
             else { return nil }
-            return await SigningKeySet(reply.body)
+            return SigningKeySet(reply.body)
         }
     }
 

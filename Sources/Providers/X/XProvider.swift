@@ -39,7 +39,7 @@ package final class XProvider: ConnectedProvider {
         eventLoopGroup: any EventLoopGroup,
         now: @escaping @Sendable () -> WallTime,
         logger: Logger,
-        makeNonce: @escaping @Sendable () -> String = XProvider.randomNonce
+        makeNonce: @escaping @Sendable () -> String = RandomText.nonce
     ) throws(SetupError) {
         name = settings.http.name
         traits = Self.traits(settings.authorization)
@@ -58,13 +58,6 @@ package final class XProvider: ConnectedProvider {
             eventLoopGroup: eventLoopGroup,
             logger: logger
         )
-    }
-
-    /// 128 random bits in hexadecimal.
-    package static let randomNonce: @Sendable () -> String = {
-        var generator = SystemRandomNumberGenerator()
-        let bytes = (0..<16).map { _ in UInt8.random(in: 0...255, using: &generator) }
-        return String(decoding: Hexadecimal.encode(bytes), as: UTF8.self)
     }
 
     /// Closes the connections; call it before the provider goes away.

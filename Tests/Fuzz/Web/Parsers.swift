@@ -44,7 +44,7 @@ private let keySetBody: [UInt8] = {
     let text = #"{"keys":[{\#(kind),"x":"\#(x)","y":"\#(y)"}]}"#
     return Array(text.utf8)
 }()
-private let keys = PublishedKeys(SigningKeyCache(now: { now }) { await SigningKeySet(keySetBody) })
+private let keys = PublishedKeys(SigningKeyCache(now: { now }) { SigningKeySet(keySetBody) })
 
 /// A token with these claims and a good signature.
 private func token(_ claims: [UInt8], type: String) -> [UInt8] {
@@ -102,7 +102,7 @@ private func judge(_ token: IDToken?) {
 }
 
 @Sendable private func keySet(_ bytes: [UInt8]) {
-    wait { _ = await SigningKeySet(bytes) }
+    _ = SigningKeySet(bytes)
 }
 
 /// Meta's callback: as it comes, and with a good signature.

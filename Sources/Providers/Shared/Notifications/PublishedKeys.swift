@@ -36,7 +36,7 @@ package struct PublishedKeys: Sendable {
             guard case .reply(let reply) = await http.send(RemoteRequest(endpoint)),
                 reply.status == 200
             else { return nil }
-            return await SigningKeySet(reply.body)
+            return SigningKeySet(reply.body)
         }
     }
 

@@ -1,6 +1,6 @@
 import Crypto
+import CryptoExtras
 import HTTP
-import JWTKit
 
 /// The public keys of a provider (RFC 7517 §5) that may sign id tokens: RSA for RS256, P-256 for
 /// ES256.
@@ -12,7 +12,7 @@ struct SigningKeySet: Sendable {
     static let algorithms: Set<String> = ["RS256", "ES256"]
 
     private enum Verifier: Sendable {
-        case rs256(any JWTAlgorithm)
+        case rs256(_RSA.Signing.PublicKey)
         case es256(P256.Signing.PublicKey)
     }
 
@@ -22,14 +22,14 @@ struct SigningKeySet: Sendable {
     ///
     /// Keys of other types and uses are skipped. The set as a whole is refused when it is not a key
     /// set, has more than ``countMax`` keys, none of use, or two with the same id.
-    init?(_ body: [UInt8]) async {
+    init?(_ body: [UInt8]) {
         guard let keys = JSONValue(body)?["keys"]?.array, keys.count <= Self.countMax else {
             return nil
         }
         var verifiers: [String: Verifier] = [:]
         for key in keys {
             guard let id = key["kid"]?.string, !id.isEmpty else { continue }
-            guard let verifier = await Self.verifier(key) else { continue }
+            guard let verifier = Self.verifier(key) else { continue }
             guard verifiers.updateValue(verifier, forKey: id) == nil else { return nil }
         }
         guard !verifiers.isEmpty else { return nil }
@@ -43,11 +43,11 @@ struct SigningKeySet: Sendable {
         guard let keyID = token.keyID, let verifier = verifiers[keyID] else { return false }
         switch (verifier, token.algorithm) {
         case (.rs256(let key), "RS256"):
-            do {
-                return try key.verify(token.signature, signs: token.signedPart)
-            } catch {
-                return false
-            }
+            return key.isValidSignature(
+                _RSA.Signing.RSASignature(rawRepresentation: token.signature),
+                for: token.signedPart,
+                padding: .insecurePKCS1v1_5
+            )
         case (.es256(let key), "ES256"):
             do {
                 // r and s, 32 bytes each (RFC 7518 §3.4).
@@ -60,30 +60,26 @@ struct SigningKeySet: Sendable {
         }
     }
 
-    private static func verifier(_ key: JSONValue) async -> Verifier? {
+    private static func verifier(_ key: JSONValue) -> Verifier? {
         guard key["use"] == nil || key["use"]?.string == "sig" else { return nil }
         let algorithm = key["alg"]
         switch key["kty"]?.string {
         case "RSA" where algorithm == nil || algorithm?.string == "RS256":
-            return await rsa(key).map { .rs256($0) }
+            return rsa(key).map { .rs256($0) }
         case "EC" where algorithm == nil || algorithm?.string == "ES256":
             return p256(key).map { .es256($0) }
         default: return nil
         }
     }
 
-    /// Builds the check for one key: 2048 to 8192 bits (RFC 7518 §3.3 asks for 2048 or more).
-    ///
-    /// One collection per key, because a collection falls back to another key for an unknown id.
-    private static func rsa(_ key: JSONValue) async -> (any JWTAlgorithm)? {
-        guard let modulus = key["n"]?.string, let exponent = key["e"]?.string,
-            let bytes = Base64URL.decode(Array(modulus.utf8)), (256...1024).contains(bytes.count),
-            Base64URL.decode(Array(exponent.utf8)) != nil
+    /// A modulus of 2048 to 8192 bits (RFC 7518 §3.3 asks for 2048 or more) and an exponent.
+    private static func rsa(_ key: JSONValue) -> _RSA.Signing.PublicKey? {
+        guard let modulus = key["n"]?.string.flatMap({ Base64URL.decode(Array($0.utf8)) }),
+            let exponent = key["e"]?.string.flatMap({ Base64URL.decode(Array($0.utf8)) }),
+            (256...1024).contains(modulus.count)
         else { return nil }
         do {
-            let publicKey = try Insecure.RSA.PublicKey(modulus: modulus, exponent: exponent)
-            let collection = await JWTKeyCollection().add(rsa: publicKey, digestAlgorithm: .sha256)
-            return try await collection.getKey()
+            return try _RSA.Signing.PublicKey(n: modulus, e: exponent)
         } catch {
             return nil
         }

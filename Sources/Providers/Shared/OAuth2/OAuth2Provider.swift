@@ -79,7 +79,7 @@ package final class OAuth2Provider: ConnectedProvider {
                 case .reply(let reply) = await http.send(RemoteRequest(endpoint)),
                 reply.status == 200
             else { return nil }
-            return await SigningKeySet(reply.body)
+            return SigningKeySet(reply.body)
         }
     }
 
