@@ -1,5 +1,5 @@
 /// The body of `approve`: which plan.
-package struct ApproveInput: WireObject, Hashable {
+package struct ApproveInput: WireInput, Hashable {
     /// The `hash` of the plan that was read.
     package var plan: String
 

@@ -1,6 +1,6 @@
 import Lifecycle
 
-extension CredentialInput: WireObject {
+extension CredentialInput: WireInput {
     package static let fields: [WireField] = [
         .required("kind", .choice(CredentialKind.allCases.map(\.rawValue)), "What it is."),
         .required("secret", .secret, "The credential, 1 to 8192 bytes."),

@@ -1,5 +1,5 @@
 /// The body of a route that takes nothing: no body, or an object without members.
-package struct EmptyInput: WireObject {
+package struct EmptyInput: WireInput {
     package static let fields: [WireField] = []
 
     /// Reads a body.

@@ -1,7 +1,7 @@
 package import Lifecycle
 
 /// The body of a hold on a target: which one, which rows, and why.
-package struct HoldInput: WireObject, Hashable {
+package struct HoldInput: WireInput, Hashable {
     package var target: TargetName
     /// `nil` for all of the target.
     package var rows: RowFilter?

@@ -1,7 +1,7 @@
 package import Lifecycle
 
 /// The body of a dry run: whose deletion is planned.
-package struct PlanInput: WireObject, Hashable {
+package struct PlanInput: WireInput, Hashable {
     package var user: UserID
 
     package init(user: UserID) { self.user = user }

@@ -1,7 +1,7 @@
 package import Lifecycle
 
 /// The body of `hold` and `abandon`: why.
-package struct ReasonInput: WireObject, Hashable {
+package struct ReasonInput: WireInput, Hashable {
     /// 1 to 200 bytes; no personal data, since the ledger keeps it.
     package var reason: String?
     /// `abandon` only: give up on this provider alone.

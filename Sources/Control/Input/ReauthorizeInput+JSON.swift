@@ -1,6 +1,6 @@
 import Lifecycle
 
-extension ReauthorizeInput: WireObject {
+extension ReauthorizeInput: WireInput {
     package static let fields: [WireField] = [
         .required("provider", .text, "Where the user signed in."),
         .optional("client_id", .text, "Required when the provider has several."),

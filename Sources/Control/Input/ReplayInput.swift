@@ -1,7 +1,7 @@
 package import Lifecycle
 
 /// The body of a replay: which erasures to repeat, and where.
-package struct ReplayInput: WireObject, Hashable {
+package struct ReplayInput: WireInput, Hashable {
     /// Erasures from then on are repeated: the time of the backup that was restored, or earlier.
     package var since: WallTime
     /// One target alone; all without it.

@@ -1,6 +1,6 @@
 package import Lifecycle
 
-extension Submission: WireObject {
+extension Submission: WireInput {
     package static let fields: [WireField] = [
         .required("kind", .choice(RequestKind.allCases.map(\.rawValue)), "What is asked for."),
         .required("user_id", .text, "1 to 255 bytes, without control characters."),

@@ -33,6 +33,12 @@ package struct Route: Sendable {
     package let successStatus: Int
     /// The problems of its own; every route may also answer the ones of ``commonProblems``.
     package let problems: [ControlProblem.Code]
+    /// Reads the input and asks the backend; throws before it asks when the input is malformed.
+    package let handle: Handler
+
+    /// Answers one call.
+    package typealias Handler =
+        @Sendable (RouteCall) async throws(ControlProblem) -> RouteReply
 
     /// Whether `Idempotency-Key` means something here.
     package var takesIdempotencyKey: Bool { operation == .submitRequest }

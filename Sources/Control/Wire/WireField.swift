@@ -39,6 +39,14 @@ package protocol WireObject: Sendable {
     static var schemaName: String { get }
 }
 
+/// A JSON object of the API that comes in as the body of a request.
+package protocol WireInput: WireObject {
+    /// Reads a body.
+    ///
+    /// - Throws: ``ControlProblem`` that names the first field at fault.
+    init(body: [UInt8]) throws(ControlProblem)
+}
+
 extension WireObject {
     /// The type's own name without the prefix `Wire`.
     package static var schemaName: String {

@@ -1,0 +1,91 @@
+/// Rows of the route table; what a handler takes and gives is what the row documents.
+extension Route {
+    /// A row that takes no body and answers with one object.
+    static func get<Answer: WireObject & Encodable>(
+        _ operation: Operation,
+        _ pattern: String,
+        _ role: ControlRole,
+        _ summary: String,
+        problems: [ControlProblem.Code] = [],
+        _ handle: @escaping @Sendable (RouteCall) async throws(ControlProblem) -> Answer
+    ) -> Route {
+        bare(operation, .get, pattern, role, summary, .object(Answer.self), problems: problems) {
+            call throws(ControlProblem) in try .object(try await handle(call))
+        }
+    }
+
+    /// A row that takes no body and answers with events.
+    static func watch(
+        _ operation: Operation,
+        _ pattern: String,
+        _ summary: String,
+        problems: [ControlProblem.Code] = [],
+        _ handle:
+            @escaping @Sendable (RouteCall) async throws(ControlProblem) -> AsyncStream<
+                WireEvent
+            >
+    ) -> Route {
+        let answer = Answer.events(WireEvent.self)
+        return bare(operation, .get, pattern, .operator, summary, answer, problems: problems) {
+            call throws(ControlProblem) in .events(try await handle(call))
+        }
+    }
+
+    /// A row that takes one object and answers with one object.
+    static func post<Input: WireInput, Answer: WireObject & Encodable>(
+        _ operation: Operation,
+        _ pattern: String,
+        _ role: ControlRole,
+        _ summary: String,
+        _: Input.Type,
+        method: Method = .post,
+        status: Int = 200,
+        problems: [ControlProblem.Code] = [],
+        location: (@Sendable (Answer) -> String)? = nil,
+        _ handle: @escaping @Sendable (RouteCall, Input) async throws(ControlProblem) -> Answer
+    ) -> Route {
+        Route(
+            operation: operation,
+            method: method,
+            pattern: pattern,
+            role: role,
+            summary: summary,
+            input: Input.self,
+            answer: .object(Answer.self),
+            successStatus: status,
+            problems: problems
+        ) { call throws(ControlProblem) in
+            // The request or user that the path names is judged before the body.
+            if pattern.contains("{id}") { _ = try call.requestID }
+            if pattern.contains("{user_id}") { _ = try call.user }
+            let answer = try await handle(call, Input(body: call.body))
+            return try .object(answer, location: location?(answer))
+        }
+    }
+
+    /// A row without an object to read, whose handler makes the whole reply.
+    static func bare(
+        _ operation: Operation,
+        _ method: Method,
+        _ pattern: String,
+        _ role: ControlRole,
+        _ summary: String,
+        _ answer: Answer,
+        status: Int = 200,
+        problems: [ControlProblem.Code] = [],
+        _ handle: @escaping Handler
+    ) -> Route {
+        Route(
+            operation: operation,
+            method: method,
+            pattern: pattern,
+            role: role,
+            summary: summary,
+            input: nil,
+            answer: answer,
+            successStatus: status,
+            problems: problems,
+            handle: handle
+        )
+    }
+}

@@ -1,0 +1,61 @@
+import Lifecycle
+
+/// One request that passed every check of the connection, and the backend that answers it.
+package struct RouteCall: Sendable {
+    let backend: any ControlBackend
+    let caller: Caller
+    /// The decoded parameters of the path, in its order.
+    let values: [String]
+    let query: Substring
+    let idempotencyKey: String?
+    /// Header fields; empty unless the route takes a raw body.
+    let fields: [String: String]
+    let body: [UInt8]
+
+    package init(
+        backend: any ControlBackend,
+        caller: Caller,
+        values: [String],
+        query: Substring,
+        idempotencyKey: String?,
+        fields: [String: String],
+        body: [UInt8]
+    ) {
+        self.backend = backend
+        self.caller = caller
+        self.values = values
+        self.query = query
+        self.idempotencyKey = idempotencyKey
+        self.fields = fields
+        self.body = body
+    }
+
+    /// The request that the path names.
+    var requestID: RequestID {
+        get throws(ControlProblem) {
+            guard let id = RequestID(values[0]) else { throw ControlProblem(.requestNotFound) }
+            return id
+        }
+    }
+
+    /// The user that the path names.
+    var user: UserID {
+        get throws(ControlProblem) {
+            guard let user = UserID(values[0]) else { throw ControlProblem(.malformedUserID) }
+            return user
+        }
+    }
+
+    /// The configured name at one place of the path.
+    ///
+    /// - Throws: `unknown` when it cannot be a name.
+    func name(
+        at index: Int = 0,
+        else unknown: ControlProblem.Code
+    ) throws(ControlProblem) -> String {
+        guard let name = PathText.componentName(values[index]) else {
+            throw ControlProblem(unknown)
+        }
+        return name
+    }
+}

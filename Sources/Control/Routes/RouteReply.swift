@@ -1,0 +1,37 @@
+import FoundationEssentials
+
+/// What a handler answers with.
+package enum RouteReply: Sendable {
+    /// One JSON object, and the path of what it created.
+    case json([UInt8], location: String? = nil)
+    /// OpenMetrics text.
+    case metrics([UInt8])
+    case events(AsyncStream<WireEvent>)
+    case nothing
+
+    /// One object as JSON with sorted names.
+    static func object(
+        _ object: some Encodable,
+        location: String? = nil
+    ) throws(ControlProblem) -> RouteReply {
+        var writer = JSONWriter()
+        switch object {
+        // Every submission and every list answers with these: by hand, not by `JSONEncoder`.
+        case let request as WireRequest: request.write(to: &writer)
+        case let page as WireList<WireRequest>:
+            writer.object { writer in
+                writer.name("items")
+                writer.array(page.items) { writer, request in request.write(to: &writer) }
+                writer.member("next_cursor", page.nextCursor)
+            }
+        default: return .json(try encode(object), location: location)
+        }
+        return .json(writer.bytes, location: location)
+    }
+
+    private static func encode(_ object: some Encodable) throws(ControlProblem) -> [UInt8] {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        do { return Array(try encoder.encode(object)) } catch { throw ControlProblem(.internal) }
+    }
+}

@@ -1,0 +1,151 @@
+import Lifecycle
+
+/// Providers and targets, what providers report, holds on targets, and replays into them.
+extension RouteTable {
+    static let holds: [Route] = [
+        .get(.listHolds, "/v1/holds", .operator, "The holds on targets, the oldest first.") {
+            call throws(ControlProblem) in try await call.backend.holds(caller: call.caller)
+        },
+        .post(
+            .holdTarget,
+            "/v1/holds/{name}",
+            .operator,
+            "Let nothing be purged from a target, or not these rows, until it is released.",
+            HoldInput.self,
+            method: .put,
+            problems: [.filterRefused, .missingField, .unknownTarget, .wrongState]
+        ) { call, input throws(ControlProblem) in
+            guard let name = PathText.componentName(call.values[0]) else {
+                throw ControlProblem(
+                    .malformedField,
+                    "a name has 1 to 64 letters, digits, '.', '_' and '-'"
+                )
+            }
+            return try await call.backend.placeHold(name, input, caller: call.caller)
+        },
+        .post(
+            .liftHold,
+            "/v1/holds/{name}/release",
+            .operator,
+            "Lift a hold; what waited for it goes on.",
+            EmptyInput.self,
+            problems: [.holdNotFound]
+        ) { call, _ throws(ControlProblem) in
+            try await call.backend.liftHold(call.name(else: .holdNotFound), caller: call.caller)
+        },
+    ]
+
+    static let notifications: [Route] = [
+        .bare(
+            .takeNotification,
+            .post,
+            "/v1/notifications/{provider}",
+            .submit,
+            "Hand on what a provider sent to the web server; answered when it is durable.",
+            .object(WireNotification.self),
+            problems: [.bodyTooLarge, .notificationsOff, .unknownProvider]
+        ) { call throws(ControlProblem) in
+            let input = NotificationInput(body: call.body, fields: call.fields)
+            let provider = ProviderName(try call.name(else: .unknownProvider))
+            return try .object(
+                try await call.backend.takeNotification(
+                    input,
+                    provider: provider,
+                    caller: call.caller
+                )
+            )
+        },
+        .get(
+            .notificationStatus,
+            "/v1/notifications/{provider}/status/{code}",
+            .submit,
+            "Where the erasure behind a confirmation code stands, for the status page.",
+            problems: [.notificationNotFound, .unknownProvider]
+        ) { call throws(ControlProblem) in
+            let provider = ProviderName(try call.name(else: .unknownProvider))
+            return try await call.backend.notificationStatus(
+                call.values[1],
+                provider: provider,
+                caller: call.caller
+            )
+        },
+    ]
+
+    static let providers: [Route] =
+        [
+            .get(.listProviders, "/v1/providers", .operator, "Health of every provider.") {
+                call throws(ControlProblem) in
+                try await call.backend.providers(caller: call.caller)
+            }
+        ]
+        + actions(
+            "provider",
+            [(.checkProvider, .check), (.pauseProvider, .pause), (.resumeProvider, .resume)],
+            .unknownProvider
+        ) { call, action, name throws(ControlProblem) in
+            let provider = ProviderName(name)
+            return try await call.backend.control(action, provider: provider, caller: call.caller)
+        }
+
+    static let targets: [Route] =
+        [
+            .get(.listTargets, "/v1/targets", .operator, "Health of every target.") {
+                call throws(ControlProblem) in
+                try await call.backend.targets(caller: call.caller)
+            }
+        ]
+        + actions(
+            "target",
+            [(.checkTarget, .check), (.pauseTarget, .pause), (.resumeTarget, .resume)],
+            .unknownTarget
+        ) { call, action, name throws(ControlProblem) in
+            let target = TargetName(name)
+            return try await call.backend.control(action, target: target, caller: call.caller)
+        }
+
+    private static func actions(
+        _ word: String,
+        _ rows: [(Operation, ComponentAction)],
+        _ unknown: ControlProblem.Code,
+        _ control:
+            @escaping @Sendable (RouteCall, ComponentAction, String)
+            async throws(ControlProblem) -> WireHealth
+    ) -> [Route] {
+        rows.map { operation, action in
+            let summary =
+                switch action {
+                case .check: "Ask one \(word) now whether it works."
+                case .pause: "Start no new work at one \(word)."
+                case .resume: "Start work at one \(word) again."
+                }
+            return .post(
+                operation,
+                "/v1/\(word)s/{name}/\(action.rawValue)",
+                .operator,
+                summary,
+                EmptyInput.self,
+                problems: [unknown]
+            ) { call, _ throws(ControlProblem) in
+                try await control(call, action, call.name(else: unknown))
+            }
+        }
+    }
+
+    static let replay: [Route] = [
+        .get(.showReplay, "/v1/replay", .operator, "The replay that runs, or ran last.") {
+            call throws(ControlProblem) in
+            try await call.backend.replay(caller: call.caller)
+        },
+        .post(
+            .startReplay,
+            "/v1/replay",
+            .operator,
+            "Erase again what a restored backup of a store brought back.",
+            ReplayInput.self,
+            status: 202,
+            problems: [.missingField, .unknownTarget, .wrongState]
+        ) { call, input throws(ControlProblem) in
+            try await call.backend.startReplay(input, caller: call.caller)
+        },
+    ]
+}
