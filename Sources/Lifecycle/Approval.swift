@@ -3,7 +3,7 @@
 /// It exists from the moment on that a request first needed an approval. The plan is made before
 /// the first revocation and once more right before the purge begins, and again before each target
 /// that had to wait since: only what is equal then runs.
-package struct Approval: Hashable, Sendable {
+package struct Approval: Hashable, Sendable, Retryable {
     /// An operator's word for one plan.
     package struct Given: Hashable, Sendable {
         /// ``PurgePlan/hash``.
@@ -33,10 +33,7 @@ package struct Approval: Hashable, Sendable {
     package var given: Given?
     /// The word of the first of two operators, where one is not enough; kept beside the second.
     package var first: Given?
-    package var failures = 0
-    package var retryAt: WallTime?
-    /// ``EffectFailure/code`` of the last try to make a plan.
-    package var lastFailure: String?
+    package var retry = Retry()
     /// The target that could not be asked then.
     package var failingTarget: TargetName?
     /// A plan is being made by this process.
@@ -139,10 +136,6 @@ package struct Approval: Hashable, Sendable {
         lastFailure = failure.code
         failingTarget = target
         guard failure != .misconfigured else { return }
-        failures += 1
-        var hint: Duration?
-        if case .throttled(let retryAfter) = failure { hint = retryAfter }
-        let delay = Backoff.delay(failures: failures, retryAfter: hint, random: &context.random)
-        retryAt = context.now + delay
+        retry.fail(after: failure.retryAfter, &context)
     }
 }

@@ -9,7 +9,7 @@
 ///
 /// The exchange is not idempotent (RFC 6749 §4.1.2 allows the server to revoke on reuse): the
 /// intent is durable before the call, and a code whose outcome is unknown is never sent again.
-package struct CodeExchange: Hashable, Sendable {
+package struct CodeExchange: Hashable, Sendable, Retryable {
     /// Where one exchange stands.
     ///
     /// Stored by `rawValue`.
@@ -51,7 +51,8 @@ package struct CodeExchange: Hashable, Sendable {
     /// When the application got the code, as it says, else when we got it.
     package internal(set) var createdAt: WallTime
     package private(set) var phase: Phase
-    package private(set) var failures: Int
+    /// Its times are the engine's: a code waits for seconds at most.
+    package var retry: Retry
 
     package init(
         credential: CredentialID,
@@ -66,7 +67,7 @@ package struct CodeExchange: Hashable, Sendable {
         self.provider = provider
         self.createdAt = createdAt
         self.phase = phase
-        self.failures = failures
+        retry = Retry(failures: failures)
     }
 
     /// Steps the machine.
@@ -74,7 +75,7 @@ package struct CodeExchange: Hashable, Sendable {
     /// - Parameters:
     ///   - event: What happened.
     ///   - now: Decides whether the code is too old to be sent.
-    ///   - random source: Source of the jitter.
+    ///   - random: Source of the jitter.
     /// - Returns: What to do once the new state is durable; nothing for an event that does not fit.
     package mutating func handle(
         _ event: Event,
@@ -106,12 +107,12 @@ package struct CodeExchange: Hashable, Sendable {
         switch failure {
         // What answered there has never seen the code.
         case .unreachable, .wrongEndpoint:
-            return retry(after: nil, random: &random)
+            return wait(nil, random: &random)
         case .throttled(let retryAfter):
-            return retry(after: retryAfter, random: &random)
+            return wait(retryAfter, random: &random)
         case .vaultSealed:
             // Looked at again until the code is too old: a restart may bring the key in time.
-            return retry(after: Limits.codeBackoffMax, random: &random)
+            return wait(Limits.codeBackoffMax, random: &random)
         case .misconfigured:
             phase = .pending
             return [.pauseProvider]
@@ -120,7 +121,7 @@ package struct CodeExchange: Hashable, Sendable {
         }
     }
 
-    private mutating func retry(after hint: Duration?, random: inout SeededGenerator) -> [Effect] {
+    private mutating func wait(_ hint: Duration?, random: inout SeededGenerator) -> [Effect] {
         phase = .pending
         failures += 1
         let delay = Backoff.delay(failures: failures, cap: Limits.codeBackoffMax, random: &random)

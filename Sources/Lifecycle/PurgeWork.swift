@@ -1,5 +1,5 @@
 /// The purge and verification of one target within one request.
-package struct PurgeWork: Hashable, Sendable {
+package struct PurgeWork: Hashable, Sendable, Retryable {
     /// Where it stands.
     package enum Step: String, Sendable, CaseIterable {
         case waiting, purged, verified
@@ -9,12 +9,10 @@ package struct PurgeWork: Hashable, Sendable {
     package var step: Step
     package var counts: PurgeCounts
     package var attempts: Int
-    package var failures: Int
-    package var retryAt: WallTime?
+    /// `lastFailure` may be `remaining_rows`, too.
+    package var retry = Retry()
     package var startedAt: WallTime?
     package var endedAt: WallTime?
-    /// ``EffectFailure/code``, or `remaining_rows`, of the last call that did not end the step.
-    package var lastFailure: String?
     /// ``Obstacle/text`` of that call.
     package var obstacle: String?
     /// What is dated up to then goes, although it is newer than the request: the end of a
@@ -46,7 +44,6 @@ package struct PurgeWork: Hashable, Sendable {
         step = .waiting
         counts = PurgeCounts()
         attempts = 0
-        failures = 0
     }
 }
 
@@ -141,15 +138,16 @@ extension PurgeWork {
         if isProgress { failures = 0 }
         guard isRepeated, !isProgress else {
             obstacle = nil
-            return retry(after: nil, &context) + [.announce(.remainingRows(target))]
+            retry.fail(&context)
+            return [.announce(.remainingRows(target))]
         }
         let places = workedPlaces.isEmpty ? nil : workedPlaces.joined(separator: "', '")
         let found = Obstacle(.remaining, at: places)
         // After a restart nothing is known of the places.
         let isNew = obstacle == nil || (places != nil && obstacle != found.text)
         if isNew { obstacle = found.text }
-        let update = isNew ? [RequestEffect.announce(.blocked(target, found))] : []
-        return retry(after: nil, &context) + update
+        retry.fail(&context)
+        return isNew ? [.announce(.blocked(target, found))] : []
     }
 
     private static let remainingCode = Obstacle.Kind.remaining.rawValue
@@ -161,31 +159,14 @@ extension PurgeWork {
         lastFailure = failure.code
         let before = obstacle
         obstacle = failure.obstacle?.text
-        switch failure {
-        case .misconfigured:
+        guard failure != .misconfigured else {
             attempts -= 1
             return [.pauseTarget(target)]
-        case .throttled(let retryAfter):
-            return retry(after: retryAfter, &context)
-        case .unreachable, .lost, .unusable, .rejected, .refused, .wrongEndpoint, .sealBroken,
-            .vaultSealed, .keys:
-            return retry(after: nil, &context)
-        case .blocked(let found):
-            // Each try meets it again: it is announced once.
-            let update =
-                found.text == before ? [] : [RequestEffect.announce(.blocked(target, found))]
-            return retry(after: nil, &context) + update
         }
-    }
-
-    private mutating func retry(
-        after hint: Duration?,
-        _ context: inout StepContext
-    ) -> [RequestEffect] {
-        failures += 1
-        let delay = Backoff.delay(failures: failures, retryAfter: hint, random: &context.random)
-        retryAt = context.now + delay
-        return []
+        retry.fail(after: failure.retryAfter, &context)
+        // Each try finds it again: it is announced once.
+        guard let found = failure.obstacle, found.text != before else { return [] }
+        return [.announce(.blocked(target, found))]
     }
 
     /// Takes back a call that was not made.

@@ -100,7 +100,7 @@ extension Request {
             outlook.notePark(.awaitingApproval, until: nil)
         } else if !asked.isDisjoint(with: environment.pausedTargets) {
             outlook.notePark(.targetPaused, until: nil)
-        } else if let retryAt = known.retryAt, retryAt > now {
+        } else if let retryAt = known.retry.wait(at: now) {
             outlook.noteWait(until: retryAt)
         } else {
             outlook.isBusy = true

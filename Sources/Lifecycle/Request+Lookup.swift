@@ -74,7 +74,7 @@ extension Request {
             || environment.pausedProviders.contains(work.directory)
         {
             outlook.notePark(.providerPaused, until: nil)
-        } else if let retryAt = work.retryAt, retryAt > now {
+        } else if let retryAt = work.retry.wait(at: now) {
             outlook.noteWait(until: retryAt)
         } else {
             lookup?.begin()

@@ -233,7 +233,7 @@ extension Request {
             outlook.isBusy = true
         } else if environment.pausedTargets.contains(target) {
             outlook.notePark(.targetPaused, until: nil)
-        } else if let retryAt = purges[index].retryAt, retryAt > now {
+        } else if let retryAt = purges[index].retry.wait(at: now) {
             outlook.noteWait(until: retryAt)
         } else {
             purges[index].begin(at: now)

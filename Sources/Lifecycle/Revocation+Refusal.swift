@@ -15,7 +15,10 @@ extension Revocation {
             at: context.now
         )
         credentials[index].refusals = counted
-        guard counted.count >= Limits.refusalsMax else { return retry(after: nil, &context) }
+        guard counted.count >= Limits.refusalsMax else {
+            retry.fail(&context)
+            return []
+        }
         if credentials[index].step == .stored, !mayRotate {
             credentials[index].step = .revoking
             credentials[index].hasRevokeIntent = true

@@ -87,8 +87,7 @@ extension Revocation {
     /// Forgets timers, so that the next try is now.
     mutating func retryNow() {
         isKeyMissing = false
-        retryAt = nil
-        failures = 0
+        (retryAt, failures) = (nil, 0)
         forgetRefusals()
     }
 

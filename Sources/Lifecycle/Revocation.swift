@@ -1,5 +1,5 @@
 /// The revocation of one identity within one request.
-package struct Revocation: Hashable, Sendable {
+package struct Revocation: Hashable, Sendable, Retryable {
     package let identity: IdentityID
     package let provider: ProviderName
     package let clientID: String
@@ -20,15 +20,11 @@ package struct Revocation: Hashable, Sendable {
     package var refusedCount: Int
     /// Calls made so far, all kinds; for people who look.
     package var attempts: Int
-    /// Consecutive failures; decides the backoff.
-    package var failures: Int
-    package var retryAt: WallTime?
+    package var retry = Retry()
     /// Since when no usable credential is left; starts the revocation deadline.
     package var waitingSince: WallTime?
     package var startedAt: WallTime?
     package var endedAt: WallTime?
-    /// ``EffectFailure/code`` of the last call that brought no answer.
-    package var lastFailure: String?
     /// A call is being made by this process.
     ///
     /// Not stored: after a restart nothing is in flight.
@@ -49,7 +45,6 @@ package struct Revocation: Hashable, Sendable {
         isCut = snapshot.isCut
         refusedCount = snapshot.refusedCount
         attempts = 0
-        failures = 0
     }
 }
 
@@ -115,7 +110,7 @@ extension Revocation {
         guard !environment.pausedProviders.contains(provider) else {
             return .parked(.providerPaused, until: nil)
         }
-        if let retryAt, retryAt > now { return .waiting(until: retryAt) }
+        if let retryAt = retry.wait(at: now) { return .waiting(until: retryAt) }
         return advanceCredential(now: now, traits: policy.traits)
     }
 
@@ -437,8 +432,7 @@ extension Revocation {
             credentials[index].endRefresh(nil)
             credentials[index].lastLiveAt = context.now
             credentials[index].lastRefreshAt = context.now
-            failures += 1
-            retryAt = context.now + Backoff.delay(failures: failures, random: &context.random)
+            retry.fail(&context)
         case .unknown:
             return record(.unusable, at: index, &context)
         case .failure(let failure):
@@ -469,22 +463,15 @@ extension Revocation {
             attempts -= 1
             isKeyMissing = true
             return [.announce(.vaultKeyMissing(provider))]
-        case .throttled(let retryAfter):
-            return retry(after: retryAfter, &context)
         case .refused(let refusal):
             return note(refusal, at: index, mayRotate: mayRotate, &context)
         case .rejected where credentials[index].step == .stored && !mayRotate:
             return note(Refusal(status: nil), at: index, mayRotate: false, &context)
-        case .unreachable, .lost, .unusable, .rejected, .wrongEndpoint, .keys, .blocked:
-            return retry(after: nil, &context)
+        case .throttled, .unreachable, .lost, .unusable, .rejected, .wrongEndpoint, .keys,
+            .blocked:
+            retry.fail(after: failure.retryAfter, &context)
+            return []
         }
-    }
-
-    mutating func retry(after hint: Duration?, _ context: inout StepContext) -> [RequestEffect] {
-        failures += 1
-        let delay = Backoff.delay(failures: failures, retryAfter: hint, random: &context.random)
-        retryAt = context.now + delay
-        return []
     }
 
     /// A token that outlives its revocation is a failure until it is refused: the pauses between

@@ -95,8 +95,12 @@ package struct KeepAlivePolicy: Hashable, Sendable {
 
     /// When a refresh that brought no answer is tried again, after so many failures in a row.
     package func retryTime(failures: Int, after now: WallTime, _ id: CredentialID) -> WallTime {
-        let doubled = Limits.renewalRetryMin * (1 << min(max(0, failures - 1), 10))
-        let pause = max(min(doubled, Limits.renewalRetryMax), refreshInterval)
+        let doubled = Backoff.doubled(
+            Limits.renewalRetryMin,
+            failures: failures,
+            cap: Limits.renewalRetryMax
+        )
+        let pause = max(doubled, refreshInterval)
         let spread = max(1, pause.milliseconds / 4)
         return now + pause + .milliseconds(scattered(id) % spread)
     }

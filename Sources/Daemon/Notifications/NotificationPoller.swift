@@ -66,12 +66,16 @@ struct NotificationPoller: Sendable {
             if try await drain(source, poller) {
                 failures = 0
             } else {
-                failures = min(failures + 1, 16)
+                failures += 1
                 if failures == 1 {
                     logger.note(.notificationPollFailed, ["provider": "\(source.provider)"])
                 }
             }
-            let pause = min(source.interval * (1 << failures), Self.pauseMax)
+            let pause = Backoff.doubled(
+                source.interval,
+                failures: failures + 1,
+                cap: Self.pauseMax
+            )
             try await clock.sleep(until: clock.now() + max(source.interval, pause))
         }
     }
