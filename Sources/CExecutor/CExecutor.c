@@ -14,22 +14,28 @@
 #include <time.h>
 #include <unistd.h>
 
-// Of the runtime's ABI, include/swift/Runtime/Concurrency.h.
+// Of the runtime's ABI, include/swift/Runtime/Concurrency.h. Weak: another runtime may lack a hook.
 #define SWIFT_CALL __attribute__((swiftcall))
+#define HOOK extern __attribute__((weak)) SWIFT_CALL
 typedef struct swift_job swift_job;
 typedef SWIFT_CALL void (*enqueue_original)(swift_job *job);
 typedef SWIFT_CALL void (*delay_original)(unsigned long long delay_ns, swift_job *job);
 typedef SWIFT_CALL void (*deadline_original)(
     long long seconds, long long nanoseconds, long long tolerance_seconds,
     long long tolerance_nanoseconds, int clock, swift_job *job);
-extern SWIFT_CALL void (*swift_task_enqueueGlobal_hook)(swift_job *job, enqueue_original original);
-extern SWIFT_CALL void (*swift_task_enqueueGlobalWithDelay_hook)(
+HOOK void (*swift_task_enqueueGlobal_hook)(swift_job *job, enqueue_original original);
+HOOK void (*swift_task_enqueueGlobalWithDelay_hook)(
     unsigned long long delay_ns, swift_job *job, delay_original original);
-extern SWIFT_CALL void (*swift_task_enqueueGlobalWithDeadline_hook)(
+HOOK void (*swift_task_enqueueGlobalWithDeadline_hook)(
     long long seconds, long long nanoseconds, long long tolerance_seconds,
     long long tolerance_nanoseconds, int clock, swift_job *job, deadline_original original);
 // The executor is a pair of words; zeros are the generic one.
 extern SWIFT_CALL void swift_job_run(swift_job *job, void *identity, uintptr_t implementation);
+// Of libdispatch, dispatch/time.h and dispatch/queue.h: for a pool that is not installed.
+extern uint64_t dispatch_time(uint64_t when, int64_t delta_ns);
+extern void *dispatch_get_global_queue(intptr_t priority, uintptr_t flags);
+extern void dispatch_after_f(
+    uint64_t when, void *queue, void *context, void (*body)(void *context));
 // A deadline nearer than this is never left to a thread that runs a job.
 static const int64_t near_ns = 1000000000;
 enum { CLOCK_CONTINUOUS = 1 };  // swift_clock_id: CLOCK_BOOTTIME; the other one is CLOCK_MONOTONIC
@@ -321,6 +327,11 @@ static int start_threads(int count) {
 }
 
 void cexecutor_call_after(int64_t delay_ns, void (*body)(void *context), void *context) {
+    if (pool.timer_fd < 0) {
+        void *queue = dispatch_get_global_queue(0, 0);
+        dispatch_after_f(dispatch_time(0, delay_ns), queue, context, body);
+        return;
+    }
     const unsigned long long delay = delay_ns > 0 ? (unsigned long long)delay_ns : 0;
     enqueue_at(deadline_after(delay), (struct task){.body = body, .context = context});
 }
@@ -332,6 +343,10 @@ void __wrap__dispatch_workq_worker_unregister(void *queue);
 void __wrap__dispatch_workq_worker_unregister(void *queue) { (void)queue; }
 
 int cexecutor_install(int thread_count) {
+    if (&swift_task_enqueueGlobal_hook == NULL || &swift_task_enqueueGlobalWithDelay_hook == NULL
+        || &swift_task_enqueueGlobalWithDeadline_hook == NULL) {
+        return -ENOSYS;
+    }
     pool.timer_fd = timerfd_create(CLOCK_BOOTTIME, TFD_NONBLOCK | TFD_CLOEXEC);
     pool.event_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     int failure = pool.timer_fd < 0 || pool.event_fd < 0 ? -errno : start_threads(thread_count);

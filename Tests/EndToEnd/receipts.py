@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 
-from afterlife import VERIFIER, receipt_verifies
+from rechecks import VERIFIER, receipt_verifies
 from checks import comes_true
 from stage import ROWS_EACH, Stage
 

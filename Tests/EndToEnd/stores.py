@@ -10,7 +10,7 @@ import os
 import threading
 import time
 
-from afterlife import disclaimed, module, says
+from rechecks import disclaimed, module, says
 from checks import comes_true
 from sandbox import Sandbox
 from stage import BINARIES, GONE, Stage

@@ -18,11 +18,13 @@ extern "C" {
 // before the first task that is not the main one. Priorities are not looked at: jobs run in the
 // order in which they came.
 //
-// Answers 0, or a negative errno with everything as it was before.
+// Returns 0, or a negative errno with everything as it was before; -ENOSYS when the runtime that the
+// program is linked with lacks a hook.
 int cexecutor_install(int thread_count);
 
-// Calls `body` on one of the threads, once, not before the delay is over (CLOCK_BOOTTIME). Needs
-// cexecutor_install(). Task.sleep wakes three threads of libdispatch for the same.
+// Calls `body` on one of the threads, once, not before the delay is over (CLOCK_BOOTTIME).
+// Task.sleep wakes three threads of libdispatch for the same. Without cexecutor_install()
+// libdispatch calls it, by CLOCK_MONOTONIC.
 void cexecutor_call_after(int64_t delay_ns, void (*body)(void *context), void *context);
 
 #ifdef __cplusplus

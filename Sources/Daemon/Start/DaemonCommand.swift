@@ -1,4 +1,3 @@
-import CExecutor
 import CLinux
 import Glibc
 import Lifecycle
@@ -63,7 +62,7 @@ package enum DaemonCommand {
         _ options: DaemonOptions,
         _ environment: [String: String]
     ) async throws {
-        try setUpProcess()
+        try setUpProcess(environment)
         let activation = try SocketActivation.take()
         _ = clinux_forbid_core_dumps()
         let configuration = try ConfigurationLoader.load(path: options.configurationPath)
@@ -87,22 +86,11 @@ package enum DaemonCommand {
     }
 
     /// What must happen before the first task and the first use of SQLite.
-    private static func setUpProcess() throws {
+    private static func setUpProcess(_ environment: [String: String]) throws {
         clinux_bound_heaps()
         StateDatabase.configureProcess()
-        let processorCount = sysconf(Int32(_SC_NPROCESSORS_ONLN))
-        let answer = cexecutor_install(
-            Int32(min(max(processorCount, workerCountMin), workerCountMax))
-        )
-        guard answer == 0 else {
-            throw DaemonError(.state, ["cannot start threads (no_resources): errno \(-answer)"])
-        }
+        try TaskThreads.install(environment: environment)
     }
-
-    /// One more than a thread that is busy for long.
-    private static let workerCountMin = 2
-    /// Calls wait in event loops and databases in queues; tasks alone never need more.
-    private static let workerCountMax = 8
 
     private static func say(_ text: String) { write(text + "\n", to: STDOUT_FILENO) }
 
