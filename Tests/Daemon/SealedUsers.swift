@@ -47,6 +47,7 @@ struct SealedUsers: Sendable {
                 NewCredential(
                     userHash: hash,
                     userKey: key,
+                    userID: SealedUserID(rowNonce: [1], sealed: [2, 3]),
                     provider: context.provider,
                     clientID: "com.example.app",
                     kind: .refreshToken,

@@ -18,7 +18,7 @@ SETTINGS = '[requests]\nrechecks = ["3s", "9s"]\nsample_interval = "5s"\n'
 VERIFIER = os.path.join(ROOT, "docs/verify-ledger.py")
 
 
-def afterlife(checks, seed):
+def rechecks(checks, seed):
     stage = Stage(checks, seed)
     with open(stage.path("expunged.toml")) as file:
         text = file.read()
@@ -202,7 +202,7 @@ def case_of(stage, request):
     """What state.db has of the case: its key and what that sealed."""
     state = sqlite3.connect(f"file:{stage.path('state/state.db')}?mode=ro", uri=True, timeout=10)
     try:
-        return state.execute("SELECT case_key, sealed_user FROM cases WHERE request_id = ?",
+        return state.execute("SELECT recheck_key, sealed_user FROM rechecks WHERE request_id = ?",
                              (bytes.fromhex(request.replace("-", "")),)).fetchone()
     finally:
         state.close()

@@ -83,6 +83,7 @@ final class StateFixture: Sendable {
         var new = NewCredential(
             userHash: hash(user),
             userKey: WrappedKey(bytes: hash("key of \(user)"), keyID: "k1"),
+            userID: SealedUserID(rowNonce: [1], sealed: [2, 3]),
             provider: ProviderName(provider),
             clientID: "com.example.app",
             kind: kind,

@@ -258,9 +258,9 @@ extension NotificationService {
         }
     }
 
-    /// `nil` when it was never stored, or does not open, or is not the one that it should be.
+    /// `nil` when it does not open, or is not the one that it should be.
     private func userID(of noticed: NotifiedUser) -> UserID? {
-        guard let sealed = noticed.userID else { return nil }
+        let sealed = noticed.userID
         do throws(VaultError) {
             let context = SealedUserID.context(
                 rowNonce: sealed.rowNonce,

@@ -167,9 +167,18 @@ struct CredentialService: Sendable {
                 userHash: offer.userHash
             )
         }
+        let idNonce = generator.rowNonce()
         var credential = NewCredential(
             userHash: offer.userHash,
             userKey: key,
+            userID: SealedUserID(
+                rowNonce: idNonce,
+                sealed: try vault.seal(
+                    Secret(offer.user.exposeText()),
+                    under: key,
+                    context: SealedUserID.context(rowNonce: idNonce, userHash: offer.userHash)
+                )
+            ),
             provider: offer.provider,
             clientID: clientID,
             kind: offer.kind,
@@ -181,15 +190,6 @@ struct CredentialService: Sendable {
             ),
             fingerprint: hasher.hash(offer.secret.exposeText(), domain: .credential),
             createdAt: offer.createdAt
-        )
-        let idNonce = generator.rowNonce()
-        credential.userID = SealedUserID(
-            rowNonce: idNonce,
-            sealed: try vault.seal(
-                Secret(offer.user.exposeText()),
-                under: key,
-                context: SealedUserID.context(rowNonce: idNonce, userHash: offer.userHash)
-            )
         )
         if let verifier = offer.codeVerifier {
             credential.sealedCodeVerifier = try vault.seal(

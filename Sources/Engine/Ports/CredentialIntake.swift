@@ -9,7 +9,7 @@ package struct NewCredential: Sendable {
     /// destroyed in the meantime would come back.
     package var isUserKeyStored = false
     /// The user id itself, sealed: what a provider tells later names only its own subject.
-    package var userID: SealedUserID?
+    package let userID: SealedUserID
     package let provider: ProviderName
     package let clientID: String
     /// What is known about the provider's subject, if anything.
@@ -33,6 +33,7 @@ package struct NewCredential: Sendable {
     package init(
         userHash: [UInt8],
         userKey: WrappedKey,
+        userID: SealedUserID,
         provider: ProviderName,
         clientID: String,
         kind: CredentialKind,
@@ -43,6 +44,7 @@ package struct NewCredential: Sendable {
     ) {
         self.userHash = userHash
         self.userKey = userKey
+        self.userID = userID
         self.provider = provider
         self.clientID = clientID
         self.kind = kind
@@ -121,26 +123,4 @@ package enum CredentialOutcome: Hashable, Sendable {
     case importedBefore
     /// Its sign-in was used before; nothing was stored.
     case signInUsed
-}
-
-/// Where sealed credentials become durable.
-package protocol CredentialIntake: Sendable {
-    /// The user's data key; `nil` when there is none yet.
-    ///
-    /// - Throws: When the store cannot be read.
-    func userKey(_ userHash: [UInt8]) async throws -> WrappedKey?
-
-    /// Stores credentials in order, all in one commit.
-    ///
-    /// - Parameters:
-    ///   - credentials: Sealed and checked by their form.
-    ///   - now: The time of the change.
-    ///   - newID: Makes the id of a new identity.
-    /// - Returns: One outcome per credential, in order.
-    /// - Throws: When nothing was stored and nothing may be acknowledged.
-    func storeCredentials(
-        _ credentials: [NewCredential],
-        now: WallTime,
-        newID: @escaping @Sendable () -> IdentityID
-    ) async throws -> [CredentialOutcome]
 }

@@ -153,38 +153,3 @@ package struct RefusedRow: Hashable, Sendable {
         self.reason = reason
     }
 }
-
-/// Where submissions become durable requests.
-package protocol RequestIntake: Sendable {
-    /// Takes submissions in order, all in one commit; those before may be joined by those after.
-    ///
-    /// - Parameters:
-    ///   - submissions: At most a few hundred; a failing one never spoils its neighbours.
-    ///   - policy: As configured now.
-    ///   - now: The time of acceptance, asked for inside the commit: what the store takes over of a
-    ///     jump of the clock comes before or after the time and the commit alike. `nil` to take
-    ///     nothing.
-    ///   - newID: Makes the id of a new request.
-    /// - Returns: One outcome per submission, in order; `nil` when nothing was to be taken.
-    /// - Throws: When nothing was taken and nothing may be acknowledged.
-    func accept(
-        _ submissions: [Submission],
-        policy: IntakePolicy,
-        now: @escaping @Sendable () -> WallTime?,
-        newID: @escaping @Sendable () -> RequestID
-    ) async throws -> [SubmissionOutcome]?
-}
-
-extension RequestIntake {
-    /// Takes submissions at a time that is known.
-    ///
-    /// - Throws: When nothing was taken and nothing may be acknowledged.
-    package func accept(
-        _ submissions: [Submission],
-        policy: IntakePolicy,
-        now: WallTime,
-        newID: @escaping @Sendable () -> RequestID
-    ) async throws -> [SubmissionOutcome] {
-        try await accept(submissions, policy: policy, now: { now }, newID: newID) ?? []
-    }
-}

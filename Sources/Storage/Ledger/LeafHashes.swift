@@ -3,6 +3,10 @@ import Ledger
 
 /// Hashes of subtrees within one snapshot: stored ones, and small ones from their leaves.
 final class LeafHashes {
+    /// Roots of complete subtrees are stored from this level up, so that a proof reads some hundred
+    /// leaves and not all.
+    static let storedLevel = 8
+
     private let database: Database
     private var blocks: [Int: [[UInt8]]] = [:]
 
@@ -12,7 +16,7 @@ final class LeafHashes {
     ///
     /// - Throws: `DatabaseError`, or ``StorageError`` of kind `malformed` for what is not there.
     func subtree(_ level: Int, _ position: Int) throws -> [UInt8] {
-        guard level < LedgerSchema.leafLevel else {
+        guard level < Self.storedLevel else {
             let stored = try database.first(
                 "SELECT hash FROM ledger_nodes WHERE level = ? AND position = ?",
                 .int(level),
@@ -26,8 +30,8 @@ final class LeafHashes {
             )
         }
         let low = position << level
-        let block = try block(low >> LedgerSchema.leafLevel)
-        let start = low & (1 << LedgerSchema.leafLevel - 1)
+        let block = try block(low >> Self.storedLevel)
+        let start = low & (1 << Self.storedLevel - 1)
         guard start + 1 << level <= block.count else { throw SQLRow.malformed("ledger") }
         var frontier = MerkleFrontier()
         for hash in block[start..<start + 1 << level] { _ = frontier.append(hash) }
@@ -36,8 +40,8 @@ final class LeafHashes {
 
     private func block(_ number: Int) throws -> [[UInt8]] {
         if let known = blocks[number] { return known }
-        let low = number << LedgerSchema.leafLevel
-        let high = low + 1 << LedgerSchema.leafLevel
+        let low = number << Self.storedLevel
+        let high = low + 1 << Self.storedLevel
         var hashes: [[UInt8]] = []
         try StateDatabase.eachLedgerRow(from: low, database) { row in
             for (offset, leaf) in row.leaves.enumerated() where (low..<high) ~= row.first + offset {

@@ -69,28 +69,28 @@ extension StateDatabase {
             let blocks =
                 try database.first(
                     "SELECT ifnull(max(position) + 1, 0) FROM ledger_nodes WHERE level = ?",
-                    .int(LedgerSchema.leafLevel)
+                    .int(LeafHashes.storedLevel)
                 ) { $0.int(0) } ?? 0
             var roots: [[UInt8]] = []
             var start = 0
             for bit in (0..<Int.bitWidth - 2).reversed() where blocks >> bit & 1 == 1 {
                 let root = try database.first(
                     "SELECT hash FROM ledger_nodes WHERE level = ? AND position = ?",
-                    .int(LedgerSchema.leafLevel + bit),
+                    .int(LeafHashes.storedLevel + bit),
                     .int(start >> bit)
                 ) { $0.blob(0) }
                 guard let root else { return MerkleFrontier() }
                 roots.append(root)
                 start += 1 << bit
             }
-            let size = blocks << LedgerSchema.leafLevel
+            let size = blocks << LeafHashes.storedLevel
             return MerkleFrontier(size: size, roots: roots) ?? MerkleFrontier()
         }
     }
 
     /// Whether a subtree is one of those that are stored.
     package static func keepsNode(_ subtree: MerkleFrontier.Subtree) -> Bool {
-        subtree.level >= LedgerSchema.leafLevel
+        subtree.level >= LeafHashes.storedLevel
     }
 
     /// Stores a signed checkpoint and the subtrees that became complete since the last.

@@ -22,7 +22,7 @@ package enum SpoolFile {
     ///   - path: The file; its directory must exist.
     ///   - group: The applications' group; `nil` leaves what the directory gives (set-group-id).
     /// - Returns: Whether it was made or was there.
-    /// - Throws: ``StorageError``: `unopenable`, `newerSchema`, `corrupt` for a foreign file,
+    /// - Throws: ``StorageError``: `unopenable`, `otherSchema`, `corrupt` for a foreign file,
     ///   `diskFull`.
     @discardableResult
     package static func create(path: String, group: gid_t? = nil) throws(StorageError) -> Outcome {
@@ -141,7 +141,7 @@ package enum SpoolFile {
             try queue.close()
             return look.spoolID
         } catch SpoolStop.failure(.newerVersion) {
-            throw StorageError(.newerSchema, "use the spool", at: WALFile.name(ofPath: path))
+            throw StorageError(.otherSchema, "use the spool", at: WALFile.name(ofPath: path))
         } catch is SpoolStop {
             throw StorageError(
                 .corrupt,

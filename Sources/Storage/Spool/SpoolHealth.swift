@@ -36,7 +36,7 @@ extension SpoolFailure {
         switch kind {
         case .diskFull: self = .diskFull
         case .corrupt: self = .corrupt
-        case .newerSchema: self = .newerVersion
+        case .otherSchema: self = .newerVersion
         case .busy: self = .locked
         case .inUse, .unopenable: self = .unopenable
         case .malformed, .commitFailed, .overloaded, .closed, .constraint, .sqlite: self = .ioError

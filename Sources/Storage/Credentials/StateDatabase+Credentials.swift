@@ -1,0 +1,349 @@
+package import Engine
+import GRDB
+package import Lifecycle
+import Synchronization
+
+extension StateDatabase {
+    /// The user's data key; `nil` when there is none yet.
+    ///
+    /// - Throws: ``StorageError``, or `CancellationError` in a cancelled task.
+    package func userKey(_ userHash: [UInt8]) async throws -> WrappedKey? {
+        try await read { try CredentialWriter.userKey(userHash, $0) }
+    }
+
+    /// Says where one revocation ends the whole grant, so that older tokens there may go.
+    package func noteWholeGrants(_ providers: Set<ProviderName>) {
+        wholeGrants.withLock { $0 = providers }
+    }
+
+    /// Stores credentials in order, all in one commit.
+    ///
+    /// - Throws: ``StorageError``: nothing was stored, nothing may be acknowledged.
+    package func storeCredentials(
+        _ credentials: [NewCredential],
+        now: WallTime,
+        newID: @escaping @Sendable () -> IdentityID
+    ) async throws -> [CredentialOutcome] {
+        let wholeGrants = wholeGrants.withLock { $0 }
+        let appender = appender
+        return try await writer.perform { database in
+            let writer = CredentialWriter(
+                database: database,
+                now: now,
+                wholeGrants: wholeGrants,
+                newID: newID,
+                appender: appender
+            )
+            return try credentials.map { try writer.take($0) }
+        }
+    }
+}
+
+/// Stores sealed credentials inside one transaction.
+private struct CredentialWriter {
+    let database: Database
+    let now: WallTime
+    /// The providers where one revocation ends the whole grant.
+    let wholeGrants: Set<ProviderName>
+    let newID: @Sendable () -> IdentityID
+    let appender: LedgerAppender
+
+    private struct Identity {
+        let id: IdentityID
+        let subjectHash: [UInt8]?
+    }
+
+    static func userKey(_ userHash: [UInt8], _ database: Database) throws -> WrappedKey? {
+        try database.first(
+            "SELECT wrapped_key, key_id FROM users WHERE user_hash = ?",
+            .blob(userHash)
+        ) { WrappedKey(bytes: $0.blob(0), keyID: $0.text(1)) }
+    }
+
+    /// A sign-in that nothing was stored for stays unused: nobody has to sign in again for that.
+    func take(_ new: NewCredential) throws -> CredentialOutcome {
+        guard let signIn = new.signIn else { return try takeAlone(new) }
+        try database.run("SAVEPOINT sign_in")
+        let outcome = try isUnused(signIn) ? takeAlone(new) : .signInUsed
+        if case .stored = outcome {} else { try database.run("ROLLBACK TO sign_in") }
+        try database.run("RELEASE sign_in")
+        return outcome
+    }
+
+    /// Uses the sign-in.
+    private func isUnused(_ signIn: ProvenSignIn) throws -> Bool {
+        switch try StateDatabase.record(signIn, at: now, database) {
+        case .recorded: true
+        case .usedBefore: false
+        case .subjectUnknown, .otherSubject:
+            // Good for the one identity that it was compared with; no proof of the user.
+            try StateDatabase.use(signIn.fingerprint, until: signIn.expiresAt, at: now, database)
+        }
+    }
+
+    private func takeAlone(_ new: NewCredential) throws -> CredentialOutcome {
+        let imports = SpoolImports(database: database, source: .credentials)
+        guard let row = new.spoolRow else { return try store(new) }
+        let known = try imports.known(of: row)
+        if let before = known.same {
+            guard case .rejected(let text) = before else { return .importedBefore }
+            return CredentialRejectReason(rawValue: text).map { .rejected($0) } ?? .importedBefore
+        }
+        let outcome = try store(new)
+        switch outcome {
+        case .stored: try imports.add(row, .stored, known: known, at: now)
+        case .rejected(let reason), .refused(let reason, _):
+            try imports.add(row, .rejected(reason.rawValue), known: known, at: now)
+        case .otherKey, .keyGone, .importedBefore, .signInUsed: break
+        }
+        return outcome
+    }
+
+    private func store(_ new: NewCredential) throws -> CredentialOutcome {
+        if let request = try deletionPastRevoking(new.userHash) {
+            try addToReceipt(of: request, new)
+            return .rejected(.deletionInProgress)
+        }
+        let key = try Self.userKey(new.userHash, database)
+        if let key, key != new.userKey { return .otherKey(key) }
+        if key == nil, new.isUserKeyStored { return .keyGone }
+        let known = try find(new)
+        if let reason = new.refusal {
+            let identity = try known?.id ?? identityOfRefused(new)
+            return try refuse(reason, new, identity)
+        }
+        if let known, let pinned = known.subjectHash, let subject = new.subject,
+            subject.hash != pinned
+        {
+            return try refuse(.subjectMismatch, new, known.id)
+        }
+        if let known, let duplicate = try credential(of: known.id, new.fingerprint) {
+            let isFirst = try pin(new.subject, to: known)
+            return try stored(new, known.id, duplicate, isDuplicate: true, isFirstSeen: isFirst)
+        }
+        if let known, try !hasRoom(known.id, at: new.provider) {
+            return try refuse(.tooManyCredentials, new, known.id)
+        }
+        let identity = try known ?? insertIdentity(new)
+        let isFirst = try known != nil && pin(new.subject, to: identity)
+        let credential = try insert(new, into: identity.id)
+        return try stored(new, identity.id, credential, isDuplicate: false, isFirstSeen: isFirst)
+    }
+
+    /// From purging on nothing joins any more: the secret would outlive the account.
+    private func deletionPastRevoking(_ userHash: [UInt8]) throws -> RequestID? {
+        try database.first(
+            """
+            SELECT id FROM requests INDEXED BY requests_user WHERE user_hash = ? AND slot = x''
+              AND phase IN ('purging', 'verifying')
+            """,
+            .blob(userHash)
+        ) { try $0.requestID(0) }
+    }
+
+    /// The verdicts are final by then; the provider may honor what is refused now.
+    private func addToReceipt(of request: RequestID, _ new: NewCredential) throws {
+        // A reauthorization is refused before it comes here, and would be rolled back.
+        guard new.signIn == nil else { return }
+        let addendum = Addendum(
+            identity: try find(new)?.id ?? newID(),
+            provider: new.provider,
+            clientID: new.clientID,
+            verdict: .unconfirmed,
+            event: Addendum.refusedCredential,
+            occurredAt: now,
+            recordedAt: now
+        )
+        try addendum.add(to: request, RequestLeaves(appender: appender), database)
+    }
+
+    private func find(_ new: NewCredential) throws -> Identity? {
+        try database.first(
+            """
+            SELECT i.id, i.subject_hash FROM users u JOIN identities i ON i.owner = u.id
+            WHERE u.user_hash = ? AND i.provider = ? AND i.client_id = ?
+            """,
+            .blob(new.userHash),
+            .text(new.provider.rawValue),
+            .text(new.clientID)
+        ) { Identity(id: try $0.identityID(0), subjectHash: $0.blobOrNil(1)) }
+    }
+
+    private func credential(of identity: IdentityID, _ fingerprint: [UInt8]) throws -> CredentialID?
+    {
+        try database.first(
+            "SELECT id FROM credentials WHERE identity_id = ? AND fingerprint = ?",
+            .id(identity.value),
+            .blob(fingerprint)
+        ) { CredentialID(rowID: Int64($0.int(0))) }
+    }
+
+    private func hasRoom(_ identity: IdentityID, at provider: ProviderName) throws -> Bool {
+        try CredentialRoom(
+            database: database,
+            identity: identity,
+            isWholeGrant: wholeGrants.contains(provider),
+            now: now
+        ).make()
+    }
+
+    /// Remembers that the provider may honor a credential that is not stored.
+    private func refuse(
+        _ reason: CredentialRejectReason,
+        _ new: NewCredential,
+        _ identity: IdentityID
+    ) throws -> CredentialOutcome {
+        try database.run(
+            "UPDATE identities SET refused_credentials = refused_credentials + 1 WHERE id = ?",
+            .id(identity.value)
+        )
+        guard let update = try IdentityUpdate.tell(identity, of: new.userHash, at: now, database)
+        else {
+            throw SQLRow.malformed("identity")
+        }
+        return .refused(reason, update)
+    }
+
+    /// Makes an identity for what is refused, within bounds: whoever writes the spool chooses the
+    /// names.
+    private func identityOfRefused(_ new: NewCredential) throws -> IdentityID {
+        let others = try database.all(
+            """
+            SELECT i.id FROM users u JOIN identities i ON i.owner = u.id
+            WHERE u.user_hash = ? AND i.refused_credentials > 0
+              AND NOT EXISTS (SELECT 1 FROM credentials c WHERE c.identity_id = i.id)
+            ORDER BY i.id
+            """,
+            .blob(new.userHash)
+        ) { try $0.identityID(0) }
+        guard others.count >= Limits.refusedIdentitiesMax, let last = others.last else {
+            return try insertIdentity(new).id
+        }
+        return last
+    }
+
+    private func insertIdentity(_ new: NewCredential) throws -> Identity {
+        let isNewUser = try database.run(
+            """
+            INSERT OR IGNORE INTO users (user_hash, wrapped_key, key_id, id_nonce, sealed_id)
+            VALUES (?, ?, ?, ?, ?)
+            """,
+            .blob(new.userHash),
+            .blob(new.userKey.bytes),
+            .text(new.userKey.keyID),
+            .blob(new.userID.rowNonce),
+            .blob(new.userID.sealed)
+        )
+        if isNewUser > 0 {
+            try StateDatabase.countWraps(1, by: new.userKey.keyID, database)
+        }
+        let id = newID()
+        try database.run(
+            """
+            INSERT INTO identities (id, owner, provider, client_id, subject_hash, subject_nonce,
+              sealed_subject, created_at, updated_at)
+            VALUES (?1, (SELECT id FROM users WHERE user_hash = ?2), ?3, ?4, ?5, ?6, ?7, ?8, ?8)
+            """,
+            .id(id.value),
+            .blob(new.userHash),
+            .text(new.provider.rawValue),
+            .text(new.clientID),
+            .blob(new.subject?.hash),
+            .blob(new.subject?.rowNonce),
+            .blob(new.subject?.sealed),
+            .time(now)
+        )
+        return Identity(id: id, subjectHash: new.subject?.hash)
+    }
+
+    /// - Returns: Whether an identity that had no subject has one now.
+    private func pin(_ subject: LearnedSubject?, to identity: Identity) throws -> Bool {
+        guard let subject, identity.subjectHash == nil else { return false }
+        try database.run(
+            """
+            UPDATE identities SET subject_hash = ?1, subject_nonce = ?2, sealed_subject = ?3,
+              subject_first_seen_at = ?4, updated_at = ?4
+            WHERE id = ?5
+            """,
+            .blob(subject.hash),
+            .blob(subject.rowNonce),
+            .blob(subject.sealed),
+            .time(now),
+            .id(identity.id.value)
+        )
+        return true
+    }
+
+    private func insert(_ new: NewCredential, into identity: IdentityID) throws -> CredentialID {
+        let isCode = new.kind == .authorizationCode
+        try database.run(
+            """
+            INSERT INTO credentials (identity_id, kind, row_nonce, sealed_secret,
+              sealed_code_verifier, redirect_uri, fingerprint, created_at, expires_at, code_phase)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            """,
+            .id(identity.value),
+            .text(new.kind.rawValue),
+            .blob(new.rowNonce),
+            .blob(new.sealedSecret),
+            .blob(new.sealedCodeVerifier),
+            .text(new.redirectURI),
+            .blob(new.fingerprint),
+            .time(min(new.createdAt, now)),
+            .time(new.expiresAt),
+            isCode ? .text("pending") : .null
+        )
+        let id = CredentialID(rowID: database.lastInsertedRowID)
+        // A cut that the clock has not reached was before what arrives now: the clock is behind.
+        try database.run(
+            """
+            UPDATE identities SET updated_at = ?1,
+              link_cut_at = iif(link_cut_at > ?1, NULL, link_cut_at)
+            WHERE id = ?2
+            """,
+            .time(now),
+            .id(identity.value)
+        )
+        return id
+    }
+
+    private func stored(
+        _ new: NewCredential,
+        _ identity: IdentityID,
+        _ credential: CredentialID,
+        isDuplicate: Bool,
+        isFirstSeen: Bool
+    ) throws -> CredentialOutcome {
+        guard let update = try IdentityUpdate.tell(identity, of: new.userHash, at: now, database)
+        else {
+            throw SQLRow.malformed("identity")
+        }
+        let shared = update.snapshot.isShared ? try sharedUpdate(with: identity) : []
+        return .stored(
+            StoredCredential(
+                identity: identity,
+                credential: credential,
+                isDuplicate: isDuplicate,
+                isSubjectFirstSeen: isFirstSeen,
+                exchange: try LoadedExchange.find(credential, database),
+                update: update,
+                sharedUpdate: shared
+            )
+        )
+    }
+
+    private func sharedUpdate(with identity: IdentityID) throws -> [IdentityUpdate] {
+        let others = try database.all(
+            """
+            SELECT o.id, u.user_hash FROM identities i JOIN identities o
+              ON o.provider = i.provider AND o.subject_hash = i.subject_hash AND o.owner <> i.owner
+              JOIN users u ON u.id = o.owner
+            WHERE i.id = ? AND i.subject_hash IS NOT NULL LIMIT 100
+            """,
+            .id(identity.value)
+        ) { (id: try $0.identityID(0), userHash: $0.blob(1)) }
+        return try others.compactMap {
+            try IdentityUpdate.tell($0.id, of: $0.userHash, at: now, database)
+        }.filter { !$0.openRequests.isEmpty }
+    }
+}

@@ -1,0 +1,148 @@
+package import Engine
+import GRDB
+
+/// One user's data key where it is stored.
+package struct StoredUserKey: Hashable, Sendable {
+    /// Where to go on after it.
+    package let position: Int64
+    package let userHash: [UInt8]
+    package let key: WrappedKey
+}
+
+/// A data key that was wrapped anew.
+package struct RewrappedKey: Hashable, Sendable {
+    package let old: StoredUserKey
+    package let key: WrappedKey
+
+    package init(old: StoredUserKey, key: WrappedKey) {
+        self.old = old
+        self.key = key
+    }
+}
+
+extension StateDatabase {
+    /// How many data keys a vault key has wrapped so far; it must be rotated before 2^24.
+    ///
+    /// - Throws: ``StorageError``, or `CancellationError` in a cancelled task.
+    package func wrapCount(of keyID: String) async throws -> Int {
+        try await read { database in
+            try database.first(
+                "SELECT value FROM meta WHERE key = 'wrap_count.' || ?",
+                .text(keyID)
+            ) { Int($0.text(0)) ?? 0 } ?? 0
+        }
+    }
+
+    /// The ids of the vault keys that a data key, a case or a found id needs; one look at the index
+    /// for each.
+    ///
+    /// - Throws: ``StorageError``, or `CancellationError` in a cancelled task.
+    package func vaultKeyIDs() async throws -> [String] {
+        try await read { database in
+            try database.all(
+                """
+                WITH RECURSIVE keys (id) AS (
+                  SELECT min(key_id) FROM users
+                  UNION ALL
+                  SELECT (SELECT min(key_id) FROM users WHERE key_id > keys.id) FROM keys
+                  WHERE keys.id IS NOT NULL
+                )
+                SELECT id FROM keys WHERE id IS NOT NULL
+                UNION
+                SELECT id FROM (\(RecheckWriter.keyIDs))
+                UNION
+                SELECT id FROM (\(FoundKeyTable.keyIDs))
+                """
+            ) { $0.text(0) }
+        }
+    }
+
+    /// How many users' data keys, cases and rows of found ids need each vault key; reads the
+    /// indexes to the end.
+    ///
+    /// - Throws: ``StorageError``, or `CancellationError` in a cancelled task.
+    package func vaultKeyUse() async throws -> [String: Int] {
+        try await read { database in
+            let rows = try database.all(
+                """
+                SELECT key_id, count(*) FROM users GROUP BY key_id
+                UNION ALL SELECT key_id, count(*) FROM rechecks GROUP BY key_id
+                UNION ALL SELECT key_id, count(*) FROM found_keys GROUP BY key_id
+                """
+            ) { ($0.text(0), $0.int(1)) }
+            return Dictionary(rows, uniquingKeysWith: +)
+        }
+    }
+
+    /// A page of the data keys that one vault key wraps.
+    ///
+    /// - Parameters:
+    ///   - keyID: The vault key.
+    ///   - position: The position of the last one that was seen; 0 in the beginning.
+    ///   - limit: At most a few hundred.
+    /// - Returns: Data keys by position.
+    /// - Throws: ``StorageError``, or `CancellationError` in a cancelled task.
+    package func userKeys(
+        wrappedBy keyID: String,
+        after position: Int64,
+        limit: Int
+    ) async throws -> [StoredUserKey] {
+        try await read { database in
+            try database.all(
+                """
+                SELECT id, user_hash, wrapped_key FROM users INDEXED BY users_key
+                WHERE key_id = ? AND id > ? ORDER BY id LIMIT ?
+                """,
+                .text(keyID),
+                .int(position),
+                .int(limit)
+            ) {
+                StoredUserKey(
+                    position: Int64($0.int(0)),
+                    userHash: $0.blob(1),
+                    key: WrappedKey(bytes: $0.blob(2), keyID: keyID)
+                )
+            }
+        }
+    }
+
+    /// Stores data keys that were wrapped anew, all in one commit; whose key is another one by now
+    /// or gone stays so.
+    ///
+    /// - Returns: How many were stored.
+    /// - Throws: ``StorageError``: nothing was stored.
+    package func replaceUserKeys(_ keys: [RewrappedKey]) async throws -> Int {
+        try await writer.perform { database in
+            var counts: [String: Int] = [:]
+            for fresh in keys {
+                counts[fresh.key.keyID, default: 0] += try database.run(
+                    """
+                    UPDATE users SET wrapped_key = ?, key_id = ?
+                    WHERE user_hash = ? AND wrapped_key = ?
+                    """,
+                    .blob(fresh.key.bytes),
+                    .text(fresh.key.keyID),
+                    .blob(fresh.old.userHash),
+                    .blob(fresh.old.key.bytes)
+                )
+            }
+            for (id, count) in counts { try Self.countWraps(count, by: id, database) }
+            return counts.values.reduce(0, +)
+        }
+    }
+
+    /// Counts what a vault key wrapped, in the transaction that stores it.
+    static func countWraps(_ count: Int, by keyID: String, _ database: Database) throws {
+        try database.run(
+            """
+            INSERT INTO meta VALUES ('wrap_count.' || ?1, CAST(?2 AS TEXT))
+            ON CONFLICT DO UPDATE SET value = CAST(CAST(value AS INTEGER) + ?2 AS TEXT)
+            """,
+            .text(keyID),
+            .int(count)
+        )
+    }
+
+    /// Has ``runScrubs(delay:)`` take what was deleted or replaced out of our own files.
+    package func requestScrub() { scrubSignal.yield() }
+}

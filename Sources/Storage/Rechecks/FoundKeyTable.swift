@@ -1,0 +1,101 @@
+import Engine
+import GRDB
+import Lifecycle
+
+/// Ids that were found for other targets, sealed, as rows of `found_keys`.
+///
+/// Deleting a row destroys its key. Rows are only ever added while a request is worked on; they go
+/// with its case, or with its end when nobody looks again. Those that a replay adds to a request
+/// that has ended (`is_late`) go when the replay has used them, whatever becomes of the case.
+struct FoundKeyTable {
+    /// The vault keys that rows need; one look at the index for each.
+    static let keyIDs = """
+        WITH RECURSIVE found_key_keys (id) AS (
+          SELECT min(key_id) FROM found_keys
+          UNION ALL
+          SELECT (SELECT min(key_id) FROM found_keys WHERE key_id > found_key_keys.id)
+          FROM found_key_keys WHERE found_key_keys.id IS NOT NULL
+        )
+        SELECT id FROM found_key_keys WHERE id IS NOT NULL
+        """
+
+    let database: Database
+
+    /// A request that is not known here, as after a restore of a machine, has ended.
+    ///
+    /// - Parameters:
+    ///   - keys: What was found.
+    ///   - isLate: Whether a replay uses them up, and no case; `nil` where the request tells.
+    /// - Throws: ``StorageError``.
+    func insert(_ keys: SealedKeys, isLate: Bool? = nil) throws {
+        try database.run(
+            """
+            INSERT INTO found_keys
+              (request_id, target, name, key_id, own_key, sealed_ids, hashes, is_late)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7,
+              coalesce(?8, (SELECT ended_at IS NOT NULL FROM requests WHERE id = ?1), 1))
+            """,
+            .id(keys.request.value),
+            .text(keys.name.target.rawValue),
+            .text(keys.name.key),
+            .text(keys.keyID),
+            .blob(keys.ownKey),
+            .blob(keys.sealedIDs),
+            keys.hashes.isEmpty ? .null : .blob(keys.hashes.flatMap { $0 }),
+            isLate.map { .bool($0) } ?? .null
+        )
+    }
+
+    /// What is stored for a request, in the order in which it was found.
+    func all(of request: RequestID, as name: KeyName) throws -> [StoredKeys] {
+        try database.all(
+            """
+            SELECT id, request_id, target, name, key_id, own_key, sealed_ids, is_late
+            FROM found_keys WHERE request_id = ? AND target = ? AND name = ? ORDER BY id
+            """,
+            .id(request.value),
+            .text(name.target.rawValue),
+            .text(name.key),
+            body: StoredKeys.init
+        )
+    }
+
+    /// The names under which something is kept for a case.
+    func names(ofRecheck request: RequestID) throws -> [KeyName] {
+        try database.all(
+            "SELECT DISTINCT target, name FROM found_keys WHERE request_id = ? AND is_late = 0",
+            .id(request.value)
+        ) { KeyName(target: TargetName($0.text(0)), key: $0.text(1)) }
+    }
+
+    /// Destroys what requests needed that have ended, unless somebody will look again; of what was
+    /// erased tombstones stay.
+    func forget(ended: [(request: Request, at: WallTime)], _ appender: LedgerAppender) throws {
+        // Nearly nobody has such targets; they cost the others one look for each batch.
+        guard
+            try database.first("SELECT EXISTS (SELECT 1 FROM found_keys)", body: { $0.bool(0) })
+                == true
+        else { return }
+        let tombstones = KeyTombstoneWriter(database: database, appender: appender)
+        for (request, time) in ended {
+            if request.isErasure {
+                try tombstones.bury(request.id, isLate: false, at: request.endedAt ?? time)
+            }
+            try database.run(
+                """
+                DELETE FROM found_keys WHERE request_id = ?1 AND is_late = 0
+                  AND NOT EXISTS (SELECT 1 FROM rechecks WHERE request_id = ?1)
+                """,
+                .id(request.id.value)
+            )
+        }
+    }
+
+    /// Destroys what a case needed that is closed.
+    func forget(caseOf request: RequestID) throws {
+        try database.run(
+            "DELETE FROM found_keys WHERE request_id = ? AND is_late = 0",
+            .id(request.value)
+        )
+    }
+}

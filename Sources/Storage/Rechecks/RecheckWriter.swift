@@ -1,0 +1,175 @@
+import Engine
+import GRDB
+import Ledger
+import Lifecycle
+
+/// Writes cases: opens, moves on and closes them.
+struct RecheckWriter {
+    let database: Database
+    let appender: LedgerAppender
+
+    /// The vault keys that cases need; one look at the index for each.
+    static let keyIDs = """
+        WITH RECURSIVE recheck_keys (id) AS (
+          SELECT min(key_id) FROM rechecks
+          UNION ALL
+          SELECT (SELECT min(key_id) FROM rechecks WHERE key_id > recheck_keys.id) FROM recheck_keys
+          WHERE recheck_keys.id IS NOT NULL
+        )
+        SELECT id FROM recheck_keys WHERE id IS NOT NULL
+        """
+
+    static func open(_ opened: OpenedRecheck, _ database: Database) throws {
+        try database.run(
+            """
+            INSERT OR IGNORE INTO rechecks
+              (request_id, key_id, recheck_key, sealed_user, stage, opened_at, due_at)
+            VALUES (?, ?, ?, ?, 0, ?, ?)
+            """,
+            .id(opened.sealed.request.value),
+            .text(opened.sealed.keyID),
+            .blob(opened.sealed.recheckKey),
+            .blob(opened.sealed.sealedUser),
+            .time(opened.openedAt),
+            .time(opened.dueAt)
+        )
+    }
+
+    /// Records a look; does nothing for a case that moved on or was closed in the meantime.
+    ///
+    /// - Returns: Whether it was recorded.
+    func end(_ ended: EndedRecheck) throws -> Bool {
+        let id = ended.due.sealed.request
+        let changed: Int
+        switch ended.next {
+        case .closed:
+            changed = try database.run(
+                "DELETE FROM rechecks WHERE request_id = ? AND due_at = ?",
+                .id(id.value),
+                .time(ended.due.dueAt)
+            )
+        case .due(let dueAt, let stage, let openedAt):
+            changed = try database.run(
+                """
+                UPDATE rechecks SET due_at = ?3, stage = ?4, opened_at = ?5,
+                  returned_at = CASE ?6 WHEN 'returned' THEN ifnull(returned_at, ?7)
+                    WHEN 'clean' THEN NULL ELSE returned_at END
+                WHERE request_id = ?1 AND due_at = ?2
+                """,
+                .id(id.value),
+                .time(ended.due.dueAt),
+                .time(dueAt),
+                .int(stage),
+                .time(openedAt),
+                .text(ended.recheck?.outcome.rawValue),
+                .time(ended.recheck?.at)
+            )
+        }
+        guard changed > 0 else { return false }
+        if ended.next == .closed { try FoundKeyTable(database: database).forget(caseOf: id) }
+        if let recheck = ended.recheck { try note(recheck, of: id) }
+        return true
+    }
+
+    /// Records that data came back, and has it looked at again.
+    ///
+    /// - Returns: Whether it was recorded.
+    func reopen(_ returned: ReturnedData, at now: WallTime) throws -> Bool {
+        let id = returned.request
+        let known = try database.first(
+            """
+            SELECT r.rechecks, c.request_id IS NOT NULL, ifnull(c.is_reopened, 0),
+              ifnull(c.is_nameless, 0), c.returned_at IS NOT NULL
+            FROM requests r LEFT JOIN rechecks c ON c.request_id = r.id
+            WHERE r.id = ? AND r.phase = 'completed'
+            """,
+            .id(id.value)
+        ) { row in
+            (
+                rechecks: try RecheckText.decode(row.textOrNil(0)), isOpen: row.bool(1),
+                isReopened: row.bool(2), isNameless: row.bool(3), isReturned: row.bool(4)
+            )
+        }
+        guard let known, known.rechecks.last?.outcome != .abandoned else { return false }
+        var found = returned.found
+        if known.isOpen {
+            let last = known.rechecks.last { $0.outcome == .returned }?.found ?? []
+            let before = known.isReturned ? last : []
+            let isNew =
+                !returned.keys.isEmpty || (known.isNameless && !returned.isNameless)
+                || !found.allSatisfy { found in before.contains { $0.target == found.target } }
+            guard known.isReopened, isNew, returned.opened != nil else { return false }
+            // One that was not found this time is still to be looked at.
+            found += before.filter { old in !found.contains { $0.target == old.target } }
+        }
+        if let opened = returned.opened {
+            if known.isNameless, !returned.isNameless {
+                // It was opened with nobody's name.
+                try database.run("DELETE FROM rechecks WHERE request_id = ?", .id(id.value))
+            }
+            try Self.open(opened, database)
+            try database.run(
+                """
+                UPDATE rechecks SET returned_at = ifnull(returned_at, ?2), is_reopened = 1,
+                  is_nameless = ?3, stage = 0, opened_at = ?4, due_at = ?5
+                WHERE request_id = ?1
+                """,
+                .id(id.value),
+                .time(now),
+                .bool(returned.isNameless && (known.isNameless || !known.isOpen)),
+                .time(opened.openedAt),
+                .time(opened.dueAt)
+            )
+            let table = FoundKeyTable(database: database)
+            for keys in returned.keys { try table.insert(keys, isLate: false) }
+        }
+        try note(Recheck(at: now, .returned, found: found), of: id)
+        return true
+    }
+
+    /// Closes a case because an operator wants that.
+    ///
+    /// - Returns: Whether there was one.
+    func abandon(_ id: RequestID, by uid: UInt32, at now: WallTime) throws -> Bool {
+        let changed = try database.run("DELETE FROM rechecks WHERE request_id = ?", .id(id.value))
+        guard changed > 0 else { return false }
+        try FoundKeyTable(database: database).forget(caseOf: id)
+        try note(Recheck(at: now, .abandoned), of: id, uid: uid)
+        return true
+    }
+
+    private func note(_ recheck: Recheck, of id: RequestID, uid: UInt32? = nil) throws {
+        let known = try database.first(
+            "SELECT rechecks FROM requests WHERE id = ?",
+            .id(id.value)
+        ) { try RecheckText.decode($0.textOrNil(0)) }
+        try database.run(
+            "UPDATE requests SET rechecks = ?, leaves = leaves || ? WHERE id = ?",
+            .text(RecheckText.encode((known ?? []) + [recheck])),
+            .text(leaves(recheck, of: id, uid: uid)),
+            .id(id.value)
+        )
+    }
+
+    private func leaves(_ recheck: Recheck, of id: RequestID, uid: UInt32?) -> String {
+        let leaves = RequestLeaves(appender: appender)
+        guard recheck.outcome == .returned else {
+            var values: [(LedgerEntry.Key, LedgerEntry.Value)] = [
+                (.event, .word("rechecked")), (.request, .id(id.value)),
+                (.detail, .word(recheck.outcome.rawValue)),
+            ]
+            if let uid { values.append((.uid, .number(Int64(uid)))) }
+            return leaves.write(recheck.at, values)
+        }
+        return recheck.found.map { found in
+            leaves.write(
+                recheck.at,
+                [
+                    (.event, .word("returned")), (.request, .id(id.value)),
+                    (.target, .word(LedgerEntry.plain(found.target.rawValue))),
+                    (.rows, .number(Int64(found.rowCount))),
+                ]
+            )
+        }.joined()
+    }
+}

@@ -1,0 +1,150 @@
+import GRDB
+import Lifecycle
+
+/// The index of due work, lane by lane.
+///
+/// The lane of no provider is the empty text.
+enum DueLanes {
+    /// The lanes that have open requests; a seek each, whatever the number of requests.
+    static func all(_ database: Database) throws -> [String] {
+        var lanes: [String] = []
+        while let lane = try next(after: lanes.last, database) { lanes.append(lane) }
+        return lanes
+    }
+
+    private static func next(after lane: String?, _ database: Database) throws -> String? {
+        guard let lane else {
+            return try database.first(
+                """
+                SELECT lane FROM requests INDEXED BY requests_due WHERE ended_at IS NULL
+                ORDER BY lane LIMIT 1
+                """
+            ) { $0.text(0) }
+        }
+        return try database.first(
+            """
+            SELECT lane FROM requests INDEXED BY requests_due WHERE ended_at IS NULL AND lane > ?
+            ORDER BY lane LIMIT 1
+            """,
+            .text(lane)
+        ) { $0.text(0) }
+    }
+    /// A request whose time has come.
+    struct Due {
+        let id: RequestID
+        let dueAt: WallTime
+        /// It comes before whatever its submitter has due besides.
+        let isFirst: Bool
+
+        /// Each submitter's first ones, then the rest, the longest due first.
+        static func isBefore(_ left: Due, _ right: Due) -> Bool {
+            guard left.isFirst == right.isFirst else { return left.isFirst }
+            return (left.dueAt, left.id) < (right.dueAt, right.id)
+        }
+    }
+
+    /// Of the work that is fetched from a lane, what each uid gets at least, while half is for the
+    /// longest due, whoever's they are.
+    static let uidShare = 16
+    /// Uids that are looked at; more applications than one machine has.
+    static let uidCountMax = 64
+
+    /// Due requests of a lane that are not in `excluded`: the longest due, and a share for each uid
+    /// that has submitted any.
+    ///
+    /// Rows of the spool name nobody, so all of them are one submitter.
+    static func due(
+        _ lane: String,
+        at now: WallTime,
+        limit: Int,
+        excluding excluded: Set<RequestID>,
+        _ database: Database
+    ) throws -> [Due] {
+        let oldest = try longestDue(
+            """
+            SELECT id, due_at FROM requests INDEXED BY requests_due
+            WHERE ended_at IS NULL AND lane = ?1 AND due_at <= ?2 ORDER BY due_at LIMIT ?3
+            """,
+            [.text(lane), .time(now)],
+            limit: limit,
+            excluding: excluded,
+            database
+        )
+        // Nothing is left behind, or there is nobody else.
+        guard oldest.count == limit, limit > 1 else {
+            return oldest.map { Due(id: $0.id, dueAt: $0.dueAt, isFirst: true) }
+        }
+        var shares: [RequestID: WallTime] = [:]
+        for uid in try submitters(to: lane, database) {
+            let own = try longestDue(
+                """
+                SELECT id, due_at FROM requests INDEXED BY requests_due_uid
+                WHERE ended_at IS NULL AND lane = ?1 AND due_at <= ?2 AND origin_uid = ?4
+                ORDER BY due_at LIMIT ?3
+                """,
+                [.text(lane), .time(now)],
+                uid: uid,
+                limit: max(1, limit / uidShare),
+                excluding: excluded,
+                database
+            )
+            for request in own { shares[request.id] = request.dueAt }
+        }
+        let half = Set(oldest.prefix(limit - limit / 2).map(\.id))
+        var due = shares.map { Due(id: $0.key, dueAt: $0.value, isFirst: true) }
+        due += oldest.filter { shares[$0.id] == nil }.map {
+            Due(id: $0.id, dueAt: $0.dueAt, isFirst: half.contains($0.id))
+        }
+        return Array(due.sorted(by: Due.isBefore).prefix(limit))
+    }
+
+    private static func longestDue(
+        _ sql: String,
+        _ bounds: [SQLValue],
+        uid: Int? = nil,
+        limit: Int,
+        excluding excluded: Set<RequestID>,
+        _ database: Database
+    ) throws -> [(id: RequestID, dueAt: WallTime)] {
+        let values = bounds + [.int(limit + excluded.count)] + (uid.map { [.int($0)] } ?? [])
+        let found = try database.all(sql, values: values) {
+            (id: try $0.requestID(0), dueAt: $0.time(1))
+        }
+        return Array(found.lazy.filter { !excluded.contains($0.id) }.prefix(limit))
+    }
+
+    /// The uids that have open requests in a lane; a seek each.
+    private static func submitters(to lane: String, _ database: Database) throws -> [Int] {
+        var uids: [Int] = []
+        while uids.count < uidCountMax {
+            let next = try database.first(
+                """
+                SELECT origin_uid FROM requests INDEXED BY requests_due_uid
+                WHERE ended_at IS NULL AND lane = ? AND origin_uid IS NOT NULL AND origin_uid > ?
+                ORDER BY origin_uid LIMIT 1
+                """,
+                .text(lane),
+                .int(uids.last ?? -1)
+            ) { $0.int(0) }
+            guard let next else { break }
+            uids.append(next)
+        }
+        return uids
+    }
+
+    /// When the next request of a lane becomes due that is not due yet.
+    static func next(
+        _ lane: String,
+        after now: WallTime,
+        _ database: Database
+    ) throws -> WallTime? {
+        try database.first(
+            """
+            SELECT due_at FROM requests INDEXED BY requests_due
+            WHERE ended_at IS NULL AND lane = ? AND due_at > ? ORDER BY due_at LIMIT 1
+            """,
+            .text(lane),
+            .time(now)
+        ) { $0.time(0) }
+    }
+}

@@ -1,0 +1,345 @@
+package import Engine
+import GRDB
+package import Lifecycle
+
+extension StateDatabase {
+    /// Accepts submissions in order, all in one commit; later ones may join earlier ones.
+    ///
+    /// - Parameters:
+    ///   - submissions: At most a few hundred.
+    ///   - policy: As configured now.
+    ///   - now: The time of acceptance, read inside the commit: a jump of the clock comes before
+    ///     both or after both. `nil` accepts nothing.
+    ///   - newID: Makes the id of a new request.
+    /// - Returns: One outcome per submission, in order; `nil` when `now` was `nil`.
+    /// - Throws: ``StorageError``: nothing was accepted.
+    package func accept(
+        _ submissions: [Submission],
+        policy: IntakePolicy,
+        now: @escaping @Sendable () -> WallTime?,
+        newID: @escaping @Sendable () -> RequestID
+    ) async throws -> [SubmissionOutcome]? {
+        let appender = appender
+        return try await writer.perform { database in
+            try RequestWriter.write(database, appender) { requests in
+                guard let now = now() else { return nil }
+                var intake = Intake(requests: requests, policy: policy, now: now, newID: newID)
+                let outcomes = try submissions.map { try intake.take($0) }
+                try intake.forgetOldKeys()
+                return outcomes
+            }
+        }
+    }
+
+    /// Accepts submissions at a known time.
+    package func accept(
+        _ submissions: [Submission],
+        policy: IntakePolicy,
+        now: WallTime,
+        newID: @escaping @Sendable () -> RequestID
+    ) async throws -> [SubmissionOutcome] {
+        try await accept(submissions, policy: policy, now: { now }, newID: newID) ?? []
+    }
+
+    /// Remembers rows of a spool that break its public schema, so that each is refused once and
+    /// mirrored.
+    ///
+    /// - Throws: ``StorageError``: nothing was recorded.
+    package func refuse(_ rows: [RefusedRow], now: WallTime) async throws {
+        try await writer.perform { database in
+            let imports = SpoolImports(database: database, source: .requests)
+            for refused in rows {
+                let known = try imports.known(of: refused.row)
+                guard known.same == nil else { continue }
+                let outcome = SpoolImports.Outcome.rejected(refused.reason.rawValue)
+                try imports.add(refused.row, outcome, known: known, at: now)
+            }
+        }
+    }
+
+    /// Whether the spool ever held another row under this row's id: the file was recreated or
+    /// restored.
+    ///
+    /// - Throws: ``StorageError``, or `CancellationError` in a cancelled task.
+    package func isRecreated(_ row: SpoolRow) async throws -> Bool {
+        try await read { try SpoolImports(database: $0, source: .requests).hasOther(row) }
+    }
+}
+
+/// Decides about submissions inside one transaction.
+private struct Intake {
+    let database: Database
+    let requests: RequestWriter
+    let policy: IntakePolicy
+    let now: WallTime
+    let newID: @Sendable () -> RequestID
+    private var rememberedCount = 0
+
+    init(
+        requests: RequestWriter,
+        policy: IntakePolicy,
+        now: WallTime,
+        newID: @escaping @Sendable () -> RequestID
+    ) {
+        database = requests.database
+        self.requests = requests
+        self.policy = policy
+        self.now = now
+        self.newID = newID
+    }
+
+    /// An open request of the same user.
+    private struct OpenRequest {
+        let id: RequestID
+        let kind: RequestKind
+        let options: SubmissionOptions
+    }
+
+    mutating func take(_ submission: Submission) throws -> SubmissionOutcome {
+        let imports = SpoolImports(database: database, source: .requests)
+        var known = SpoolImports.Known()
+        if case .spool(let row) = submission.origin {
+            known = try imports.known(of: row)
+            if let known = known.same { return try outcome(of: known) }
+        }
+        if let key = submission.idempotency, let found = try find(key) {
+            // The row is a new one: the first lost its key when its user was erased.
+            if case .spool(let row) = submission.origin {
+                try record(found, of: row, imports, known)
+            }
+            return found
+        }
+        let outcome = try decide(submission)
+        if case .spool(let row) = submission.origin {
+            try record(outcome, of: row, imports, known)
+        }
+        if let key = submission.idempotency, let id = outcome.requestID { try remember(key, id) }
+        return outcome
+    }
+
+    private func decide(_ submission: Submission) throws -> SubmissionOutcome {
+        if let signIn = submission.signIn {
+            let proof = try StateDatabase.record(signIn, at: now, database)
+            guard proof == .recorded else { return .unproven(proof) }
+        }
+        guard try !isErased(submission) else { return .rejected(.alreadyErased) }
+        let open = try openRequests(of: submission.userHash)
+        let deletion = open.first { $0.kind == .deleteAccount }
+        switch submission.kind {
+        case .deleteAccount:
+            guard let deletion else { break }
+            return deletion.options == submission.options
+                ? .same(deletion.id) : .rejected(.alreadyOpen)
+        case .revokeTokens:
+            guard deletion == nil else { return .rejected(.deletionInProgress) }
+            if let twin = open.first(where: { $0.options == submission.options }) {
+                return .same(twin.id)
+            }
+        }
+        guard try hasFreshSignIn(submission) else { return .rejected(.freshSignInRequired) }
+        let absorbed = submission.kind == .deleteAccount ? open.map(\.id) : []
+        for id in absorbed { try absorb(id) }
+        return .accepted(try insert(submission), absorbing: absorbed)
+    }
+
+    /// Whether the account that is meant was erased: who has its id now is somebody else.
+    ///
+    /// What such a request would revoke and purge is the later account's.
+    private func isErased(_ submission: Submission) throws -> Bool {
+        guard let madeAt = submission.options.accountCreatedAt else { return false }
+        return try database.first(
+            """
+            SELECT EXISTS (SELECT 1 FROM requests INDEXED BY requests_user WHERE user_hash = ?
+              AND kind = 'delete_account' AND phase = 'completed'
+              AND min(created_at, accepted_at) >= ?)
+            """,
+            .blob(submission.userHash),
+            .time(madeAt)
+        ) { $0.bool(0) } ?? false
+    }
+
+    /// Whether a new request may come of it: a deletion may need a sign-in of lately.
+    private func hasFreshSignIn(_ submission: Submission) throws -> Bool {
+        guard let ageMax = policy.signInAgeMax, submission.kind == .deleteAccount,
+            !submission.isSignInWaived
+        else { return true }
+        let signedInAt =
+            try database.first(
+                "SELECT signed_in_at FROM users WHERE user_hash = ?",
+                .blob(submission.userHash)
+            ) { $0.timeOrNil(0) } ?? nil
+        return signedInAt.map { now.since($0) <= ageMax } ?? false
+    }
+
+    private func openRequests(of userHash: [UInt8]) throws -> [OpenRequest] {
+        try database.all(
+            """
+            SELECT id, kind, grace_s, providers, reason, account_created_at
+            FROM requests INDEXED BY requests_user WHERE user_hash = ? AND ended_at IS NULL
+            """,
+            .blob(userHash)
+        ) { row in
+            OpenRequest(
+                id: try row.requestID(0),
+                kind: try row.choice(1, as: RequestKind.self),
+                options: SubmissionOptions(
+                    graceSeconds: row.intOrNil(2),
+                    providers: try ProviderNamesText.decode(row.textOrNil(3)),
+                    reason: row.textOrNil(4),
+                    accountCreatedAt: row.timeOrNil(5)
+                )
+            )
+        }
+    }
+
+    private func insert(_ submission: Submission) throws -> LoadedRequest {
+        let facts = try database.first(
+            """
+            SELECT ifnull((SELECT max(generation) FROM requests INDEXED BY requests_user
+                WHERE user_hash = ?1 AND kind = 'delete_account' AND phase = 'completed'), 0),
+              EXISTS (SELECT 1 FROM user_holds WHERE user_hash = ?1)
+            """,
+            .blob(submission.userHash)
+        ) { (generation: $0.int(0) + 1, isHeld: $0.bool(1)) }
+        let known = try VaultIdentity.all(of: submission.userHash, database)
+        let grace = max(policy.gracePeriod, .seconds(submission.options.graceSeconds ?? 0))
+        let createdAt = min(submission.createdAt ?? now, now)
+        var request = Request(
+            id: newID(),
+            kind: submission.kind,
+            createdAt: createdAt,
+            acceptedAt: now,
+            notBefore: now + grace,
+            deadlineAt: createdAt + policy.deadline,
+            providerFilter: submission.options.providers,
+            identities: known.map(\.snapshot),
+            targets: policy.targets,
+            directory: policy.directory
+        )
+        request.isHeld = facts?.isHeld ?? false
+        request.submittedBy = submission.operatorUID
+        request.isAnonymous = submission.isAnonymous
+        for index in request.purges.indices {
+            request.purges[index].restoredAt = submission.datedUpTo
+        }
+        var loaded = LoadedRequest(
+            request: request,
+            user: submission.user,
+            userHash: submission.userHash,
+            credentials: VaultIdentity.credentials(of: known)
+        )
+        if case .control(let uid, _) = submission.origin { loaded.submitter = uid }
+        try requests.insert(
+            loaded,
+            of: submission,
+            generation: facts?.generation ?? 1
+        )
+        return loaded
+    }
+
+    /// Ends an open `revoke_tokens`: the new `delete_account` revokes the same credentials and
+    /// more.
+    private func absorb(_ id: RequestID) throws {
+        guard let loaded = try RequestRow.loadOpen(id, database) else { return }
+        var request = loaded.request
+        request.phase = .cancelled
+        request.endedAt = now
+        request.dueAt = nil
+        request.endDetail = RequestWriter.absorbed
+        _ = try requests.save(request, was: loaded.request, at: now)
+    }
+
+    // MARK: Exactly once
+
+    private func outcome(of known: SpoolImports.Outcome) throws -> SubmissionOutcome {
+        switch known {
+        case .request(let id):
+            return .same(id)
+        case .rejected(let text):
+            guard let reason = RejectReason(rawValue: text) else {
+                throw SQLRow.malformed("reject_reason")
+            }
+            return .rejected(reason)
+        case .stored:
+            throw SQLRow.malformed("imports")
+        }
+    }
+
+    private func record(
+        _ outcome: SubmissionOutcome,
+        of row: SpoolRow,
+        _ imports: SpoolImports,
+        _ known: SpoolImports.Known
+    ) throws {
+        switch outcome {
+        case .accepted(let loaded, _):
+            try imports.add(row, .request(loaded.request.id), known: known, at: now)
+        case .same(let id):
+            try imports.add(row, .request(id), known: known, at: now)
+            // One more row to mirror into, and that at once.
+            try database.run(
+                """
+                UPDATE requests SET spool_rows = spool_rows + 1, revision = revision + 1
+                WHERE id = ?
+                """,
+                .id(id.value)
+            )
+        case .rejected(let reason):
+            try imports.add(row, .rejected(reason.rawValue), known: known, at: now)
+        case .unproven:
+            // No row of a spool brings its sign-in along: it is a row of its own.
+            throw SQLRow.malformed("submission")
+        }
+    }
+
+    private func find(_ key: IdempotencyKey) throws -> SubmissionOutcome? {
+        try database.first(
+            "SELECT request_id, body_fingerprint FROM idempotency WHERE scope = ? AND key_hash = ?",
+            .text(key.scope),
+            .blob(key.keyHash)
+        ) { row in
+            row.blob(1) == key.bodyFingerprint
+                ? .same(try row.requestID(0)) : .rejected(.idempotencyConflict)
+        }
+    }
+
+    /// Forgets the oldest keys that are past their time, a few beside every commit that brings new
+    /// ones.
+    ///
+    /// So the table shrinks faster than it grows, and a service at rest does nothing.
+    func forgetOldKeys() throws {
+        guard rememberedCount > 0 else { return }
+        try database.run(
+            """
+            DELETE FROM idempotency WHERE (scope, key_hash) IN
+              (SELECT scope, key_hash FROM idempotency INDEXED BY idempotency_age
+               WHERE created_at < ? ORDER BY created_at LIMIT ?)
+            """,
+            .time(now - IdempotencyKey.lifetime),
+            .int(rememberedCount * 2)
+        )
+    }
+
+    private mutating func remember(_ key: IdempotencyKey, _ id: RequestID) throws {
+        rememberedCount += 1
+        try database.run(
+            "INSERT INTO idempotency VALUES (?, ?, ?, ?, ?)",
+            .text(key.scope),
+            .blob(key.keyHash),
+            .id(id.value),
+            .blob(key.bodyFingerprint),
+            .time(now)
+        )
+    }
+}
+
+extension SubmissionOutcome {
+    /// The request that it became or joined.
+    fileprivate var requestID: RequestID? {
+        switch self {
+        case .accepted(let loaded, _): loaded.request.id
+        case .same(let id): id
+        case .rejected, .unproven: nil
+        }
+    }
+}

@@ -1,0 +1,59 @@
+package import Engine
+import GRDB
+package import Lifecycle
+
+extension StorageError: StoreFailure {
+    /// Nothing was committed, and the cause may go away by itself.
+    package var isRetryable: Bool {
+        switch kind {
+        case .diskFull, .overloaded, .busy: true
+        case .inUse, .unopenable, .otherSchema, .corrupt, .malformed, .commitFailed, .closed,
+            .constraint, .sqlite:
+            false
+        }
+    }
+}
+
+/// What a restart finds in the state.
+package struct Recovery: Sendable {
+    /// Open requests that were being worked on in a crash of our own: they run one at a time.
+    package let suspects: [RequestID]
+    package let exchanges: [LoadedExchange]
+    package let pauses: StoredPauses
+    package let purgesInLastHour: Int
+    /// What is left of an override of the mass-deletion guard.
+    package let allowance: GuardAllowance?
+}
+
+extension StateDatabase {
+    /// Counts a crash against what was being worked on, once, and reads what the engine starts
+    /// with.
+    ///
+    /// - Parameters:
+    ///   - isOwnCrash: The last process ended by its own fault; a kill from outside is nobody's.
+    ///   - now: The time of the start.
+    /// - Returns: Suspects, exchanges that are not final, pauses, the guard's count and what is
+    ///   left of its override.
+    /// - Throws: ``StorageError``.
+    package func recover(isOwnCrash: Bool, at now: WallTime) async throws -> Recovery {
+        _ = try await takeSuspects(isOwnCrash: isOwnCrash)
+        let suspects = try await read { database in
+            try database.all(
+                """
+                SELECT id FROM requests INDEXED BY requests_due
+                WHERE ended_at IS NULL AND crash_count BETWEEN 1 AND ? LIMIT ?
+                """,
+                .int(Limits.crashesMax - 1),
+                .int(Limits.windowMax)
+            ) { try $0.requestID(0) }
+        }
+        let override = try await guardOverride(at: now)
+        return Recovery(
+            suspects: suspects,
+            exchanges: try await openExchanges(limit: Limits.windowMax),
+            pauses: try await pauses(),
+            purgesInLastHour: try await purgeCount(since: now - .seconds(3600)),
+            allowance: override.map { GuardAllowance(purges: $0.remaining, until: $0.expiresAt) }
+        )
+    }
+}
