@@ -17,9 +17,9 @@ enum TaskThreads {
     /// The pool takes over hooks that the runtime does not promise to keep, so it is used only with
     /// the versions that the tests ran with.
     #if compiler(>=6.3) && compiler(<6.4)
-        private static let isRuntimeVerified = true
+    private static let isRuntimeVerified = true
     #else
-        private static let isRuntimeVerified = false
+    private static let isRuntimeVerified = false
     #endif
 
     /// One more than a thread that is busy for long.
@@ -27,7 +27,9 @@ enum TaskThreads {
     /// Calls wait in event loops and databases in queues; tasks alone never need more.
     private static let threadCountMax = 8
 
-    /// Installs the pool where it can be used. Call it once, before the first task.
+    /// Installs the pool where it can be used.
+    ///
+    /// Call it once, before the first task.
     ///
     /// - Throws: ``DaemonError`` when no thread can be started, or for an unknown choice.
     @discardableResult static func install(environment: [String: String]) throws -> Choice {
