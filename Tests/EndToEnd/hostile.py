@@ -73,7 +73,7 @@ def super_journal(checks, stage):
     if os.path.exists(stage.spool + "-journal"):
         os.unlink(stage.spool + "-journal")
     touch(stage.spool)
-    checks.check("it is used again when the journal is gone", alarmed(stage, 0, "spool back"))
+    checks.check("it is used again when the journal is gone", alarmed(stage, 0, "spool recovered"))
 
 
 def trigger_and_view(checks, stage):
@@ -108,7 +108,7 @@ def write_ahead_log(checks, stage):
     checks.check("     an alarm says that it is in WAL mode", alarmed(stage, 0, "spool in WAL mode"))
     database.close()
     checks.check("     it is switched back by itself once it is closed",
-                 alarmed(stage, 0, "spool back", "left_wal"), stage.log()[-1500:])
+                 alarmed(stage, 0, "spool recovered", "left_wal"), stage.log()[-1500:])
     checks.check("     what was written meanwhile is carried out",
                  comes_true(lambda: user not in stage.rows_left(), 45), stage.log()[-1500:])
 
