@@ -20,5 +20,6 @@ struct Rule: Sendable, CustomStringConvertible {
             imports, fileLength, functionLength, lineLength, fileNames, documentation,
             throwsDocumented,
             extensions, executableBits, blanks, ticketedTodos, size,
+            proseWidth, sentenceLength, guideLength, plainWords,
         ] + BannedText.all.map(\.rule)
 }

@@ -1,6 +1,6 @@
 extension RuleTests {
     static let samples: [RuleSample] =
-        importSamples + sizeSamples + fileSamples + docSamples + textSamples
+        importSamples + sizeSamples + fileSamples + docSamples + textSamples + proseSamples
 
     private static let importSamples = [
         RuleSample(

@@ -1,0 +1,104 @@
+extension Rule {
+    /// 100 columns, so that a change shows in a few lines; tables, code and addresses are as long
+    /// as they are.
+    static let proseWidth = Rule("prose-width") { file in
+        guard Prose.isMarkdown(file), !isBeingRewritten(file) else { return [] }
+        return Prose.markdownLines(of: file).compactMap { line, text in
+            let content = text.drop { $0 == " " }
+            guard text.count > 100, !content.hasPrefix("|"), content.contains(" "),
+                !content.contains("](") || content.split(separator: " ").count > 4
+            else { return nil }
+            return (line, "\(text.count) columns, at most 100; break the line")
+        }
+    }
+
+    /// 35 words: a longer sentence is read twice.
+    static let sentenceLength = Rule("sentence-length") { file in
+        let isGuide = ["docs/guides/", "README.md", "CONTRIBUTING.md", "SECURITY.md"]
+        guard Prose.isMarkdown(file), isGuide.contains(where: { file.path.hasPrefix($0) }) else {
+            return []
+        }
+        return Prose(file).sentences().filter { $0.words.count > 35 }.map {
+            let begin = $0.words.prefix(5).joined(separator: " ")
+            return ($0.line, "'\(begin) …' has \($0.words.count) words, at most 35; divide it")
+        }
+    }
+
+    /// 900 words: a guide is one task.
+    static let guideLength = Rule("guide-length") { file in
+        guard file.path.hasPrefix("docs/guides/") else { return [] }
+        let count = file.bytes.split { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\n") }.count
+        guard count > 900 else { return [] }
+        return [(1, "\(count) words, at most 900; divide it by task")]
+    }
+
+    /// The field has better words than those that this project once coined.
+    static let plainWords = Rule("plain-words") { file in
+        guard Prose.isMarkdown(file) || Prose.isManual(file) || Prose.isCatalog(file),
+            !isBeingRewritten(file)
+        else { return [] }
+        return Prose(file).paragraphs.flatMap { paragraph in
+            let words = paragraph.text.lowercased().split { !$0.isLetter }
+            var found = words.compactMap { word in
+                instead[String(word)].map { (word: String(word), instead: $0) }
+            }
+            found += zip(words, words.dropFirst()).compactMap { first, second in
+                let pair = "\(first) \(second)"
+                return instead[pair].map { (word: pair, instead: $0) }
+            }
+            return found.map { (paragraph.line, "'\($0.word)': write \($0.instead)") }
+        }
+    }
+
+    private static func isBeingRewritten(_ file: SourceFile) -> Bool {
+        let paths = [
+            "Benchmarks/", "CHANGELOG.md", "Sources/", "docs/ARCHITECTURE.md", "docs/GLOSSARY.md",
+            "docs/STYLE.md", "docs/decisions/", "docs/man/expunge", "docs/providers/",
+            "systemd/expunged",
+        ]
+        return paths.contains { file.path.hasPrefix($0) }
+    }
+
+    /// What not to write, and what to write instead.
+    private static let instead: [String: String] = {
+        let rows: [(words: String, instead: String)] = [
+            ("trouble troubles", "failure or error"),
+            ("surroundings", "environment or context"),
+            ("moment moments", "the time, or when it is"),
+            ("dice", "random source"),
+            ("desk desks", "service"),
+            ("afterlife", "recheck"),
+            ("told tell tells minded met", "reports, checks or finds"),
+            ("stray strays", "unmapped data"),
+            ("misfit misfits", "startup problem"),
+            ("misspelling misspellings", "non-canonical id"),
+            ("lingering remnants", "residual copies"),
+            ("fence fences fenced", "cutoff, or newer than the cutoff"),
+            ("round rounds", "attempt"),
+            ("nudge nudges", "signal"),
+            ("turnstile", "lock"),
+            ("mint mints minted", "generator, or create"),
+            ("tally tallies", "counter"),
+            ("shelf", "registry"),
+            ("news", "update"),
+            ("somebody nobody", "who it is"),
+            ("afterwards", "then"),
+            ("behaviour", "behavior"),
+            ("honour honours honoured", "honor"),
+            ("neighbour neighbours", "neighbor"),
+            ("recognise recognises recognised", "recognize"),
+            ("organisation", "organization"),
+        ]
+        let pairs: [(words: [String], instead: String)] = [
+            (["look again", "looks again", "looked again", "looking again", "a look"], "recheck"),
+            (["brought back"], "restored"),
+            (["taken up", "taken in", "handed in"], "accepted or submitted"),
+            (["dates nothing"], "has no timestamps"),
+        ]
+        let all = rows.map { ($0.words.split(separator: " ").map(String.init), $0.instead) } + pairs
+        return Dictionary(
+            all.flatMap { words, instead in words.map { ($0, instead) } },
+            uniquingKeysWith: { first, _ in first }
+        )
+    }()
+}
