@@ -17,6 +17,15 @@ struct TreeTests {
         for finding in findings { Issue.record("\(finding)") }
     }
 
+    @Test("has short functions: half of them at most 10 lines, 99 of 100 at most 50")
+    func functionLengths() {
+        let sources = tree.files.filter { $0.isSwift && !$0.isTest }
+        let counts = sources.flatMap { Declaration.bodies(in: $0).map(\.count) }.sorted()
+        #expect(counts.count > 1000)
+        #expect(counts[counts.count / 2] <= 10)
+        #expect(counts[counts.count * 99 / 100] <= 50)
+    }
+
     @Test("is really read: every target and suite of the import table has files")
     func isRead() {
         #expect(tree.files.count > 50)
