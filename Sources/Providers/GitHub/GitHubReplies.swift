@@ -3,7 +3,7 @@ import Lifecycle
 
 /// What GitHub's endpoints answer, one table each.
 ///
-/// Sources: docs.github.com, "REST API endpoints for OAuth authorizations", "Failureshooting OAuth
+/// Sources: docs.github.com, "REST API endpoints for OAuth authorizations", "Troubleshooting OAuth
 /// app access token request errors", "Refreshing user access tokens".
 enum GitHubReplies {
     /// `POST /login/oauth/access_token` with a code.

@@ -3,7 +3,7 @@ import FoundationEssentials
 /// Plays `github.com/login/oauth` and `api.github.com`.
 ///
 /// Sources: docs.github.com, "OAuth applications" of the REST reference, "Refreshing user access
-/// tokens", "Failureshooting OAuth app access token request errors" and "Getting started with the
+/// tokens", "Troubleshooting OAuth app access token request errors" and "Getting started with the
 /// REST API" (`User-Agent`).
 final class GitHubFamily: GrantFamily {
     struct State: GrantState {
