@@ -17,17 +17,6 @@ final class FacebookFamily: GrantFamily {
         }
     }
 
-    enum Route {
-        case token
-        case permissions(user: String)
-        case deletion(user: String, permission: String?)
-        case profile
-        case debug
-        case keys
-        case discovery
-        case uninstall
-    }
-
     /// The realm of Limited Login, which has id tokens and nothing else.
     static let limited = "limited"
     static let issuer = "https://limited.facebook.com"
@@ -46,39 +35,41 @@ final class FacebookFamily: GrantFamily {
         service = GrantService(tools, state: State(book: GrantBook(capacity: tools.capacity)))
     }
 
-    func route(_ method: String, _ path: String) -> Route? {
+    func route(_ method: String, _ path: String) -> FamilyRoute? {
         guard var parts = parts(path) else { return nil }
         if let first = parts.first, first.wholeMatch(of: /v[0-9]+\.[0-9]+/) != nil {
             parts.removeFirst()
         }
-        switch (method, parts.count) {
-        case ("DELETE", 2...3) where parts[1] == "permissions":
-            return .deletion(user: parts[0], permission: parts.count == 3 ? parts[2] : nil)
-        case ("GET", 2) where parts[1] == "permissions":
-            return .permissions(user: parts[0])
-        default:
-            break
-        }
+        if 2...3 ~= parts.count, parts[1] == "permissions" { return permissions(method, parts) }
         return switch (method, parts) {
-        case ("GET", ["oauth", "access_token"]), ("POST", ["oauth", "access_token"]): .token
-        case ("GET", ["me"]): .profile
-        case ("GET", ["debug_token"]): .debug
-        case ("GET", [".well-known", "openid-configuration", ""]): .discovery
-        case ("GET", [".well-known", "oauth", "openid", "jwks", ""]): .keys
-        case ("POST", ["platform", "uninstall", ""]): .uninstall
+        case ("GET", ["oauth", "access_token"]), ("POST", ["oauth", "access_token"]):
+            FamilyRoute(.token, answerToken)
+        case ("GET", ["me"]): FamilyRoute(.check, answerProfile)
+        case ("GET", ["debug_token"]): FamilyRoute(.check, answerDebug)
+        case ("GET", [".well-known", "openid-configuration", ""]):
+            document([
+                "issuer": .text(Self.issuer),
+                "jwks_uri": .text("\(self.baseURL)/.well-known/oauth/openid/jwks/"),
+                "id_token_signing_alg_values_supported": ["RS256"],
+            ])
+        case ("GET", [".well-known", "oauth", "openid", "jwks", ""]): FamilyRoute(.keys, handKeys)
+        case ("POST", ["platform", "uninstall", ""]): FamilyRoute(.revoke, answerUninstall)
         default: nil
         }
     }
 
-    func endpoint(method: String, path: String) -> SandboxEndpoint? {
-        route(method, path).map { route in
-            switch route {
-            case .token: .token
-            case .deletion, .uninstall: .revoke
-            case .permissions, .profile, .debug: .check
-            case .keys: .keys
-            case .discovery: .discovery
+    private func permissions(_ method: String, _ parts: [String]) -> FamilyRoute? {
+        let (user, permission) = (parts[0], parts.count == 3 ? parts[2] : nil)
+        return switch (method, permission) {
+        case ("DELETE", _):
+            FamilyRoute(.revoke) { call, note throws(FamilyRefusal) in
+                try self.answerDeletion(call, note, of: user, permission)
             }
+        case ("GET", nil):
+            FamilyRoute(.check) { call, note throws(FamilyRefusal) in
+                try self.answerPermissions(call, note, of: user)
+            }
+        default: nil
         }
     }
 
@@ -94,29 +85,6 @@ final class FacebookFamily: GrantFamily {
             token: call.query["input_token"] ?? call.form["id_token"]
                 ?? Self.parameter("code", of: call) ?? token
         )
-    }
-
-    func serve(_ call: ProviderCall, _ note: CallNote) throws(FamilyRefusal) -> ProviderReply {
-        switch route(call.method, call.path) {
-        case .token: return try answerToken(call, note)
-        case .deletion(let user, let permission):
-            return try answerDeletion(call, note, of: user, permission)
-        case .permissions(let user): return try answerPermissions(call, note, of: user)
-        case .profile: return try answerProfile(call, note)
-        case .debug: return try answerDebug(call, note)
-        case .uninstall: return try answerUninstall(call, note)
-        case .keys: return try handKeys(note)
-        case .discovery, nil:
-            let base = "\(service.address.baseURL)/\(name)"
-            return hand(
-                [
-                    "issuer": .text(Self.issuer),
-                    "jwks_uri": .text("\(base)/.well-known/oauth/openid/jwks/"),
-                    "id_token_signing_alg_values_supported": ["RS256"],
-                ],
-                note
-            )
-        }
     }
 
     /// A parameter of Graph, which may be in the query or in the form.

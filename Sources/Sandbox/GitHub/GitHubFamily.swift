@@ -10,14 +10,6 @@ final class GitHubFamily: GrantFamily {
         var book: GrantBook
     }
 
-    private enum Route {
-        case token
-        case grant(clientID: String)
-        case deletion(clientID: String)
-        case check(clientID: String)
-        case user
-    }
-
     private struct Body: Decodable {
         let accessToken: String
 
@@ -41,30 +33,39 @@ final class GitHubFamily: GrantFamily {
         service = GrantService(tools, state: State(book: GrantBook(capacity: tools.capacity)))
     }
 
-    private func route(_ method: String, _ path: String) -> Route? {
+    func route(_ method: String, _ path: String) -> FamilyRoute? {
         guard let parts = parts(path) else { return nil }
         if parts.count == 3, parts[0] == "applications" {
+            let clientID = parts[1]
             return switch (method, parts[2]) {
-            case ("DELETE", "grant"): .grant(clientID: parts[1])
-            case ("DELETE", "token"): .deletion(clientID: parts[1])
-            case ("POST", "token"): .check(clientID: parts[1])
+            case ("DELETE", let what) where what == "grant" || what == "token":
+                api(.revoke) { call, note throws(FamilyRefusal) in
+                    try self.answerDeletion(call, note, clientID, isGrant: what == "grant")
+                }
+            case ("POST", "token"):
+                api(.check) { call, note throws(FamilyRefusal) in
+                    try self.answerCheck(call, note, clientID)
+                }
             default: nil
             }
         }
         return switch (method, parts) {
-        case ("POST", ["login", "oauth", "access_token"]): .token
-        case ("GET", ["user"]): .user
+        case ("POST", ["login", "oauth", "access_token"]): FamilyRoute(.token, answerToken)
+        case ("GET", ["user"]): api(.check, answerUser)
         default: nil
         }
     }
 
-    func endpoint(method: String, path: String) -> SandboxEndpoint? {
-        route(method, path).map { route in
-            switch route {
-            case .token: .token
-            case .grant, .deletion: .revoke
-            case .check, .user: .check
+    /// The REST API serves nobody without a `User-Agent`.
+    private func api(
+        _ endpoint: SandboxEndpoint,
+        _ answer: @escaping (ProviderCall, CallNote) throws(FamilyRefusal) -> ProviderReply
+    ) -> FamilyRoute {
+        FamilyRoute(endpoint) { call, note throws(FamilyRefusal) in
+            guard call.header("user-agent") != nil else {
+                throw Self.api("Request forbidden by administrative rules.", status: 403)
             }
+            return try answer(call, note)
         }
     }
 
@@ -77,23 +78,6 @@ final class GitHubFamily: GrantFamily {
             clientID: BasicCredentials(call.authorization)?.name ?? form["client_id"],
             token: form["code"] ?? form["refresh_token"] ?? accessToken(call) ?? call.bearer
         )
-    }
-
-    func serve(_ call: ProviderCall, _ note: CallNote) throws(FamilyRefusal) -> ProviderReply {
-        let route = route(call.method, call.path)
-        if case .token = route {
-            return try answerToken(call, note)
-        }
-        guard call.header("user-agent") != nil else {
-            throw Self.api("Request forbidden by administrative rules.", status: 403)
-        }
-        switch route {
-        case .grant(let clientID): return try answerDeletion(call, note, clientID, isGrant: true)
-        case .deletion(let clientID):
-            return try answerDeletion(call, note, clientID, isGrant: false)
-        case .check(let clientID): return try answerCheck(call, note, clientID)
-        case .user, .token, nil: return try answerUser(call, note)
-        }
     }
 
     func grantKey(user: String, client: RegisteredClient, realm: String?) -> GrantBook.Key {
@@ -117,15 +101,6 @@ final class GitHubFamily: GrantFamily {
             refreshPrefix: "ghr_",
             refreshLifetimeSeconds: 15_897_600
         )
-    }
-
-    func idToken(
-        _ ticket: GrantBook.Ticket,
-        subject: String,
-        accessToken: String?,
-        issuedSeconds: Int64
-    ) -> String? {
-        nil
     }
 
     /// `github_app_authorization`; OAuth apps are told nothing.

@@ -7,14 +7,6 @@ final class GoogleFamily: GrantFamily {
         var book: GrantBook
     }
 
-    private enum Route {
-        case token
-        case revoke
-        case keys
-        case discovery
-        case riscConfiguration
-    }
-
     static let issuer = "https://accounts.google.com"
     /// With a slash, unlike the issuer of id tokens: a trap of the original.
     static let riscIssuer = "https://accounts.google.com/"
@@ -34,26 +26,29 @@ final class GoogleFamily: GrantFamily {
         service = GrantService(tools, state: State(book: GrantBook(capacity: tools.capacity)))
     }
 
-    private func route(_ method: String, _ path: String) -> Route? {
+    func route(_ method: String, _ path: String) -> FamilyRoute? {
         switch (method, parts(path)) {
-        case ("POST", ["token"]): .token
-        case ("POST", ["revoke"]): .revoke
-        case ("GET", ["oauth2", "v3", "certs"]): .keys
-        case ("GET", [".well-known", "openid-configuration"]): .discovery
-        case ("GET", [".well-known", "risc-configuration"]): .riscConfiguration
+        case ("POST", ["token"]): FamilyRoute(.token, answerToken)
+        case ("POST", ["revoke"]): FamilyRoute(.revoke, answerRevoke)
+        case ("GET", ["oauth2", "v3", "certs"]): FamilyRoute(.keys, handKeys)
+        case ("GET", [".well-known", "openid-configuration"]): document(self.metadata)
+        case ("GET", [".well-known", "risc-configuration"]):
+            document([
+                "issuer": .text(Self.riscIssuer),
+                "jwks_uri": .text("\(self.baseURL)/oauth2/v3/certs"),
+            ])
         default: nil
         }
     }
 
-    func endpoint(method: String, path: String) -> SandboxEndpoint? {
-        route(method, path).map { route in
-            switch route {
-            case .token: .token
-            case .revoke: .revoke
-            case .keys: .keys
-            case .discovery, .riscConfiguration: .discovery
-            }
-        }
+    private var metadata: JSON {
+        [
+            "issuer": .text(Self.issuer), "token_endpoint": .text("\(baseURL)/token"),
+            "revocation_endpoint": .text("\(baseURL)/revoke"),
+            "jwks_uri": .text("\(baseURL)/oauth2/v3/certs"),
+            "id_token_signing_alg_values_supported": ["RS256"],
+            "token_endpoint_auth_methods_supported": ["client_secret_post", "client_secret_basic"],
+        ]
     }
 
     func note(_ call: ProviderCall) -> CallNote {
@@ -65,36 +60,6 @@ final class GoogleFamily: GrantFamily {
             clientID: form["client_id"] ?? BasicCredentials(call.authorization)?.name,
             token: call.query["token"] ?? form["token"] ?? form["code"] ?? form["refresh_token"]
         )
-    }
-
-    func serve(_ call: ProviderCall, _ note: CallNote) throws(FamilyRefusal) -> ProviderReply {
-        let base = "\(service.address.baseURL)/\(name)"
-        switch route(call.method, call.path) {
-        case .token: return try answerToken(call, note)
-        case .revoke: return try answerRevoke(call, note)
-        case .keys: return try handKeys(note)
-        case .riscConfiguration:
-            return hand(
-                [
-                    "issuer": .text(Self.riscIssuer),
-                    "jwks_uri": .text("\(base)/oauth2/v3/certs"),
-                ],
-                note
-            )
-        case .discovery, nil:
-            return hand(
-                [
-                    "issuer": .text(Self.issuer), "token_endpoint": .text("\(base)/token"),
-                    "revocation_endpoint": .text("\(base)/revoke"),
-                    "jwks_uri": .text("\(base)/oauth2/v3/certs"),
-                    "id_token_signing_alg_values_supported": ["RS256"],
-                    "token_endpoint_auth_methods_supported": [
-                        "client_secret_post", "client_secret_basic",
-                    ],
-                ],
-                note
-            )
-        }
     }
 
     /// One grant for all clients of a project: what Google revokes as a whole.

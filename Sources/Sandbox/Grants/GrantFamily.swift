@@ -13,8 +13,8 @@ protocol GrantFamily: ProviderFamily, FamilyCommands {
     /// What the call presents, for the journal.
     func note(_ call: ProviderCall) -> CallNote
 
-    /// Acts on a call; refusals that the desk did not see are recorded by the caller.
-    func serve(_ call: ProviderCall, _ note: CallNote) throws(FamilyRefusal) -> ProviderReply
+    /// What answers at a path; `nil` when it is not this family's.
+    func route(_ method: String, _ path: String) -> FamilyRoute?
 
     /// The grant that a user's sign-in to a client makes.
     func grantKey(
@@ -56,8 +56,49 @@ protocol GrantFamily: ProviderFamily, FamilyCommands {
     ) throws -> SandboxNotification?
 }
 
+/// An endpoint with what answers there.
+///
+/// A refusal that the service did not record is recorded by the caller.
+struct FamilyRoute {
+    let endpoint: SandboxEndpoint
+    let answer: (ProviderCall, CallNote) throws(FamilyRefusal) -> ProviderReply
+
+    init(
+        _ endpoint: SandboxEndpoint,
+        _ answer: @escaping (ProviderCall, CallNote) throws(FamilyRefusal) -> ProviderReply
+    ) {
+        self.endpoint = endpoint
+        self.answer = answer
+    }
+}
+
 extension GrantFamily {
     var needsProofKey: Bool { false }
+
+    var baseURL: String { "\(service.address.baseURL)/\(name)" }
+
+    func endpoint(method: String, path: String) -> SandboxEndpoint? {
+        route(method, path)?.endpoint
+    }
+
+    func idToken(
+        _ ticket: GrantBook.Ticket,
+        subject: String,
+        accessToken: String?,
+        issuedSeconds: Int64
+    ) throws -> String? {
+        nil
+    }
+
+    /// The provider tells no application.
+    func happen(
+        _ order: SandboxOrder.Withdrawal,
+        to key: GrantBook.Key,
+        client: RegisteredClient
+    ) throws -> SandboxNotification? {
+        service.changed { $0.book.cut(key) }
+        return nil
+    }
 
     func givesCode(_ realm: String?) -> Bool { true }
 
@@ -75,7 +116,10 @@ extension GrantFamily {
     func answer(_ call: ProviderCall) -> ProviderReply {
         let note = note(call)
         do throws(FamilyRefusal) {
-            return try serve(call, note)
+            guard let route = route(call.method, call.path) else {
+                throw .internalError
+            }
+            return try route.answer(call, note)
         } catch {
             if !error.isRecorded {
                 service.record(note, .refused, status: error.reply.status, error: error.code)
@@ -88,6 +132,11 @@ extension GrantFamily {
         service.record(note(call), .none, status: status)
     }
 
+    /// A route to something that depends on no grant.
+    func document(_ value: @autoclosure @escaping () -> JSON) -> FamilyRoute {
+        FamilyRoute(.discovery) { _, note throws(FamilyRefusal) in hand(value(), note) }
+    }
+
     /// Answers with something that depends on no grant.
     func hand(_ value: JSON, _ note: CallNote) -> ProviderReply {
         service.record(note, .served, status: 200)
@@ -95,7 +144,7 @@ extension GrantFamily {
     }
 
     /// Answers with the public keys (RFC 7517 §5).
-    func handKeys(_ note: CallNote) throws(FamilyRefusal) -> ProviderReply {
+    func handKeys(_ call: ProviderCall, _ note: CallNote) throws(FamilyRefusal) -> ProviderReply {
         let body: [UInt8]
         do {
             body = try signingKeys.published()
@@ -130,7 +179,7 @@ extension GrantFamily {
     }
 
     func clientList() -> [SandboxClient] {
-        clients.listing(provider: name, baseURL: "\(service.address.baseURL)/\(name)")
+        clients.listing(provider: name, baseURL: baseURL)
     }
 
     func rotateKeys(withdrawingOld: Bool) throws -> [String] {

@@ -9,7 +9,7 @@ extension MicrosoftFamily {
     func answerGraph(
         _ call: ProviderCall,
         _ note: CallNote,
-        _ route: Route
+        _ route: GraphRoute
     ) throws(FamilyRefusal) -> ProviderReply {
         var noted = note
         switch route {
@@ -28,7 +28,7 @@ extension MicrosoftFamily {
 
     /// What a user's own token may do.
     private func serve(
-        _ route: Route,
+        _ route: GraphRoute,
         for ticket: GrantBook.Ticket,
         _ state: inout MicrosoftState
     ) throws(FamilyRefusal) -> (ProviderReply, CallRecord.Outcome) {
@@ -50,7 +50,7 @@ extension MicrosoftFamily {
     /// What a client may do by itself, with the roles that the tenant gave.
     private func serve(
         _ call: ProviderCall,
-        _ route: Route,
+        _ route: GraphRoute,
         for token: MicrosoftState.AppToken,
         in tenant: MicrosoftConfiguration.Tenant,
         _ state: inout MicrosoftState,
@@ -86,19 +86,16 @@ extension MicrosoftFamily {
         case .principal(let clientID):
             guard clients[clientID] != nil else { throw .graphNotFound }
             return (.json(Self.principal(of: clientID, in: tenant)), .checked)
-        case .token, .keys, .discovery:
-            throw .graphNotFound
         }
     }
 
     /// The application permissions, one of which is enough.
-    private static func roles(for route: Route) -> [String] {
+    private static func roles(for route: GraphRoute) -> [String] {
         switch route {
         case .revokeSessions: ["User.RevokeSessions.All"]
         case .deleteGrant: ["DelegatedPermissionGrant.ReadWrite.All", "Directory.ReadWrite.All"]
         case .deleteAssignment: ["AppRoleAssignment.ReadWrite.All"]
-        case .listGrants, .listAssignments, .listPrincipals, .principal, .profile, .token, .keys,
-            .discovery:
+        case .listGrants, .listAssignments, .listPrincipals, .principal, .profile:
             ["Directory.Read.All", "Directory.ReadWrite.All"]
         }
     }

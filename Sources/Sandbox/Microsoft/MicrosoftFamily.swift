@@ -4,10 +4,8 @@
 /// credentials", "ID token claims reference") and microsoft-graph-docs-contrib (`user:
 /// revokeSignInSessions`, `oAuth2PermissionGrant`, `appRoleAssignment`).
 final class MicrosoftFamily: GrantFamily {
-    enum Route {
-        case token(tenant: String)
-        case keys
-        case discovery(tenant: String)
+    /// What Graph is asked for.
+    enum GraphRoute {
         case revokeSessions(user: String)
         case listGrants
         case deleteGrant(id: String)
@@ -16,6 +14,13 @@ final class MicrosoftFamily: GrantFamily {
         case listPrincipals
         case principal(clientID: String)
         case profile(user: String)
+
+        var endpoint: SandboxEndpoint {
+            switch self {
+            case .revokeSessions, .deleteGrant, .deleteAssignment: .revoke
+            case .listGrants, .listAssignments, .listPrincipals, .principal, .profile: .check
+            }
+        }
     }
 
     /// What the issuer and the audience of assertions are called, wherever the sandbox is.
@@ -41,20 +46,31 @@ final class MicrosoftFamily: GrantFamily {
         )
     }
 
-    func route(_ method: String, _ path: String) -> Route? {
+    func route(_ method: String, _ path: String) -> FamilyRoute? {
         guard let parts = parts(path), parts.count >= 2 else { return nil }
-        if parts[0] == "v1.0" {
-            return graphRoute(method, Array(parts[1...]))
+        let tenant = parts[0]
+        if tenant == "v1.0" {
+            return graphRoute(method, Array(parts[1...])).map { route in
+                FamilyRoute(route.endpoint) { call, note throws(FamilyRefusal) in
+                    try self.answerGraph(call, note, route)
+                }
+            }
         }
         return switch (method, Array(parts[1...])) {
-        case ("POST", ["oauth2", "v2.0", "token"]): .token(tenant: parts[0])
-        case ("GET", ["discovery", "v2.0", "keys"]): .keys
-        case ("GET", ["v2.0", ".well-known", "openid-configuration"]): .discovery(tenant: parts[0])
+        case ("POST", ["oauth2", "v2.0", "token"]):
+            FamilyRoute(.token) { call, note throws(FamilyRefusal) in
+                try self.answerToken(call, note, tenant)
+            }
+        case ("GET", ["discovery", "v2.0", "keys"]): FamilyRoute(.keys, handKeys)
+        case ("GET", ["v2.0", ".well-known", "openid-configuration"]):
+            FamilyRoute(.discovery) { _, note throws(FamilyRefusal) in
+                try self.answerDiscovery(note, tenant)
+            }
         default: nil
         }
     }
 
-    private func graphRoute(_ method: String, _ parts: [String]) -> Route? {
+    private func graphRoute(_ method: String, _ parts: [String]) -> GraphRoute? {
         switch (method, parts.first, parts.count) {
         case ("POST", "me", 2) where parts[1] == "revokeSignInSessions":
             .revokeSessions(user: "me")
@@ -82,18 +98,6 @@ final class MicrosoftFamily: GrantFamily {
             .wholeMatch(of: /servicePrincipals\(appId='([^']*)'\)/).map { String($0.1) }
     }
 
-    func endpoint(method: String, path: String) -> SandboxEndpoint? {
-        route(method, path).map { route in
-            switch route {
-            case .token: .token
-            case .keys: .keys
-            case .discovery: .discovery
-            case .revokeSessions, .deleteGrant, .deleteAssignment: .revoke
-            case .listGrants, .listAssignments, .listPrincipals, .principal, .profile: .check
-            }
-        }
-    }
-
     func note(_ call: ProviderCall) -> CallNote {
         let form = call.form
         return CallNote(
@@ -103,16 +107,6 @@ final class MicrosoftFamily: GrantFamily {
             clientID: form["client_id"] ?? BasicCredentials(call.authorization)?.name,
             token: form["code"] ?? form["refresh_token"] ?? call.bearer
         )
-    }
-
-    func serve(_ call: ProviderCall, _ note: CallNote) throws(FamilyRefusal) -> ProviderReply {
-        switch route(call.method, call.path) {
-        case .token(let tenant): return try answerToken(call, note, tenant)
-        case .keys: return try handKeys(note)
-        case .discovery(let tenant): return try answerDiscovery(note, tenant)
-        case let route?: return try answerGraph(call, note, route)
-        case nil: throw .graphNotFound
-        }
     }
 
     func grantKey(
@@ -165,16 +159,6 @@ final class MicrosoftFamily: GrantFamily {
         ])
     }
 
-    /// Microsoft tells nobody; the user removes the application at myapps or account.live.com.
-    func happen(
-        _ order: SandboxOrder.Withdrawal,
-        to key: GrantBook.Key,
-        client: RegisteredClient
-    ) -> SandboxNotification? {
-        service.changed { $0.book.cut(key) }
-        return nil
-    }
-
     /// The issuer of `common` and `organizations` is a pattern: a trap of the original.
     private func answerDiscovery(
         _ note: CallNote,
@@ -186,7 +170,7 @@ final class MicrosoftFamily: GrantFamily {
         case "consumers", MicrosoftIDs.personalTenant: id = MicrosoftIDs.personalTenant
         default: id = try self.tenant(tenant).id
         }
-        let base = "\(service.address.baseURL)/\(name)/\(tenant)"
+        let base = "\(baseURL)/\(tenant)"
         return hand(
             [
                 "issuer": .text("\(Self.authority)/\(id)/v2.0"),

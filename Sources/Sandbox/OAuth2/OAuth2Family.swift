@@ -6,15 +6,6 @@ final class OAuth2Family: GrantFamily {
         var assertions: BoundedTable<TokenDigest, Bool>
     }
 
-    private enum Route {
-        case authorize
-        case token
-        case revoke
-        case introspect
-        case keys
-        case metadata
-    }
-
     let name = "oauth2"
     let service: GrantService<State>
     let clients: ClientRegistry
@@ -36,33 +27,21 @@ final class OAuth2Family: GrantFamily {
         )
     }
 
-    var issuer: String { "\(service.address.baseURL)/\(name)" }
+    var issuer: String { baseURL }
 
-    private func route(_ method: String, _ path: String) -> Route? {
+    func route(_ method: String, _ path: String) -> FamilyRoute? {
         // RFC 8414 §3.1 puts the issuer's path last, OpenID Connect Discovery 1.0 §4 first.
         if method == "GET", path == "/.well-known/oauth-authorization-server/\(name)" {
-            return .metadata
+            return document(self.metadata)
         }
         return switch (method, parts(path)) {
-        case ("GET", [".well-known", "openid-configuration"]): .metadata
-        case ("GET", ["authorize"]): .authorize
-        case ("POST", ["token"]): .token
-        case ("POST", ["revoke"]): .revoke
-        case ("POST", ["introspect"]): .introspect
-        case ("GET", ["jwks"]): .keys
+        case ("GET", [".well-known", "openid-configuration"]): document(self.metadata)
+        case ("GET", ["authorize"]): FamilyRoute(.token, answerAuthorize)
+        case ("POST", ["token"]): FamilyRoute(.token, answerToken)
+        case ("POST", ["revoke"]): FamilyRoute(.revoke, answerRevoke)
+        case ("POST", ["introspect"]): FamilyRoute(.check, answerIntrospect)
+        case ("GET", ["jwks"]): FamilyRoute(.keys, handKeys)
         default: nil
-        }
-    }
-
-    func endpoint(method: String, path: String) -> SandboxEndpoint? {
-        route(method, path).map { route in
-            switch route {
-            case .token, .authorize: .token
-            case .revoke: .revoke
-            case .introspect: .check
-            case .keys: .keys
-            case .metadata: .discovery
-            }
         }
     }
 
@@ -76,17 +55,6 @@ final class OAuth2Family: GrantFamily {
                 ?? ClientAssertion(form)?.clientID,
             token: form["token"] ?? form["code"] ?? form["refresh_token"]
         )
-    }
-
-    func serve(_ call: ProviderCall, _ note: CallNote) throws(FamilyRefusal) -> ProviderReply {
-        switch route(call.method, call.path) {
-        case .authorize: try answerAuthorize(call, note)
-        case .token: try answerToken(call, note)
-        case .revoke: try answerRevoke(call, note)
-        case .introspect: try answerIntrospect(call, note)
-        case .keys: try handKeys(note)
-        case .metadata, nil: hand(metadata, note)
-        }
     }
 
     func grantKey(user: String, client: RegisteredClient, realm: String?) -> GrantBook.Key {

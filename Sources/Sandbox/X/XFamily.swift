@@ -11,14 +11,6 @@ final class XFamily: GrantFamily {
         var nonces: BoundedTable<TokenDigest, Bool>
     }
 
-    private enum Route {
-        case token
-        case revoke
-        case me
-        case invalidate
-        case verify
-    }
-
     /// The realm of OAuth 1.0a.
     static let oauth1 = "oauth1"
 
@@ -45,24 +37,16 @@ final class XFamily: GrantFamily {
         )
     }
 
-    private func route(_ method: String, _ path: String) -> Route? {
+    func route(_ method: String, _ path: String) -> FamilyRoute? {
         switch (method, parts(path)) {
-        case ("POST", ["2", "oauth2", "token"]): .token
-        case ("POST", ["2", "oauth2", "revoke"]): .revoke
-        case ("GET", ["2", "users", "me"]): .me
-        case ("POST", ["1.1", "oauth", "invalidate_token.json"]): .invalidate
-        case ("GET", ["1.1", "account", "verify_credentials.json"]): .verify
+        case ("POST", ["2", "oauth2", "token"]): FamilyRoute(.token, answerToken)
+        case ("POST", ["2", "oauth2", "revoke"]): FamilyRoute(.revoke, answerRevoke)
+        case ("GET", ["2", "users", "me"]): FamilyRoute(.check, answerMe)
+        case ("POST", ["1.1", "oauth", "invalidate_token.json"]):
+            FamilyRoute(.revoke, answerInvalidate)
+        case ("GET", ["1.1", "account", "verify_credentials.json"]):
+            FamilyRoute(.check, answerVerify)
         default: nil
-        }
-    }
-
-    func endpoint(method: String, path: String) -> SandboxEndpoint? {
-        route(method, path).map { route in
-            switch route {
-            case .token: .token
-            case .revoke, .invalidate: .revoke
-            case .me, .verify: .check
-            }
         }
     }
 
@@ -78,16 +62,6 @@ final class XFamily: GrantFamily {
             token: signature?.token ?? form["token"] ?? form["code"] ?? form["refresh_token"]
                 ?? call.bearer
         )
-    }
-
-    func serve(_ call: ProviderCall, _ note: CallNote) throws(FamilyRefusal) -> ProviderReply {
-        switch route(call.method, call.path) {
-        case .token: try answerToken(call, note)
-        case .revoke: try answerRevoke(call, note)
-        case .me: try answerMe(call, note)
-        case .invalidate: try answerInvalidate(call, note)
-        case .verify, nil: try answerVerify(call, note)
-        }
     }
 
     func grantKey(user: String, client: RegisteredClient, realm: String?) -> GrantBook.Key {
@@ -127,24 +101,5 @@ final class XFamily: GrantFamily {
         let secret = TokenGenerator.text()
         state.secrets.insert(secret, for: TokenDigest(tokens.access))
         return secret
-    }
-
-    func idToken(
-        _ ticket: GrantBook.Ticket,
-        subject: String,
-        accessToken: String?,
-        issuedSeconds: Int64
-    ) -> String? {
-        nil
-    }
-
-    /// X tells nobody.
-    func happen(
-        _ order: SandboxOrder.Withdrawal,
-        to key: GrantBook.Key,
-        client: RegisteredClient
-    ) -> SandboxNotification? {
-        service.changed { $0.book.cut(key) }
-        return nil
     }
 }
