@@ -191,155 +191,155 @@ end
 complete -c 'expungectl' -f
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl" version' -l 'version' -d 'Show the version.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl" h help' -s 'h' -l 'help' -d 'Show help information.'
-complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl" -eq 1' -fa 'delete-account' -d 'Revoke a user\'s tokens everywhere, then erase the user\'s data.'
-complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl" -eq 1' -fa 'revoke-tokens' -d 'Revoke a user\'s tokens; nothing is erased.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl" -eq 1' -fa 'delete-account' -d 'Revoke a user\'s tokens at every provider, then erase the user\'s data.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl" -eq 1' -fa 'revoke-tokens' -d 'Revoke a user\'s tokens without erasing anything.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl" -eq 1' -fa 'list' -d 'List requests, newest first.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl" -eq 1' -fa 'show' -d 'Show one request: identities, verdicts, steps, attempts and times.'
-complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl" -eq 1' -fa 'plan' -d 'Show what a deletion would do, with counts; nothing is done.'
-complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl" -eq 1' -fa 'approve' -d 'Approve the plan of a request, as another person than who handed it in.'
-complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl" -eq 1' -fa 'cancel' -d 'Stop a request while nothing irreversible was decided.'
-complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl" -eq 1' -fa 'retry' -d 'Try again now whatever waits.'
-complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl" -eq 1' -fa 'hold' -d 'Stop a request, everything of a user, or purging a target, until it is released.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl" -eq 1' -fa 'plan' -d 'Show what a deletion would do, with counts, without doing it.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl" -eq 1' -fa 'approve' -d 'Approve the plan of a request, as another person than its submitter.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl" -eq 1' -fa 'cancel' -d 'Stop a request before its purge.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl" -eq 1' -fa 'retry' -d 'Try again now, whatever the request waits for.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl" -eq 1' -fa 'hold' -d 'Stop a request, everything of a user, or the purge of a target, until released.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl" -eq 1' -fa 'release' -d 'Lift the hold on a request, a user or a target.'
-complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl" -eq 1' -fa 'abandon' -d 'Give up on revoking, on a store without a key, or on looking again.'
-complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl" -eq 1' -fa 'reauthorize' -d 'Bring a fresh sign-in to a request that waits for one.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl" -eq 1' -fa 'abandon' -d 'Give up a revocation, a store whose key was not found, or the rechecks.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl" -eq 1' -fa 'reauthorize' -d 'Submit a fresh sign-in for a request that waits for one.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl" -eq 1' -fa 'receipt' -d 'Print the receipt of a completed request, as JSON or as a page.'
-complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl" -eq 1' -fa 'events' -d 'Print live changes until the daemon stops or Ctrl-C.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl" -eq 1' -fa 'events' -d 'Print live changes until the service stops or Ctrl-C.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl" -eq 1' -fa 'identities' -d 'List a user\'s identities, never their secrets.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl" -eq 1' -fa 'store-credential' -d 'Seal a credential of a user into the vault.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl" -eq 1' -fa 'forget' -d 'Destroy an identity\'s credentials without revoking them.'
-complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl" -eq 1' -fa 'notification' -d 'Hand on what a provider sent to the web server.'
-complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl" -eq 1' -fa 'notification-status' -d 'Show what the status page behind a confirmation code says.'
-complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl" -eq 1' -fa 'status' -d 'Show how the daemon is doing.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl" -eq 1' -fa 'notification' -d 'Pass on a notification that a provider sent to your web server.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl" -eq 1' -fa 'notification-status' -d 'Show the text of the status page for a confirmation code.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl" -eq 1' -fa 'status' -d 'Show the state of the service.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl" -eq 1' -fa 'providers' -d 'Show the providers, or pause, resume or check one.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl" -eq 1' -fa 'targets' -d 'Show the targets, or pause, resume or check one.'
-complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl" -eq 1' -fa 'holds' -d 'List the holds on targets, the oldest first.'
-complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl" -eq 1' -fa 'intake' -d 'Stop or start taking requests.'
-complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl" -eq 1' -fa 'guard' -d 'The guard against mass deletion.'
-complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl" -eq 1' -fa 'vault' -d 'Show the vault\'s keys, or wrap everything anew under the active one.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl" -eq 1' -fa 'holds' -d 'List the holds on targets, oldest first.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl" -eq 1' -fa 'intake' -d 'Stop or start accepting requests.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl" -eq 1' -fa 'guard' -d 'Open the guard against mass deletion.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl" -eq 1' -fa 'vault' -d 'Show the vault\'s keys, or wrap all data keys under the active one.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl" -eq 1' -fa 'ledger' -d 'Show, verify or export the ledger, or accept an older state.'
-complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl" -eq 1' -fa 'replay' -d 'Erase again what a restored backup of a store brought back.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl" -eq 1' -fa 'replay' -d 'Repeat erasures in stores that were restored from a backup.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl" -eq 1' -fa 'reload' -d 'Read the configuration again; a bad one changes nothing.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl" -eq 1' -fa 'metrics' -d 'Print the metrics as OpenMetrics text.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl" -eq 1' -fa 'help' -d 'Show subcommand help information.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl delete-account"' -l 'option' -d 'An option of the request: grace_s, reason or account_created_at.' -rfka ''
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl delete-account" idempotency-key' -l 'idempotency-key' -d 'The same key finds the same request again (default: a new one).' -rfka ''
-complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl delete-account" wait' -l 'wait' -d 'Wait for the end, and end with its exit code.'
-complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl delete-account" socket' -l 'socket' -d 'The daemon\'s socket (environment: EXPUNGED_SOCKET).' -rF
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl delete-account" wait' -l 'wait' -d 'Wait for the end of the request; exit with its status.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl delete-account" socket' -l 'socket' -d 'The socket of the service (environment: EXPUNGED_SOCKET).' -rF
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl delete-account" json' -l 'json' -d 'Print JSON, for programs.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl delete-account" version' -l 'version' -d 'Show the version.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl delete-account" h help' -s 'h' -l 'help' -d 'Show help information.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl revoke-tokens"' -l 'provider' -d 'Only this provider; may be given more than once.' -rfka ''
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl revoke-tokens"' -l 'option' -d 'An option of the request: grace_s, reason or account_created_at.' -rfka ''
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl revoke-tokens" idempotency-key' -l 'idempotency-key' -d 'The same key finds the same request again (default: a new one).' -rfka ''
-complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl revoke-tokens" wait' -l 'wait' -d 'Wait for the end, and end with its exit code.'
-complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl revoke-tokens" socket' -l 'socket' -d 'The daemon\'s socket (environment: EXPUNGED_SOCKET).' -rF
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl revoke-tokens" wait' -l 'wait' -d 'Wait for the end of the request; exit with its status.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl revoke-tokens" socket' -l 'socket' -d 'The socket of the service (environment: EXPUNGED_SOCKET).' -rF
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl revoke-tokens" json' -l 'json' -d 'Print JSON, for programs.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl revoke-tokens" version' -l 'version' -d 'Show the version.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl revoke-tokens" h help' -s 'h' -l 'help' -d 'Show help information.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl list" state' -l 'state' -d 'Only this state.' -rfka ''
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl list" provider' -l 'provider' -d 'Only requests with an identity at this provider.' -rfka ''
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl list" user' -l 'user' -d 'Only this user.' -rfka ''
-complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl list" limit' -l 'limit' -d 'The most requests to list, 1 to 1000.' -rfka ''
-complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl list" cursor' -l 'cursor' -d 'Where the page before ended.' -rfka ''
-complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl list" socket' -l 'socket' -d 'The daemon\'s socket (environment: EXPUNGED_SOCKET).' -rF
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl list" limit' -l 'limit' -d 'The number of requests, 1 to 1000.' -rfka ''
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl list" cursor' -l 'cursor' -d 'The cursor of the previous page.' -rfka ''
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl list" socket' -l 'socket' -d 'The socket of the service (environment: EXPUNGED_SOCKET).' -rF
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl list" json' -l 'json' -d 'Print JSON, for programs.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl list" version' -l 'version' -d 'Show the version.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl list" h help' -s 'h' -l 'help' -d 'Show help information.'
-complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl show" socket' -l 'socket' -d 'The daemon\'s socket (environment: EXPUNGED_SOCKET).' -rF
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl show" socket' -l 'socket' -d 'The socket of the service (environment: EXPUNGED_SOCKET).' -rF
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl show" json' -l 'json' -d 'Print JSON, for programs.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl show" version' -l 'version' -d 'Show the version.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl show" h help' -s 'h' -l 'help' -d 'Show help information.'
-complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl plan" request' -l 'request' -d 'A request instead of a user: its plan and how that changed.' -rfka ''
-complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl plan" socket' -l 'socket' -d 'The daemon\'s socket (environment: EXPUNGED_SOCKET).' -rF
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl plan" request' -l 'request' -d 'A request instead of a user: its plan and its changes.' -rfka ''
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl plan" socket' -l 'socket' -d 'The socket of the service (environment: EXPUNGED_SOCKET).' -rF
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl plan" json' -l 'json' -d 'Print JSON, for programs.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl plan" version' -l 'version' -d 'Show the version.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl plan" h help' -s 'h' -l 'help' -d 'Show help information.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl approve" plan' -l 'plan' -d 'The hash of the plan that you read.' -rfka ''
-complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl approve" socket' -l 'socket' -d 'The daemon\'s socket (environment: EXPUNGED_SOCKET).' -rF
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl approve" socket' -l 'socket' -d 'The socket of the service (environment: EXPUNGED_SOCKET).' -rF
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl approve" json' -l 'json' -d 'Print JSON, for programs.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl approve" version' -l 'version' -d 'Show the version.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl approve" h help' -s 'h' -l 'help' -d 'Show help information.'
-complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl cancel" socket' -l 'socket' -d 'The daemon\'s socket (environment: EXPUNGED_SOCKET).' -rF
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl cancel" socket' -l 'socket' -d 'The socket of the service (environment: EXPUNGED_SOCKET).' -rF
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl cancel" json' -l 'json' -d 'Print JSON, for programs.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl cancel" version' -l 'version' -d 'Show the version.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl cancel" h help' -s 'h' -l 'help' -d 'Show help information.'
-complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl retry" socket' -l 'socket' -d 'The daemon\'s socket (environment: EXPUNGED_SOCKET).' -rF
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl retry" socket' -l 'socket' -d 'The socket of the service (environment: EXPUNGED_SOCKET).' -rF
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl retry" json' -l 'json' -d 'Print JSON, for programs.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl retry" version' -l 'version' -d 'Show the version.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl retry" h help' -s 'h' -l 'help' -d 'Show help information.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl hold" user' -l 'user' -d 'A user (- to read the id) instead of a request: a legal hold.' -rfka ''
-complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl hold" target' -l 'target' -d 'A target: nothing is purged from it; the rest goes on.' -rfka ''
-complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl hold" table' -l 'table' -d 'With --target: only rows of this table that fit every --where.' -rfka ''
-complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl hold"' -l 'where' -d 'Rows with this value; of one column any of its values.' -rfka ''
-complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl hold" name' -l 'name' -d 'With --target: what to release it by (default: TARGET[.TABLE]).' -rfka ''
-complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl hold" reason' -l 'reason' -d 'Why; no personal data.' -rfka ''
-complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl hold" socket' -l 'socket' -d 'The daemon\'s socket (environment: EXPUNGED_SOCKET).' -rF
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl hold" target' -l 'target' -d 'A target: nothing is purged from it; the rest continues.' -rfka ''
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl hold" table' -l 'table' -d 'With --target: only rows of this table that match every --where.' -rfka ''
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl hold"' -l 'where' -d 'Rows with this value; for one column, any of its values.' -rfka ''
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl hold" name' -l 'name' -d 'With --target: the name of the hold (default: TARGET[.TABLE]).' -rfka ''
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl hold" reason' -l 'reason' -d 'The reason; no personal data.' -rfka ''
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl hold" socket' -l 'socket' -d 'The socket of the service (environment: EXPUNGED_SOCKET).' -rF
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl hold" json' -l 'json' -d 'Print JSON, for programs.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl hold" version' -l 'version' -d 'Show the version.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl hold" h help' -s 'h' -l 'help' -d 'Show help information.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl release" user' -l 'user' -d 'A user (- to read the id) instead of a request.' -rfka ''
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl release" hold' -l 'hold' -d 'A hold on a target, by its name.' -rfka ''
-complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl release" socket' -l 'socket' -d 'The daemon\'s socket (environment: EXPUNGED_SOCKET).' -rF
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl release" socket' -l 'socket' -d 'The socket of the service (environment: EXPUNGED_SOCKET).' -rF
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl release" json' -l 'json' -d 'Print JSON, for programs.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl release" version' -l 'version' -d 'Show the version.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl release" h help' -s 'h' -l 'help' -d 'Show help information.'
-complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl abandon" reason' -l 'reason' -d 'Why; kept on the receipt, so no personal data.' -rfka ''
-complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl abandon" provider' -l 'provider' -d 'Give up on this provider alone.' -rfka ''
-complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl abandon" socket' -l 'socket' -d 'The daemon\'s socket (environment: EXPUNGED_SOCKET).' -rF
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl abandon" reason' -l 'reason' -d 'The reason; it stays on the receipt: no personal data.' -rfka ''
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl abandon" provider' -l 'provider' -d 'Give up this provider only.' -rfka ''
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl abandon" socket' -l 'socket' -d 'The socket of the service (environment: EXPUNGED_SOCKET).' -rF
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl abandon" json' -l 'json' -d 'Print JSON, for programs.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl abandon" version' -l 'version' -d 'Show the version.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl abandon" h help' -s 'h' -l 'help' -d 'Show help information.'
-complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl reauthorize" provider' -l 'provider' -d 'Where the user signed in.' -rfka ''
-complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl reauthorize" client-id' -l 'client-id' -d 'Needed when the provider has several.' -rfka ''
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl reauthorize" provider' -l 'provider' -d 'The provider where the user signed in.' -rfka ''
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl reauthorize" client-id' -l 'client-id' -d 'The client id, if the provider has several.' -rfka ''
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl reauthorize" id-token-file' -l 'id-token-file' -d 'The id token.' -rF
-complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl reauthorize" raw-nonce-file' -l 'raw-nonce-file' -d 'The nonce before it was hashed.' -rF
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl reauthorize" raw-nonce-file' -l 'raw-nonce-file' -d 'The nonce before hashing.' -rF
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl reauthorize" code-file' -l 'code-file' -d 'The authorization code.' -rF
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl reauthorize" code-verifier-file' -l 'code-verifier-file' -d 'The PKCE verifier of the code.' -rF
-complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl reauthorize" redirect-uri' -l 'redirect-uri' -d 'As it was sent when the code was asked for.' -rfka ''
-complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl reauthorize" socket' -l 'socket' -d 'The daemon\'s socket (environment: EXPUNGED_SOCKET).' -rF
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl reauthorize" redirect-uri' -l 'redirect-uri' -d 'The redirect URI of the authorize request.' -rfka ''
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl reauthorize" socket' -l 'socket' -d 'The socket of the service (environment: EXPUNGED_SOCKET).' -rF
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl reauthorize" json' -l 'json' -d 'Print JSON, for programs.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl reauthorize" version' -l 'version' -d 'Show the version.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl reauthorize" h help' -s 'h' -l 'help' -d 'Show help information.'
-complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl receipt" html' -l 'html' -d 'Print a page of HTML that can be printed: one file, no script.'
-complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl receipt" socket' -l 'socket' -d 'The daemon\'s socket (environment: EXPUNGED_SOCKET).' -rF
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl receipt" html' -l 'html' -d 'Print one page of HTML without scripts.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl receipt" socket' -l 'socket' -d 'The socket of the service (environment: EXPUNGED_SOCKET).' -rF
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl receipt" json' -l 'json' -d 'Print JSON, for programs.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl receipt" version' -l 'version' -d 'Show the version.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl receipt" h help' -s 'h' -l 'help' -d 'Show help information.'
-complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl events" socket' -l 'socket' -d 'The daemon\'s socket (environment: EXPUNGED_SOCKET).' -rF
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl events" socket' -l 'socket' -d 'The socket of the service (environment: EXPUNGED_SOCKET).' -rF
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl events" json' -l 'json' -d 'Print JSON, for programs.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl events" version' -l 'version' -d 'Show the version.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl events" h help' -s 'h' -l 'help' -d 'Show help information.'
-complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl identities" socket' -l 'socket' -d 'The daemon\'s socket (environment: EXPUNGED_SOCKET).' -rF
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl identities" socket' -l 'socket' -d 'The socket of the service (environment: EXPUNGED_SOCKET).' -rF
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl identities" json' -l 'json' -d 'Print JSON, for programs.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl identities" version' -l 'version' -d 'Show the version.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl identities" h help' -s 'h' -l 'help' -d 'Show help information.'
-complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl store-credential" kind' -l 'kind' -d 'What it is.' -rfka ''
-complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl store-credential" client-id' -l 'client-id' -d 'Needed when the provider has several.' -rfka ''
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl store-credential" kind' -l 'kind' -d 'The kind of the credential.' -rfka ''
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl store-credential" client-id' -l 'client-id' -d 'The client id, if the provider has several.' -rfka ''
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl store-credential" subject' -l 'subject' -d 'The provider\'s id of the user, if known.' -rfka ''
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl store-credential" secret-file' -l 'secret-file' -d 'The credential.' -rF
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl store-credential" code-verifier-file' -l 'code-verifier-file' -d 'The PKCE verifier of a code.' -rF
-complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl store-credential" raw-nonce-file' -l 'raw-nonce-file' -d 'The nonce before it was hashed.' -rF
-complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl store-credential" redirect-uri' -l 'redirect-uri' -d 'As it was sent when a code was asked for.' -rfka ''
-complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl store-credential" socket' -l 'socket' -d 'The daemon\'s socket (environment: EXPUNGED_SOCKET).' -rF
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl store-credential" raw-nonce-file' -l 'raw-nonce-file' -d 'The nonce before hashing.' -rF
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl store-credential" redirect-uri' -l 'redirect-uri' -d 'The redirect URI of the authorize request.' -rfka ''
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl store-credential" socket' -l 'socket' -d 'The socket of the service (environment: EXPUNGED_SOCKET).' -rF
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl store-credential" json' -l 'json' -d 'Print JSON, for programs.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl store-credential" version' -l 'version' -d 'Show the version.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl store-credential" h help' -s 'h' -l 'help' -d 'Show help information.'
-complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl forget" socket' -l 'socket' -d 'The daemon\'s socket (environment: EXPUNGED_SOCKET).' -rF
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl forget" socket' -l 'socket' -d 'The socket of the service (environment: EXPUNGED_SOCKET).' -rF
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl forget" json' -l 'json' -d 'Print JSON, for programs.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl forget" version' -l 'version' -d 'Show the version.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl forget" h help' -s 'h' -l 'help' -d 'Show help information.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl notification"' -l 'header' -d 'A header field that came with it.' -rfka ''
-complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl notification" header-file' -l 'header-file' -d 'Header fields, one a line; authorization only here, since it is a secret.' -rF
-complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl notification" socket' -l 'socket' -d 'The daemon\'s socket (environment: EXPUNGED_SOCKET).' -rF
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl notification" header-file' -l 'header-file' -d 'Header fields, one per line; authorization only here: it is a secret.' -rF
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl notification" socket' -l 'socket' -d 'The socket of the service (environment: EXPUNGED_SOCKET).' -rF
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl notification" json' -l 'json' -d 'Print JSON, for programs.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl notification" version' -l 'version' -d 'Show the version.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl notification" h help' -s 'h' -l 'help' -d 'Show help information.'
-complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl notification-status" socket' -l 'socket' -d 'The daemon\'s socket (environment: EXPUNGED_SOCKET).' -rF
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl notification-status" socket' -l 'socket' -d 'The socket of the service (environment: EXPUNGED_SOCKET).' -rF
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl notification-status" json' -l 'json' -d 'Print JSON, for programs.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl notification-status" version' -l 'version' -d 'Show the version.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl notification-status" h help' -s 'h' -l 'help' -d 'Show help information.'
-complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl status" socket' -l 'socket' -d 'The daemon\'s socket (environment: EXPUNGED_SOCKET).' -rF
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl status" socket' -l 'socket' -d 'The socket of the service (environment: EXPUNGED_SOCKET).' -rF
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl status" json' -l 'json' -d 'Print JSON, for programs.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl status" version' -l 'version' -d 'Show the version.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl status" h help' -s 'h' -l 'help' -d 'Show help information.'
@@ -349,19 +349,19 @@ complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positiona
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl providers" -eq 1' -fa 'pause' -d 'Start no new work there.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl providers" -eq 1' -fa 'resume' -d 'Start work there again.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl providers" -eq 1' -fa 'check' -d 'Ask it now whether it works.'
-complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl providers list" socket' -l 'socket' -d 'The daemon\'s socket (environment: EXPUNGED_SOCKET).' -rF
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl providers list" socket' -l 'socket' -d 'The socket of the service (environment: EXPUNGED_SOCKET).' -rF
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl providers list" json' -l 'json' -d 'Print JSON, for programs.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl providers list" version' -l 'version' -d 'Show the version.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl providers list" h help' -s 'h' -l 'help' -d 'Show help information.'
-complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl providers pause" socket' -l 'socket' -d 'The daemon\'s socket (environment: EXPUNGED_SOCKET).' -rF
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl providers pause" socket' -l 'socket' -d 'The socket of the service (environment: EXPUNGED_SOCKET).' -rF
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl providers pause" json' -l 'json' -d 'Print JSON, for programs.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl providers pause" version' -l 'version' -d 'Show the version.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl providers pause" h help' -s 'h' -l 'help' -d 'Show help information.'
-complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl providers resume" socket' -l 'socket' -d 'The daemon\'s socket (environment: EXPUNGED_SOCKET).' -rF
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl providers resume" socket' -l 'socket' -d 'The socket of the service (environment: EXPUNGED_SOCKET).' -rF
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl providers resume" json' -l 'json' -d 'Print JSON, for programs.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl providers resume" version' -l 'version' -d 'Show the version.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl providers resume" h help' -s 'h' -l 'help' -d 'Show help information.'
-complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl providers check" socket' -l 'socket' -d 'The daemon\'s socket (environment: EXPUNGED_SOCKET).' -rF
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl providers check" socket' -l 'socket' -d 'The socket of the service (environment: EXPUNGED_SOCKET).' -rF
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl providers check" json' -l 'json' -d 'Print JSON, for programs.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl providers check" version' -l 'version' -d 'Show the version.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl providers check" h help' -s 'h' -l 'help' -d 'Show help information.'
@@ -370,56 +370,56 @@ complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl targets" -eq 1' -fa 'list' -d 'Show every target.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl targets" -eq 1' -fa 'pause' -d 'Start no new work there.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl targets" -eq 1' -fa 'resume' -d 'Start work there again.'
-complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl targets" -eq 1' -fa 'check' -d 'Ask it now whether it works, and look for user data without a rule.'
-complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl targets list" socket' -l 'socket' -d 'The daemon\'s socket (environment: EXPUNGED_SOCKET).' -rF
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl targets" -eq 1' -fa 'check' -d 'Check it now, and search for unmapped data.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl targets list" socket' -l 'socket' -d 'The socket of the service (environment: EXPUNGED_SOCKET).' -rF
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl targets list" json' -l 'json' -d 'Print JSON, for programs.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl targets list" version' -l 'version' -d 'Show the version.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl targets list" h help' -s 'h' -l 'help' -d 'Show help information.'
-complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl targets pause" socket' -l 'socket' -d 'The daemon\'s socket (environment: EXPUNGED_SOCKET).' -rF
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl targets pause" socket' -l 'socket' -d 'The socket of the service (environment: EXPUNGED_SOCKET).' -rF
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl targets pause" json' -l 'json' -d 'Print JSON, for programs.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl targets pause" version' -l 'version' -d 'Show the version.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl targets pause" h help' -s 'h' -l 'help' -d 'Show help information.'
-complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl targets resume" socket' -l 'socket' -d 'The daemon\'s socket (environment: EXPUNGED_SOCKET).' -rF
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl targets resume" socket' -l 'socket' -d 'The socket of the service (environment: EXPUNGED_SOCKET).' -rF
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl targets resume" json' -l 'json' -d 'Print JSON, for programs.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl targets resume" version' -l 'version' -d 'Show the version.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl targets resume" h help' -s 'h' -l 'help' -d 'Show help information.'
-complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl targets check" socket' -l 'socket' -d 'The daemon\'s socket (environment: EXPUNGED_SOCKET).' -rF
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl targets check" socket' -l 'socket' -d 'The socket of the service (environment: EXPUNGED_SOCKET).' -rF
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl targets check" json' -l 'json' -d 'Print JSON, for programs.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl targets check" version' -l 'version' -d 'Show the version.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl targets check" h help' -s 'h' -l 'help' -d 'Show help information.'
-complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl holds" socket' -l 'socket' -d 'The daemon\'s socket (environment: EXPUNGED_SOCKET).' -rF
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl holds" socket' -l 'socket' -d 'The socket of the service (environment: EXPUNGED_SOCKET).' -rF
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl holds" json' -l 'json' -d 'Print JSON, for programs.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl holds" version' -l 'version' -d 'Show the version.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl holds" h help' -s 'h' -l 'help' -d 'Show help information.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl intake" version' -l 'version' -d 'Show the version.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl intake" h help' -s 'h' -l 'help' -d 'Show help information.'
-complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl intake" -eq 1' -fa 'pause' -d 'Stop taking requests.'
-complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl intake" -eq 1' -fa 'resume' -d 'Take requests again.'
-complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl intake pause" socket' -l 'socket' -d 'The daemon\'s socket (environment: EXPUNGED_SOCKET).' -rF
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl intake" -eq 1' -fa 'pause' -d 'Stop accepting requests.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl intake" -eq 1' -fa 'resume' -d 'Accept requests again.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl intake pause" socket' -l 'socket' -d 'The socket of the service (environment: EXPUNGED_SOCKET).' -rF
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl intake pause" json' -l 'json' -d 'Print JSON, for programs.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl intake pause" version' -l 'version' -d 'Show the version.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl intake pause" h help' -s 'h' -l 'help' -d 'Show help information.'
-complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl intake resume" socket' -l 'socket' -d 'The daemon\'s socket (environment: EXPUNGED_SOCKET).' -rF
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl intake resume" socket' -l 'socket' -d 'The socket of the service (environment: EXPUNGED_SOCKET).' -rF
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl intake resume" json' -l 'json' -d 'Print JSON, for programs.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl intake resume" version' -l 'version' -d 'Show the version.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl intake resume" h help' -s 'h' -l 'help' -d 'Show help information.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl guard" version' -l 'version' -d 'Show the version.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl guard" h help' -s 'h' -l 'help' -d 'Show help information.'
-complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl guard" -eq 1' -fa 'override' -d 'Open it once, for a counted and expiring number of deletions.'
-complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl guard override" count' -l 'count' -d 'So many beyond the limit (default: as many as wait).' -rfka ''
-complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl guard override" socket' -l 'socket' -d 'The daemon\'s socket (environment: EXPUNGED_SOCKET).' -rF
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl guard" -eq 1' -fa 'override' -d 'Open the guard once, within an hour, for a number of deletions.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl guard override" count' -l 'count' -d 'Deletions beyond the limit (default: as many as wait).' -rfka ''
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl guard override" socket' -l 'socket' -d 'The socket of the service (environment: EXPUNGED_SOCKET).' -rF
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl guard override" json' -l 'json' -d 'Print JSON, for programs.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl guard override" version' -l 'version' -d 'Show the version.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl guard override" h help' -s 'h' -l 'help' -d 'Show help information.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl vault" version' -l 'version' -d 'Show the version.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl vault" h help' -s 'h' -l 'help' -d 'Show help information.'
-complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl vault" -eq 1' -fa 'list' -d 'Show the keys, who depends on them, and how far a rotation is.'
-complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl vault" -eq 1' -fa 'rotate' -d 'Wrap every user\'s data key anew in the background; survives restarts.'
-complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl vault list" socket' -l 'socket' -d 'The daemon\'s socket (environment: EXPUNGED_SOCKET).' -rF
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl vault" -eq 1' -fa 'list' -d 'Show the keys, their users, and the progress of a rotation.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl vault" -eq 1' -fa 'rotate' -d 'Wrap every user\'s data key in the background, across restarts.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl vault list" socket' -l 'socket' -d 'The socket of the service (environment: EXPUNGED_SOCKET).' -rF
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl vault list" json' -l 'json' -d 'Print JSON, for programs.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl vault list" version' -l 'version' -d 'Show the version.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl vault list" h help' -s 'h' -l 'help' -d 'Show help information.'
-complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl vault rotate" socket' -l 'socket' -d 'The daemon\'s socket (environment: EXPUNGED_SOCKET).' -rF
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl vault rotate" socket' -l 'socket' -d 'The socket of the service (environment: EXPUNGED_SOCKET).' -rF
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl vault rotate" json' -l 'json' -d 'Print JSON, for programs.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl vault rotate" version' -l 'version' -d 'Show the version.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl vault rotate" h help' -s 'h' -l 'help' -d 'Show help information.'
@@ -427,51 +427,51 @@ complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl ledger" h help' -s 'h' -l 'help' -d 'Show help information.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl ledger" -eq 1' -fa 'status' -d 'Show the ledger\'s key, size and last checkpoint.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl ledger" -eq 1' -fa 'verify' -d 'Compare every entry with every checkpoint.'
-complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl ledger" -eq 1' -fa 'export' -d 'Print every entry as it was hashed, one a line.'
-complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl ledger" -eq 1' -fa 'accept-rollback' -d 'Go on with a state that is older than its checkpoints, or was changed.'
-complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl ledger status" socket' -l 'socket' -d 'The daemon\'s socket (environment: EXPUNGED_SOCKET).' -rF
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl ledger" -eq 1' -fa 'export' -d 'Print every entry as it was hashed, one per line.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl ledger" -eq 1' -fa 'accept-rollback' -d 'Continue with a state that is older than its checkpoints, or was changed.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl ledger status" socket' -l 'socket' -d 'The socket of the service (environment: EXPUNGED_SOCKET).' -rF
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl ledger status" json' -l 'json' -d 'Print JSON, for programs.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl ledger status" version' -l 'version' -d 'Show the version.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl ledger status" h help' -s 'h' -l 'help' -d 'Show help information.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl ledger verify" entries' -l 'entries' -d 'A file that \'expungectl ledger export\' wrote.' -rF
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl ledger verify" checkpoints' -l 'checkpoints' -d 'A checkpoint file.' -rF
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl ledger verify" key' -l 'key' -d 'The public key, as \'expungectl ledger\' shows it.' -rfka ''
-complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl ledger verify" earlier' -l 'earlier' -d 'The checkpoint file is older than the export: do not judge what came after.'
-complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl ledger verify" socket' -l 'socket' -d 'The daemon\'s socket (environment: EXPUNGED_SOCKET).' -rF
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl ledger verify" earlier' -l 'earlier' -d 'The checkpoint file is older than the export; later entries are not judged.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl ledger verify" socket' -l 'socket' -d 'The socket of the service (environment: EXPUNGED_SOCKET).' -rF
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl ledger verify" json' -l 'json' -d 'Print JSON, for programs.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl ledger verify" version' -l 'version' -d 'Show the version.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl ledger verify" h help' -s 'h' -l 'help' -d 'Show help information.'
-complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl ledger export" socket' -l 'socket' -d 'The daemon\'s socket (environment: EXPUNGED_SOCKET).' -rF
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl ledger export" socket' -l 'socket' -d 'The socket of the service (environment: EXPUNGED_SOCKET).' -rF
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl ledger export" json' -l 'json' -d 'Print JSON, for programs.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl ledger export" version' -l 'version' -d 'Show the version.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl ledger export" h help' -s 'h' -l 'help' -d 'Show help information.'
-complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl ledger accept-rollback" socket' -l 'socket' -d 'The daemon\'s socket (environment: EXPUNGED_SOCKET).' -rF
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl ledger accept-rollback" socket' -l 'socket' -d 'The socket of the service (environment: EXPUNGED_SOCKET).' -rF
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl ledger accept-rollback" json' -l 'json' -d 'Print JSON, for programs.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl ledger accept-rollback" version' -l 'version' -d 'Show the version.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl ledger accept-rollback" h help' -s 'h' -l 'help' -d 'Show help information.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl replay" version' -l 'version' -d 'Show the version.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl replay" h help' -s 'h' -l 'help' -d 'Show help information.'
-complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl replay" -eq 1' -fa 'run' -d 'Erase again, and wait until it is done.'
-complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl replay" -eq 1' -fa 'status' -d 'Show the replay that runs, or ran last.'
-complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl replay run" since' -l 'since' -d 'When the backup was made, such as 2026-11-21T08:00:00Z.' -rfka ''
-complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl replay run" since-file' -l 'since-file' -d 'A file with that time, and what was restored.' -rF
-complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl replay run" target' -l 'target' -d 'This target alone.' -rfka ''
-complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl replay run" drill' -l 'drill' -d 'Only tell what would be erased; with --copy, erase in that copy.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl replay" -eq 1' -fa 'run' -d 'Erase again, and wait for the end.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl replay" -eq 1' -fa 'status' -d 'Show the current or last replay.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl replay run" since' -l 'since' -d 'The time of the backup, such as 2026-11-21T08:00:00Z.' -rfka ''
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl replay run" since-file' -l 'since-file' -d 'A file with such times and targets.' -rF
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl replay run" target' -l 'target' -d 'Only this target.' -rfka ''
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl replay run" drill' -l 'drill' -d 'Only count; with --copy, erase in that copy.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl replay run" copy' -l 'copy' -d 'With --drill and --target: a copy of the store, as a path, database or bucket.' -rF
-complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl replay run" restored-at' -l 'restored-at' -d 'With --target: when it was restored, if it dates by that, or not at all.' -rfka ''
-complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl replay run" socket' -l 'socket' -d 'The daemon\'s socket (environment: EXPUNGED_SOCKET).' -rF
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl replay run" restored-at' -l 'restored-at' -d 'With --target: the end of the restoration; see expungectl(1).' -rfka ''
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl replay run" socket' -l 'socket' -d 'The socket of the service (environment: EXPUNGED_SOCKET).' -rF
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl replay run" json' -l 'json' -d 'Print JSON, for programs.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl replay run" version' -l 'version' -d 'Show the version.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl replay run" h help' -s 'h' -l 'help' -d 'Show help information.'
-complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl replay status" socket' -l 'socket' -d 'The daemon\'s socket (environment: EXPUNGED_SOCKET).' -rF
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl replay status" socket' -l 'socket' -d 'The socket of the service (environment: EXPUNGED_SOCKET).' -rF
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl replay status" json' -l 'json' -d 'Print JSON, for programs.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl replay status" version' -l 'version' -d 'Show the version.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl replay status" h help' -s 'h' -l 'help' -d 'Show help information.'
-complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl reload" socket' -l 'socket' -d 'The daemon\'s socket (environment: EXPUNGED_SOCKET).' -rF
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl reload" socket' -l 'socket' -d 'The socket of the service (environment: EXPUNGED_SOCKET).' -rF
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl reload" json' -l 'json' -d 'Print JSON, for programs.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl reload" version' -l 'version' -d 'Show the version.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl reload" h help' -s 'h' -l 'help' -d 'Show help information.'
-complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl metrics" socket' -l 'socket' -d 'The daemon\'s socket (environment: EXPUNGED_SOCKET).' -rF
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl metrics" socket' -l 'socket' -d 'The socket of the service (environment: EXPUNGED_SOCKET).' -rF
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl metrics" json' -l 'json' -d 'Print JSON, for programs.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl metrics" version' -l 'version' -d 'Show the version.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl metrics" h help' -s 'h' -l 'help' -d 'Show help information.'

@@ -20,12 +20,12 @@ enum EndCode: Int32, Error, CaseIterable {
         case .usage: "wrong usage"
         case .notFound: "no such request, identity, provider or target"
         case .conflict: "not possible in this state"
-        case .unreachable: "the daemon cannot be reached"
-        case .parked: "with --wait: the request is parked and waits for somebody"
+        case .unreachable: "the service cannot be reached"
+        case .parked: "with --wait: the request is parked and waits for an event"
         case .rejected: "with --wait: the request was rejected"
         case .cancelled: "with --wait: the request was cancelled"
-        case .damaged: "the ledger does not agree with its checkpoints"
-        case .uncovered: "a target holds what looks like user data and has no rule"
+        case .damaged: "the ledger does not match its checkpoints"
+        case .uncovered: "a target holds unmapped data"
         }
     }
 

@@ -7,7 +7,7 @@ import ControlClient
 struct Expungectl: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "expungectl",
-        abstract: "Hand account deletions to expunged and follow them to their end.",
+        abstract: "Submit account deletions to expunged and follow them.",
         discussion: EndCode.documentation,
         version: "expungectl 0.1.0",
         groupedSubcommands: [
@@ -24,11 +24,11 @@ struct Expungectl: AsyncParsableCommand {
                 subcommands: [Identities.self, StoreCredential.self, Forget.self]
             ),
             CommandGroup(
-                name: "Notifications of providers:",
+                name: "Provider notifications:",
                 subcommands: [Notification.self, NotificationStatus.self]
             ),
             CommandGroup(
-                name: "Daemon:",
+                name: "Service:",
                 subcommands: [
                     Status.self, Providers.self, Targets.self, Holds.self, Intake.self,
                     Guard.self,

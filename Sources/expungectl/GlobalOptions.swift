@@ -8,7 +8,7 @@ struct GlobalOptions: ParsableArguments {
     @Option(
         name: .long,
         help: ArgumentHelp(
-            "The daemon's socket (environment: EXPUNGED_SOCKET).",
+            "The socket of the service (environment: EXPUNGED_SOCKET).",
             valueName: "path"
         ),
         completion: .file()

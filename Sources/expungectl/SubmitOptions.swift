@@ -23,7 +23,7 @@ struct SubmitOptions: ParsableArguments {
     )
     var idempotencyKey: String?
 
-    @Flag(name: .long, help: "Wait for the end, and end with its exit code.")
+    @Flag(name: .long, help: "Wait for the end of the request; exit with its status.")
     var wait = false
 
     /// How long a waiting client looks for a daemon that is restarting.

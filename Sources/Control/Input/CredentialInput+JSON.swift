@@ -6,7 +6,7 @@ extension CredentialInput: WireInput {
         .required("secret", .secret, "The credential, 1 to 8192 bytes."),
         .optional("client_id", .text, "Required when the provider has several."),
         .optional("subject", .text, "The provider's id of the user, if known."),
-        .optional("redirect_uri", .text, "As it was sent when the code was asked for."),
+        .optional("redirect_uri", .text, "The redirect URI of the authorize request."),
         .optional("code_verifier", .secret, "The PKCE verifier (RFC 7636)."),
         .optional("raw_nonce", .secret, "The nonce before it was hashed."),
     ]

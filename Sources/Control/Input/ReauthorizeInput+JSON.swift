@@ -7,7 +7,7 @@ extension ReauthorizeInput: WireInput {
         .optional("id_token", .secret, "Proves who signed in; needed where it is issued."),
         .optional("raw_nonce", .secret, "The nonce before it was hashed."),
         .optional("code", .secret, "The authorization code; it becomes a credential."),
-        .optional("redirect_uri", .text, "As it was sent when the code was asked for."),
+        .optional("redirect_uri", .text, "The redirect URI of the authorize request."),
         .optional("code_verifier", .secret, "The PKCE verifier (RFC 7636)."),
     ]
 

@@ -2,7 +2,7 @@ package import Lifecycle
 
 extension Submission: WireInput {
     package static let fields: [WireField] = [
-        .required("kind", .choice(RequestKind.allCases.map(\.rawValue)), "What is asked for."),
+        .required("kind", .choice(RequestKind.allCases.map(\.rawValue)), "The kind of request."),
         .required("user_id", .text, "1 to 255 bytes, without control characters."),
         .optional("options", .object("RequestOptions"), "Never secrets."),
         .optional("sign_in", .object("SignInInput"), "For `require_fresh_sign_in`."),

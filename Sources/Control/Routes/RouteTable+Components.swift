@@ -27,7 +27,7 @@ extension RouteTable {
             .liftHold,
             "/v1/holds/{name}/release",
             .operator,
-            "Lift a hold; what waited for it goes on.",
+            "Lift a hold on a target.",
             EmptyInput.self,
             problems: [.holdNotFound]
         ) { call, _ throws(ControlProblem) in
@@ -140,7 +140,7 @@ extension RouteTable {
             .startReplay,
             "/v1/replay",
             .operator,
-            "Erase again what a restored backup of a store brought back.",
+            "Repeat erasures in stores that were restored from a backup.",
             ReplayInput.self,
             status: 202,
             problems: [.missingField, .unknownTarget, .wrongState]

@@ -95,7 +95,7 @@ extension RouteTable {
             .rotateVault,
             "/v1/vault/rotate",
             .operator,
-            "Wrap every user's data key anew under the active vault key.",
+            "Wrap every user's data key under the active vault key.",
             EmptyInput.self,
             status: 202,
             problems: [.vaultSealed]

@@ -76,7 +76,7 @@ extension RouteTable {
             .approveRequest,
             "approve",
             .operator,
-            "Approve the plan with this hash; not by whoever handed the request in.",
+            "Approve the plan with this hash; the submitter may not.",
             ApproveInput.self,
             [.missingField, .operatorUnknown, .planChanged, .sameOperator]
         ) { input in .approve(plan: input.plan) },
@@ -151,7 +151,7 @@ extension RouteTable {
             "Try again now whatever waits.",
             EmptyInput.self
         ) { _ in .retry },
-        .get(.status, "/v1/status", .submit, "How the daemon is doing.") {
+        .get(.status, "/v1/status", .submit, "State of the service.") {
             call throws(ControlProblem) in
             try await call.backend.status(caller: call.caller)
         },

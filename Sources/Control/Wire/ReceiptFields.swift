@@ -16,10 +16,10 @@ package struct ReceiptFields: WireObject {
     package static let fields: [WireField] = [
         .required("request_id", .uuid, "The request."),
         .required("summary", .text, "All of it in a few sentences."),
-        .required("kind", .choice(RequestKind.allCases.map(\.rawValue)), "What was asked for."),
+        .required("kind", .choice(RequestKind.allCases.map(\.rawValue)), "The kind of request."),
         .required("state", .text, "Always `completed`."),
         .required("created_at", .time, "When the request was made."),
-        .required("accepted_at", .time, "When it was taken, durably."),
+        .required("accepted_at", .time, "When it was accepted, durably."),
         .optional("purge_started_at", .time, "From when on it could not be cancelled."),
         .optional("completed_at", .time, "When it was completed."),
         .optional("approval", .object("ReceiptApproval"), "The plan, and who approved it."),
@@ -30,7 +30,7 @@ package struct ReceiptFields: WireObject {
         .optional(
             "erasure_horizon_unknown",
             .list(.text),
-            "Stores of which nobody knows when their last copy is gone."
+            "Stores without a known end of their last copy."
         ),
         .optional("not_in_scope", .list(.text), "What the receipt does not speak of."),
         .required("configuration", .text, "`at_completion`, or `in_force`."),
@@ -39,9 +39,9 @@ package struct ReceiptFields: WireObject {
         .optional("abandoned", .object("ReceiptNote"), "Who decided not to wait, and why."),
         .optional("addenda", .list(.object("Addendum")), "What became known later."),
         .optional("rechecks", .list(.object("ReceiptRecheck")), "Looks at the stores after it."),
-        .optional("next_recheck_at", .time, "When the stores are looked at next."),
+        .optional("next_recheck_at", .time, "When the next recheck is due."),
         .optional("data_returned_at", .time, "When data was first found there again."),
-        .optional("rechecks_abandoned", .object("ReceiptNote"), "Who ended the looks, and why."),
+        .optional("rechecks_abandoned", .object("ReceiptNote"), "Who ended the rechecks, and why."),
         .optional("ledger", .object("ReceiptLedger"), "What proves it; absent until signed."),
     ]
 
@@ -84,10 +84,10 @@ package struct ReceiptFields: WireObject {
             .required("target", .text, "The store's configured name."),
             .required("verified", .boolean, "Whether it was counted again after the purge."),
             .optional("verified_at", .time, "When it was counted again."),
-            .optional("not_looked_for", .text, "Why nothing is known of it."),
+            .optional("not_looked_for", .text, "Why the store was not searched."),
             .optional("counts", .text, "`at_least` where a purge was cut off."),
             .required("tables", .list(.object("ReceiptTable")), "What was done in each table."),
-            .optional("backups_kept_until", .time, "When its last backup is gone."),
+            .optional("backups_kept_until", .time, "When its last backup ends."),
             .optional(
                 "residual_copies",
                 .list(.object("ReceiptCopy")),
@@ -114,7 +114,7 @@ package struct ReceiptFields: WireObject {
         static let schemaName = "ReceiptCopy"
         static let fields: [WireField] = [
             .required("what", .text, "What keeps it."),
-            .optional("until", .time, "Until when; absent where nobody knows."),
+            .optional("until", .time, "Until when; absent if unknown."),
         ]
     }
 
@@ -143,7 +143,7 @@ package struct ReceiptFields: WireObject {
         static let schemaName = "ReceiptRecheck"
         static let fields: [WireField] = [
             .required("at", .time, "When."),
-            .required("outcome", .text, "What it brought."),
+            .required("outcome", .text, "The result."),
             .required("found", .list(.object("ReceiptFound")), "The stores with data."),
             .required("not_configured", .list(.text), "Stores that are not configured any more."),
         ]

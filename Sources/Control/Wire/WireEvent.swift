@@ -40,7 +40,7 @@ package struct WireEvent: WireObject, Codable, Hashable {
     }
 
     package static let fields: [WireField] = [
-        .required("sequence", .integer, "Rises with every event of one run of the daemon."),
+        .required("sequence", .integer, "Rises with every event of one run of the service."),
         .required("kind", .choice(EventKind.allCases.map(\.rawValue)), "What it is about."),
         .required("at", .time, "When it happened."),
         .optional("request_id", .uuid, "The request, if it is about one."),

@@ -71,12 +71,12 @@ package struct WireHealth: WireObject, Codable, Hashable {
         .optional(
             "uncovered",
             .list(.text),
-            "After a check of a target: what looks like user data and has no rule."
+            "After a check of a target: its unmapped data."
         ),
         .optional(
             "sampled",
             .list(.text),
-            "After a check of a target: where only a part was looked through for that."
+            "After a check of a target: what was searched only in part."
         ),
         .optional(
             "advice",

@@ -35,6 +35,6 @@ package struct WireHold: WireObject, Codable, Hashable {
         .required("where", .list(.text), "Which rows, as COLUMN=VALUE."),
         .optional("reason", .text, "Why."),
         .required("since", .time, "Since when."),
-        .required("uid", .integer, "Login uid of whoever placed it."),
+        .required("uid", .integer, "Login uid of the operator."),
     ]
 }

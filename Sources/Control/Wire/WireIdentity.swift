@@ -12,7 +12,7 @@ package struct WireUserAction: WireObject, Codable, Hashable {
 
     package static let fields: [WireField] = [
         .required("url", .text, "Where the user can cut the link."),
-        .required("text", .text, "What to tell the user."),
+        .required("text", .text, "What the user can do."),
     ]
 }
 

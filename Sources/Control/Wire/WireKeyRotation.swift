@@ -33,7 +33,7 @@ package struct WireKeyRotation: WireObject, Codable, Hashable {
 
     package static let fields: [WireField] = [
         .required("state", .choice(KeyRotationState.allCases.map(\.rawValue)), "How far it is."),
-        .required("rewrapped", .integer, "Data keys wrapped anew since it started here."),
+        .required("rewrapped", .integer, "Data keys wrapped since it started or resumed."),
         .required("unreadable", .integer, "Damaged data keys; they stay as they are."),
         .optional("started_at", .time, "When it started, or went on after a restart."),
         .optional("ended_at", .time, "When it ended."),

@@ -41,7 +41,7 @@ package struct WireNotificationStatus: WireObject, Codable, Hashable {
     }
 
     package static let fields: [WireField] = [
-        .required("confirmation_code", .text, "The code that was asked about."),
+        .required("confirmation_code", .text, "The confirmation code."),
         .required("state", .choice(State.allCases.map(\.rawValue)), "Where it stands."),
         .required("text", .text, "What the status page says to the user."),
         .required("received_at", .time, "When the provider's notification came."),

@@ -52,7 +52,7 @@ package struct WirePlan: WireObject, Codable, Hashable {
         .optional(
             "approvals_required",
             .integer,
-            "Where approvals are asked for: 2 when nobody can tell who handed the request in."
+            "How many operators must approve: 2 if the submitter is unknown."
         ),
         .optional("first_approved_by", .integer, "The login uid of the first of two."),
         .required("identities", .list(.object("PlanIdentity")), "What would be revoked."),

@@ -24,7 +24,7 @@ package struct WirePlanTarget: WireObject, Codable, Hashable {
 
     package static let fields: [WireField] = [
         .required("name", .text, "The target."),
-        .required("known", .boolean, "False when this kind of store cannot tell beforehand."),
+        .required("known", .boolean, "False if this kind of store cannot count in advance."),
         .required("items", .list(.object("PlanItem")), "Tables, folders or prefixes, in order."),
         .required("rules", .list(.object("PlanRule")), "What the configuration says about it."),
     ]

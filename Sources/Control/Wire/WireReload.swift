@@ -21,7 +21,7 @@ package struct WireReload: WireObject, Codable, Hashable {
     }
 
     package static let fields: [WireField] = [
-        .required("reloaded_at", .time, "When the configuration was taken."),
+        .required("reloaded_at", .time, "When the configuration took effect."),
         .required("changed", .list(.text), "Keys that changed and are in force."),
         .required("need_restart", .list(.text), "Keys that changed and need a restart."),
     ]

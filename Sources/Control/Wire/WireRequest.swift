@@ -49,7 +49,7 @@ package struct WireRequest: WireObject, Codable, Hashable {
 
     package static let fields: [WireField] = [
         .required("id", .uuid, "Names the request; the spool's `request_id`."),
-        .required("kind", .choice(RequestKind.allCases.map(\.rawValue)), "What was asked for."),
+        .required("kind", .choice(RequestKind.allCases.map(\.rawValue)), "The kind of request."),
         .required("user_id", .text, "The application's user id, or `erased:…` afterwards."),
         .required("state", .choice(WireState.allCases.map(\.rawValue)), "Where it stands."),
         .optional("detail", .text, "Why it is parked or rejected."),
@@ -60,12 +60,12 @@ package struct WireRequest: WireObject, Codable, Hashable {
         ),
         .required("created_at", .time, "When it was made."),
         .required("updated_at", .time, "When it last changed."),
-        .optional("accepted_at", .time, "When it was taken, durably."),
+        .optional("accepted_at", .time, "When it was accepted, durably."),
         .optional("deadline_at", .time, "When the statutory clock runs out."),
         .optional(
             "next_at",
             .time,
-            "When the service goes on with it; absent where only an event lets it go on."
+            "When the service continues it; absent if it waits for an event."
         ),
         .required("identities", .list(.object("Identity")), "The user's identities."),
         .required("steps", .list(.object("Step")), "The steps; empty in lists."),

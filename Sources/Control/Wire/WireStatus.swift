@@ -91,6 +91,6 @@ package struct WireStatus: WireObject, Codable, Hashable {
         .required("requests", .counts, "Requests by state."),
         .required("parked", .counts, "Parked requests by reason."),
         .optional("oldest_open_at", .time, "When the oldest open request was made."),
-        .required("alarms", .list(.text), "Codes of what an operator should look at."),
+        .required("alarms", .list(.text), "Codes of what needs an operator."),
     ]
 }

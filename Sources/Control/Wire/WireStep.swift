@@ -71,11 +71,11 @@ package struct WireStep: WireObject, Codable, Hashable {
         .required("state", .choice(StepState.allCases.map(\.rawValue)), "How far it is."),
         .required("attempts", .integer, "Attempts so far."),
         .optional("verdict", .text, "What it found or did."),
-        .optional("last_error", .text, "A code: why the last attempt brought nothing."),
+        .optional("last_error", .text, "A code: why the last attempt failed."),
         .optional("obstacle", .text, "The constraint, trigger or column that stands in the way."),
         .optional("started_at", .time, "When the first attempt started."),
         .optional("ended_at", .time, "When it ended."),
-        .optional("duration_ms", .integer, "How long it took, waits included."),
+        .optional("duration_ms", .integer, "Duration of the step, including waits."),
         .optional("retry_at", .time, "When it is tried again."),
     ]
 }

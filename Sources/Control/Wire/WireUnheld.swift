@@ -17,7 +17,7 @@ package struct WireUnheld: WireObject, Codable, Hashable {
         .required(
             "lost_codes",
             .integer,
-            "Authorization codes whose exchange brought no answer."
+            "Authorization codes whose exchange had no answer."
         ),
         .required("refused_credentials", .integer, "How often a credential was refused."),
     ]

@@ -62,18 +62,18 @@ package struct DaemonOptions: Sendable, Hashable {
                expunged --generate-vault-key FILE
                expunged --version | --help
 
-        Carries account deletions through: revokes tokens, purges stores, verifies both.
+        Carries account deletions to their end: revokes tokens, purges stores, verifies both.
 
           --config FILE                configuration (default /etc/expunged/expunged.toml)
           --state-directory DIR        private state and spool (default $STATE_DIRECTORY)
           --runtime-directory DIR      where to bind the sockets without systemd (default
                                        $RUNTIME_DIRECTORY)
           --credentials-directory DIR  vault key and provider keys (default $CREDENTIALS_DIRECTORY)
-          --logs-directory DIR         checkpoints of the ledger (default $LOGS_DIRECTORY, else
-                                       the state directory, whose old copy hides itself then)
-          --check-config               report every problem of the configuration and stop
-          --init-spool                 make the spool if there is none and stop
-          --generate-vault-key FILE    write a new vault key into a new file and stop
+          --logs-directory DIR         checkpoints of the ledger (default $LOGS_DIRECTORY, or the
+                                       state directory, where an old copy goes unnoticed)
+          --check-config               report every problem of the configuration, and stop
+          --init-spool                 create the spool if there is none, and stop
+          --generate-vault-key FILE    write a new vault key into a new file, and stop
 
         Exit status: 0 done, 64 wrong usage, 74 state or socket unusable, 78 configuration unusable.
         """

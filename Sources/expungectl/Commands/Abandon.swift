@@ -5,7 +5,7 @@ import Lifecycle
 
 struct Abandon: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Give up on revoking, on a store without a key, or on looking again.",
+        abstract: "Give up a revocation, a store whose key was not found, or the rechecks.",
         discussion: """
             What waited for it, such as the purge, begins at once and cannot be undone. The \
             receipt says abandoned.
@@ -14,9 +14,9 @@ struct Abandon: AsyncParsableCommand {
 
     @Argument(help: RequestArgument.help)
     var id: RequestArgument
-    @Option(name: .long, help: "Why; kept on the receipt, so no personal data.")
+    @Option(name: .long, help: "The reason; it stays on the receipt: no personal data.")
     var reason: String
-    @Option(name: .long, help: "Give up on this provider alone.")
+    @Option(name: .long, help: "Give up this provider only.")
     var provider: NameArgument?
     @OptionGroup var global: GlobalOptions
 

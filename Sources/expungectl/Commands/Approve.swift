@@ -5,7 +5,7 @@ import Lifecycle
 
 struct Approve: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Approve the plan of a request, as another person than who handed it in."
+        abstract: "Approve the plan of a request, as another person than its submitter."
     )
 
     @Argument(help: RequestArgument.help)

@@ -5,7 +5,7 @@ import Lifecycle
 
 struct Cancel: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Stop a request while nothing irreversible was decided."
+        abstract: "Stop a request before its purge."
     )
 
     @Argument(help: RequestArgument.help)

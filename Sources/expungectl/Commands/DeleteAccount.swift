@@ -6,7 +6,7 @@ import Lifecycle
 struct DeleteAccount: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "delete-account",
-        abstract: "Revoke a user's tokens everywhere, then erase the user's data."
+        abstract: "Revoke a user's tokens at every provider, then erase the user's data."
     )
 
     @Argument(help: UserArgument.help)

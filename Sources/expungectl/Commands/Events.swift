@@ -5,10 +5,10 @@ import Lifecycle
 
 struct Events: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Print live changes until the daemon stops or Ctrl-C."
+        abstract: "Print live changes until the service stops or Ctrl-C."
     )
 
-    @Argument(help: "One request; everything when absent.")
+    @Argument(help: "One request; without it, everything.")
     var id: RequestArgument?
     @OptionGroup var global: GlobalOptions
 

@@ -5,16 +5,16 @@ import Lifecycle
 
 struct Guard: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "The guard against mass deletion.",
+        abstract: "Open the guard against mass deletion.",
         subcommands: [Override.self]
     )
 
     struct Override: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Open it once, for a counted and expiring number of deletions."
+            abstract: "Open the guard once, within an hour, for a number of deletions."
         )
 
-        @Option(name: .long, help: "So many beyond the limit (default: as many as wait).")
+        @Option(name: .long, help: "Deletions beyond the limit (default: as many as wait).")
         var count: Int?
         @OptionGroup var global: GlobalOptions
 

@@ -5,28 +5,28 @@ import Lifecycle
 
 struct Hold: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Stop a request, everything of a user, or purging a target, until it is released."
+        abstract: "Stop a request, everything of a user, or the purge of a target, until released."
     )
 
     @Argument(help: RequestArgument.help)
     var id: RequestArgument?
     @Option(name: .long, help: "A user (- to read the id) instead of a request: a legal hold.")
     var user: UserArgument?
-    @Option(name: .long, help: "A target: nothing is purged from it; the rest goes on.")
+    @Option(name: .long, help: "A target: nothing is purged from it; the rest continues.")
     var target: NameArgument?
-    @Option(name: .long, help: "With --target: only rows of this table that fit every --where.")
+    @Option(name: .long, help: "With --target: only rows of this table that match every --where.")
     var table: String?
     @Option(
         name: .customLong("where"),
         help: ArgumentHelp(
-            "Rows with this value; of one column any of its values.",
+            "Rows with this value; for one column, any of its values.",
             valueName: "column=value"
         )
     )
     var conditions: [String] = []
-    @Option(name: .long, help: "With --target: what to release it by (default: TARGET[.TABLE]).")
+    @Option(name: .long, help: "With --target: the name of the hold (default: TARGET[.TABLE]).")
     var name: NameArgument?
-    @Option(name: .long, help: "Why; no personal data.")
+    @Option(name: .long, help: "The reason; no personal data.")
     var reason: String?
     @OptionGroup var global: GlobalOptions
 

@@ -4,7 +4,7 @@ import ControlClient
 
 struct Holds: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "List the holds on targets, the oldest first."
+        abstract: "List the holds on targets, oldest first."
     )
 
     @OptionGroup var global: GlobalOptions

@@ -5,12 +5,12 @@ import Lifecycle
 
 struct Intake: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Stop or start taking requests.",
+        abstract: "Stop or start accepting requests.",
         subcommands: [Pause.self, Resume.self]
     )
 
     struct Pause: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Stop taking requests.")
+        static let configuration = CommandConfiguration(abstract: "Stop accepting requests.")
 
         @OptionGroup var global: GlobalOptions
 
@@ -18,7 +18,7 @@ struct Intake: AsyncParsableCommand {
     }
 
     struct Resume: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Take requests again.")
+        static let configuration = CommandConfiguration(abstract: "Accept requests again.")
 
         @OptionGroup var global: GlobalOptions
 

@@ -28,9 +28,9 @@ struct Ledger: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Compare every entry with every checkpoint.",
             discussion: """
-                Asks the daemon; with --entries, --checkpoints and --key it compares an export \
-                with a checkpoint file and needs no daemon. Take the export first, then the \
-                copy of the file: then a signature covers each entry.
+                Asks the service. With --entries, --checkpoints and --key it compares an export \
+                with a checkpoint file, without the service. Take the export first, then the \
+                copy of the file, so that a signature covers each entry.
                 """
         )
 
@@ -43,7 +43,7 @@ struct Ledger: AsyncParsableCommand {
         var checkpoints: String?
         @Option(help: "The public key, as 'expungectl ledger' shows it.")
         var key: String?
-        @Flag(help: "The checkpoint file is older than the export: do not judge what came after.")
+        @Flag(help: "The checkpoint file is older than the export; later entries are not judged.")
         var earlier = false
         @OptionGroup var global: GlobalOptions
 
@@ -99,8 +99,8 @@ struct Ledger: AsyncParsableCommand {
 
     struct Export: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Print every entry as it was hashed, one a line.",
-            discussion: "The same with --json: an entry is a line of JSON."
+            abstract: "Print every entry as it was hashed, one per line.",
+            discussion: "The output is the same with --json: each entry is a line of JSON."
         )
 
         @OptionGroup var global: GlobalOptions
@@ -121,7 +121,7 @@ struct Ledger: AsyncParsableCommand {
 
     struct AcceptRollback: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Go on with a state that is older than its checkpoints, or was changed."
+            abstract: "Continue with a state that is older than its checkpoints, or was changed."
         )
 
         @OptionGroup var global: GlobalOptions

@@ -15,9 +15,9 @@ struct ListRequests: AsyncParsableCommand {
     var provider: NameArgument?
     @Option(name: .long, help: "Only this user.")
     var user: UserArgument?
-    @Option(name: .long, help: "The most requests to list, 1 to 1000.")
+    @Option(name: .long, help: "The number of requests, 1 to 1000.")
     var limit = ControlLimits.listLimitDefault
-    @Option(name: .long, help: "Where the page before ended.")
+    @Option(name: .long, help: "The cursor of the previous page.")
     var cursor: String?
     @OptionGroup var global: GlobalOptions
 

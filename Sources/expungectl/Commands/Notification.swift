@@ -7,15 +7,15 @@ struct Notification: AsyncParsableCommand {
     private static let fields = NotificationInput.fieldNames.joined(separator: ", ")
 
     static let configuration = CommandConfiguration(
-        abstract: "Hand on what a provider sent to the web server.",
+        abstract: "Pass on a notification that a provider sent to your web server.",
         discussion: """
-            The body is read from standard input, byte for byte. Prints what to answer the \
-            provider with, and what the notification did; ends with 1 when it was refused. \
-            Header fields that are handed on: \(fields).
+            Reads the body from standard input. Prints the answer for the provider and the effect \
+            of the notification; the exit status is 1 if the service refused it. \
+            Header fields that are passed on: \(fields).
             """
     )
 
-    @Argument(help: "Who sent it.")
+    @Argument(help: "The provider that sent it.")
     var provider: NameArgument
     @Option(
         name: .long,
@@ -24,7 +24,7 @@ struct Notification: AsyncParsableCommand {
     var header: [FieldArgument] = []
     @Option(
         name: .long,
-        help: "Header fields, one a line; authorization only here, since it is a secret.",
+        help: "Header fields, one per line; authorization only here: it is a secret.",
         completion: .file()
     )
     var headerFile: String?
@@ -32,7 +32,7 @@ struct Notification: AsyncParsableCommand {
 
     func validate() throws {
         for field in header where field.name == "authorization" {
-            throw ValidationError("hand authorization in with --header-file: it is a secret")
+            throw ValidationError("pass authorization with --header-file: it is a secret")
         }
     }
 

@@ -6,10 +6,10 @@ import Lifecycle
 struct NotificationStatus: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "notification-status",
-        abstract: "Show what the status page behind a confirmation code says."
+        abstract: "Show the text of the status page for a confirmation code."
     )
 
-    @Argument(help: "Who was told the code.")
+    @Argument(help: "The provider that got the code.")
     var provider: NameArgument
     @Argument(help: "The confirmation code.")
     var code: String

@@ -5,12 +5,12 @@ import Lifecycle
 
 struct Plan: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Show what a deletion would do, with counts; nothing is done."
+        abstract: "Show what a deletion would do, with counts, without doing it."
     )
 
-    @Argument(help: "A user (- to read the id): a dry run.")
+    @Argument(help: "A user (- to read the id).")
     var user: UserArgument?
-    @Option(name: .long, help: "A request instead of a user: its plan and how that changed.")
+    @Option(name: .long, help: "A request instead of a user: its plan and its changes.")
     var request: RequestArgument?
     @OptionGroup var global: GlobalOptions
 

@@ -5,28 +5,28 @@ import Lifecycle
 
 struct Reauthorize: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Bring a fresh sign-in to a request that waits for one.",
+        abstract: "Submit a fresh sign-in for a request that waits for one.",
         discussion: """
-            Secrets come from files, - is standard input. Without --id-token-file and \
-            --code-file the id token is read from standard input.
+            Secrets come from files; - is standard input. Without --id-token-file and \
+            --code-file, the id token comes from standard input.
             """
     )
 
     @Argument(help: RequestArgument.help)
     var id: RequestArgument
-    @Option(name: .long, help: "Where the user signed in.")
+    @Option(name: .long, help: "The provider where the user signed in.")
     var provider: NameArgument
-    @Option(name: .long, help: "Needed when the provider has several.")
+    @Option(name: .long, help: "The client id, if the provider has several.")
     var clientID: String?
     @Option(name: .long, help: "The id token.", completion: .file())
     var idTokenFile: String?
-    @Option(name: .long, help: "The nonce before it was hashed.", completion: .file())
+    @Option(name: .long, help: "The nonce before hashing.", completion: .file())
     var rawNonceFile: String?
     @Option(name: .long, help: "The authorization code.", completion: .file())
     var codeFile: String?
     @Option(name: .long, help: "The PKCE verifier of the code.", completion: .file())
     var codeVerifierFile: String?
-    @Option(name: .long, help: "As it was sent when the code was asked for.")
+    @Option(name: .long, help: "The redirect URI of the authorize request.")
     var redirectURI: String?
     @OptionGroup var global: GlobalOptions
 

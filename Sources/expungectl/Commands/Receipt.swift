@@ -10,7 +10,7 @@ struct Receipt: AsyncParsableCommand {
 
     @Argument(help: RequestArgument.help)
     var id: RequestArgument
-    @Flag(help: "Print a page of HTML that can be printed: one file, no script.")
+    @Flag(help: "Print one page of HTML without scripts.")
     var html = false
     @OptionGroup var global: GlobalOptions
 

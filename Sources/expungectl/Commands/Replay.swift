@@ -5,12 +5,12 @@ import Lifecycle
 
 struct Replay: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Erase again what a restored backup of a store brought back.",
+        abstract: "Repeat erasures in stores that were restored from a backup.",
         discussion: """
-            Waits for the end, across restarts of the daemon. --since is the time of the backup \
-            that was restored, or earlier; erasures from then on are repeated. A file for \
-            --since-file has a line for each backup: the time, then the target if only one was \
-            restored, then, as for --restored-at, when that was over.
+            Waits for the end, across restarts of the service. --since is the time of the restored \
+            backup, or earlier; the service repeats erasures since then. A file for --since-file \
+            has a line per backup: its time, the target if only one was restored, and the time \
+            for --restored-at.
             """,
         subcommands: [Run.self, Status.self],
         defaultSubcommand: Run.self
@@ -18,16 +18,16 @@ struct Replay: AsyncParsableCommand {
 
     struct Run: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Erase again, and wait until it is done."
+            abstract: "Erase again, and wait for the end."
         )
 
-        @Option(help: "When the backup was made, such as 2026-11-21T08:00:00Z.")
+        @Option(help: "The time of the backup, such as 2026-11-21T08:00:00Z.")
         var since: String?
-        @Option(help: "A file with that time, and what was restored.", completion: .file())
+        @Option(help: "A file with such times and targets.", completion: .file())
         var sinceFile: String?
-        @Option(help: "This target alone.")
+        @Option(help: "Only this target.")
         var target: NameArgument?
-        @Flag(help: "Only tell what would be erased; with --copy, erase in that copy.")
+        @Flag(help: "Only count; with --copy, erase in that copy.")
         var drill = false
         @Option(
             help: "With --drill and --target: a copy of the store, as a path, database or bucket.",
@@ -35,7 +35,7 @@ struct Replay: AsyncParsableCommand {
         )
         var copy: String?
         @Option(
-            help: "With --target: when it was restored, if it dates by that, or not at all."
+            help: "With --target: the end of the restoration; see expungectl(1)."
         )
         var restoredAt: String?
         @OptionGroup var global: GlobalOptions
@@ -103,7 +103,7 @@ struct Replay: AsyncParsableCommand {
 
     struct Status: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Show the replay that runs, or ran last."
+            abstract: "Show the current or last replay."
         )
 
         @OptionGroup var global: GlobalOptions

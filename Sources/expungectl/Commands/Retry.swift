@@ -5,7 +5,7 @@ import Lifecycle
 
 struct Retry: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Try again now whatever waits."
+        abstract: "Try again now, whatever the request waits for."
     )
 
     @Argument(help: RequestArgument.help)

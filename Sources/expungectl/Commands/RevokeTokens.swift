@@ -6,7 +6,7 @@ import Lifecycle
 struct RevokeTokens: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "revoke-tokens",
-        abstract: "Revoke a user's tokens; nothing is erased."
+        abstract: "Revoke a user's tokens without erasing anything."
     )
 
     @Argument(help: UserArgument.help)

@@ -4,7 +4,7 @@ import ControlClient
 import Lifecycle
 
 struct Status: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Show how the daemon is doing.")
+    static let configuration = CommandConfiguration(abstract: "Show the state of the service.")
 
     @OptionGroup var global: GlobalOptions
 

@@ -7,16 +7,16 @@ struct StoreCredential: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "store-credential",
         abstract: "Seal a credential of a user into the vault.",
-        discussion: "Secrets come from files; without --secret-file from standard input."
+        discussion: "Secrets come from files; without --secret-file, from standard input."
     )
 
     @Argument(help: UserArgument.help)
     var user: UserArgument
     @Argument(help: "The provider that issued it.")
     var provider: NameArgument
-    @Option(name: .long, help: "What it is.")
+    @Option(name: .long, help: "The kind of the credential.")
     var kind: CredentialKindArgument
-    @Option(name: .long, help: "Needed when the provider has several.")
+    @Option(name: .long, help: "The client id, if the provider has several.")
     var clientID: String?
     @Option(name: .long, help: "The provider's id of the user, if known.")
     var subject: String?
@@ -24,9 +24,9 @@ struct StoreCredential: AsyncParsableCommand {
     var secretFile: String = "-"
     @Option(name: .long, help: "The PKCE verifier of a code.", completion: .file())
     var codeVerifierFile: String?
-    @Option(name: .long, help: "The nonce before it was hashed.", completion: .file())
+    @Option(name: .long, help: "The nonce before hashing.", completion: .file())
     var rawNonceFile: String?
-    @Option(name: .long, help: "As it was sent when a code was asked for.")
+    @Option(name: .long, help: "The redirect URI of the authorize request.")
     var redirectURI: String?
     @OptionGroup var global: GlobalOptions
 

@@ -7,15 +7,15 @@ import Lifecycle
 struct TargetCheck: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check",
-        abstract: "Ask it now whether it works, and look for user data without a rule.",
+        abstract: "Check it now, and search for unmapped data.",
         discussion: """
-            Ends with 1 when a target cannot be used as configured, and with 14 when a table, \
-            column or folder looks like user data and is neither purged nor kept with a reason. \
-            What stops nothing, such as a column without an index, is told as advice.
+            The exit status is 1 if a target does not work as configured, and 14 if a table, \
+            column or folder looks like user data and has no rule. Advice, such as a column \
+            without an index, leaves the exit status alone.
             """
     )
 
-    @Argument(help: "The target; all of them when none is named.")
+    @Argument(help: "The target; without it, all.")
     var name: NameArgument?
     @OptionGroup var global: GlobalOptions
 

@@ -5,14 +5,14 @@ import Lifecycle
 
 struct Vault: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Show the vault's keys, or wrap everything anew under the active one.",
+        abstract: "Show the vault's keys, or wrap all data keys under the active one.",
         subcommands: [List.self, Rotate.self],
         defaultSubcommand: List.self
     )
 
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Show the keys, who depends on them, and how far a rotation is."
+            abstract: "Show the keys, their users, and the progress of a rotation."
         )
 
         @OptionGroup var global: GlobalOptions
@@ -25,7 +25,7 @@ struct Vault: AsyncParsableCommand {
 
     struct Rotate: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Wrap every user's data key anew in the background; survives restarts."
+            abstract: "Wrap every user's data key in the background, across restarts."
         )
 
         @OptionGroup var global: GlobalOptions

@@ -29,7 +29,7 @@ extension ControlClientError {
 
     private static func hint(_ code: ControlProblem.Code) -> String? {
         switch code {
-        case .alreadyErased: "without account_created_at the present account of the id is meant"
+        case .alreadyErased: "without account_created_at, the request is for the present account"
         case .alreadyOpen: "find it with: expungectl list --user USER"
         case .requestNotFound: "find requests with: expungectl list"
         case .identityNotFound: "find identities with: expungectl identities USER"
@@ -45,12 +45,12 @@ extension ControlClientError {
         case .intakePaused: "start it with: expungectl intake resume"
         case .vaultSealed: "provide the vault key and restart expunged; see expunged(8)"
         case .tooLate: "see what was done with: expungectl show ID"
-        case .wrongState: "see where it stands with: expungectl show ID"
+        case .wrongState: "see its state with: expungectl show ID"
         case .planChanged: "read the difference with: expungectl plan --request ID"
         case .sameOperator: "another person must approve it, from a login of their own"
-        case .operatorUnknown: "see approval in expunged(8)"
+        case .operatorUnknown: "install the drop-in expunged-approval.conf; see expunged.conf(5)"
         case .internal: "see: journalctl -u expunged"
-        case .tooManyConnections, .unavailable: "try again in a moment"
+        case .tooManyConnections, .unavailable: "try again in some seconds"
         case .bodyTooLarge, .deletionInProgress, .headersTooLarge, .malformedField,
             .malformedHTTP, .malformedIDToken, .malformedIdempotencyKey, .malformedJSON,
             .malformedOption, .malformedQuery, .malformedUserID, .methodNotAllowed,
