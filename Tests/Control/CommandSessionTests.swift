@@ -42,7 +42,7 @@ extension ControlSuite {
             since       2026-11-21T08:00:00.000Z
             tombstones  7
             reopened    2
-            TARGET  FOUND  ERASED  ROWS  LEFT  TROUBLE
+            TARGET  FOUND  ERASED  ROWS  LEFT  CAUSE
             app-db  3      2       40    1     remaining_rows: why
 
             """

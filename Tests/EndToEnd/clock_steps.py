@@ -17,7 +17,7 @@ YEAR = 365 * 86_400
 DATED = """
 ALTER TABLE posts ADD COLUMN created_at INTEGER NOT NULL DEFAULT 0;
 """
-FENCE = 'created_at_column = "created_at"\ncreated_at_unit = "unix_s"\n'
+CUTOFF = 'created_at_column = "created_at"\ncreated_at_unit = "unix_s"\n'
 
 
 def clock_steps(checks, seed, count):
@@ -154,7 +154,7 @@ def cutoff(stage):
     with open(path) as file:
         text = file.read()
     with open(path, "w") as file:
-        file.write(text.replace('action = "delete"\n', 'action = "delete"\n' + FENCE))
+        file.write(text.replace('action = "delete"\n', 'action = "delete"\n' + CUTOFF))
 
 
 def started(checks, stage, clock, what):

@@ -10,7 +10,7 @@ enum ReplayReport {
         facts.add("tombstones", "\(replay.tombstones)")
         facts.add("reopened", "\(replay.reopened)")
         guard !replay.targets.isEmpty else { return facts.text }
-        var targets = Table("TARGET", "FOUND", "ERASED", "ROWS", "LEFT", "TROUBLE")
+        var targets = Table("TARGET", "FOUND", "ERASED", "ROWS", "LEFT", "CAUSE")
         for target in replay.targets {
             targets.add(
                 target.name,
