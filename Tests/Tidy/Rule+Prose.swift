@@ -52,9 +52,9 @@ extension Rule {
 
     private static func isBeingRewritten(_ file: SourceFile) -> Bool {
         let paths = [
-            "Benchmarks/", "CHANGELOG.md", "Sources/", "docs/ARCHITECTURE.md", "docs/GLOSSARY.md",
-            "docs/STYLE.md", "docs/decisions/", "docs/man/expunge", "docs/providers/",
-            "systemd/expunged",
+            "Sources/Daemon/", "Sources/Engine/", "Sources/Lifecycle/", "Sources/Providers/",
+            "Sources/Settings/", "Sources/Storage/", "Sources/Stores/", "docs/ARCHITECTURE.md",
+            "docs/man/expunged.conf.5",
         ]
         return paths.contains { file.path.hasPrefix($0) }
     }
