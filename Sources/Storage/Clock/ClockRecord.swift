@@ -7,7 +7,7 @@ package import Lifecycle
 /// It changes in the commit that takes over a jump, so a start that compares the reading with its
 /// own finds exactly the jumps that the state has not taken over.
 package struct ClockRecord: Hashable, Sendable {
-    /// Empty when nobody knows.
+    /// Empty when it is unknown.
     package var bootID: String
     /// Since when the clock has not jumped, by its own time.
     package var epoch: WallTime
@@ -127,16 +127,13 @@ package struct ClockRecord: Hashable, Sendable {
 
 extension StateDatabase {
     /// What is kept about the clock.
-    ///
-    /// - Throws: ``StorageError``, or `CancellationError` in a cancelled task.
     package func clockRecord() async throws -> ClockRecord? {
         try await note(Self.clockNote).flatMap { ClockRecord($0) }
     }
 
     /// Changes what is kept about the clock.
     ///
-    /// - Returns: The new record; `nil` without one.
-    /// - Throws: ``StorageError``: nothing was changed.
+    /// Returns the new record; `nil` without one.
     @discardableResult package func changeClock(
         _ change: @escaping @Sendable (inout ClockRecord) -> Void
     ) async throws -> ClockRecord? {

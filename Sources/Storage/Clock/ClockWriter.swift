@@ -7,8 +7,6 @@ struct ClockWriter {
 
     /// Does in the store what ``Lifecycle/Request/reclock(_:at:)`` does in memory, for every open
     /// request, and for what else is due at a time.
-    ///
-    /// - Throws: `DatabaseError`.
     func reclock(_ step: ClockStep, at now: WallTime) throws {
         let by = SQLValue.int(step.by.milliseconds)
         let (from, to) = (SQLValue.time(step.from), SQLValue.time(step.latest))
@@ -22,10 +20,7 @@ struct ClockWriter {
               due_at = iif(park_reason IS NULL AND due_at IS NOT NULL, ?4, due_at)
             WHERE ended_at IS NULL AND accepted_at BETWEEN ?1 AND ?2
             """,
-            from,
-            to,
-            by,
-            .time(now)
+            [from, to, by, .time(now)]
         )
         try moveCredentials(isForward: step.by > .zero, from, to, by)
         try database.run(
@@ -33,10 +28,7 @@ struct ClockWriter {
             UPDATE rechecks SET opened_at = opened_at + ?3, due_at = max(?4, due_at + ?3)
             WHERE opened_at BETWEEN ?1 AND ?2
             """,
-            from,
-            to,
-            by,
-            .time(now)
+            [from, to, by, .time(now)]
         )
         try change { $0.take(step) }
         if step.by < .zero {
@@ -47,7 +39,7 @@ struct ClockWriter {
                     UPDATE \(table) SET retry_at = ?1 WHERE retry_at > ?1 AND request_id IN
                       (SELECT id FROM requests WHERE ended_at IS NULL)
                     """,
-                    .time(now)
+                    [.time(now)]
                 )
             }
         }
@@ -69,9 +61,7 @@ struct ClockWriter {
                 UPDATE credentials SET created_at = created_at + ?3
                 WHERE code_phase IN ('pending', 'exchanging') AND created_at BETWEEN ?1 AND ?2
                 """,
-                from,
-                to,
-                by
+                [from, to, by]
             )
             return
         }
@@ -80,9 +70,7 @@ struct ClockWriter {
             UPDATE credentials SET expires_at = expires_at + ?3
             WHERE max(created_at, ifnull(last_live_at, 0)) BETWEEN ?1 AND ?2
             """,
-            from,
-            to,
-            by
+            [from, to, by]
         )
         let columns = [
             ("credentials", "created_at"), ("credentials", "last_live_at"),
@@ -93,9 +81,7 @@ struct ClockWriter {
         for (table, column) in columns {
             try database.run(
                 "UPDATE \(table) SET \(column) = \(column) + ?3 WHERE \(column) BETWEEN ?1 AND ?2",
-                from,
-                to,
-                by
+                [from, to, by]
             )
         }
     }
@@ -108,9 +94,7 @@ struct ClockWriter {
             WHERE waiting_since BETWEEN ?1 AND ?2
               AND request_id IN (SELECT id FROM requests WHERE ended_at IS NULL)
             """,
-            from,
-            to,
-            by
+            [from, to, by]
         )
     }
 
@@ -124,8 +108,7 @@ struct ClockWriter {
                   WHERE ended_at IS NULL AND accepted_at BETWEEN ?1 AND ?2) AS r
                 WHERE purges.request_id = r.id
                 """,
-                from,
-                to
+                [from, to]
             )
             return
         }
@@ -135,17 +118,13 @@ struct ClockWriter {
             WHERE step <> 'waiting' AND request_id IN (SELECT id FROM requests
               WHERE ended_at IS NULL AND accepted_at BETWEEN ?1 AND ?2)
             """,
-            from,
-            to
+            [from, to]
         )
     }
 
     /// - Returns: The new record; `nil` without one.
     @discardableResult func change(_ body: (inout ClockRecord) -> Void) throws -> ClockRecord? {
-        let text = try database.first(
-            "SELECT value FROM meta WHERE key = ?",
-            .text("note:" + StateDatabase.clockNote)
-        ) { $0.text(0) }
+        let text = try database.fact("note:" + StateDatabase.clockNote)
         guard var record = text.flatMap({ ClockRecord($0) }) else { return nil }
         body(&record)
         try keep(record)
@@ -153,11 +132,7 @@ struct ClockWriter {
     }
 
     func keep(_ record: ClockRecord) throws {
-        try database.run(
-            "INSERT INTO meta VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value",
-            .text("note:" + StateDatabase.clockNote),
-            .text(record.text)
-        )
+        try database.setFact("note:" + StateDatabase.clockNote, to: record.text)
     }
 
     /// What a clock that was ahead has made due far too late.
@@ -168,15 +143,11 @@ struct ClockWriter {
               warn_at = iif(warn_at > ?1, max(?3, warn_at + ?2), warn_at)
             WHERE due_at > ?1 OR warn_at > ?1
             """,
-            from,
-            by,
-            now
+            [from, by, now]
         )
     }
 
     /// Brings times to now that lie further ahead than any that the service sets.
-    ///
-    /// - Throws: `DatabaseError`.
     func clamp(at now: WallTime, latest: WallTime? = nil) throws {
         let latest = SQLValue.time(latest ?? now + Limits.backoffMax)
         try database.run(
@@ -185,15 +156,14 @@ struct ClockWriter {
               AND park_reason IS NULL
               AND (phase = 'revoking' OR phase = 'purging' OR phase = 'verifying')
             """,
-            .time(now),
-            latest
+            [.time(now), latest]
         )
         try database.run(
             """
             UPDATE requests SET due_at = ?1 WHERE ended_at IS NULL AND due_at > ?1 AND id IN
               (SELECT request_id FROM revocations WHERE verdict IS NULL AND waiting_since > ?1)
             """,
-            .time(now)
+            [.time(now)]
         )
         let second = SQLValue.int(now.unixMilliseconds / 1000)
         try database.run(
@@ -202,23 +172,23 @@ struct ClockWriter {
               HAVING sum(count) > 0
             ON CONFLICT DO UPDATE SET count = count + excluded.count
             """,
-            second
+            [second]
         )
-        try database.run("DELETE FROM purge_log WHERE second > ?1", second)
+        try database.run("DELETE FROM purge_log WHERE second > ?1", [second])
         try database.run(
             """
             UPDATE credentials SET created_at = ?1
             WHERE code_phase IN ('pending', 'exchanging') AND created_at > ?1
             """,
-            .time(now)
+            [.time(now)]
         )
         for column in ["last_live_at", "last_refresh_at", "refresh_begun_at"] {
             try database.run(
                 "UPDATE credentials SET \(column) = ?1 WHERE \(column) > ?1",
-                .time(now)
+                [.time(now)]
             )
         }
-        try database.run("UPDATE users SET signed_in_at = ?1 WHERE signed_in_at > ?1", .time(now))
+        try database.run("UPDATE users SET signed_in_at = ?1 WHERE signed_in_at > ?1", [.time(now)])
     }
 }
 

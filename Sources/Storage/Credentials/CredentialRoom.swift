@@ -18,8 +18,7 @@ struct CredentialRoom {
 
     /// Drops what no revocation needs any more.
     ///
-    /// - Returns: Whether there is room for one more token.
-    /// - Throws: `DatabaseError`.
+    /// Returns whether there is room for one more token.
     func make() throws -> Bool {
         guard try tokenCount() >= Limits.credentialsPerGrantMax else { return true }
         // An open request works with what it has read.
@@ -37,20 +36,19 @@ struct CredentialRoom {
             SELECT count(*) FROM credentials WHERE identity_id = ? AND sealed_secret IS NOT NULL
               AND (expires_at IS NULL OR expires_at > ?)
             """,
-            .id(identity.value),
-            .time(now)
-        ) { $0.int(0) } ?? 0
+            [.id(identity), .time(now)]
+        ) { $0.int() } ?? 0
     }
 
     private func hasOpenRequest() throws -> Bool {
-        try database.first(
+        try database.has(
             """
             SELECT 1 FROM identities i JOIN users u ON u.id = i.owner
               JOIN requests r INDEXED BY requests_user ON r.user_hash = u.user_hash
             WHERE i.id = ? AND r.ended_at IS NULL LIMIT 1
             """,
-            .id(identity.value)
-        ) { _ in true } ?? false
+            [.id(identity)]
+        )
     }
 
     private func dropSpent() throws {
@@ -60,9 +58,7 @@ struct CredentialRoom {
               AND ((kind = 'access_token' AND expires_at <= ?2)
                 OR (code_phase IN ('exchanged', 'refused', 'expired') AND created_at < ?3))
             """,
-            .id(identity.value),
-            .time(now),
-            .time(now - Self.spentCodeLifetime)
+            [.id(identity), .time(now), .time(now - Self.spentCodeLifetime)]
         )
     }
 
@@ -78,8 +74,7 @@ struct CredentialRoom {
                 AND (c.kind = 'refresh_token' OR c.kind = 'access_token')
               ORDER BY c.last_live_at DESC, c.id DESC LIMIT -1 OFFSET ?2)
             """,
-            .id(identity.value),
-            .int(Limits.credentialsPerGrantKept)
+            [.id(identity), .int(Limits.credentialsPerGrantKept)]
         )
     }
 }

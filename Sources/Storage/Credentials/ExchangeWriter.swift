@@ -2,14 +2,13 @@ import Engine
 import GRDB
 import Lifecycle
 
-/// Writes the five-minute lane: phases of exchanges and the tokens that they bring.
+/// Writes phases of exchanges, and the tokens that exchanges and refreshes bring.
 struct ExchangeWriter {
     let database: Database
 
     /// Writes the phase; a final one destroys the code.
     ///
-    /// - Returns: What is known about the identity after a final phase.
-    /// - Throws: `DatabaseError`, or ``StorageError`` of kind `malformed`.
+    /// Returns what is known about the identity after a final phase.
     func save(_ exchange: CodeExchange, at time: WallTime) throws -> IdentityUpdate? {
         try database.run(
             """
@@ -18,10 +17,10 @@ struct ExchangeWriter {
               sealed_code_verifier = iif(?3, NULL, sealed_code_verifier)
             WHERE id = ?4 AND code_phase IN ('pending', 'exchanging')
             """,
-            .text(exchange.phase.rawValue),
-            .int(exchange.failures),
-            .bool(exchange.phase.isFinal),
-            .int(exchange.credential.rowID)
+            [
+                .text(exchange.phase.rawValue), .int(exchange.failures),
+                .bool(exchange.phase.isFinal), .id(exchange.credential),
+            ]
         )
         guard exchange.phase.isFinal, let userHash = try owner(of: exchange.identity) else {
             return nil
@@ -31,13 +30,12 @@ struct ExchangeWriter {
 
     /// Destroys the code and stores what it was exchanged for.
     ///
-    /// Tokens of another subject than the pinned one are somebody else's grant: they are dropped
+    /// Tokens of another subject than the pinned one are another user's grant: they are dropped
     /// unstored and nothing is ever revoked with them. The mismatch is noted, and the code counts
     /// as refused, so that the identity waits for a sign-in of the right subject. The identity
     /// remembers that the provider honors tokens that were not stored.
     ///
-    /// - Returns: What is known about the identity now; `nil` when it is gone, with nothing stored.
-    /// - Throws: `DatabaseError`, or ``StorageError`` of kind `malformed`.
+    /// Returns what is known about the identity now; `nil` when it is gone, with nothing stored.
     func store(
         _ tokens: [SealedToken],
         _ subject: LearnedSubject?,
@@ -60,23 +58,49 @@ struct ExchangeWriter {
                 ON CONFLICT DO UPDATE SET last_live_at = excluded.last_live_at,
                   expires_at = excluded.expires_at
                 """,
-                .id(exchange.identity.value),
-                .text(token.kind.rawValue),
-                .blob(token.rowNonce),
-                .blob(token.sealedSecret),
-                .blob(token.fingerprint),
-                .time(time),
-                .time(token.expiresAt)
+                [
+                    .id(exchange.identity), .text(token.kind.rawValue), .blob(token.rowNonce),
+                    .blob(token.sealedSecret), .blob(token.fingerprint), .time(time),
+                    .time(token.expiresAt),
+                ]
             )
         }
         // A cut that the clock has not reached was before: the clock is behind.
         try database.run(
             "UPDATE identities SET link_cut_at = NULL WHERE id = ?1 AND link_cut_at > ?2",
-            .id(exchange.identity.value),
-            .time(time)
+            [.id(exchange.identity), .time(time)]
         )
         if let subject { try pin(subject, to: exchange.identity, at: time) }
         return try save(exchange, at: time)
+    }
+
+    /// Replaces the secret of a credential, which stays the same for every request that knows it.
+    ///
+    /// A token that is stored already stays where it is: it is durable, which is all that counts.
+    ///
+    /// Returns what is known about the identity now; `nil` when the credential is gone.
+    func replace(
+        _ credential: CredentialID,
+        by token: SealedToken,
+        at time: WallTime
+    ) throws -> IdentityUpdate? {
+        let identity = try database.first(
+            "SELECT identity_id FROM credentials WHERE id = ?",
+            [.id(credential)]
+        ) { try $0.identityID() }
+        guard let identity, let userHash = try owner(of: identity) else { return nil }
+        try database.run(
+            """
+            UPDATE OR IGNORE credentials SET row_nonce = ?1, sealed_secret = ?2, fingerprint = ?3,
+              expires_at = ?4, last_live_at = ?5, last_refresh_at = ?5
+            WHERE id = ?6
+            """,
+            [
+                .blob(token.rowNonce), .blob(token.sealedSecret), .blob(token.fingerprint),
+                .time(token.expiresAt), .time(time), .id(credential),
+            ]
+        )
+        return try IdentityUpdate.tell(identity, of: userHash, at: time, database)
     }
 
     private func pin(_ subject: LearnedSubject, to identity: IdentityID, at time: WallTime) throws {
@@ -88,20 +112,18 @@ struct ExchangeWriter {
               subject_hash = ifnull(subject_hash, ?1), updated_at = ?4
             WHERE id = ?5
             """,
-            .blob(subject.hash),
-            .blob(subject.rowNonce),
-            .blob(subject.sealed),
-            .time(time),
-            .id(identity.value)
+            [
+                .blob(subject.hash), .blob(subject.rowNonce), .blob(subject.sealed), .time(time),
+                .id(identity),
+            ]
         )
     }
 
     private func isForeign(_ subject: LearnedSubject, to identity: IdentityID) throws -> Bool {
-        try database.first(
+        try database.has(
             "SELECT 1 FROM identities WHERE id = ? AND subject_hash <> ?",
-            .id(identity.value),
-            .blob(subject.hash)
-        ) { _ in true } ?? false
+            [.id(identity), .blob(subject.hash)]
+        )
     }
 
     private func noteMismatch(of identity: IdentityID, at time: WallTime) throws {
@@ -111,18 +133,15 @@ struct ExchangeWriter {
               refused_credentials = refused_credentials + 1
             WHERE id = ?2
             """,
-            .time(time),
-            .id(identity.value)
+            [.time(time), .id(identity)]
         )
     }
 
     private func owner(of identity: IdentityID) throws -> [UInt8]? {
         try database.first(
             "SELECT user_hash FROM identities i JOIN users u ON u.id = i.owner WHERE i.id = ?",
-            .id(identity.value)
-        ) {
-            $0.blob(0)
-        }
+            [.id(identity)]
+        ) { $0.blob() }
     }
 }
 
@@ -142,8 +161,6 @@ extension CodeExchange {
 
 extension LoadedExchange {
     /// A code that is not final; `nil` for any other credential.
-    ///
-    /// - Throws: `DatabaseError`, or ``StorageError`` of kind `malformed`.
     static func find(_ id: CredentialID, _ database: Database) throws -> LoadedExchange? {
         try database.first(
             """
@@ -155,30 +172,30 @@ extension LoadedExchange {
               JOIN users u ON u.id = i.owner
             WHERE c.id = ? AND c.code_phase IN ('pending', 'exchanging')
             """,
-            .int(id.rowID)
+            [.id(id)]
         ) { row in
-            let provider = ProviderName(row.text(1))
+            let provider = row.provider("provider")
             return LoadedExchange(
                 exchange: CodeExchange(
                     credential: id,
-                    identity: try row.identityID(0),
+                    identity: try row.identityID("identity_id"),
                     provider: provider,
-                    createdAt: row.time(2),
-                    phase: try row.choice(3, as: CodeExchange.Phase.self),
-                    failures: row.int(4)
+                    createdAt: row.time("created_at"),
+                    phase: try row.choice("code_phase", as: CodeExchange.Phase.self),
+                    failures: row.int("code_failures")
                 ),
                 credential: SealedCredential(
                     id: id,
                     kind: .authorizationCode,
                     provider: provider,
-                    clientID: row.text(5),
-                    userHash: row.blob(6),
-                    rowNonce: row.blob(7),
-                    sealedSecret: row.blob(8),
-                    sealedCodeVerifier: row.blobOrNil(9),
-                    redirectURI: row.textOrNil(10),
-                    fingerprint: row.blob(11),
-                    userKey: WrappedKey(bytes: row.blob(12), keyID: row.text(13))
+                    clientID: row.text("client_id"),
+                    userHash: row.blob("user_hash"),
+                    rowNonce: row.blob("row_nonce"),
+                    sealedSecret: row.blob("sealed_secret"),
+                    sealedCodeVerifier: row.blobOrNil("sealed_code_verifier"),
+                    redirectURI: row.textOrNil("redirect_uri"),
+                    fingerprint: row.blob("fingerprint"),
+                    userKey: WrappedKey(bytes: row.blob("wrapped_key"), keyID: row.text("key_id"))
                 )
             )
         }

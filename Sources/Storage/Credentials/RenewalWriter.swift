@@ -11,7 +11,7 @@ struct RenewalWriter {
     private static let progress = "renewals_enrolled"
     /// Credentials that one commit enrols or warns about: a few milliseconds.
     private static let pageMax = 500
-    /// A token that an open request is at is looked at again then.
+    /// A token that an open request works on is checked again after this.
     private static let pauseForRequest = Duration.seconds(86_400)
 
     let database: Database
@@ -20,8 +20,7 @@ struct RenewalWriter {
     ///
     /// Other policies than last time begin the enrolment anew.
     ///
-    /// - Returns: How many were found dying, by provider, and whether there is more to do.
-    /// - Throws: `DatabaseError`, or ``StorageError`` of kind `malformed`.
+    /// Returns how many were found dying, by provider, and whether there is more to do.
     func tend(
         _ policies: [ProviderName: KeepAlivePolicy],
         at now: WallTime
@@ -38,21 +37,17 @@ struct RenewalWriter {
 
     private func enrol(_ policies: [ProviderName: KeepAlivePolicy]) throws -> Bool {
         let mark = Self.mark(policies)
-        let noted = try database.first(
-            "SELECT value FROM meta WHERE key = ?",
-            .text(Self.progress)
-        ) { $0.text(0) }
+        let noted = try database.fact(Self.progress)
         let parts = noted?.split(separator: " ", maxSplits: 1)
         let last = parts.flatMap { $0.count == 2 && $0[1] == mark ? Int64($0[0]) : nil } ?? 0
         let page = try database.all(
             """
             SELECT c.id, i.provider, c.kind, c.created_at, c.last_live_at, c.expires_at,
-              i.subject_hash IS NOT NULL, c.sealed_secret IS NOT NULL
+              i.subject_hash IS NOT NULL AS has_subject, c.sealed_secret IS NOT NULL AS has_secret
             FROM credentials c JOIN identities i ON i.id = c.identity_id
             WHERE c.id > ? ORDER BY c.id LIMIT ?
             """,
-            .int(last),
-            .int(Self.pageMax)
+            [.int(last), .int(Self.pageMax)]
         ) { try Candidate($0) }
         for candidate in page {
             guard let policy = policies[candidate.provider] else { continue }
@@ -60,11 +55,7 @@ struct RenewalWriter {
         }
         let reached = page.last?.id.rowID ?? last
         guard reached != last || parts == nil || last == 0 else { return false }
-        try database.run(
-            "INSERT INTO meta VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value",
-            .text(Self.progress),
-            .text("\(reached) \(mark)")
-        )
+        try database.setFact(Self.progress, to: "\(reached) \(mark)")
         return page.count == Self.pageMax
     }
 
@@ -74,7 +65,7 @@ struct RenewalWriter {
         else {
             try database.run(
                 "DELETE FROM renewals WHERE credential_id = ?",
-                .int(candidate.id.rowID)
+                [.id(candidate.id)]
             )
             return
         }
@@ -86,10 +77,10 @@ struct RenewalWriter {
             ON CONFLICT DO UPDATE SET due_at = excluded.due_at, warn_at = excluded.warn_at,
               warned_at = NULL
             """,
-            .int(candidate.id.rowID),
-            .text(candidate.provider.rawValue),
-            .time(dueAt),
-            .time(policy.warningTime(usedAt: usedAt, expiresAt: candidate.expiresAt))
+            [
+                .id(candidate.id), .text(candidate.provider.rawValue), .time(dueAt),
+                .time(policy.warningTime(usedAt: usedAt, expiresAt: candidate.expiresAt)),
+            ]
         )
     }
 
@@ -101,14 +92,13 @@ struct RenewalWriter {
     ) throws -> (count: Int, isFull: Bool) {
         let page = try database.all(
             """
-            SELECT c.id, w.provider, c.kind, c.created_at, c.last_live_at, c.expires_at, 0, 1
+            SELECT c.id, w.provider, c.kind, c.created_at, c.last_live_at, c.expires_at,
+              0 AS has_subject, 1 AS has_secret
             FROM renewals w INDEXED BY renewals_warn JOIN credentials c ON c.id = w.credential_id
             WHERE w.provider = ? AND w.warn_at IS NOT NULL AND w.warn_at <= ?
             ORDER BY w.warn_at LIMIT ?
             """,
-            .text(name.rawValue),
-            .time(now),
-            .int(Self.pageMax)
+            [.text(name.rawValue), .time(now), .int(Self.pageMax)]
         ) { try Candidate($0) }
         var count = 0
         for candidate in page {
@@ -121,9 +111,10 @@ struct RenewalWriter {
             if isDying { count += 1 }
             try database.run(
                 "UPDATE renewals SET warn_at = ?, warned_at = ? WHERE credential_id = ?",
-                isDying ? .null : .time(warnAt),
-                isDying ? .time(now) : .null,
-                .int(candidate.id.rowID)
+                [
+                    isDying ? .null : .time(warnAt), isDying ? .time(now) : .null,
+                    .id(candidate.id),
+                ]
             )
         }
         return (count, page.count == Self.pageMax)
@@ -153,14 +144,14 @@ struct RenewalWriter {
         let hasSecret: Bool
 
         init(_ row: SQLRow) throws {
-            id = CredentialID(rowID: Int64(row.int(0)))
-            provider = ProviderName(row.text(1))
-            kind = try row.choice(2, as: CredentialKind.self)
-            storedAt = row.time(3)
-            lastLiveAt = row.timeOrNil(4)
-            expiresAt = row.timeOrNil(5)
-            hasSubject = row.bool(6)
-            hasSecret = row.bool(7)
+            id = row.credentialID("id")
+            provider = row.provider("provider")
+            kind = try row.choice("kind", as: CredentialKind.self)
+            storedAt = row.time("created_at")
+            lastLiveAt = row.timeOrNil("last_live_at")
+            expiresAt = row.timeOrNil("expires_at")
+            hasSubject = row.bool("has_subject")
+            hasSecret = row.bool("has_secret")
         }
     }
 }
@@ -173,28 +164,28 @@ extension RenewalWriter {
     /// The next try is put off first, so that a token that crashes the process does so once an
     /// hour at most.
     ///
-    /// - Returns: `nil` when the token is gone, was used meanwhile, or is a request's affair now.
-    /// - Throws: `DatabaseError`, or ``StorageError`` of kind `malformed`.
+    /// Returns `nil` when the token is gone, was used meanwhile, or is a request's affair now.
     func begin(
         _ id: CredentialID,
         _ policy: KeepAlivePolicy,
         at now: WallTime
     ) throws -> SealedCredential? {
-        guard let row = try find(id) else { return nil }
+        guard let (row, sealed) = try find(id) else { return nil }
         let usedAt = policy.usedAt(storedAt: row.storedAt, lastLiveAt: row.lastLiveAt)
         let dueAt = max(
             policy.renewalTime(usedAt: usedAt, id),
             row.lastRefreshAt.map { $0 + policy.refreshInterval } ?? .distantPast
         )
         guard dueAt <= now else {
-            try postpone(id, until: dueAt)
+            try change(id, "due_at = ?", [.time(dueAt)])
             return nil
         }
-        guard try !isRevoking(row.identity, of: row.sealed.userHash) else {
-            try postpone(id, until: now + Self.pauseForRequest)
+        guard try !isRevoking(row.identity, of: row.userHash) else {
+            try change(id, "due_at = ?", [.time(now + Self.pauseForRequest)])
             return nil
         }
-        try postpone(id, until: now + max(Limits.renewalRetryMin, policy.refreshInterval))
+        let retryAt = now + max(Limits.renewalRetryMin, policy.refreshInterval)
+        try change(id, "due_at = ?", [.time(retryAt)])
         // A doubt of before stays until a live answer ends it.
         try database.run(
             """
@@ -203,17 +194,14 @@ extension RenewalWriter {
                 ?1, refresh_begun_at)
             WHERE id = ?3
             """,
-            .time(now),
-            .bool(policy.mayRotate),
-            .int(id.rowID)
+            [.time(now), .bool(policy.mayRotate), .id(id)]
         )
-        return row.sealed
+        return sealed
     }
 
     /// Records how a refresh ended.
     ///
-    /// - Returns: The identity's updates where requests must know that a token is in doubt.
-    /// - Throws: `DatabaseError`, or ``StorageError`` of kind `malformed`.
+    /// Returns the identity's updates where requests must know that a token is in doubt.
     func end(_ ended: EndedRenewal, at now: WallTime) throws -> IdentityUpdate? {
         let id = ended.credential
         switch ended.outcome {
@@ -223,39 +211,27 @@ extension RenewalWriter {
                 UPDATE credentials SET refresh_begun_at = NULL,
                   last_live_at = max(ifnull(last_live_at, 0), ?) WHERE id = ?
                 """,
-                .time(now),
-                .int(id.rowID)
+                [.time(now), .id(id)]
             )
-            try database.run(
-                """
-                UPDATE renewals SET due_at = ?, warn_at = ?, warned_at = NULL, failures = 0
-                WHERE credential_id = ?
-                """,
-                .time(dueAt),
-                .time(warnAt),
-                .int(id.rowID)
+            try change(
+                id,
+                "due_at = ?, warn_at = ?, warned_at = NULL, failures = 0",
+                [.time(dueAt), .time(warnAt)]
             )
         case .refused:
             try settleDoubt(id, since: ended.begunAt)
-            try stop(id)
+            try change(id, "due_at = NULL, warn_at = NULL, warned_at = NULL")
         case .unreadable:
             try settleDoubt(id, since: ended.begunAt)
-            try database.run(
-                "UPDATE renewals SET due_at = NULL WHERE credential_id = ?",
-                .int(id.rowID)
-            )
+            try change(id, "due_at = NULL")
         case .failed(let retryAt, let isInDoubt):
-            try database.run(
-                "UPDATE renewals SET due_at = ?, failures = failures + 1 WHERE credential_id = ?",
-                .time(retryAt),
-                .int(id.rowID)
-            )
+            try change(id, "due_at = ?, failures = failures + 1", [.time(retryAt)])
             guard isInDoubt else {
                 try settleDoubt(id, since: ended.begunAt)
                 return nil
             }
             return try find(id).flatMap {
-                try IdentityUpdate.tell($0.identity, of: $0.sealed.userHash, at: now, database)
+                try IdentityUpdate.tell($0.place.identity, of: $0.place.userHash, at: now, database)
             }
         }
         return nil
@@ -267,52 +243,43 @@ extension RenewalWriter {
             """
             UPDATE credentials SET refresh_begun_at = NULL WHERE id = ? AND refresh_begun_at = ?
             """,
-            .int(id.rowID),
-            .time(begunAt)
+            [.id(id), .time(begunAt)]
         )
     }
 
-    private func stop(_ id: CredentialID) throws {
+    private func change(
+        _ id: CredentialID,
+        _ terms: String,
+        _ values: [SQLValue] = []
+    ) throws {
         try database.run(
-            """
-            UPDATE renewals SET due_at = NULL, warn_at = NULL, warned_at = NULL
-            WHERE credential_id = ?
-            """,
-            .int(id.rowID)
-        )
-    }
-
-    private func postpone(_ id: CredentialID, until time: WallTime) throws {
-        try database.run(
-            "UPDATE renewals SET due_at = ? WHERE credential_id = ?",
-            .time(time),
-            .int(id.rowID)
+            "UPDATE renewals SET \(terms) WHERE credential_id = ?",
+            values + [.id(id)]
         )
     }
 
     /// Whether an open request has begun on the identity, or is done with it.
     private func isRevoking(_ identity: IdentityID, of userHash: [UInt8]) throws -> Bool {
-        try database.first(
+        try database.has(
             """
             SELECT 1 FROM requests r INDEXED BY requests_user
               JOIN revocations v ON v.request_id = r.id
             WHERE r.user_hash = ? AND r.ended_at IS NULL AND v.identity_id = ?
               AND (v.started_at IS NOT NULL OR v.verdict IS NOT NULL) LIMIT 1
             """,
-            .blob(userHash),
-            .id(identity.value)
-        ) { _ in true } ?? false
+            [.blob(userHash), .id(identity)]
+        )
     }
 
-    private struct Row {
+    private struct Place {
         let identity: IdentityID
+        let userHash: [UInt8]
         let storedAt: WallTime
         let lastLiveAt: WallTime?
         let lastRefreshAt: WallTime?
-        let sealed: SealedCredential
     }
 
-    private func find(_ id: CredentialID) throws -> Row? {
+    private func find(_ id: CredentialID) throws -> (place: Place, sealed: SealedCredential)? {
         let place = try database.first(
             """
             SELECT c.identity_id, u.user_hash, c.created_at, c.last_live_at, c.last_refresh_at
@@ -320,23 +287,20 @@ extension RenewalWriter {
               JOIN identities i ON i.id = c.identity_id JOIN users u ON u.id = i.owner
             WHERE w.credential_id = ? AND c.sealed_secret IS NOT NULL
             """,
-            .int(id.rowID)
-        ) {
-            (
-                identity: try $0.identityID(0), user: $0.blob(1), stored: $0.time(2),
-                live: $0.timeOrNil(3), refresh: $0.timeOrNil(4)
+            [.id(id)]
+        ) { row in
+            Place(
+                identity: try row.identityID("identity_id"),
+                userHash: row.blob("user_hash"),
+                storedAt: row.time("created_at"),
+                lastLiveAt: row.timeOrNil("last_live_at"),
+                lastRefreshAt: row.timeOrNil("last_refresh_at")
             )
         }
         guard let place,
-            let found = try VaultIdentity.find(place.identity, of: place.user, database),
-            let sealed = found.credentials[id]
+            let sealed = try VaultIdentity.find(place.identity, of: place.userHash, database)?
+                .credentials[id]
         else { return nil }
-        return Row(
-            identity: place.identity,
-            storedAt: place.stored,
-            lastLiveAt: place.live,
-            lastRefreshAt: place.refresh,
-            sealed: sealed
-        )
+        return (place, sealed)
     }
 }

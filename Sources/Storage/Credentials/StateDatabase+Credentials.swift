@@ -5,8 +5,6 @@ import Synchronization
 
 extension StateDatabase {
     /// The user's data key; `nil` when there is none yet.
-    ///
-    /// - Throws: ``StorageError``, or `CancellationError` in a cancelled task.
     package func userKey(_ userHash: [UInt8]) async throws -> WrappedKey? {
         try await read { try CredentialWriter.userKey(userHash, $0) }
     }
@@ -17,16 +15,13 @@ extension StateDatabase {
     }
 
     /// Stores credentials in order, all in one commit.
-    ///
-    /// - Throws: ``StorageError``: nothing was stored, nothing may be acknowledged.
     package func storeCredentials(
         _ credentials: [NewCredential],
         now: WallTime,
         newID: @escaping @Sendable () -> IdentityID
     ) async throws -> [CredentialOutcome] {
         let wholeGrants = wholeGrants.withLock { $0 }
-        let appender = appender
-        return try await writer.perform { database in
+        return try await write { database, appender in
             let writer = CredentialWriter(
                 database: database,
                 now: now,
@@ -56,11 +51,11 @@ private struct CredentialWriter {
     static func userKey(_ userHash: [UInt8], _ database: Database) throws -> WrappedKey? {
         try database.first(
             "SELECT wrapped_key, key_id FROM users WHERE user_hash = ?",
-            .blob(userHash)
-        ) { WrappedKey(bytes: $0.blob(0), keyID: $0.text(1)) }
+            [.blob(userHash)]
+        ) { WrappedKey(bytes: $0.blob("wrapped_key"), keyID: $0.text("key_id")) }
     }
 
-    /// A sign-in that nothing was stored for stays unused: nobody has to sign in again for that.
+    /// A sign-in that nothing was stored for stays unused: the user need not sign in again.
     func take(_ new: NewCredential) throws -> CredentialOutcome {
         guard let signIn = new.signIn else { return try takeAlone(new) }
         try database.run("SAVEPOINT sign_in")
@@ -137,16 +132,18 @@ private struct CredentialWriter {
             SELECT id FROM requests INDEXED BY requests_user WHERE user_hash = ? AND slot = x''
               AND phase IN ('purging', 'verifying')
             """,
-            .blob(userHash)
-        ) { try $0.requestID(0) }
+            [.blob(userHash)]
+        ) { try $0.requestID() }
     }
 
     /// The verdicts are final by then; the provider may honor what is refused now.
     private func addToReceipt(of request: RequestID, _ new: NewCredential) throws {
         // A reauthorization is refused before it comes here, and would be rolled back.
         guard new.signIn == nil else { return }
+        let known = try find(new)
+        if let known, try credential(of: known.id, new.fingerprint) != nil { return }
         let addendum = Addendum(
-            identity: try find(new)?.id ?? newID(),
+            identity: known?.id ?? newID(),
             provider: new.provider,
             clientID: new.clientID,
             verdict: .unconfirmed,
@@ -163,19 +160,16 @@ private struct CredentialWriter {
             SELECT i.id, i.subject_hash FROM users u JOIN identities i ON i.owner = u.id
             WHERE u.user_hash = ? AND i.provider = ? AND i.client_id = ?
             """,
-            .blob(new.userHash),
-            .text(new.provider.rawValue),
-            .text(new.clientID)
-        ) { Identity(id: try $0.identityID(0), subjectHash: $0.blobOrNil(1)) }
+            [.blob(new.userHash), .text(new.provider.rawValue), .text(new.clientID)]
+        ) { Identity(id: try $0.identityID("id"), subjectHash: $0.blobOrNil("subject_hash")) }
     }
 
     private func credential(of identity: IdentityID, _ fingerprint: [UInt8]) throws -> CredentialID?
     {
         try database.first(
             "SELECT id FROM credentials WHERE identity_id = ? AND fingerprint = ?",
-            .id(identity.value),
-            .blob(fingerprint)
-        ) { CredentialID(rowID: Int64($0.int(0))) }
+            [.id(identity), .blob(fingerprint)]
+        ) { $0.credentialID() }
     }
 
     private func hasRoom(_ identity: IdentityID, at provider: ProviderName) throws -> Bool {
@@ -195,11 +189,11 @@ private struct CredentialWriter {
     ) throws -> CredentialOutcome {
         try database.run(
             "UPDATE identities SET refused_credentials = refused_credentials + 1 WHERE id = ?",
-            .id(identity.value)
+            [.id(identity)]
         )
         guard let update = try IdentityUpdate.tell(identity, of: new.userHash, at: now, database)
         else {
-            throw SQLRow.malformed("identity")
+            throw StorageError.malformed("identity")
         }
         return .refused(reason, update)
     }
@@ -214,8 +208,8 @@ private struct CredentialWriter {
               AND NOT EXISTS (SELECT 1 FROM credentials c WHERE c.identity_id = i.id)
             ORDER BY i.id
             """,
-            .blob(new.userHash)
-        ) { try $0.identityID(0) }
+            [.blob(new.userHash)]
+        ) { try $0.identityID() }
         guard others.count >= Limits.refusedIdentitiesMax, let last = others.last else {
             return try insertIdentity(new).id
         }
@@ -228,11 +222,10 @@ private struct CredentialWriter {
             INSERT OR IGNORE INTO users (user_hash, wrapped_key, key_id, id_nonce, sealed_id)
             VALUES (?, ?, ?, ?, ?)
             """,
-            .blob(new.userHash),
-            .blob(new.userKey.bytes),
-            .text(new.userKey.keyID),
-            .blob(new.userID.rowNonce),
-            .blob(new.userID.sealed)
+            [
+                .blob(new.userHash), .blob(new.userKey.bytes), .text(new.userKey.keyID),
+                .blob(new.userID.rowNonce), .blob(new.userID.sealed),
+            ]
         )
         if isNewUser > 0 {
             try StateDatabase.countWraps(1, by: new.userKey.keyID, database)
@@ -244,14 +237,11 @@ private struct CredentialWriter {
               sealed_subject, created_at, updated_at)
             VALUES (?1, (SELECT id FROM users WHERE user_hash = ?2), ?3, ?4, ?5, ?6, ?7, ?8, ?8)
             """,
-            .id(id.value),
-            .blob(new.userHash),
-            .text(new.provider.rawValue),
-            .text(new.clientID),
-            .blob(new.subject?.hash),
-            .blob(new.subject?.rowNonce),
-            .blob(new.subject?.sealed),
-            .time(now)
+            [
+                .id(id), .blob(new.userHash), .text(new.provider.rawValue),
+                .text(new.clientID), .blob(new.subject?.hash), .blob(new.subject?.rowNonce),
+                .blob(new.subject?.sealed), .time(now),
+            ]
         )
         return Identity(id: id, subjectHash: new.subject?.hash)
     }
@@ -265,11 +255,10 @@ private struct CredentialWriter {
               subject_first_seen_at = ?4, updated_at = ?4
             WHERE id = ?5
             """,
-            .blob(subject.hash),
-            .blob(subject.rowNonce),
-            .blob(subject.sealed),
-            .time(now),
-            .id(identity.id.value)
+            [
+                .blob(subject.hash), .blob(subject.rowNonce), .blob(subject.sealed), .time(now),
+                .id(identity.id),
+            ]
         )
         return true
     }
@@ -282,16 +271,12 @@ private struct CredentialWriter {
               sealed_code_verifier, redirect_uri, fingerprint, created_at, expires_at, code_phase)
             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """,
-            .id(identity.value),
-            .text(new.kind.rawValue),
-            .blob(new.rowNonce),
-            .blob(new.sealedSecret),
-            .blob(new.sealedCodeVerifier),
-            .text(new.redirectURI),
-            .blob(new.fingerprint),
-            .time(min(new.createdAt, now)),
-            .time(new.expiresAt),
-            isCode ? .text("pending") : .null
+            [
+                .id(identity), .text(new.kind.rawValue), .blob(new.rowNonce),
+                .blob(new.sealedSecret), .blob(new.sealedCodeVerifier), .text(new.redirectURI),
+                .blob(new.fingerprint), .time(min(new.createdAt, now)), .time(new.expiresAt),
+                isCode ? .text("pending") : .null,
+            ]
         )
         let id = CredentialID(rowID: database.lastInsertedRowID)
         // A cut that the clock has not reached was before what arrives now: the clock is behind.
@@ -301,8 +286,7 @@ private struct CredentialWriter {
               link_cut_at = iif(link_cut_at > ?1, NULL, link_cut_at)
             WHERE id = ?2
             """,
-            .time(now),
-            .id(identity.value)
+            [.time(now), .id(identity)]
         )
         return id
     }
@@ -316,7 +300,7 @@ private struct CredentialWriter {
     ) throws -> CredentialOutcome {
         guard let update = try IdentityUpdate.tell(identity, of: new.userHash, at: now, database)
         else {
-            throw SQLRow.malformed("identity")
+            throw StorageError.malformed("identity")
         }
         let shared = update.snapshot.isShared ? try sharedUpdate(with: identity) : []
         return .stored(
@@ -340,8 +324,8 @@ private struct CredentialWriter {
               JOIN users u ON u.id = o.owner
             WHERE i.id = ? AND i.subject_hash IS NOT NULL LIMIT 100
             """,
-            .id(identity.value)
-        ) { (id: try $0.identityID(0), userHash: $0.blob(1)) }
+            [.id(identity)]
+        ) { (id: try $0.identityID("id"), userHash: $0.blob("user_hash")) }
         return try others.compactMap {
             try IdentityUpdate.tell($0.id, of: $0.userHash, at: now, database)
         }.filter { !$0.openRequests.isEmpty }

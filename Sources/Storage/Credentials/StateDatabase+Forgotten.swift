@@ -42,8 +42,6 @@ package struct ForgottenIdentity: Hashable, Sendable {
 extension StateDatabase {
     /// What was forgotten of the user between an earlier deletion of the account, if there was one,
     /// and the end of this request.
-    ///
-    /// - Throws: ``StorageError``, or `CancellationError` in a cancelled task.
     package func forgotten(
         of userHash: [UInt8],
         until end: WallTime
@@ -56,14 +54,12 @@ extension StateDatabase {
                     SELECT max(ended_at) FROM requests WHERE user_hash = ? AND ended_at < ?
                       AND kind = 'delete_account' AND phase = 'completed'
                     """,
-                    .blob(userHash),
-                    .time(end)
-                ) { $0.timeOrNil(0) } ?? nil
+                    [.blob(userHash), .time(end)]
+                ) { $0.timeOrNil() } ?? nil
             return try database.all(
                 "SELECT value FROM meta WHERE key > ? AND key < ? ORDER BY value",
-                .text("note:" + prefix),
-                .text("note:" + prefix + "~")
-            ) { ForgottenIdentity(text: $0.text(0)) }
+                [.text("note:" + prefix), .text("note:" + prefix + "~")]
+            ) { ForgottenIdentity(text: $0.text()) }
             .compactMap { $0 }
             .filter { entry in entry.at <= end && before.map { entry.at > $0 } ?? true }
         }

@@ -10,7 +10,7 @@ package struct IdentityRecord: Hashable, Sendable {
     package let hasSubject: Bool
     /// A sign-in after the first credential pinned the subject.
     package let subjectFirstSeenAt: WallTime?
-    /// An exchange told another subject than the pinned one.
+    /// An exchange returned another subject than the pinned one.
     package let subjectMismatchAt: WallTime?
     /// Stored credentials that can be used, spent codes not among them.
     package let credentialCount: Int
@@ -30,56 +30,50 @@ package enum ForgetOutcome: Hashable, Sendable {
 
 extension StateDatabase {
     /// The identities of a user, the oldest first.
-    ///
-    /// - Throws: ``StorageError``, or `CancellationError` in a cancelled task.
     package func identities(_ userHash: [UInt8]) async throws -> [IdentityRecord] {
         try await read { database in
             try database.all(
                 """
-                SELECT i.id, i.provider, i.client_id, i.subject_hash IS NOT NULL,
+                SELECT i.id, i.provider, i.client_id, i.subject_hash IS NOT NULL AS has_subject,
                   i.subject_first_seen_at, i.subject_mismatch_at,
-                  count(c.id) FILTER (WHERE c.sealed_secret IS NOT NULL),
-                  count(c.id) FILTER (WHERE c.code_phase IN ('pending', 'exchanging')),
-                  max(c.last_live_at), i.updated_at
+                  count(c.id) FILTER (WHERE c.sealed_secret IS NOT NULL) AS credentials,
+                  count(c.id) FILTER (WHERE c.code_phase IN ('pending', 'exchanging')) AS codes,
+                  max(c.last_live_at) AS live_at, i.updated_at
                 FROM users u JOIN identities i ON i.owner = u.id
                   LEFT JOIN credentials c ON c.identity_id = i.id
                 WHERE u.user_hash = ? GROUP BY i.id ORDER BY i.id
                 """,
-                .blob(userHash)
+                [.blob(userHash)]
             ) { row in
                 IdentityRecord(
-                    id: try row.identityID(0),
-                    provider: ProviderName(row.text(1)),
-                    clientID: row.text(2),
-                    hasSubject: row.bool(3),
-                    subjectFirstSeenAt: row.timeOrNil(4),
-                    subjectMismatchAt: row.timeOrNil(5),
-                    credentialCount: row.int(6),
-                    hasPendingCode: row.int(7) > 0,
-                    lastLiveAt: row.timeOrNil(8),
-                    updatedAt: row.time(9)
+                    id: try row.identityID("id"),
+                    provider: row.provider("provider"),
+                    clientID: row.text("client_id"),
+                    hasSubject: row.bool("has_subject"),
+                    subjectFirstSeenAt: row.timeOrNil("subject_first_seen_at"),
+                    subjectMismatchAt: row.timeOrNil("subject_mismatch_at"),
+                    credentialCount: row.int("credentials"),
+                    hasPendingCode: row.int("codes") > 0,
+                    lastLiveAt: row.timeOrNil("live_at"),
+                    updatedAt: row.time("updated_at")
                 )
             }
         }
     }
 
     /// The keyed hash of the subject of an identity; `nil` when none is known.
-    ///
-    /// - Throws: ``StorageError``, or `CancellationError` in a cancelled task.
     package func subjectHash(of identity: IdentityID) async throws -> [UInt8]? {
         try await read { database in
             try database.first(
                 "SELECT subject_hash FROM identities WHERE id = ?",
-                .id(identity.value)
-            ) { $0.blobOrNil(0) } ?? nil
+                [.id(identity)]
+            ) { $0.blobOrNil() } ?? nil
         }
     }
 
     /// Destroys an identity of a user with all its credentials, and the data key with the last one.
     ///
     /// That it existed is remembered, for the receipt.
-    ///
-    /// - Throws: ``StorageError``: nothing was destroyed.
     package func forgetIdentity(
         _ identity: IdentityID,
         of userHash: [UInt8],
@@ -92,34 +86,31 @@ extension StateDatabase {
                 SELECT r.id FROM revocations v JOIN requests r ON r.id = v.request_id
                 WHERE r.user_hash = ? AND r.ended_at IS NULL AND v.identity_id = ? LIMIT 1
                 """,
-                .blob(userHash),
-                .id(identity.value)
-            ) { try $0.requestID(0) }
+                [.blob(userHash), .id(identity)]
+            ) { try $0.requestID() }
             if let user { return .inUse(user) }
             let provider = try database.first(
                 "SELECT provider FROM identities WHERE id = ?",
-                .id(identity.value)
-            ) { ProviderName($0.text(0)) }
+                [.id(identity)]
+            ) { $0.provider() }
             let count = try database.run(
                 """
                 DELETE FROM identities WHERE id = ?
                   AND owner = (SELECT id FROM users WHERE user_hash = ?)
                 """,
-                .id(identity.value),
-                .blob(userHash)
+                [.id(identity), .blob(userHash)]
             )
             guard count > 0, let provider else { return .unknown }
-            try database.run(
-                "INSERT INTO meta VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value",
-                .text("note:" + ForgottenIdentity.prefix(userHash) + identity.description),
-                .text(ForgottenIdentity(provider: provider, at: at, uid: uid).text)
+            try database.setFact(
+                "note:" + ForgottenIdentity.prefix(userHash) + identity.description,
+                to: ForgottenIdentity(provider: provider, at: at, uid: uid).text
             )
             try database.run(
                 """
                 DELETE FROM users WHERE user_hash = ?1
                   AND NOT EXISTS (SELECT 1 FROM identities WHERE owner = users.id)
                 """,
-                .blob(userHash)
+                [.blob(userHash)]
             )
             return .forgotten
         }
@@ -128,8 +119,6 @@ extension StateDatabase {
     }
 
     /// Whether the user id was erased before, and when last.
-    ///
-    /// - Throws: ``StorageError``, or `CancellationError` in a cancelled task.
     package func erasedAt(_ userHash: [UInt8]) async throws -> WallTime? {
         try await read { database in
             try database.first(
@@ -137,8 +126,8 @@ extension StateDatabase {
                 SELECT max(ended_at) FROM requests
                 WHERE user_hash = ? AND kind = 'delete_account' AND phase = 'completed'
                 """,
-                .blob(userHash)
-            ) { $0.timeOrNil(0) } ?? nil
+                [.blob(userHash)]
+            ) { $0.timeOrNil() } ?? nil
         }
     }
 }

@@ -4,8 +4,6 @@ package import Lifecycle
 
 extension StateDatabase {
     /// Tokens whose time to be refreshed has come; each provider is a range of the index.
-    ///
-    /// - Throws: ``StorageError``, or `CancellationError` in a cancelled task.
     package func dueRenewals(
         of providers: [ProviderName],
         at now: WallTime,
@@ -23,15 +21,13 @@ extension StateDatabase {
                     WHERE w.provider = ? AND w.due_at IS NOT NULL AND w.due_at <= ?
                     ORDER BY w.due_at LIMIT ?
                     """,
-                    .text(name.rawValue),
-                    .time(now),
-                    .int(limit)
+                    [.text(name.rawValue), .time(now), .int(limit)]
                 ) { row in
                     DueRenewal(
-                        credential: CredentialID(rowID: Int64(row.int(0))),
-                        identity: try row.identityID(1),
+                        credential: row.credentialID("credential_id"),
+                        identity: try row.identityID("identity_id"),
                         provider: name,
-                        failures: row.int(2)
+                        failures: row.int("failures")
                     )
                 }
                 let next =
@@ -40,27 +36,25 @@ extension StateDatabase {
                         SELECT min(due_at) FROM renewals INDEXED BY renewals_due
                         WHERE provider = ? AND due_at IS NOT NULL AND due_at > ?
                         """,
-                        .text(name.rawValue),
-                        .time(now)
-                    ) { $0.timeOrNil(0) } ?? nil
+                        [.text(name.rawValue), .time(now)]
+                    ) { $0.timeOrNil() } ?? nil
                 if let next { nextDueAt = min(nextDueAt ?? next, next) }
             }
             return DueRenewals(renewals: due, nextDueAt: nextDueAt)
         }
     }
 
-    /// Stored tokens that were told about and neither renewed nor refused since, by provider.
-    ///
-    /// - Throws: ``StorageError``, or `CancellationError` in a cancelled task.
+    /// Stored tokens that operators were warned about and that were neither renewed nor refused
+    /// since, by provider.
     package func expiringTokens() async throws -> [ProviderName: Int] {
         try await read { database in
             var counts: [ProviderName: Int] = [:]
             try database.each(
                 """
-                SELECT provider, count(*) FROM renewals INDEXED BY renewals_warned
+                SELECT provider, count(*) AS count FROM renewals INDEXED BY renewals_warned
                 WHERE warned_at IS NOT NULL GROUP BY provider
                 """
-            ) { counts[ProviderName($0.text(0))] = $0.int(1) }
+            ) { counts[$0.provider("provider")] = $0.int("count") }
             return counts
         }
     }

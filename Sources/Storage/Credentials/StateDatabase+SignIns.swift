@@ -7,16 +7,12 @@ extension StateDatabase {
     ///
     /// A stranger with the user's session can sign in, too, with an account of their own: only a
     /// subject that is stored already tells the two apart.
-    ///
-    /// - Throws: ``StorageError``: nothing was recorded.
     package func record(_ signIn: ProvenSignIn) async throws -> SignInOutcome {
         let now = now()
         return try await writer.perform { try Self.record(signIn, at: now, $0) }
     }
 
     /// Records a sign-in within a commit of something that rests on it.
-    ///
-    /// - Throws: `DatabaseError`.
     static func record(
         _ signIn: ProvenSignIn,
         at now: WallTime,
@@ -27,9 +23,8 @@ extension StateDatabase {
             SELECT i.subject_hash FROM users u JOIN identities i ON i.owner = u.id
             WHERE u.user_hash = ? AND i.provider = ? AND i.subject_hash IS NOT NULL
             """,
-            .blob(signIn.userHash),
-            .text(signIn.provider.rawValue)
-        ) { $0.blob(0) }
+            [.blob(signIn.userHash), .text(signIn.provider.rawValue)]
+        ) { $0.blob() }
         guard !subjects.isEmpty else { return .subjectUnknown }
         guard subjects.contains(signIn.subjectHash) else { return .otherSubject }
         guard try use(signIn.fingerprint, until: signIn.expiresAt, at: now, database) else {
@@ -39,16 +34,14 @@ extension StateDatabase {
             """
             UPDATE users SET signed_in_at = max(ifnull(signed_in_at, 0), ?) WHERE user_hash = ?
             """,
-            .time(min(signIn.signedInAt, now)),
-            .blob(signIn.userHash)
+            [.time(min(signIn.signedInAt, now)), .blob(signIn.userHash)]
         )
         return .recorded
     }
 
     /// Notes that an id token was used.
     ///
-    /// - Returns: `false` when it was used before.
-    /// - Throws: `DatabaseError`.
+    /// Returns `false` when it was used before.
     static func use(
         _ fingerprint: [UInt8],
         until expiresAt: WallTime,
@@ -56,11 +49,10 @@ extension StateDatabase {
         _ database: Database
     ) throws -> Bool {
         let yesterday = now - .seconds(86_400)
-        try database.run("DELETE FROM sign_ins WHERE expires_at < ?", .time(yesterday))
+        try database.run("DELETE FROM sign_ins WHERE expires_at < ?", [.time(yesterday)])
         return try database.run(
             "INSERT OR IGNORE INTO sign_ins VALUES (?, ?)",
-            .blob(fingerprint),
-            .time(expiresAt)
+            [.blob(fingerprint), .time(expiresAt)]
         ) > 0
     }
 }

@@ -22,21 +22,14 @@ package struct RewrappedKey: Hashable, Sendable {
 
 extension StateDatabase {
     /// How many data keys a vault key has wrapped so far; it must be rotated before 2^24.
-    ///
-    /// - Throws: ``StorageError``, or `CancellationError` in a cancelled task.
     package func wrapCount(of keyID: String) async throws -> Int {
         try await read { database in
-            try database.first(
-                "SELECT value FROM meta WHERE key = 'wrap_count.' || ?",
-                .text(keyID)
-            ) { Int($0.text(0)) ?? 0 } ?? 0
+            try database.fact("wrap_count." + keyID).flatMap { Int($0) } ?? 0
         }
     }
 
-    /// The ids of the vault keys that a data key, a case or a found id needs; one look at the index
-    /// for each.
-    ///
-    /// - Throws: ``StorageError``, or `CancellationError` in a cancelled task.
+    /// The ids of the vault keys that a data key, a recheck or a found id needs; one seek in the
+    /// index for each.
     package func vaultKeyIDs() async throws -> [String] {
         try await read { database in
             try database.all(
@@ -53,35 +46,26 @@ extension StateDatabase {
                 UNION
                 SELECT id FROM (\(FoundKeyTable.keyIDs))
                 """
-            ) { $0.text(0) }
+            ) { $0.text() }
         }
     }
 
-    /// How many users' data keys, cases and rows of found ids need each vault key; reads the
+    /// How many users' data keys, rechecks and rows of found ids need each vault key; reads the
     /// indexes to the end.
-    ///
-    /// - Throws: ``StorageError``, or `CancellationError` in a cancelled task.
     package func vaultKeyUse() async throws -> [String: Int] {
         try await read { database in
             let rows = try database.all(
                 """
-                SELECT key_id, count(*) FROM users GROUP BY key_id
+                SELECT key_id, count(*) AS count FROM users GROUP BY key_id
                 UNION ALL SELECT key_id, count(*) FROM rechecks GROUP BY key_id
                 UNION ALL SELECT key_id, count(*) FROM found_keys GROUP BY key_id
                 """
-            ) { ($0.text(0), $0.int(1)) }
+            ) { ($0.text("key_id"), $0.int("count")) }
             return Dictionary(rows, uniquingKeysWith: +)
         }
     }
 
-    /// A page of the data keys that one vault key wraps.
-    ///
-    /// - Parameters:
-    ///   - keyID: The vault key.
-    ///   - position: The position of the last one that was seen; 0 in the beginning.
-    ///   - limit: At most a few hundred.
-    /// - Returns: Data keys by position.
-    /// - Throws: ``StorageError``, or `CancellationError` in a cancelled task.
+    /// A page of the data keys that one vault key wraps, after `position` (0 in the beginning).
     package func userKeys(
         wrappedBy keyID: String,
         after position: Int64,
@@ -93,14 +77,12 @@ extension StateDatabase {
                 SELECT id, user_hash, wrapped_key FROM users INDEXED BY users_key
                 WHERE key_id = ? AND id > ? ORDER BY id LIMIT ?
                 """,
-                .text(keyID),
-                .int(position),
-                .int(limit)
+                [.text(keyID), .int(position), .int(limit)]
             ) {
                 StoredUserKey(
-                    position: Int64($0.int(0)),
-                    userHash: $0.blob(1),
-                    key: WrappedKey(bytes: $0.blob(2), keyID: keyID)
+                    position: $0.int64("id"),
+                    userHash: $0.blob("user_hash"),
+                    key: WrappedKey(bytes: $0.blob("wrapped_key"), keyID: keyID)
                 )
             }
         }
@@ -109,8 +91,7 @@ extension StateDatabase {
     /// Stores data keys that were wrapped anew, all in one commit; whose key is another one by now
     /// or gone stays so.
     ///
-    /// - Returns: How many were stored.
-    /// - Throws: ``StorageError``: nothing was stored.
+    /// Returns how many were stored.
     package func replaceUserKeys(_ keys: [RewrappedKey]) async throws -> Int {
         try await writer.perform { database in
             var counts: [String: Int] = [:]
@@ -120,10 +101,10 @@ extension StateDatabase {
                     UPDATE users SET wrapped_key = ?, key_id = ?
                     WHERE user_hash = ? AND wrapped_key = ?
                     """,
-                    .blob(fresh.key.bytes),
-                    .text(fresh.key.keyID),
-                    .blob(fresh.old.userHash),
-                    .blob(fresh.old.key.bytes)
+                    [
+                        .blob(fresh.key.bytes), .text(fresh.key.keyID), .blob(fresh.old.userHash),
+                        .blob(fresh.old.key.bytes),
+                    ]
                 )
             }
             for (id, count) in counts { try Self.countWraps(count, by: id, database) }
@@ -138,8 +119,7 @@ extension StateDatabase {
             INSERT INTO meta VALUES ('wrap_count.' || ?1, CAST(?2 AS TEXT))
             ON CONFLICT DO UPDATE SET value = CAST(CAST(value AS INTEGER) + ?2 AS TEXT)
             """,
-            .text(keyID),
-            .int(count)
+            [.text(keyID), .int(count)]
         )
     }
 

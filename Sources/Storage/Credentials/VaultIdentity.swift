@@ -11,39 +11,46 @@ struct VaultIdentity {
     /// to an earlier request, which may have ended without cutting the link.
     static let hadCredentials = true
 
-    private static let query = """
-        SELECT i.id, i.provider, i.client_id, i.subject_hash, u.wrapped_key, u.key_id,
-          c.id, c.kind, c.row_nonce, c.sealed_secret, c.sealed_code_verifier, c.redirect_uri,
-          c.fingerprint, c.last_live_at, c.last_refresh_at, c.code_phase, i.subject_nonce,
-          i.sealed_subject, i.link_cut_at, c.created_at,
-          ifnull(c.refresh_begun_at > ifnull(c.last_live_at, 0), 0), i.refused_credentials
+    private enum Column: Int32, Columns {
+        case identityID, provider, clientID, subjectHash, subjectNonce, sealedSubject, linkCutAt
+        case refusedCredentials, wrappedKey, keyID
+        case credentialID, kind, rowNonce, sealedSecret, sealedCodeVerifier, redirectURI
+        case fingerprint, createdAt, lastLiveAt, lastRefreshAt, isInDoubt, codePhase
+
+        static let selection = makeSelection([
+            .identityID: "i.id", .credentialID: "c.id", .createdAt: "c.created_at",
+            .isInDoubt: "ifnull(c.refresh_begun_at > ifnull(c.last_live_at, 0), 0)",
+        ])
+    }
+
+    private static let tables = """
         FROM users u JOIN identities i ON i.owner = u.id
           LEFT JOIN credentials c ON c.identity_id = i.id
         """
 
     /// All identities of a user, the oldest first.
-    ///
-    /// - Throws: `DatabaseError`, or ``StorageError`` of kind `malformed`.
     static func all(of userHash: [UInt8], _ database: Database) throws -> [VaultIdentity] {
-        let rows = try database.all(query + " WHERE u.user_hash = ?", .blob(userHash)) {
-            try Row($0, userHash: userHash)
+        let rows = try database.all(
+            Column.self,
+            tables + " WHERE u.user_hash = ?",
+            [.blob(userHash)]
+        ) {
+            try Entry($0, userHash: userHash)
         }
         return try assemble(rows, userHash: userHash, database)
     }
 
     /// One identity; `nil` when it is unknown.
-    ///
-    /// - Throws: `DatabaseError`, or ``StorageError`` of kind `malformed`.
     static func find(
         _ id: IdentityID,
         of userHash: [UInt8],
         _ database: Database
     ) throws -> VaultIdentity? {
         let rows = try database.all(
-            query + " WHERE u.user_hash = ? AND i.id = ?",
-            .blob(userHash),
-            .id(id.value)
-        ) { try Row($0, userHash: userHash) }
+            Column.self,
+            tables + " WHERE u.user_hash = ? AND i.id = ?",
+            [.blob(userHash), .id(id)]
+        ) { try Entry($0, userHash: userHash) }
         return try assemble(rows, userHash: userHash, database).first
     }
 
@@ -54,7 +61,7 @@ struct VaultIdentity {
     }
 
     private static func assemble(
-        _ rows: [Row],
+        _ rows: [Entry],
         userHash: [UInt8],
         _ database: Database
     ) throws -> [VaultIdentity] {
@@ -80,7 +87,7 @@ struct VaultIdentity {
     }
 
     /// A code that was lost after every token was last seen live may have opened another grant.
-    private static func works(_ rows: [Row]) -> [CredentialWork] {
+    private static func works(_ rows: [Entry]) -> [CredentialWork] {
         let liveAt = rows.compactMap(\.work?.lastLiveAt).max() ?? .distantPast
         return rows.compactMap { row in
             guard var work = row.work else { return nil }
@@ -91,10 +98,10 @@ struct VaultIdentity {
         }.sorted { $0.id < $1.id }
     }
 
-    /// Whether the provider told that the link is cut, and no credential is newer than that.
+    /// Whether the provider reported the link as cut, and no credential is newer than that.
     ///
     /// A refused credential may be newer, and so may the token of a code whose exchange was lost.
-    private static func isCut(_ rows: [Row]) -> Bool {
+    private static func isCut(_ rows: [Entry]) -> Bool {
         guard let cutAt = rows[0].linkCutAt, rows[0].refusedCount == 0 else { return false }
         return rows.allSatisfy { row in row.freshAt.map { $0 <= cutAt } ?? true }
     }
@@ -106,21 +113,19 @@ struct VaultIdentity {
         userHash: [UInt8],
         _ database: Database
     ) throws -> Bool {
-        try database.first(
+        try database.has(
             """
             SELECT 1 FROM identities i JOIN users u ON u.id = i.owner
             WHERE i.provider = ? AND i.subject_hash = ? AND u.user_hash <> ? LIMIT 1
             """,
-            .text(provider.rawValue),
-            .blob(subjectHash),
-            .blob(userHash)
-        ) { _ in true } ?? false
+            [.text(provider.rawValue), .blob(subjectHash), .blob(userHash)]
+        )
     }
 }
 
 extension VaultIdentity {
-    /// One row of the query: an identity with one of its credentials, if it has any.
-    private struct Row {
+    /// One row: an identity with one of its credentials, if it has any.
+    private struct Entry {
         let identity: IdentityID
         let provider: ProviderName
         let clientID: String
@@ -130,40 +135,40 @@ extension VaultIdentity {
         let sealed: SealedCredential?
         let linkCutAt: WallTime?
         let refusedCount: Int
-        /// When the credential was stored or last seen alive; `nil` for one that brought nothing.
+        /// When the credential was stored or last seen alive; `nil` for a spent one.
         let freshAt: WallTime?
 
-        init(_ row: SQLRow, userHash: [UInt8]) throws {
-            identity = try row.identityID(0)
-            provider = ProviderName(row.text(1))
-            clientID = row.text(2)
-            subjectHash = row.blobOrNil(3)
-            linkCutAt = row.timeOrNil(18)
-            refusedCount = row.int(21)
-            let isLost = row.textOrNil(15) == CodeExchange.Phase.unknown.rawValue
+        init(_ row: Row<Column>, userHash: [UInt8]) throws {
+            identity = try row.identityID(.identityID)
+            provider = row.provider(.provider)
+            clientID = row.text(.clientID)
+            subjectHash = row.blobOrNil(.subjectHash)
+            linkCutAt = row.timeOrNil(.linkCutAt)
+            refusedCount = row.int(.refusedCredentials)
+            let isLost = row.textOrNil(.codePhase) == CodeExchange.Phase.unknown.rawValue
             freshAt =
-                row.isNull(9) && !isLost
-                ? nil : max(row.time(19), row.timeOrNil(13) ?? .distantPast)
-            guard !row.isNull(6) else {
+                row.isNull(.sealedSecret) && !isLost
+                ? nil : max(row.time(.createdAt), row.timeOrNil(.lastLiveAt) ?? .distantPast)
+            guard !row.isNull(.credentialID) else {
                 work = nil
                 sealed = nil
                 return
             }
-            let id = CredentialID(rowID: Int64(row.int(6)))
-            let kind = try row.choice(7, as: CredentialKind.self)
-            let code = try row.choiceOrNil(15, as: CodeExchange.Phase.self)
+            let id = row.credentialID(.credentialID)
+            let kind = try row.choice(.kind, as: CredentialKind.self)
+            let code = try row.choiceOrNil(.codePhase, as: CodeExchange.Phase.self)
             work = CredentialWork(
                 id: id,
                 kind: kind,
                 step: Self.step(kind, code),
-                isInDoubt: row.bool(20),
+                isInDoubt: row.bool(.isInDoubt),
                 // A token that was live before the cut says nothing about what came after it.
-                lastLiveAt: row.timeOrNil(13).flatMap { [linkCutAt] liveAt in
+                lastLiveAt: row.timeOrNil(.lastLiveAt).flatMap { [linkCutAt] liveAt in
                     liveAt <= linkCutAt ?? .distantPast ? nil : liveAt
                 },
-                lastRefreshAt: row.timeOrNil(14)
+                lastRefreshAt: row.timeOrNil(.lastRefreshAt)
             )
-            guard let secret = row.blobOrNil(9) else {
+            guard let secret = row.blobOrNil(.sealedSecret) else {
                 sealed = nil
                 return
             }
@@ -173,14 +178,16 @@ extension VaultIdentity {
                 provider: provider,
                 clientID: clientID,
                 userHash: userHash,
-                rowNonce: row.blob(8),
+                rowNonce: row.blob(.rowNonce),
                 sealedSecret: secret,
-                sealedCodeVerifier: row.blobOrNil(10),
-                redirectURI: row.textOrNil(11),
-                fingerprint: row.blob(12),
-                userKey: WrappedKey(bytes: row.blob(4), keyID: row.text(5))
+                sealedCodeVerifier: row.blobOrNil(.sealedCodeVerifier),
+                redirectURI: row.textOrNil(.redirectURI),
+                fingerprint: row.blob(.fingerprint),
+                userKey: WrappedKey(bytes: row.blob(.wrappedKey), keyID: row.text(.keyID))
             )
-            if let subjectHash, let nonce = row.blobOrNil(16), let subject = row.blobOrNil(17) {
+            if let subjectHash, let nonce = row.blobOrNil(.subjectNonce),
+                let subject = row.blobOrNil(.sealedSubject)
+            {
                 sealed.subject = LearnedSubject(
                     hash: subjectHash,
                     rowNonce: nonce,
@@ -213,8 +220,7 @@ extension IdentityUpdate {
     /// Reads what is known now and makes the user's open requests due, so that none of them misses
     /// it.
     ///
-    /// - Returns: `nil` when the identity is gone.
-    /// - Throws: `DatabaseError`, or ``StorageError`` of kind `malformed`.
+    /// Returns `nil` when the identity is gone.
     static func tell(
         _ identity: IdentityID,
         of userHash: [UInt8],
@@ -230,15 +236,9 @@ extension IdentityUpdate {
             NULL
               AND phase IN ('accepted', 'scheduled', 'revoking')
             """,
-            .blob(userHash)
-        ) { try $0.requestID(0) }
-        for id in open {
-            try database.run(
-                "UPDATE requests SET due_at = min(ifnull(due_at, ?1), ?1) WHERE id = ?2",
-                .time(now),
-                .id(id.value)
-            )
-        }
+            [.blob(userHash)]
+        ) { try $0.requestID() }
+        for id in open { try WakeWriter.makeDue(id, at: now, database) }
         return IdentityUpdate(
             snapshot: found.snapshot,
             credentials: found.credentials,

@@ -10,18 +10,15 @@ import GRDBSQLite
 extension Database {
     /// Runs a statement that returns no rows.
     ///
-    /// - Returns: How many rows it changed.
-    /// - Throws: `DatabaseError` with SQLite's code.
+    /// Returns how many rows it changed.
     @discardableResult
-    func run(_ sql: String, _ values: SQLValue...) throws -> Int {
-        try step(sql, values) { _ in true }
+    func run(_ sql: String, _ values: [SQLValue] = []) throws -> Int {
+        try step(sql, values) { (_: SQLRow) in true }
         return changesCount
     }
 
     /// Runs a query to its end.
-    ///
-    /// - Throws: `DatabaseError` with SQLite's code, or whatever `body` throws.
-    func each(_ sql: String, _ values: SQLValue..., body: (SQLRow) throws -> Void) throws {
+    func each(_ sql: String, _ values: [SQLValue] = [], body: (SQLRow) throws -> Void) throws {
         try step(sql, values) { row in
             try body(row)
             return true
@@ -29,9 +26,70 @@ extension Database {
     }
 
     /// The first row, if any.
-    ///
-    /// - Throws: `DatabaseError` with SQLite's code, or whatever `body` throws.
-    func first<T>(_ sql: String, _ values: SQLValue..., body: (SQLRow) throws -> T) throws -> T? {
+    func first<T>(
+        _ sql: String,
+        _ values: [SQLValue] = [],
+        body: (SQLRow) throws -> T
+    ) throws -> T? {
+        try oneRow(sql, values, body)
+    }
+
+    /// All rows.
+    func all<T>(
+        _ sql: String,
+        _ values: [SQLValue] = [],
+        body: (SQLRow) throws -> T
+    ) throws -> [T] {
+        try allRows(sql, values, body)
+    }
+
+    /// The first row of a query for the columns of a table; `rest` begins with `FROM`.
+    func first<C: Columns, T>(
+        _ columns: C.Type,
+        _ rest: String,
+        _ values: [SQLValue] = [],
+        body: (Row<C>) throws -> T
+    ) throws -> T? {
+        try oneRow(columns.selection + rest, values, body)
+    }
+
+    /// All rows of a query for the columns of a table, as above.
+    func all<C: Columns, T>(
+        _ columns: C.Type,
+        _ rest: String,
+        _ values: [SQLValue] = [],
+        body: (Row<C>) throws -> T
+    ) throws -> [T] {
+        try allRows(columns.selection + rest, values, body)
+    }
+
+    /// Whether a query has a row.
+    func has(_ sql: String, _ values: [SQLValue] = []) throws -> Bool {
+        try first(sql, values) { _ in true } ?? false
+    }
+
+    /// A small fact; `nil` when there is none.
+    func fact(_ key: String) throws -> String? {
+        try first("SELECT value FROM meta WHERE key = ?", [.text(key)]) { $0.text() }
+    }
+
+    /// Records a small fact, or forgets it.
+    func setFact(_ key: String, to value: String?) throws {
+        guard let value else {
+            try run("DELETE FROM meta WHERE key = ?", [.text(key)])
+            return
+        }
+        try run(
+            "INSERT INTO meta VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value",
+            [.text(key), .text(value)]
+        )
+    }
+
+    private func oneRow<C, T>(
+        _ sql: String,
+        _ values: [SQLValue],
+        _ body: (Row<C>) throws -> T
+    ) throws -> T? {
         var result: T?
         try step(sql, values) { row in
             result = try body(row)
@@ -40,22 +98,11 @@ extension Database {
         return result
     }
 
-    /// All rows.
-    ///
-    /// - Throws: `DatabaseError` with SQLite's code, or whatever `body` throws.
-    func all<T>(_ sql: String, _ values: SQLValue..., body: (SQLRow) throws -> T) throws -> [T] {
-        var result: [T] = []
-        try step(sql, values) { row in
-            result.append(try body(row))
-            return true
-        }
-        return result
-    }
-
-    /// As ``all(_:_:body:)``, for a number of parameters that is known at run time only.
-    ///
-    /// - Throws: `DatabaseError` with SQLite's code, or whatever `body` throws.
-    func all<T>(_ sql: String, values: [SQLValue], body: (SQLRow) throws -> T) throws -> [T] {
+    private func allRows<C, T>(
+        _ sql: String,
+        _ values: [SQLValue],
+        _ body: (Row<C>) throws -> T
+    ) throws -> [T] {
         var result: [T] = []
         try step(sql, values) { row in
             result.append(try body(row))
@@ -65,7 +112,11 @@ extension Database {
     }
 
     /// Copies the values once, onto the stack, and lets SQLite read them there.
-    private func step(_ sql: String, _ values: [SQLValue], body: (SQLRow) throws -> Bool) throws {
+    private func step<C>(
+        _ sql: String,
+        _ values: [SQLValue],
+        body: (Row<C>) throws -> Bool
+    ) throws {
         let cached = try cachedStatement(sql: sql)
         let statement = unsafe cached.sqliteStatement
         let byteCount = values.reduce(0) { $0 + $1.byteCount }
@@ -84,7 +135,7 @@ extension Database {
                 let code = unsafe sqlite3_step(statement)
                 switch code {
                 case SQLITE_ROW:
-                    guard try body(unsafe SQLRow(statement)) else { return }
+                    guard try body(unsafe Row(statement)) else { return }
                 case SQLITE_DONE:
                     return
                 default:

@@ -10,18 +10,15 @@ import Synchronization
 final class DirectoryLock: Sendable {
     private let descriptor: Mutex<Int32?>
 
-    /// How often a lock that somebody has is tried again.
+    /// How often a lock that another process holds is tried again.
     ///
     /// A process that was killed while it started a program leaves its lock to the child, until
     /// that has become the program a moment later. With ``pauseMilliseconds`` a second in all.
     private static let triesMax = 100
     static let pauseMilliseconds: Int32 = 10
 
-    /// Takes the lock; waits a second at most.
+    /// Takes the lock, or waits for a second at most; `rest` waits between two tries.
     ///
-    /// - Parameters:
-    ///   - path: The lock file; created with mode 0600.
-    ///   - rest: Waits between two tries.
     /// - Throws: ``StorageError`` of kind `inUse` when another process has it, else `unopenable`.
     init(
         path: String,

@@ -5,8 +5,6 @@ import GRDBSQLite
 /// The VFS through which every database of the process goes.
 enum GuardedVFS {
     /// Makes it the process's default; call it before a database is opened, as often as you like.
-    ///
-    /// - Throws: `DatabaseError`.
     static func install() throws {
         let code = csqliteguard_install()
         guard code == SQLITE_OK else { throw DatabaseError(resultCode: ResultCode(rawValue: code)) }
@@ -15,8 +13,6 @@ enum GuardedVFS {
 
 extension Database {
     /// Has this connection write zeros where a page has unused space.
-    ///
-    /// - Throws: `DatabaseError`.
     func wipeUnused() throws {
         let code = unsafe csqliteguard_wipe_unused(sqliteConnection)
         guard code == SQLITE_OK else { throw DatabaseError(resultCode: ResultCode(rawValue: code)) }

@@ -11,6 +11,13 @@ enum SQLValue: Sendable {
     case id(TimeOrderedID)
 
     static func int(_ value: Int) -> SQLValue { .int(Int64(value)) }
+    static func int(_ value: Int?) -> SQLValue { value.map { .int($0) } ?? .null }
+    static func uid(_ value: UInt32) -> SQLValue { .int(Int64(value)) }
+    static func uid(_ value: UInt32?) -> SQLValue { value.map { .uid($0) } ?? .null }
+    static func id(_ value: RequestID) -> SQLValue { .id(value.value) }
+    static func id(_ value: RequestID?) -> SQLValue { value.map { .id($0.value) } ?? .null }
+    static func id(_ value: IdentityID) -> SQLValue { .id(value.value) }
+    static func id(_ value: CredentialID) -> SQLValue { .int(value.rowID) }
     static func bool(_ value: Bool) -> SQLValue { .int(value ? 1 as Int64 : 0) }
     static func time(_ value: WallTime) -> SQLValue { .int(value.unixMilliseconds) }
     static func time(_ value: WallTime?) -> SQLValue { value.map { .time($0) } ?? .null }

@@ -44,7 +44,7 @@ extension StateDatabase {
         await copyBeside()
         let (place, copies) = (path, writer.copies)
         let ended = try await writer.performAlone { database in
-            let ended = try database.first("SELECT completed + cancelled FROM totals") { $0.int(0) }
+            let ended = try database.first("SELECT completed + cancelled FROM totals") { $0.int() }
             do {
                 _ = try database.checkpoint(.truncate)
             } catch {
@@ -61,13 +61,12 @@ extension StateDatabase {
                 INSERT INTO scrubs SELECT ?1, ?2
                 WHERE ?1 > ifnull((SELECT max(through) FROM scrubs), 0)
                 """,
-                .int(ended),
-                .time(at)
+                [.int(ended), .time(at)]
             )
             // The guard looks back one hour.
             try database.run(
                 "DELETE FROM purge_log WHERE second < ?",
-                .int(at.unixMilliseconds / 1000 - 7200)
+                [.int(at.unixMilliseconds / 1000 - 7200)]
             )
             try ScratchPages(database: database).overwrite()
         }

@@ -11,6 +11,10 @@ import Synchronization
 /// (``WALCopies``), read-only readers. WAL with
 /// `synchronous=FULL`, so that a commit is on disk when its caller goes on (sqlite.org/pragma.html,
 /// "synchronous"). All writes of a batch are one fdatasync.
+///
+/// A method that reads throws ``StorageError``, or `CancellationError` in a cancelled task. One
+/// that writes throws ``StorageError``, and has written nothing then, unless the kind is
+/// `commitFailed`.
 package final class StateDatabase: Sendable {
     /// The real path of the file.
     package let path: String
@@ -47,9 +51,8 @@ package final class StateDatabase: Sendable {
 
     /// Opens or makes the database and takes the directory's lock.
     ///
-    /// After an unclean stop the file is checked (`PRAGMA quick_check`). A damaged file, or one of another
-    /// version, is left as it is, and the error says which: starting with an empty state instead would forget
-    /// requests.
+    /// After an unclean stop the file is checked (`PRAGMA quick_check`). A damaged file, or one of
+    /// another schema, is left as it is: an empty state in its place would forget requests.
     ///
     /// - Parameters:
     ///   - path: The file, in a directory that exists and belongs to us.
@@ -145,8 +148,6 @@ package final class StateDatabase: Sendable {
     /// Reads in one snapshot.
     ///
     /// Keep it short: a scrub waits for it, for at most ``busyTimeout``.
-    ///
-    /// - Throws: ``StorageError``, or `CancellationError` in a cancelled task.
     func read<T: Sendable>(_ body: @escaping @Sendable (Database) throws -> T) async throws -> T {
         do {
             return try await readers.read(body)
@@ -155,9 +156,15 @@ package final class StateDatabase: Sendable {
         }
     }
 
+    /// Writes in the next commit, with entries of the ledger.
+    func write<T: Sendable>(
+        _ body: @escaping @Sendable (Database, LedgerAppender) throws -> T
+    ) async throws -> T {
+        let appender = appender
+        return try await writer.perform { try body($0, appender) }
+    }
+
     /// Frees the pages that readers keep: they hold user ids of requests that have ended.
-    ///
-    /// - Throws: ``StorageError``, or `CancellationError` in a cancelled task.
     func forgetReadPages() async throws {
         do {
             try await readers.forgetPages()
@@ -229,11 +236,7 @@ extension StateDatabase {
 
     private static func check(_ database: Database, path: String) throws -> Bool {
         guard try StateSchema.check(database, path: path) else { return false }
-        let isClean =
-            try String.fetchOne(
-                database,
-                sql: "SELECT value FROM meta WHERE key = 'clean_stop'"
-            ) == "1"
+        let isClean = try database.fact("clean_stop") == "1"
         guard try isClean || String.fetchOne(database, sql: "PRAGMA quick_check(1)") == "ok" else {
             throw StorageError(
                 .corrupt,
@@ -247,21 +250,15 @@ extension StateDatabase {
 
     private static func ledgerSize(_ database: Database) throws -> Int {
         try database.first("SELECT first + count FROM ledger ORDER BY first DESC LIMIT 1") {
-            $0.int(0)
+            $0.int()
         } ?? 0
     }
 
     private static func markStop(_ database: Database, isClean: Bool) throws {
-        try database.run(
-            """
-            INSERT INTO meta VALUES ('clean_stop', ?)
-            ON CONFLICT DO UPDATE SET value = excluded.value
-            """,
-            .text(isClean ? "1" : "0")
-        )
+        try database.setFact("clean_stop", to: isClean ? "1" : "0")
     }
 
-    /// News about an identity may have been committed right before the crash, unseen by its
+    /// An update of an identity may have been committed right before the crash, unseen by its
     /// request.
     private static func makeWaitingDue(_ database: Database, at now: WallTime) throws {
         try database.run(
@@ -271,7 +268,7 @@ extension StateDatabase {
               AND (park_reason IN ('needs_reauthentication', 'shared_identity')
                 OR park_reason IS NULL AND due_at IS NULL)
             """,
-            .time(now)
+            [.time(now)]
         )
     }
 

@@ -11,7 +11,6 @@ final class StateReaders: Sendable {
     /// Reads that run or wait, for each connection.
     private let loads: Mutex<[Int]>
 
-    /// - Throws: `DatabaseError`.
     init(path: String, configuration: Configuration, count: Int) throws {
         var configuration = configuration
         configuration.readonly = true
@@ -22,8 +21,6 @@ final class StateReaders: Sendable {
     }
 
     /// Reads in one snapshot, on the connection with the fewest reads; idle ones stay cold.
-    ///
-    /// - Throws: What `body` throws, or `CancellationError` in a cancelled task.
     func read<T: Sendable>(_ body: @escaping @Sendable (Database) throws -> T) async throws -> T {
         let index = loads.withLock { loads in
             let least = loads.indices.min { loads[$0] < loads[$1] } ?? 0
@@ -35,8 +32,6 @@ final class StateReaders: Sendable {
     }
 
     /// Frees the pages that the connections keep: they hold rows of before.
-    ///
-    /// - Throws: `DatabaseError`, or `CancellationError` in a cancelled task.
     func forgetPages() async throws {
         for queue in queues {
             try await queue.read { database in
@@ -45,7 +40,6 @@ final class StateReaders: Sendable {
         }
     }
 
-    /// - Throws: `DatabaseError` when a connection is in use.
     func close() throws {
         for queue in queues { try queue.close() }
     }

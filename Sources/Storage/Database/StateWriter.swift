@@ -10,7 +10,7 @@ import Synchronization
 /// A mutation that throws is rolled back alone and throws to its own caller; for that it may run
 /// twice, so it changes nothing but the database. A caller that is
 /// cancelled waits on: its mutation belongs to the batch. Nothing is resumed before the commit is
-/// on disk. After a failed commit or an I/O error nobody knows what is on disk, so the writer
+/// on disk. After a failed commit or an I/O error the content of the disk is unknown, so the writer
 /// refuses everything from then on and the process must end.
 ///
 /// A full disk is different: SQLite answers `SQLITE_FULL` when a write fails, that is before the
@@ -53,12 +53,9 @@ package final class StateWriter: Sendable {
     /// A point for tests to fail a commit at; does nothing otherwise.
     private let willCommit: @Sendable () throws -> Void
 
-    /// Writes through a connection that nobody else may use.
+    /// Writes through a connection that nothing else uses.
     ///
-    /// - Parameters:
-    ///   - connection: Set up by ``StateDatabase``.
-    ///   - appender: Collects what each commit adds to the ledger.
-    ///   - willCommit: Called right before each COMMIT, for fault injection.
+    /// `willCommit` runs right before each COMMIT, for fault injection.
     init(
         queue connection: DatabaseQueue,
         appender: LedgerAppender = LedgerAppender(first: 0),
@@ -84,17 +81,15 @@ package final class StateWriter: Sendable {
     }
 
     /// Runs `body` between two batches, outside of any transaction.
-    ///
-    /// - Throws: What `body` threw, or ``StorageError``.
     func performAlone<T: Sendable>(
         _ body: @escaping @Sendable (Database) throws -> T
     ) async throws -> T {
         try await enqueue(isAlone: true, body)
     }
 
-    /// Has somebody end the process once nobody knows what is on disk.
+    /// Called once the content of the disk is unknown: the process must end.
     ///
-    /// Its callers are told, too, but an application's call is no reason for it to end the process.
+    /// The callers get the error, too, but an application's call does not end the process.
     func whenBroken(_ body: @escaping @Sendable () -> Void) {
         queue.withLock { $0.whenBroken = body }
     }
@@ -207,7 +202,7 @@ extension StateWriter {
     /// Tries without savepoints, which cost a copy of every page that a mutation writes.
     ///
     /// - Returns: What is left to do: nothing, or the whole batch, rolled back, when one of several
-    ///   mutations failed and only savepoints can tell it from the others.
+    ///   mutations failed and only savepoints can separate it from the others.
     private func commitTogether(
         _ batch: ArraySlice<Job>,
         _ database: Database
@@ -299,7 +294,7 @@ extension StateWriter {
         }
     }
 
-    /// - Returns: What the callers are told; anything but `diskFull` ends the writer.
+    /// - Returns: The error for the callers; any other than `diskFull` ends the writer.
     private func recover(from error: any Error, _ database: Database) -> StorageError {
         let cause = StorageError(error, "commit the batch", at: place)
         do {

@@ -17,7 +17,7 @@ package struct StorageError: Error, Sendable, Hashable, CustomStringConvertible 
         case malformed
         /// No space is left: nothing was committed, later calls may succeed.
         case diskFull = "disk_full"
-        /// A commit failed, so that nobody knows whether it happened: exit, reopen, read the truth.
+        /// A commit failed, and may have happened or not: exit, reopen, read the truth.
         case commitFailed = "commit_failed"
         /// Too many mutations wait already; nothing was done.
         case overloaded
@@ -51,6 +51,11 @@ package struct StorageError: Error, Sendable, Hashable, CustomStringConvertible 
     init(_ kind: Kind, _ action: String, at place: String, errno number: Int32) {
         let text = unsafe strerror(number).map { unsafe String(cString: $0).lowercased() }
         self.init(kind, action, at: place, cause: text ?? "errno \(number)")
+    }
+
+    /// A row has a value that this program never writes.
+    static func malformed(_ what: String) -> StorageError {
+        StorageError(.malformed, "read a row", at: "state.db", cause: "unknown value for \(what)")
     }
 
     package var description: String {

@@ -19,9 +19,8 @@ final class LeafHashes {
         guard level < Self.storedLevel else {
             let stored = try database.first(
                 "SELECT hash FROM ledger_nodes WHERE level = ? AND position = ?",
-                .int(level),
-                .int(position)
-            ) { $0.blob(0) }
+                [.int(level), .int(position)]
+            ) { $0.blob() }
             if let stored { return stored }
             // The last nodes are stored with the next checkpoint.
             return MerkleHash.node(
@@ -32,7 +31,7 @@ final class LeafHashes {
         let low = position << level
         let block = try block(low >> Self.storedLevel)
         let start = low & (1 << Self.storedLevel - 1)
-        guard start + 1 << level <= block.count else { throw SQLRow.malformed("ledger") }
+        guard start + 1 << level <= block.count else { throw StorageError.malformed("ledger") }
         var frontier = MerkleFrontier()
         for hash in block[start..<start + 1 << level] { _ = frontier.append(hash) }
         return frontier.root()

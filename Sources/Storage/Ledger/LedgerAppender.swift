@@ -76,16 +76,12 @@ package final class LedgerAppender: Sendable {
     }
 
     /// Writes the row, as the last statement of the commit.
-    ///
-    /// - Throws: `DatabaseError`.
     func flush(_ database: Database) throws {
         let (first, count, text) = page.withLock { ($0.first, $0.count, $0.text) }
         guard count > 0 else { return }
         try database.run(
             "INSERT INTO ledger (first, count, leaves) VALUES (?, ?, ?)",
-            .int(first),
-            .int(count),
-            .blob(text)
+            [.int(first), .int(count), .blob(text)]
         )
     }
 

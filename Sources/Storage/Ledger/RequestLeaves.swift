@@ -59,6 +59,29 @@ struct RequestLeaves {
         return text + state(now, was: was, at: time)
     }
 
+    /// The leaf of an approval, or of one that a changed plan took away; the detail is the hash.
+    func approval(_ now: Request, was: Request, at time: WallTime) -> String {
+        let (given, before) = (now.approval?.latest, was.approval?.latest)
+        guard given?.hash != before?.hash || given?.by != before?.by else { return "" }
+        guard let given else {
+            return write(
+                time,
+                [
+                    (.event, .word("plan_changed")), (.request, .id(now.id.value)),
+                    (.detail, .word(LedgerEntry.plain(now.approval?.plan?.hash ?? "unknown"))),
+                ]
+            )
+        }
+        return write(
+            time,
+            [
+                (.event, .word("approved")), (.request, .id(now.id.value)),
+                (.detail, .word(LedgerEntry.plain(given.hash))),
+                (.uid, .number(Int64(given.by))),
+            ]
+        )
+    }
+
     /// The leaf of one verdict.
     func verdict(
         _ verdict: Verdict,
@@ -107,13 +130,6 @@ struct RequestLeaves {
     }
 
     /// The last leaf of a request; that of a completed deletion is the tombstone.
-    ///
-    /// - Parameters:
-    ///   - request: As it ended.
-    ///   - time: When it ended.
-    ///   - user: The keyed hash and the generation of the erased user.
-    ///   - digest: Of what its receipt says.
-    /// - Returns: The leaves' places, as ``change(_:was:at:)`` does.
     func end(
         _ request: Request,
         at time: WallTime,

@@ -2,6 +2,33 @@ import GRDB
 package import Ledger
 package import Lifecycle
 
+/// The leaves of one commit.
+package struct LedgerRow: Hashable, Sendable {
+    /// The index of the first leaf.
+    package let first: Int
+    /// How many leaves the row says it has.
+    package let count: Int
+    package let leaves: [[UInt8]]
+
+    init(_ row: SQLRow) {
+        first = row.int("first")
+        count = row.int("count")
+        leaves = row.blob("leaves").split(
+            separator: UInt8(ascii: "\n"),
+            omittingEmptySubsequences: false
+        )
+        .map { Array($0) }
+    }
+}
+
+/// A leaf and why it is in the tree.
+package struct LedgerProof: Hashable, Sendable {
+    package let index: Int
+    package let leaf: [UInt8]
+    /// The hashes beside the way to the root (RFC 9162 §2.1.3).
+    package let path: [[UInt8]]
+}
+
 /// The ledger as the keeper of its checkpoints sees it.
 extension StateDatabase {
     /// A page of rows ends when it has this much.
@@ -14,16 +41,11 @@ extension StateDatabase {
     package var ledgerSize: Int { appender.size }
 
     /// Adds an entry about something that is not a change of a request.
-    ///
-    /// - Throws: ``StorageError``: nothing was recorded.
     package func writeLedger(_ entry: LedgerEntry) async throws {
-        let appender = appender
-        try await writer.perform { _ in _ = appender.write(entry) }
+        try await write { _, appender in _ = appender.write(entry) }
     }
 
     /// Rows from the one that holds leaf `index`, at most about a megabyte of them.
-    ///
-    /// - Throws: ``StorageError``, or `CancellationError` in a cancelled task.
     package func ledgerRows(from index: Int) async throws -> [LedgerRow] {
         try await read { database in
             var rows: [LedgerRow] = []
@@ -38,8 +60,6 @@ extension StateDatabase {
     }
 
     /// Goes through the rows from the one that holds leaf `index`, until `body` has enough.
-    ///
-    /// - Throws: `DatabaseError`, or what `body` throws.
     static func eachLedgerRow(
         from index: Int,
         _ database: Database,
@@ -54,7 +74,7 @@ extension StateDatabase {
                 WHERE first >= ifnull((SELECT max(first) FROM ledger WHERE first <= ?1), ?1)
                   AND first + count > ?1 ORDER BY first LIMIT 1
                 """,
-                .int(next)
+                [.int(next)]
             ) { LedgerRow($0) }
             guard let row, try body(row) else { return }
             next = row.first + row.count
@@ -62,23 +82,20 @@ extension StateDatabase {
     }
 
     /// The edge of the tree as far as its nodes are stored; leaves from there on are to be added.
-    ///
-    /// - Throws: ``StorageError``, or `CancellationError` in a cancelled task.
     package func storedFrontier() async throws -> MerkleFrontier {
         try await read { database in
             let blocks =
                 try database.first(
                     "SELECT ifnull(max(position) + 1, 0) FROM ledger_nodes WHERE level = ?",
-                    .int(LeafHashes.storedLevel)
-                ) { $0.int(0) } ?? 0
+                    [.int(LeafHashes.storedLevel)]
+                ) { $0.int() } ?? 0
             var roots: [[UInt8]] = []
             var start = 0
             for bit in (0..<Int.bitWidth - 2).reversed() where blocks >> bit & 1 == 1 {
                 let root = try database.first(
                     "SELECT hash FROM ledger_nodes WHERE level = ? AND position = ?",
-                    .int(LeafHashes.storedLevel + bit),
-                    .int(start >> bit)
-                ) { $0.blob(0) }
+                    [.int(LeafHashes.storedLevel + bit), .int(start >> bit)]
+                ) { $0.blob() }
                 guard let root else { return MerkleFrontier() }
                 roots.append(root)
                 start += 1 << bit
@@ -94,8 +111,6 @@ extension StateDatabase {
     }
 
     /// Stores a signed checkpoint and the subtrees that became complete since the last.
-    ///
-    /// - Throws: ``StorageError``: nothing was stored.
     package func saveCheckpoint(
         _ checkpoint: StoredCheckpoint,
         nodes: [MerkleFrontier.Subtree]
@@ -104,82 +119,62 @@ extension StateDatabase {
             for node in nodes {
                 try database.run(
                     "INSERT OR IGNORE INTO ledger_nodes VALUES (?, ?, ?)",
-                    .int(node.level),
-                    .int(node.index),
-                    .blob(node.hash)
+                    [.int(node.level), .int(node.index), .blob(node.hash)]
                 )
             }
             try database.run(
                 "INSERT INTO ledger_checkpoints (size, note, ends_at) VALUES (?, ?, ?)",
-                .int(checkpoint.size),
-                .text(checkpoint.note),
-                .int(checkpoint.endsAt)
+                [.int(checkpoint.size), .text(checkpoint.note), .int(checkpoint.endsAt)]
             )
         }
     }
 
     /// Checkpoints in the order in which they were stored.
-    ///
-    /// - Throws: ``StorageError``, or `CancellationError` in a cancelled task.
     package func checkpoints(
         after id: Int,
         limit: Int
     ) async throws -> [StoredCheckpoint] {
         try await read { database in
             try database.all(
-                """
-                SELECT id, size, note, ends_at FROM ledger_checkpoints
-                WHERE id > ? ORDER BY id LIMIT ?
-                """,
-                .int(id),
-                .int(limit)
+                CheckpointColumn.self,
+                "FROM ledger_checkpoints WHERE id > ? ORDER BY id LIMIT ?",
+                [.int(id), .int(limit)]
             ) { StoredCheckpoint($0) }
         }
     }
 
     /// The checkpoints that were stored last, the newest first.
-    ///
-    /// - Throws: ``StorageError``, or `CancellationError` in a cancelled task.
     package func lastCheckpoints(after id: Int, limit: Int) async throws -> [StoredCheckpoint] {
         try await read { database in
             try database.all(
-                """
-                SELECT id, size, note, ends_at FROM ledger_checkpoints
-                WHERE id > ? ORDER BY id DESC LIMIT ?
-                """,
-                .int(id),
-                .int(limit)
+                CheckpointColumn.self,
+                "FROM ledger_checkpoints WHERE id > ? ORDER BY id DESC LIMIT ?",
+                [.int(id), .int(limit)]
             ) { StoredCheckpoint($0) }
         }
     }
 
     /// The checkpoint that was stored last.
-    ///
-    /// - Throws: ``StorageError``, or `CancellationError` in a cancelled task.
     package func lastCheckpoint() async throws -> StoredCheckpoint? {
         try await read { database in
             try database.first(
-                "SELECT id, size, note, ends_at FROM ledger_checkpoints ORDER BY id DESC LIMIT 1"
+                CheckpointColumn.self,
+                "FROM ledger_checkpoints ORDER BY id DESC LIMIT 1"
             ) { StoredCheckpoint($0) }
         }
     }
 
     /// A stored root of a complete subtree; `nil` when it is not stored.
-    ///
-    /// - Throws: ``StorageError``, or `CancellationError` in a cancelled task.
     package func ledgerNode(level: Int, position: Int) async throws -> [UInt8]? {
         try await read { database in
             try database.first(
                 "SELECT hash FROM ledger_nodes WHERE level = ? AND position = ?",
-                .int(level),
-                .int(position)
-            ) { $0.blob(0) }
+                [.int(level), .int(position)]
+            ) { $0.blob() }
         }
     }
 
     /// The root over the first `size` leaves; `nil` when there are not as many.
-    ///
-    /// - Throws: ``StorageError``, or `CancellationError` in a cancelled task.
     package func ledgerRoot(at size: Int) async throws -> [UInt8]? {
         guard size <= ledgerSize else { return nil }
         guard size > 0 else { return MerkleHash.empty }
@@ -190,8 +185,6 @@ extension StateDatabase {
     }
 
     /// The leaves of a request with their places in the tree of `size` leaves.
-    ///
-    /// - Throws: ``StorageError``, or `CancellationError` in a cancelled task.
     package func ledgerProofs(of id: RequestID, in size: Int) async throws -> [LedgerProof] {
         try await read { database in
             let hashes = LeafHashes(database)
@@ -213,8 +206,6 @@ extension StateDatabase {
     }
 
     /// The size that a checkpoint needs to cover all leaves of a request; 0 without any.
-    ///
-    /// - Throws: ``StorageError``, or `CancellationError` in a cancelled task.
     package func ledgerSize(covering id: RequestID) async throws -> Int {
         try await read { (try Self.leafIndexes(of: id, $0).max() ?? -1) + 1 }
     }
@@ -222,8 +213,8 @@ extension StateDatabase {
     private static func leafIndexes(of id: RequestID, _ database: Database) throws -> [Int] {
         let text = try database.first(
             "SELECT leaves FROM requests WHERE id = ?",
-            .id(id.value)
-        ) { $0.text(0) }
+            [.id(id.value)]
+        ) { $0.text() }
         return (text ?? "").split(separator: " ").compactMap { Int($0) }
     }
 }

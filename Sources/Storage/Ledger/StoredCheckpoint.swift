@@ -1,3 +1,10 @@
+/// The columns of `ledger_checkpoints`.
+enum CheckpointColumn: Int32, Columns {
+    case id, size, note, endsAt
+
+    static let selection = makeSelection()
+}
+
 /// A signed checkpoint as state.db knows it.
 package struct StoredCheckpoint: Hashable, Sendable {
     /// Its place among all; 0 until it is stored.
@@ -16,10 +23,10 @@ package struct StoredCheckpoint: Hashable, Sendable {
         self.endsAt = endsAt
     }
 
-    init(_ row: SQLRow) {
-        id = row.int(0)
-        size = row.int(1)
-        note = row.text(2)
-        endsAt = row.int(3)
+    init(_ row: Row<CheckpointColumn>) {
+        id = row.int(.id)
+        size = row.int(.size)
+        note = row.text(.note)
+        endsAt = row.int(.endsAt)
     }
 }

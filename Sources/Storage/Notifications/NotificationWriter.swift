@@ -2,7 +2,7 @@ import Engine
 import GRDB
 import Lifecycle
 
-/// Records and weighs notices of providers inside one transaction.
+/// Records and weighs notifications of providers inside one transaction.
 struct NotificationWriter {
     let database: Database
     let appender: LedgerAppender
@@ -10,41 +10,23 @@ struct NotificationWriter {
     /// A clock of the provider may be ahead of ours by this when an identity was made.
     private static let leeway = Duration.seconds(60)
 
-    static let query = """
-        SELECT key_hash, provider, meaning, event, subject_hash, client_ids, occurred_at,
-          received_at, uid, role, code, effect, request_id
-        FROM notifications
-        """
-
     /// Forgets what is older than the retention.
     func forget(before time: WallTime) throws {
-        try database.run("DELETE FROM notifications WHERE received_at < ?", .time(time))
-        try database.run("DELETE FROM erased_links WHERE ended_at < ?", .time(time))
+        try database.run("DELETE FROM notifications WHERE received_at < ?", [.time(time)])
+        try database.run("DELETE FROM erased_links WHERE ended_at < ?", [.time(time)])
     }
 
     func record(_ notification: NotificationRecord) throws -> NotificationRecord {
         try database.run(
-            """
-            INSERT OR IGNORE INTO notifications (key_hash, provider, meaning, event, subject_hash,
-              client_ids, occurred_at, received_at, uid, role, code)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-            """,
-            .blob(notification.keyHash),
-            .text(notification.provider.rawValue),
-            .text(notification.meaning.rawValue),
-            .text(notification.event),
-            .blob(notification.subjectHash),
-            .text(notification.clientIDs.map { $0.sorted().joined(separator: "\n") }),
-            .time(notification.occurredAt),
-            .time(notification.receivedAt),
-            .int(Int64(notification.uid)),
-            .text(notification.role),
-            .text(notification.code)
+            NotificationColumn.insertion,
+            NotificationColumn.allCases.map { notification.value($0) }
         )
         let found = try database.first(
-            Self.query + " WHERE key_hash = ?",
-            .blob(notification.keyHash)
-        ) { try NotificationRecord($0) }
+            NotificationColumn.self,
+            "FROM notifications WHERE key_hash = ?",
+            [.blob(notification.keyHash)],
+            body: NotificationRecord.init
+        )
         return found ?? notification
     }
 
@@ -107,8 +89,7 @@ struct NotificationWriter {
                 """
                 UPDATE identities SET link_cut_at = max(ifnull(link_cut_at, ?1), ?1) WHERE id = ?2
                 """,
-                .time(notification.occurredAt),
-                .id(link.identity.value)
+                [.time(notification.occurredAt), .id(link.identity)]
             )
         }
     }
@@ -119,29 +100,28 @@ struct NotificationWriter {
             SELECT i.id, u.user_hash, i.created_at,
               (SELECT max(max(c.created_at, ifnull(c.last_live_at, 0))) FROM credentials c
                 WHERE c.identity_id = i.id
-                  AND (c.sealed_secret IS NOT NULL OR c.code_phase = 'unknown')),
+                  AND (c.sealed_secret IS NOT NULL OR c.code_phase = 'unknown')) AS fresh_at,
               u.wrapped_key, u.key_id, u.id_nonce, u.sealed_id, i.client_id
             FROM identities i INDEXED BY identities_subject JOIN users u ON u.id = i.owner
             WHERE i.provider = ? AND i.subject_hash = ? AND i.subject_hash IS NOT NULL
             """,
-            .text(notification.provider.rawValue),
-            .blob(subject)
+            [.text(notification.provider.rawValue), .blob(subject)]
         ) { row in
             let link = Link(
-                identity: try row.identityID(0),
-                userHash: row.blob(1),
-                createdAt: row.time(2),
-                freshAt: row.timeOrNil(3),
-                userKey: WrappedKey(bytes: row.blob(4), keyID: row.text(5)),
-                userID: SealedUserID(rowNonce: row.blob(6), sealed: row.blob(7))
+                identity: try row.identityID("id"),
+                userHash: row.blob("user_hash"),
+                createdAt: row.time("created_at"),
+                freshAt: row.timeOrNil("fresh_at"),
+                userKey: WrappedKey(bytes: row.blob("wrapped_key"), keyID: row.text("key_id")),
+                userID: SealedUserID(rowNonce: row.blob("id_nonce"), sealed: row.blob("sealed_id"))
             )
-            return (link: link, clientID: row.text(8))
+            return (link: link, clientID: row.text("client_id"))
         }
         guard let clientIDs = notification.clientIDs else { return all.map(\.link) }
         return all.filter { clientIDs.contains($0.clientID) }.map(\.link)
     }
 
-    /// Whether the identity belongs to a later life of the account than the notice.
+    /// Whether the identity belongs to a later life of the account than the notification.
     private func isNewer(_ link: Link, than notification: NotificationRecord) -> Bool {
         link.createdAt > notification.occurredAt + Self.leeway
     }
@@ -154,8 +134,8 @@ struct NotificationWriter {
     private func openDeletion(of userHash: [UInt8]) throws -> RequestID? {
         try database.first(
             "SELECT id FROM requests INDEXED BY requests_user WHERE user_hash = ? AND slot = x''",
-            .blob(userHash)
-        ) { try $0.requestID(0) }
+            [.blob(userHash)]
+        ) { try $0.requestID() }
     }
 
     /// Adds what the notification confirms to requests that have left revoking.
@@ -173,7 +153,7 @@ struct NotificationWriter {
             """
         return try Addendum.record(
             notification,
-            where: (condition, [.id(identity.value), .blob(userHash)]),
+            where: (condition, [.id(identity), .blob(userHash)]),
             RequestLeaves(appender: appender),
             database
         )
@@ -189,9 +169,8 @@ struct NotificationWriter {
             SELECT request_id FROM erased_links WHERE subject_hash = ? AND provider = ?
             ORDER BY ended_at DESC LIMIT 1
             """,
-            .blob(subject),
-            .text(notification.provider.rawValue)
-        ) { try $0.requestID(0) }
+            [.blob(subject), .text(notification.provider.rawValue)]
+        ) { try $0.requestID() }
         guard let request else { return .unknown }
         guard notification.meaning.cutsLink else { return .echo(request, raised: 0) }
         let condition = """
@@ -200,33 +179,10 @@ struct NotificationWriter {
             """
         let raised = try Addendum.record(
             notification,
-            where: (condition, [.id(request.value), .blob(subject), .id(request.value)]),
+            where: (condition, [.id(request), .blob(subject), .id(request)]),
             RequestLeaves(appender: appender),
             database
         )
         return .echo(request, raised: raised)
-    }
-}
-
-extension NotificationRecord {
-    /// Reads a row of ``NotificationWriter/query``.
-    init(_ row: SQLRow) throws {
-        self.init(
-            keyHash: row.blob(0),
-            provider: ProviderName(row.text(1)),
-            meaning: try row.choice(2, as: NotificationMeaning.self),
-            event: row.text(3),
-            subjectHash: row.blobOrNil(4),
-            clientIDs: row.textOrNil(5).map { text in
-                Set(text.split(separator: "\n").map(String.init))
-            },
-            occurredAt: row.time(6),
-            receivedAt: row.time(7),
-            uid: UInt32(truncatingIfNeeded: row.int(8)),
-            role: row.text(9),
-            code: row.textOrNil(10)
-        )
-        effect = try row.choiceOrNil(11, as: NotificationEffect.self)
-        requestID = row.isNull(12) ? nil : try row.requestID(12)
     }
 }

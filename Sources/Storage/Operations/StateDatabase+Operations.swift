@@ -20,28 +20,23 @@ package struct GuardOverride: Hashable, Sendable {
 
 extension StateDatabase {
     /// How many rows this process has changed; answered by the writer, so it shows that it works.
-    ///
-    /// - Throws: ``StorageError``.
     package func changeCount() async throws -> Int {
         try await writer.perform { $0.totalChangesCount }
     }
 
     /// Puts a user on hold; requests that are made later begin on hold.
     ///
-    /// - Returns: The hold; the engine holds its open requests next.
-    /// - Throws: ``StorageError``: nothing was recorded.
+    /// Returns the hold; the engine holds its open requests next.
     package func holdUser(
         _ userHash: [UInt8],
         by uid: UInt32,
         at now: WallTime
     ) async throws -> UserHold {
-        let appender = appender
-        return try await writer.perform { database in
+        try await write { database, appender in
             let isNew =
                 try database.run(
                     "INSERT OR IGNORE INTO user_holds VALUES (?, ?)",
-                    .blob(userHash),
-                    .time(now)
+                    [.blob(userHash), .time(now)]
                 ) > 0
             if isNew { appender.write(hold: "user_held", of: userHash, by: uid, at: now) }
             return try Self.hold(userHash, database)
@@ -50,18 +45,16 @@ extension StateDatabase {
 
     /// Ends the hold on a user; those on single requests stay.
     ///
-    /// - Returns: The open requests to release, and since when the hold was there. A release that
-    ///   a crash cut short finds them once more.
-    /// - Throws: ``StorageError``: nothing was recorded.
+    /// Returns the open requests to release, and since when the hold was there. A release that
+    /// a crash cut short finds them once more.
     package func releaseUser(
         _ userHash: [UInt8],
         by uid: UInt32,
         at now: WallTime
     ) async throws -> UserHold {
-        let appender = appender
-        return try await writer.perform { database in
+        try await write { database, appender in
             let hold = try Self.hold(userHash, database)
-            try database.run("DELETE FROM user_holds WHERE user_hash = ?", .blob(userHash))
+            try database.run("DELETE FROM user_holds WHERE user_hash = ?", [.blob(userHash)])
             if hold.since != nil {
                 appender.write(hold: "user_released", of: userHash, by: uid, at: now)
             }
@@ -71,51 +64,44 @@ extension StateDatabase {
                 WHERE user_hash = ? AND ended_at IS NULL AND is_held AND NOT has_own_hold
                 ORDER BY id
                 """,
-                .blob(userHash)
-            ) { try $0.requestID(0) }
+                [.blob(userHash)]
+            ) { try $0.requestID() }
             return UserHold(since: hold.since, openRequests: released)
         }
     }
 
     /// Puts one open request on hold, or ends that hold; the engine learns of it next.
-    ///
-    /// - Throws: ``StorageError``: nothing was recorded.
     package func setOwnHold(_ isHeld: Bool, of id: RequestID) async throws {
         _ = try await writer.perform { database in
             try database.run(
                 "UPDATE requests SET has_own_hold = ? WHERE id = ? AND ended_at IS NULL",
-                .bool(isHeld),
-                .id(id.value)
+                [.bool(isHeld), .id(id)]
             )
         }
     }
 
     /// The hold on a user, if any, and the user's open requests.
-    ///
-    /// - Throws: ``StorageError``, or `CancellationError` in a cancelled task.
     package func userHold(_ userHash: [UInt8]) async throws -> UserHold {
         try await read { try Self.hold(userHash, $0) }
     }
 
-    /// Whose data is to stay, wherever it comes back to.
+    /// The users on hold and their requests.
     ///
-    /// - Parameter withTombstones: Whether requests are told that only tombstones know, as after a
-    ///   restore of the machine; that takes a look at all of them while somebody is on hold.
-    /// - Returns: The users, and their requests.
-    /// - Throws: ``StorageError``, or `CancellationError` in a cancelled task.
+    /// `withTombstones` adds requests that only tombstones know, as after a restore of the machine;
+    /// then all tombstones are read while a user is on hold.
     package func usersOnHold(withTombstones: Bool) async throws -> UsersOnHold {
         try await read { database in
-            let hashes = try database.all("SELECT user_hash FROM user_holds") { $0.blob(0) }
+            let hashes = try database.all("SELECT user_hash FROM user_holds") { $0.blob() }
             var requests = try database.all(
                 "SELECT r.id FROM user_holds h JOIN requests r ON r.user_hash = h.user_hash"
-            ) { try $0.requestID(0) }
+            ) { try $0.requestID() }
             if withTombstones, !hashes.isEmpty {
                 requests += try database.all(
                     """
                     SELECT request_id FROM tombstones
                     WHERE is_key = 0 AND user_hash IN (SELECT user_hash FROM user_holds)
                     """
-                ) { try $0.requestID(0) }
+                ) { try $0.requestID() }
             }
             return UsersOnHold(hashes: Set(hashes), requests: Set(requests))
         }
@@ -125,29 +111,26 @@ extension StateDatabase {
         UserHold(
             since: try database.first(
                 "SELECT since FROM user_holds WHERE user_hash = ?",
-                .blob(userHash)
-            ) { $0.time(0) },
+                [.blob(userHash)]
+            ) { $0.time() },
             openRequests: try database.all(
                 """
                 SELECT id FROM requests INDEXED BY requests_user
                 WHERE user_hash = ? AND ended_at IS NULL ORDER BY id
                 """,
-                .blob(userHash)
-            ) { try $0.requestID(0) }
+                [.blob(userHash)]
+            ) { try $0.requestID() }
         )
     }
 
     /// Records an override of the guard; it replaces the one before.
-    ///
-    /// - Throws: ``StorageError``: nothing was recorded.
     package func addGuardOverride(
         count: Int,
         until expiresAt: WallTime,
         uid: UInt32,
         at now: WallTime
     ) async throws {
-        let appender = appender
-        try await writer.perform { database in
+        try await write { database, appender in
             appender.write(
                 LedgerEntry(
                     at: now,
@@ -159,38 +142,33 @@ extension StateDatabase {
             )
             try database.run(
                 "UPDATE guard_overrides SET expires_at = ?1 WHERE expires_at > ?1",
-                .time(now)
+                [.time(now)]
             )
             try database.run(
                 """
                 INSERT INTO guard_overrides (allowed, created_at, expires_at, uid)
                 VALUES (?, ?, ?, ?)
                 """,
-                .int(count),
-                .time(now),
-                .time(expiresAt),
-                .int(Int64(uid))
+                [.int(count), .time(now), .time(expiresAt), .uid(uid)]
             )
         }
     }
 
     /// The override in force, if any is left.
-    ///
-    /// - Throws: ``StorageError``, or `CancellationError` in a cancelled task.
     package func guardOverride(at now: WallTime) async throws -> GuardOverride? {
         try await read { database in
             try database.first(
                 """
-                SELECT id, allowed - used, expires_at, uid FROM guard_overrides
+                SELECT id, allowed - used AS remaining, expires_at, uid FROM guard_overrides
                 WHERE expires_at > ? AND used < allowed ORDER BY id DESC LIMIT 1
                 """,
-                .time(now)
+                [.time(now)]
             ) { row in
                 GuardOverride(
-                    id: Int64(row.int(0)),
-                    remaining: row.int(1),
-                    expiresAt: row.time(2),
-                    uid: UInt32(truncatingIfNeeded: row.int(3))
+                    id: row.int64("id"),
+                    remaining: row.int("remaining"),
+                    expiresAt: row.time("expires_at"),
+                    uid: row.uid("uid")
                 )
             }
         }
@@ -203,32 +181,17 @@ extension StateDatabase {
             UPDATE guard_overrides SET used = min(allowed, used + ?1) WHERE id =
               (SELECT max(id) FROM guard_overrides WHERE expires_at > ?2)
             """,
-            .int(purges),
-            .time(now)
+            [.int(purges), .time(now)]
         )
     }
 
     /// A small fact that outlives the process, such as the fingerprint of the hash key.
-    ///
-    /// - Throws: ``StorageError``, or `CancellationError` in a cancelled task.
     package func note(_ name: String) async throws -> String? {
-        try await read { database in
-            try database.first("SELECT value FROM meta WHERE key = ?", .text("note:" + name)) {
-                $0.text(0)
-            }
-        }
+        try await read { try $0.fact("note:" + name) }
     }
 
     /// Records a small fact; never personal, never secret.
-    ///
-    /// - Throws: ``StorageError``: nothing was recorded.
     package func setNote(_ name: String, to value: String) async throws {
-        _ = try await writer.perform { database in
-            try database.run(
-                "INSERT INTO meta VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value",
-                .text("note:" + name),
-                .text(value)
-            )
-        }
+        try await writer.perform { try $0.setFact("note:" + name, to: value) }
     }
 }

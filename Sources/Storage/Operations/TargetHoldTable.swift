@@ -9,36 +9,47 @@ struct TargetHoldTable {
     /// - Throws: `DatabaseError`; a constraint when the name is taken.
     func insert(_ hold: TargetHold) throws {
         try database.run(
-            "INSERT INTO target_holds VALUES (?, ?, ?, ?, ?, ?)",
-            .text(hold.name),
-            .text(hold.target.rawValue),
-            .text(try hold.rows.map(Filter.encode)),
-            .text(hold.reason),
-            .time(hold.since),
-            .int(Int64(hold.uid))
+            Column.insertion,
+            Column.allCases.map { try value($0, of: hold) }
         )
     }
 
-    /// - Throws: `DatabaseError`.
     func delete(_ name: String) throws {
-        try database.run("DELETE FROM target_holds WHERE name = ?", .text(name))
+        try database.run("DELETE FROM target_holds WHERE name = ?", [.text(name)])
     }
 
     /// All of them, the oldest first.
-    ///
-    /// - Throws: `DatabaseError`, or ``StorageError`` of kind `malformed`.
     func all() throws -> [TargetHold] {
         try database.all(
-            "SELECT name, target, rows, reason, since, uid FROM target_holds ORDER BY since, name"
+            Column.self,
+            "FROM target_holds ORDER BY since, name"
         ) { row in
             TargetHold(
-                name: row.text(0),
-                target: TargetName(row.text(1)),
-                rows: try row.textOrNil(2).map(Filter.decode),
-                reason: row.textOrNil(3),
-                since: row.time(4),
-                uid: UInt32(truncatingIfNeeded: row.int(5))
+                name: row.text(.name),
+                target: row.target(.target),
+                rows: try row.textOrNil(.rows).map(Filter.decode),
+                reason: row.textOrNil(.reason),
+                since: row.time(.since),
+                uid: row.uid(.uid)
             )
+        }
+    }
+
+    private enum Column: Int32, Columns {
+        case name, target, rows, reason, since, uid
+
+        static let selection = makeSelection()
+        static let insertion = insertion(of: allCases, into: "target_holds")
+    }
+
+    private func value(_ column: Column, of hold: TargetHold) throws -> SQLValue {
+        switch column {
+        case .name: .text(hold.name)
+        case .target: .text(hold.target.rawValue)
+        case .rows: .text(try hold.rows.map(Filter.encode))
+        case .reason: .text(hold.reason)
+        case .since: .time(hold.since)
+        case .uid: .uid(hold.uid)
         }
     }
 
@@ -63,13 +74,13 @@ struct TargetHoldTable {
             do {
                 stored = try JSONDecoder().decode(Filter.self, from: Data(text.utf8))
             } catch {
-                throw SQLRow.malformed("rows")
+                throw StorageError.malformed("rows")
             }
             return RowFilter(
                 table: stored.table,
                 conditions: try stored.where.map { texts in
                     guard let column = texts.first, texts.count > 1 else {
-                        throw SQLRow.malformed("rows")
+                        throw StorageError.malformed("rows")
                     }
                     return RowFilter.Condition(column: column, values: Array(texts.dropFirst()))
                 }

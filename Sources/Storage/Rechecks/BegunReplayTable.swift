@@ -9,37 +9,29 @@ import Lifecycle
 struct BegunReplayTable {
     let database: Database
 
-    /// - Returns: `false` for one that is there.
-    /// - Throws: `DatabaseError`.
+    /// Returns `false` for one that is there.
     func insert(_ begun: BegunErasure, in target: TargetName) throws -> Bool {
         try database.run(
             "INSERT INTO begun_replays VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
-            .text(target.rawValue),
-            .id(begun.request.value),
-            .blob(begun.hash)
+            [.text(target.rawValue), .id(begun.request), .blob(begun.hash)]
         ) > 0
     }
 
-    /// - Throws: `DatabaseError`.
     func delete(_ begun: BegunErasure, in target: TargetName) throws {
         try database.run(
             "DELETE FROM begun_replays WHERE target = ? AND request_id = ? AND hash = ?",
-            .text(target.rawValue),
-            .id(begun.request.value),
-            .blob(begun.hash)
+            [.text(target.rawValue), .id(begun.request), .blob(begun.hash)]
         )
     }
 
     /// Those of one target, by request.
-    ///
-    /// - Throws: `DatabaseError`, or ``StorageError`` of kind `malformed`.
     func all(in target: TargetName) throws -> [BegunErasure] {
         try database.all(
             """
             SELECT request_id, hash FROM begun_replays
             WHERE target = ? ORDER BY request_id, hash
             """,
-            .text(target.rawValue)
-        ) { BegunErasure(request: try $0.requestID(0), hash: $0.blob(1)) }
+            [.text(target.rawValue)]
+        ) { BegunErasure(request: try $0.requestID("request_id"), hash: $0.blob("hash")) }
     }
 }

@@ -21,12 +21,9 @@ struct FoundKeyTable {
 
     let database: Database
 
-    /// A request that is not known here, as after a restore of a machine, has ended.
+    /// Inserts what was found; `isLate` is `nil` where the end of the request decides.
     ///
-    /// - Parameters:
-    ///   - keys: What was found.
-    ///   - isLate: Whether a replay uses them up, and no case; `nil` where the request tells.
-    /// - Throws: ``StorageError``.
+    /// A request that is not known here, as after a restore of a machine, has ended.
     func insert(_ keys: SealedKeys, isLate: Bool? = nil) throws {
         try database.run(
             """
@@ -35,27 +32,23 @@ struct FoundKeyTable {
             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7,
               coalesce(?8, (SELECT ended_at IS NOT NULL FROM requests WHERE id = ?1), 1))
             """,
-            .id(keys.request.value),
-            .text(keys.name.target.rawValue),
-            .text(keys.name.key),
-            .text(keys.keyID),
-            .blob(keys.ownKey),
-            .blob(keys.sealedIDs),
-            keys.hashes.isEmpty ? .null : .blob(keys.hashes.flatMap { $0 }),
-            isLate.map { .bool($0) } ?? .null
+            [
+                .id(keys.request), .text(keys.name.target.rawValue), .text(keys.name.key),
+                .text(keys.keyID), .blob(keys.ownKey), .blob(keys.sealedIDs),
+                keys.hashes.isEmpty ? .null : .blob(keys.hashes.flatMap { $0 }),
+                isLate.map { .bool($0) } ?? .null,
+            ]
         )
     }
 
     /// What is stored for a request, in the order in which it was found.
     func all(of request: RequestID, as name: KeyName) throws -> [StoredKeys] {
         try database.all(
+            FoundKeyColumn.self,
             """
-            SELECT id, request_id, target, name, key_id, own_key, sealed_ids, is_late
             FROM found_keys WHERE request_id = ? AND target = ? AND name = ? ORDER BY id
             """,
-            .id(request.value),
-            .text(name.target.rawValue),
-            .text(name.key),
+            [.id(request), .text(name.target.rawValue), .text(name.key)],
             body: StoredKeys.init
         )
     }
@@ -64,8 +57,8 @@ struct FoundKeyTable {
     func names(ofRecheck request: RequestID) throws -> [KeyName] {
         try database.all(
             "SELECT DISTINCT target, name FROM found_keys WHERE request_id = ? AND is_late = 0",
-            .id(request.value)
-        ) { KeyName(target: TargetName($0.text(0)), key: $0.text(1)) }
+            [.id(request)]
+        ) { KeyName(target: $0.target("target"), key: $0.text("name")) }
     }
 
     /// Destroys what requests needed that have ended, unless somebody will look again; of what was
@@ -73,7 +66,7 @@ struct FoundKeyTable {
     func forget(ended: [(request: Request, at: WallTime)], _ appender: LedgerAppender) throws {
         // Nearly nobody has such targets; they cost the others one look for each batch.
         guard
-            try database.first("SELECT EXISTS (SELECT 1 FROM found_keys)", body: { $0.bool(0) })
+            try database.first("SELECT EXISTS (SELECT 1 FROM found_keys)", body: { $0.bool() })
                 == true
         else { return }
         let tombstones = KeyTombstoneWriter(database: database, appender: appender)
@@ -86,7 +79,7 @@ struct FoundKeyTable {
                 DELETE FROM found_keys WHERE request_id = ?1 AND is_late = 0
                   AND NOT EXISTS (SELECT 1 FROM rechecks WHERE request_id = ?1)
                 """,
-                .id(request.id.value)
+                [.id(request.id)]
             )
         }
     }
@@ -95,7 +88,7 @@ struct FoundKeyTable {
     func forget(caseOf request: RequestID) throws {
         try database.run(
             "DELETE FROM found_keys WHERE request_id = ? AND is_late = 0",
-            .id(request.value)
+            [.id(request)]
         )
     }
 }

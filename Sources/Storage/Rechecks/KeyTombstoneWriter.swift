@@ -12,13 +12,7 @@ struct KeyTombstoneWriter {
     let database: Database
     let appender: LedgerAppender
 
-    /// Buries what is a request's own to erase, and is erased.
-    ///
-    /// - Parameters:
-    ///   - request: Whose rows of `found_keys`.
-    ///   - isLate: Those that a replay found, or those of before the end.
-    ///   - time: When it was erased.
-    /// - Throws: `DatabaseError`.
+    /// Makes tombstones of what was found before the end of a request, or late, by a replay.
     func bury(_ request: RequestID, isLate: Bool, at time: WallTime) throws {
         let hashes = try hashes(of: request, isLate: isLate).filter { hash in
             try insert(hash, of: request, at: time)
@@ -37,8 +31,7 @@ struct KeyTombstoneWriter {
         }
     }
 
-    /// - Returns: `false` for one that is known.
-    /// - Throws: `DatabaseError`.
+    /// Returns `false` for one that is known.
     func insert(_ hash: [UInt8], of request: RequestID, at time: WallTime) throws -> Bool {
         try database.run(
             """
@@ -46,13 +39,10 @@ struct KeyTombstoneWriter {
             SELECT ?1, 0, ?2, ?3, 1 WHERE NOT EXISTS (SELECT 1 FROM tombstones
               INDEXED BY tombstones_keys WHERE request_id = ?3 AND user_hash = ?1 AND is_key = 1)
             """,
-            .blob(hash),
-            .time(time),
-            .id(request.value)
+            [.blob(hash), .time(time), .id(request)]
         ) > 0
     }
 
-    /// - Throws: `DatabaseError`.
     static func isKnown(
         _ hash: [UInt8],
         of request: RequestID,
@@ -63,8 +53,7 @@ struct KeyTombstoneWriter {
             SELECT 1 FROM tombstones INDEXED BY tombstones_keys
             WHERE request_id = ? AND user_hash = ? AND is_key = 1
             """,
-            .id(request.value),
-            .blob(hash)
+            [.id(request), .blob(hash)]
         ) { _ in true } ?? false
     }
 
@@ -74,10 +63,9 @@ struct KeyTombstoneWriter {
             SELECT hashes FROM found_keys
             WHERE request_id = ? AND is_late = ? AND hashes IS NOT NULL ORDER BY id
             """,
-            .id(request.value),
-            .bool(isLate)
+            [.id(request), .bool(isLate)]
         ) { row in
-            let bytes = row.blob(0)
+            let bytes = row.blob()
             return stride(from: 0, to: bytes.count, by: Self.hashByteCount).map { start in
                 Array(bytes[start..<min(start + Self.hashByteCount, bytes.count)])
             }

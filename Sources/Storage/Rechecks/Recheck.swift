@@ -1,53 +1,6 @@
 import GRDB
 package import Lifecycle
 
-/// One look at the stores of a completed deletion.
-package struct Recheck: Hashable, Sendable {
-    /// What it brought.
-    package enum Outcome: String, Sendable, CaseIterable {
-        /// Nothing of the user is there.
-        case clean
-        /// Data came back.
-        case returned
-        /// None of its stores can be asked any more, or not one that had data again.
-        case unverified
-        /// Its vault key is lost, or its bits are damaged: nobody can look again.
-        case unreadable
-        /// An operator decided not to look again.
-        case abandoned
-    }
-
-    /// What was found in one store.
-    package struct Found: Hashable, Sendable {
-        package let target: TargetName
-        /// Rows, objects or whatever the store counts.
-        package let rowCount: Int
-
-        package init(target: TargetName, rowCount: Int) {
-            self.target = target
-            self.rowCount = rowCount
-        }
-    }
-
-    package let at: WallTime
-    package let outcome: Outcome
-    package var found: [Found]
-    /// Stores that cannot be asked: not configured any more, or without the ids that they know.
-    package var missing: [TargetName]
-
-    package init(
-        at: WallTime,
-        _ outcome: Outcome,
-        found: [Found] = [],
-        missing: [TargetName] = []
-    ) {
-        self.at = at
-        self.outcome = outcome
-        self.found = found
-        self.missing = missing
-    }
-}
-
 /// When the stores of a completed deletion are looked at next.
 package struct RecheckOutlook: Hashable, Sendable {
     package let dueAt: WallTime
@@ -57,8 +10,8 @@ package struct RecheckOutlook: Hashable, Sendable {
     static func find(_ id: RequestID, _ database: Database) throws -> RecheckOutlook? {
         try database.first(
             "SELECT due_at, returned_at FROM rechecks WHERE request_id = ?",
-            .id(id.value)
-        ) { RecheckOutlook(dueAt: $0.time(0), returnedAt: $0.timeOrNil(1)) }
+            [.id(id)]
+        ) { RecheckOutlook(dueAt: $0.time("due_at"), returnedAt: $0.timeOrNil("returned_at")) }
     }
 }
 
@@ -79,13 +32,12 @@ enum RecheckText {
         }.joined(separator: "\n")
     }
 
-    /// - Throws: ``StorageError`` of kind `malformed`.
     static func decode(_ text: String?) throws -> [Recheck] {
         try (text ?? "").split(separator: "\n").map { line in
             let words = line.split(separator: " ")
             guard words.count >= 2, let time = Int64(words[0]),
                 let outcome = Recheck.Outcome(rawValue: String(words[1]))
-            else { throw SQLRow.malformed("rechecks") }
+            else { throw StorageError.malformed("rechecks") }
             var recheck = Recheck(at: WallTime(unixMilliseconds: time), outcome)
             for word in words.dropFirst(2) {
                 if word.hasPrefix("-") {
@@ -94,7 +46,7 @@ enum RecheckText {
                 }
                 let parts = word.split(separator: "=")
                 guard parts.count == 2, let count = Int(parts[1]) else {
-                    throw SQLRow.malformed("rechecks")
+                    throw StorageError.malformed("rechecks")
                 }
                 recheck.found.append(
                     Recheck.Found(target: TargetName(String(parts[0])), rowCount: count)

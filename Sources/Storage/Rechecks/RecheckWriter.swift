@@ -26,12 +26,11 @@ struct RecheckWriter {
               (request_id, key_id, recheck_key, sealed_user, stage, opened_at, due_at)
             VALUES (?, ?, ?, ?, 0, ?, ?)
             """,
-            .id(opened.sealed.request.value),
-            .text(opened.sealed.keyID),
-            .blob(opened.sealed.recheckKey),
-            .blob(opened.sealed.sealedUser),
-            .time(opened.openedAt),
-            .time(opened.dueAt)
+            [
+                .id(opened.sealed.request), .text(opened.sealed.keyID),
+                .blob(opened.sealed.recheckKey), .blob(opened.sealed.sealedUser),
+                .time(opened.openedAt), .time(opened.dueAt),
+            ]
         )
     }
 
@@ -45,8 +44,7 @@ struct RecheckWriter {
         case .closed:
             changed = try database.run(
                 "DELETE FROM rechecks WHERE request_id = ? AND due_at = ?",
-                .id(id.value),
-                .time(ended.due.dueAt)
+                [.id(id), .time(ended.due.dueAt)]
             )
         case .due(let dueAt, let stage, let openedAt):
             changed = try database.run(
@@ -56,13 +54,11 @@ struct RecheckWriter {
                     WHEN 'clean' THEN NULL ELSE returned_at END
                 WHERE request_id = ?1 AND due_at = ?2
                 """,
-                .id(id.value),
-                .time(ended.due.dueAt),
-                .time(dueAt),
-                .int(stage),
-                .time(openedAt),
-                .text(ended.recheck?.outcome.rawValue),
-                .time(ended.recheck?.at)
+                [
+                    .id(id), .time(ended.due.dueAt), .time(dueAt), .int(stage),
+                    .time(openedAt), .text(ended.recheck?.outcome.rawValue),
+                    .time(ended.recheck?.at),
+                ]
             )
         }
         guard changed > 0 else { return false }
@@ -78,16 +74,18 @@ struct RecheckWriter {
         let id = returned.request
         let known = try database.first(
             """
-            SELECT r.rechecks, c.request_id IS NOT NULL, ifnull(c.is_reopened, 0),
-              ifnull(c.is_nameless, 0), c.returned_at IS NOT NULL
+            SELECT r.rechecks, c.request_id IS NOT NULL AS is_open, ifnull(c.is_reopened, 0) AS is_reopened,
+              ifnull(c.is_nameless, 0) AS is_nameless, c.returned_at IS NOT NULL AS is_returned
             FROM requests r LEFT JOIN rechecks c ON c.request_id = r.id
             WHERE r.id = ? AND r.phase = 'completed'
             """,
-            .id(id.value)
+            [.id(id)]
         ) { row in
             (
-                rechecks: try RecheckText.decode(row.textOrNil(0)), isOpen: row.bool(1),
-                isReopened: row.bool(2), isNameless: row.bool(3), isReturned: row.bool(4)
+                rechecks: try RecheckText.decode(row.textOrNil("rechecks")),
+                isOpen: row.bool("is_open"),
+                isReopened: row.bool("is_reopened"), isNameless: row.bool("is_nameless"),
+                isReturned: row.bool("is_returned")
             )
         }
         guard let known, known.rechecks.last?.outcome != .abandoned else { return false }
@@ -105,7 +103,7 @@ struct RecheckWriter {
         if let opened = returned.opened {
             if known.isNameless, !returned.isNameless {
                 // It was opened with nobody's name.
-                try database.run("DELETE FROM rechecks WHERE request_id = ?", .id(id.value))
+                try database.run("DELETE FROM rechecks WHERE request_id = ?", [.id(id)])
             }
             try Self.open(opened, database)
             try database.run(
@@ -114,11 +112,11 @@ struct RecheckWriter {
                   is_nameless = ?3, stage = 0, opened_at = ?4, due_at = ?5
                 WHERE request_id = ?1
                 """,
-                .id(id.value),
-                .time(now),
-                .bool(returned.isNameless && (known.isNameless || !known.isOpen)),
-                .time(opened.openedAt),
-                .time(opened.dueAt)
+                [
+                    .id(id), .time(now),
+                    .bool(returned.isNameless && (known.isNameless || !known.isOpen)),
+                    .time(opened.openedAt), .time(opened.dueAt),
+                ]
             )
             let table = FoundKeyTable(database: database)
             for keys in returned.keys { try table.insert(keys, isLate: false) }
@@ -131,7 +129,7 @@ struct RecheckWriter {
     ///
     /// - Returns: Whether there was one.
     func abandon(_ id: RequestID, by uid: UInt32, at now: WallTime) throws -> Bool {
-        let changed = try database.run("DELETE FROM rechecks WHERE request_id = ?", .id(id.value))
+        let changed = try database.run("DELETE FROM rechecks WHERE request_id = ?", [.id(id)])
         guard changed > 0 else { return false }
         try FoundKeyTable(database: database).forget(caseOf: id)
         try note(Recheck(at: now, .abandoned), of: id, uid: uid)
@@ -141,13 +139,14 @@ struct RecheckWriter {
     private func note(_ recheck: Recheck, of id: RequestID, uid: UInt32? = nil) throws {
         let known = try database.first(
             "SELECT rechecks FROM requests WHERE id = ?",
-            .id(id.value)
-        ) { try RecheckText.decode($0.textOrNil(0)) }
+            [.id(id)]
+        ) { try RecheckText.decode($0.textOrNil()) }
         try database.run(
             "UPDATE requests SET rechecks = ?, leaves = leaves || ? WHERE id = ?",
-            .text(RecheckText.encode((known ?? []) + [recheck])),
-            .text(leaves(recheck, of: id, uid: uid)),
-            .id(id.value)
+            [
+                .text(RecheckText.encode((known ?? []) + [recheck])),
+                .text(leaves(recheck, of: id, uid: uid)), .id(id),
+            ]
         )
     }
 

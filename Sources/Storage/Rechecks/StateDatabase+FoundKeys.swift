@@ -5,8 +5,6 @@ package import Lifecycle
 /// Ids that one store names and another knows the user by.
 extension StateDatabase {
     /// What is stored under one name, by request; requests without any are missing.
-    ///
-    /// - Throws: ``StorageError``, or `CancellationError` in a cancelled task.
     package func foundKeys(
         of requests: [RequestID],
         as name: KeyName
@@ -23,24 +21,20 @@ extension StateDatabase {
     }
 
     /// The requests that are open; what is found for the others is late.
-    ///
-    /// - Throws: ``StorageError``, or `CancellationError` in a cancelled task.
     package func open(among requests: [RequestID]) async throws -> Set<RequestID> {
         try await read { database in
             Set(
                 try requests.filter { id in
                     try database.first(
                         "SELECT ended_at IS NULL FROM requests WHERE id = ?",
-                        .id(id.value)
-                    ) { $0.bool(0) } ?? false
+                        [.id(id)]
+                    ) { $0.bool() } ?? false
                 }
             )
         }
     }
 
     /// Adds what was found, all in one commit.
-    ///
-    /// - Throws: ``StorageError``: nothing was stored, unless nobody knows.
     package func addFoundKeys(_ keys: [SealedKeys]) async throws {
         try await writer.perform { database in
             let table = FoundKeyTable(database: database)
@@ -51,13 +45,11 @@ extension StateDatabase {
     // MARK: Replay
 
     /// Requests that have ended and for which a replay found ids that are not used up.
-    ///
-    /// - Throws: ``StorageError``, or `CancellationError` in a cancelled task.
     package func lateKeyRequests(among requests: Set<RequestID>) async throws -> [RequestID] {
         try await read { database in
             try database.all(
                 "SELECT DISTINCT request_id FROM found_keys WHERE is_late = 1 ORDER BY request_id"
-            ) { try $0.requestID(0) }.filter(requests.contains)
+            ) { try $0.requestID() }.filter(requests.contains)
         }
     }
 
@@ -77,7 +69,7 @@ extension StateDatabase {
                 return try count
                     + database.run(
                         "DELETE FROM found_keys WHERE request_id = ? AND is_late = 1",
-                        .id(erased.request.value)
+                        [.id(erased.request)]
                     )
             }
         }
@@ -88,8 +80,6 @@ extension StateDatabase {
     // MARK: Rotation
 
     /// A page of the rows that need one vault key.
-    ///
-    /// - Throws: ``StorageError``, or `CancellationError` in a cancelled task.
     package func foundKeys(
         under keyID: String,
         after position: Int64,
@@ -97,14 +87,12 @@ extension StateDatabase {
     ) async throws -> [StoredKeys] {
         try await read { database in
             try database.all(
+                FoundKeyColumn.self,
                 """
-                SELECT id, request_id, target, name, key_id, own_key, sealed_ids, is_late
                 FROM found_keys INDEXED BY found_keys_key
                 WHERE key_id = ? AND id > ? ORDER BY id LIMIT ?
                 """,
-                .text(keyID),
-                .int(position),
-                .int(limit),
+                [.text(keyID), .int(position), .int(limit)],
                 body: StoredKeys.init
             )
         }
@@ -126,11 +114,11 @@ extension StateDatabase {
                         UPDATE found_keys SET key_id = ?, own_key = ?, sealed_ids = ?
                         WHERE id = ? AND own_key = ?
                         """,
-                        .text(pair.new.keyID),
-                        .blob(pair.new.ownKey),
-                        .blob(pair.new.sealedIDs),
-                        .int(pair.old.position),
-                        .blob(pair.old.sealed.ownKey)
+                        [
+                            .text(pair.new.keyID), .blob(pair.new.ownKey),
+                            .blob(pair.new.sealedIDs), .int(pair.old.position),
+                            .blob(pair.old.sealed.ownKey),
+                        ]
                     )
             }
         }

@@ -1,60 +1,7 @@
-package import Engine
+import Engine
 import GRDB
 import Ledger
 package import Lifecycle
-
-/// A case whose time has come.
-package struct DueRecheck: Hashable, Sendable {
-    package let sealed: SealedRecheck
-    /// How many looks were there since it was opened.
-    package let stage: Int
-    /// When the deletion completed, or data came back.
-    package let openedAt: WallTime
-    package let dueAt: WallTime
-    /// Only rows not newer than this are meant: the cutoff of the purge.
-    package let cutoff: WallTime
-    /// What the deletion purged, and what data came back to.
-    package let targets: [TargetName]
-    /// Where data came back to, as far as is known; empty while none is.
-    package let suspects: [Recheck.Found]
-    /// After the last look: the ids that other stores knew the user by are gone since then, but
-    /// for those that were found again.
-    package let isReopened: Bool
-    /// Of a reopened case: the user is not known, only ids of ``keyNames``.
-    package let isNameless: Bool
-    /// Of a reopened case: under which names ids were found again.
-    package let keyNames: [KeyName]
-    /// Where data was found by any look so far.
-    package let returnedTo: Set<TargetName>
-}
-
-/// One look at the cases.
-package struct DueRechecks: Sendable {
-    package let cases: [DueRecheck]
-    /// When the next one becomes due that was not due yet; `nil` when there is none.
-    package let nextDueAt: WallTime?
-}
-
-/// How a look at a case ended.
-package struct EndedRecheck: Hashable, Sendable {
-    /// What comes now.
-    package enum Next: Hashable, Sendable {
-        case due(WallTime, stage: Int, openedAt: WallTime)
-        /// Nobody looks again: the key is destroyed.
-        case closed
-    }
-
-    package let due: DueRecheck
-    /// `nil` when a store could not be asked.
-    package let recheck: Recheck?
-    package let next: Next
-
-    package init(_ due: DueRecheck, _ recheck: Recheck?, next: Next) {
-        self.due = due
-        self.recheck = recheck
-        self.next = next
-    }
-}
 
 extension StateDatabase {
     /// Yields when ``dueRechecks(under:at:limit:)`` may have something new to say.
@@ -74,14 +21,10 @@ extension StateDatabase {
         if let earliest { recheckAlarm.opened(dueAt: earliest) }
     }
 
-    /// Cases whose time has come, the longest due first of each vault key.
+    /// Rechecks whose time has come, the longest due first of each vault key, and when the next one
+    /// becomes due.
     ///
-    /// - Parameters:
-    ///   - keyIDs: The vault keys that can be used, or are known to be lost; other cases wait.
-    ///   - now: Cases due after it are left.
-    ///   - limit: The most to return.
-    /// - Returns: The cases, and when the next one becomes due.
-    /// - Throws: ``StorageError``, or `CancellationError` in a cancelled task.
+    /// `keyIDs` are the vault keys that can be used, or are known to be lost; other rechecks wait.
     package func dueRechecks(
         under keyIDs: [String],
         at now: WallTime,
@@ -95,9 +38,8 @@ extension StateDatabase {
                 let next =
                     try database.first(
                         "SELECT min(due_at) FROM rechecks WHERE key_id = ? AND due_at > ?",
-                        .text(id),
-                        .time(now)
-                    ) { $0.timeOrNil(0) } ?? nil
+                        [.text(id), .time(now)]
+                    ) { $0.timeOrNil() } ?? nil
                 if let next { nextDueAt = min(nextDueAt ?? next, next) }
             }
             return DueRechecks(cases: due, nextDueAt: nextDueAt)
@@ -116,45 +58,43 @@ extension StateDatabase {
             SELECT request_id FROM rechecks INDEXED BY rechecks_due
             WHERE key_id = ? AND due_at <= ? ORDER BY due_at LIMIT ?
             """,
-            .text(keyID),
-            .time(now),
-            .int(limit)
-        ) { try $0.requestID(0) }
+            [.text(keyID), .time(now), .int(limit)]
+        ) { try $0.requestID() }
         return try ids.compactMap { id in
             let targets = try database.all(
                 "SELECT target FROM purges WHERE request_id = ? ORDER BY position",
-                .id(id.value)
-            ) { TargetName($0.text(0)) }
+                [.id(id)]
+            ) { $0.target() }
             return try database.first(
                 """
                 SELECT c.recheck_key, c.sealed_user, c.stage, c.opened_at, c.due_at,
-                  min(\(RequestRow.cutoff), c.opened_at), c.is_reopened,
-                  c.is_nameless, c.returned_at IS NOT NULL, r.rechecks
+                  min(\(RequestRecord.cutoff), c.opened_at) AS cutoff, c.is_reopened,
+                  c.is_nameless, c.returned_at IS NOT NULL AS is_returned, r.rechecks
                 FROM rechecks c JOIN requests r ON r.id = c.request_id WHERE c.request_id = ?
                 """,
-                .id(id.value)
+                [.id(id)]
             ) { row in
-                let returned = try RecheckText.decode(row.textOrNil(9))
+                let returned = try RecheckText.decode(row.textOrNil("rechecks"))
                     .filter { $0.outcome == .returned }
-                let suspects = row.bool(8) ? returned.last?.found ?? [] : []
+                let suspects = row.bool("is_returned") ? returned.last?.found ?? [] : []
                 let back = suspects.map(\.target).filter { !targets.contains($0) }
                 let table = FoundKeyTable(database: database)
                 return DueRecheck(
                     sealed: SealedRecheck(
                         request: id,
                         keyID: keyID,
-                        recheckKey: row.blob(0),
-                        sealedUser: row.blob(1)
+                        recheckKey: row.blob("recheck_key"),
+                        sealedUser: row.blob("sealed_user")
                     ),
-                    stage: row.int(2),
-                    openedAt: row.time(3),
-                    dueAt: row.time(4),
-                    cutoff: row.time(5),
+                    stage: row.int("stage"),
+                    openedAt: row.time("opened_at"),
+                    dueAt: row.time("due_at"),
+                    cutoff: row.time("cutoff"),
                     targets: targets + back,
                     suspects: suspects,
-                    isReopened: row.bool(6),
-                    isNameless: row.bool(7),
-                    keyNames: row.bool(6) ? try table.names(ofRecheck: id) : [],
+                    isReopened: row.bool("is_reopened"),
+                    isNameless: row.bool("is_nameless"),
+                    keyNames: row.bool("is_reopened") ? try table.names(ofRecheck: id) : [],
                     returnedTo: Set(returned.flatMap(\.found).map(\.target))
                 )
             }
@@ -163,8 +103,7 @@ extension StateDatabase {
 
     /// Records what looking brought, all in one commit; a case that moved on meanwhile is left.
     ///
-    /// - Returns: Those that were recorded.
-    /// - Throws: ``StorageError``: nothing was recorded.
+    /// Returns those that were recorded.
     package func endRechecks(_ ended: [EndedRecheck]) async throws -> [EndedRecheck] {
         let appender = appender
         let recorded = try await writer.perform { database in
@@ -182,8 +121,7 @@ extension StateDatabase {
     /// more, and one that an older state does not know has no row to write to: these are left. A
     /// case that was opened anew takes on what else is found.
     ///
-    /// - Returns: Those that were recorded.
-    /// - Throws: ``StorageError``: nothing was recorded.
+    /// Returns those that were recorded.
     package func reopenRechecks(
         _ returned: [ReturnedData],
         at now: WallTime
@@ -199,8 +137,7 @@ extension StateDatabase {
 
     /// Closes a case because an operator does not want to look again.
     ///
-    /// - Returns: `false` when there was none.
-    /// - Throws: ``StorageError``: nothing was changed.
+    /// Returns `false` when there was none.
     package func abandonRecheck(
         of id: RequestID,
         by uid: UInt32,
@@ -215,12 +152,10 @@ extension StateDatabase {
     }
 
     /// How many deletions have data that came back and was not seen to go since.
-    ///
-    /// - Throws: ``StorageError``, or `CancellationError` in a cancelled task.
     package func returnedRecheckCount() async throws -> Int {
         try await read { database in
             try database.first("SELECT count(*) FROM rechecks WHERE returned_at IS NOT NULL") {
-                $0.int(0)
+                $0.int()
             } ?? 0
         }
     }
@@ -228,8 +163,6 @@ extension StateDatabase {
     // MARK: Rotation
 
     /// A page of the cases that need one vault key, in the order of requests.
-    ///
-    /// - Throws: ``StorageError``, or `CancellationError` in a cancelled task.
     package func sealedRechecks(
         under keyID: String,
         after last: RequestID?,
@@ -241,15 +174,13 @@ extension StateDatabase {
                 SELECT request_id, recheck_key, sealed_user FROM rechecks
                 WHERE request_id > ? AND +key_id = ? ORDER BY request_id LIMIT ?
                 """,
-                last.map { .id($0.value) } ?? .blob([]),
-                .text(keyID),
-                .int(limit)
+                [last.map { .id($0.value) } ?? .blob([]), .text(keyID), .int(limit)]
             ) { row in
                 SealedRecheck(
-                    request: try row.requestID(0),
+                    request: try row.requestID("request_id"),
                     keyID: keyID,
-                    recheckKey: row.blob(1),
-                    sealedUser: row.blob(2)
+                    recheckKey: row.blob("recheck_key"),
+                    sealedUser: row.blob("sealed_user")
                 )
             }
         }
@@ -271,11 +202,11 @@ extension StateDatabase {
                         UPDATE rechecks SET key_id = ?, recheck_key = ?, sealed_user = ?
                         WHERE request_id = ? AND recheck_key = ?
                         """,
-                        .text(pair.new.keyID),
-                        .blob(pair.new.recheckKey),
-                        .blob(pair.new.sealedUser),
-                        .id(pair.new.request.value),
-                        .blob(pair.old.recheckKey)
+                        [
+                            .text(pair.new.keyID), .blob(pair.new.recheckKey),
+                            .blob(pair.new.sealedUser), .id(pair.new.request),
+                            .blob(pair.old.recheckKey),
+                        ]
                     )
             }
         }

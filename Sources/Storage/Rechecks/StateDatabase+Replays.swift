@@ -6,11 +6,7 @@ package import Lifecycle
 extension StateDatabase {
     /// Notes what is about to be erased again in a target, all in one commit.
     ///
-    /// - Parameters:
-    ///   - erasures: The orders of one call of the target.
-    ///   - target: Where.
-    /// - Returns: Those that were noted before, by a replay that did not get to their end.
-    /// - Throws: ``StorageError``: nothing may be erased.
+    /// Returns those that an earlier replay noted and did not finish.
     package func beginReplay(
         of erasures: [BegunErasure],
         in target: TargetName
@@ -22,8 +18,6 @@ extension StateDatabase {
     }
 
     /// What was begun in a target and has not ended.
-    ///
-    /// - Throws: ``StorageError``, or `CancellationError` in a cancelled task.
     package func begunReplays(in target: TargetName) async throws -> [BegunErasure] {
         try await read { try BegunReplayTable(database: $0).all(in: target) }
     }
@@ -62,8 +56,6 @@ extension StateDatabase {
 
     /// Forgets all that was begun: this state is an older copy, and what became of it is told by
     /// none of its rows.
-    ///
-    /// - Throws: ``StorageError``: nothing was forgotten.
     package func forgetBegunReplays() async throws {
         _ = try await writer.perform { try $0.run("DELETE FROM begun_replays") }
     }

@@ -3,17 +3,10 @@ import Ledger
 package import Lifecycle
 
 extension StateDatabase {
-    /// Tombstones of what was erased at `since` or later, with the cutoffs of their purges where the
-    /// requests are known, in the order of their numbers.
-    ///
-    /// - Parameters:
-    ///   - since: The earliest erasure.
-    ///   - position: 0, or the position of the page before.
-    ///   - limit: The most to return.
-    /// - Returns: The page, and where the next one begins.
-    /// - Throws: ``StorageError``, or `CancellationError` in a cancelled task.
+    /// A page of tombstones after `position` (0 in the beginning), of what was erased at `since` or
+    /// later, with the cutoffs of their purges where the requests are known.
     package func tombstones(
-        since: WallTime,
+        since: WallTime = .distantPast,
         after position: Int,
         limit: Int
     ) async throws -> (page: [Tombstone], position: Int) {
@@ -22,41 +15,35 @@ extension StateDatabase {
             let page = try database.all(
                 """
                 SELECT t.sequence, t.user_hash, t.generation, t.erased_at, t.request_id, t.is_key,
-                  \(RequestRow.cutoff)
+                  \(RequestRecord.cutoff) AS cutoff
                 FROM tombstones t LEFT JOIN requests r ON r.id = t.request_id
                 WHERE t.sequence > ? AND t.erased_at >= ? ORDER BY t.sequence LIMIT ?
                 """,
-                .int(position),
-                .time(since),
-                .int(limit)
+                [.int(position), .time(since), .int(limit)]
             ) { row in
-                last = row.int(0)
-                return try Tombstone(row, isKey: row.bool(5), cutoff: row.timeOrNil(6))
+                last = row.int("sequence")
+                return try Tombstone(row)
             }
             return (page, last)
         }
     }
 
     /// The requests of which the tombstone of a user is known.
-    ///
-    /// - Throws: ``StorageError``, or `CancellationError` in a cancelled task.
     package func buriedRequests() async throws -> Set<RequestID> {
         try await read { database in
             Set(
                 try database.all("SELECT request_id FROM tombstones WHERE is_key = 0") {
-                    try $0.requestID(0)
+                    try $0.requestID()
                 }
             )
         }
     }
 
-    /// Takes up tombstones that left the machine and that an older state does not know.
+    /// Adds tombstones that left the machine and that this older state does not know; returns how
+    /// many.
     ///
-    /// - Parameters:
-    ///   - tombstones: Some thousand at most: commits wait for as long as it takes to insert them.
-    ///   - buried: ``buriedRequests()``, and what was learned since.
-    /// - Returns: How many were new.
-    /// - Throws: ``StorageError``: none was taken.
+    /// At most some thousand: commits wait until they are inserted. `buried` is
+    /// ``buriedRequests()``, and what was learned since.
     package func learn(
         _ tombstones: [Tombstone],
         buried: inout Set<RequestID>
@@ -76,10 +63,10 @@ extension StateDatabase {
                     INSERT INTO tombstones (user_hash, generation, erased_at, request_id)
                     VALUES (?, ?, ?, ?)
                     """,
-                    .blob(user.hash),
-                    .int(user.generation),
-                    .time(user.erasedAt),
-                    .id(user.request.value)
+                    [
+                        .blob(user.hash), .int(user.generation), .time(user.erasedAt),
+                        .id(user.request),
+                    ]
                 )
             }
             let writer = KeyTombstoneWriter(database: database, appender: appender)
@@ -91,39 +78,7 @@ extension StateDatabase {
 }
 
 extension StateDatabase {
-    /// A page of tombstones with the cutoffs of their purges, in the order of their numbers.
-    ///
-    /// - Parameters:
-    ///   - position: 0, or the position of the page before.
-    ///   - limit: The most to return.
-    /// - Returns: The page, and where the next one begins.
-    /// - Throws: ``StorageError``, or `CancellationError` in a cancelled task.
-    package func tombstoneSample(
-        after position: Int,
-        limit: Int
-    ) async throws -> (page: [Tombstone], position: Int) {
-        try await read { database in
-            var last = position
-            let page = try database.all(
-                """
-                SELECT t.sequence, t.user_hash, t.generation, t.erased_at, t.request_id, t.is_key,
-                  \(RequestRow.cutoff)
-                FROM tombstones t LEFT JOIN requests r ON r.id = t.request_id
-                WHERE t.sequence > ? ORDER BY t.sequence LIMIT ?
-                """,
-                .int(position),
-                .int(limit)
-            ) { row in
-                last = row.int(0)
-                return try Tombstone(row, isKey: row.bool(5), cutoff: row.timeOrNil(6))
-            }
-            return (page, last)
-        }
-    }
-
     /// Records that data of erased users was found in a store, by a sample.
-    ///
-    /// - Throws: ``StorageError``: nothing was recorded.
     package func recordSample(
         users: Int,
         rows: Int,
@@ -147,15 +102,14 @@ extension StateDatabase {
 }
 
 extension Tombstone {
-    /// Columns 1 to 4 are hash, generation, time and request.
-    fileprivate init(_ row: SQLRow, isKey: Bool, cutoff: WallTime? = nil) throws {
+    fileprivate init(_ row: SQLRow) throws {
         self.init(
-            hash: row.blob(1),
-            generation: row.int(2),
-            erasedAt: row.time(3),
-            request: try row.requestID(4),
-            cutoff: cutoff,
-            isKey: isKey
+            hash: row.blob("user_hash"),
+            generation: row.int("generation"),
+            erasedAt: row.time("erased_at"),
+            request: try row.requestID("request_id"),
+            cutoff: row.timeOrNil("cutoff"),
+            isKey: row.bool("is_key")
         )
     }
 }

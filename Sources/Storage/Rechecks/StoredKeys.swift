@@ -1,6 +1,13 @@
 package import Engine
 import Lifecycle
 
+/// The columns of `found_keys` that are read.
+enum FoundKeyColumn: Int32, Columns {
+    case id, requestID, target, name, keyID, ownKey, sealedIDs, isLate
+
+    static let selection = makeSelection()
+}
+
 /// A row of `found_keys`.
 package struct StoredKeys: Hashable, Sendable {
     /// Where to go on after it.
@@ -9,15 +16,15 @@ package struct StoredKeys: Hashable, Sendable {
     /// Added by a replay, after the request's end.
     package let isLate: Bool
 
-    init(_ row: SQLRow) throws {
-        position = Int64(row.int(0))
+    init(_ row: Row<FoundKeyColumn>) throws {
+        position = row.int64(.id)
         sealed = SealedKeys(
-            request: try row.requestID(1),
-            name: KeyName(target: TargetName(row.text(2)), key: row.text(3)),
-            keyID: row.text(4),
-            ownKey: row.blob(5),
-            sealedIDs: row.blob(6)
+            request: try row.requestID(.requestID),
+            name: KeyName(target: row.target(.target), key: row.text(.name)),
+            keyID: row.text(.keyID),
+            ownKey: row.blob(.ownKey),
+            sealedIDs: row.blob(.sealedIDs)
         )
-        isLate = row.bool(7)
+        isLate = row.bool(.isLate)
     }
 }

@@ -20,7 +20,6 @@ enum ApprovalText {
         return String(decoding: try encoder.encode(stored), as: UTF8.self)
     }
 
-    /// - Throws: ``StorageError`` of kind `malformed`.
     static func decode(_ text: String?) throws -> Approval? {
         guard let text else { return nil }
         do {
@@ -36,7 +35,7 @@ enum ApprovalText {
             approval.failingTarget = stored.target.map { TargetName($0) }
             return approval
         } catch {
-            throw SQLRow.malformed("approval")
+            throw StorageError.malformed("approval")
         }
     }
 
@@ -116,7 +115,9 @@ enum ApprovalText {
 
         var link: PurgePlan.Link {
             get throws {
-                guard let id = IdentityID(identity) else { throw SQLRow.malformed("approval") }
+                guard let id = IdentityID(identity) else {
+                    throw StorageError.malformed("approval")
+                }
                 return PurgePlan.Link(
                     identity: id,
                     provider: ProviderName(provider),
@@ -161,7 +162,7 @@ enum ApprovalText {
         var item: PlanItem {
             get throws {
                 guard let action = PlanItem.Action(rawValue: action) else {
-                    throw SQLRow.malformed("approval")
+                    throw StorageError.malformed("approval")
                 }
                 return PlanItem(
                     name: name,

@@ -11,12 +11,10 @@ final class CommitCounter {
     private var purgeCounts: [Int64: Int] = [:]
 
     /// The place of the next end among all ends.
-    ///
-    /// - Throws: `DatabaseError`.
     func nextEnd(_ database: Database) throws -> Int {
         let before =
             try endedBefore
-            ?? database.first("SELECT completed + cancelled FROM totals") { $0.int(0) } ?? 0
+            ?? database.first("SELECT completed + cancelled FROM totals") { $0.int() } ?? 0
         endedBefore = before
         return before + completedCount + cancelledCount + 1
     }
@@ -29,7 +27,6 @@ final class CommitCounter {
         purgeCounts[time.unixMilliseconds / 1000, default: 0] += 1
     }
 
-    /// - Throws: `DatabaseError`.
     func write(_ database: Database) throws {
         if completedCount + cancelledCount > 0 {
             try database.run(
@@ -37,8 +34,7 @@ final class CommitCounter {
                 UPDATE totals SET completed = completed + ?, cancelled = cancelled + ?
                 WHERE id = 1
                 """,
-                .int(completedCount),
-                .int(cancelledCount)
+                [.int(completedCount), .int(cancelledCount)]
             )
         }
         for (second, count) in purgeCounts {
@@ -47,8 +43,7 @@ final class CommitCounter {
                 INSERT INTO purge_log VALUES (?1, ?2)
                 ON CONFLICT DO UPDATE SET count = count + ?2
                 """,
-                .int(second),
-                .int(count)
+                [.int(second), .int(count)]
             )
         }
     }

@@ -27,7 +27,6 @@ enum CredentialWorkText {
         return text
     }
 
-    /// - Throws: ``StorageError`` of kind `malformed`.
     static func decode(_ text: String) throws -> [CredentialWork] {
         try text.utf8.split(separator: UInt8(ascii: ";")).map { part in
             let fields = part.split(separator: UInt8(ascii: " ")).map { String(Substring($0)) }
@@ -35,7 +34,7 @@ enum CredentialWorkText {
                 let kind = CredentialKind(rawValue: fields[1]),
                 let step = CredentialStep(rawValue: fields[2]), let live = time(fields[4]),
                 let refresh = time(fields[5]), let refusals = refusals(fields[6])
-            else { throw SQLRow.malformed("credentials") }
+            else { throw StorageError.malformed("credentials") }
             return CredentialWork(
                 id: CredentialID(rowID: id),
                 kind: kind,

@@ -19,15 +19,15 @@ enum DueLanes {
                 SELECT lane FROM requests INDEXED BY requests_due WHERE ended_at IS NULL
                 ORDER BY lane LIMIT 1
                 """
-            ) { $0.text(0) }
+            ) { $0.text() }
         }
         return try database.first(
             """
             SELECT lane FROM requests INDEXED BY requests_due WHERE ended_at IS NULL AND lane > ?
             ORDER BY lane LIMIT 1
             """,
-            .text(lane)
-        ) { $0.text(0) }
+            [.text(lane)]
+        ) { $0.text() }
     }
     /// A request whose time has come.
     struct Due {
@@ -46,13 +46,13 @@ enum DueLanes {
     /// Of the work that is fetched from a lane, what each uid gets at least, while half is for the
     /// longest due, whoever's they are.
     static let uidShare = 16
-    /// Uids that are looked at; more applications than one machine has.
+    /// Uids that get a share; more applications than one machine has.
     static let uidCountMax = 64
 
     /// Due requests of a lane that are not in `excluded`: the longest due, and a share for each uid
     /// that has submitted any.
     ///
-    /// Rows of the spool name nobody, so all of them are one submitter.
+    /// Rows of the spool name no submitter, so all of them count as one.
     static func due(
         _ lane: String,
         at now: WallTime,
@@ -107,8 +107,8 @@ enum DueLanes {
         _ database: Database
     ) throws -> [(id: RequestID, dueAt: WallTime)] {
         let values = bounds + [.int(limit + excluded.count)] + (uid.map { [.int($0)] } ?? [])
-        let found = try database.all(sql, values: values) {
-            (id: try $0.requestID(0), dueAt: $0.time(1))
+        let found = try database.all(sql, values) {
+            (id: try $0.requestID("id"), dueAt: $0.time("due_at"))
         }
         return Array(found.lazy.filter { !excluded.contains($0.id) }.prefix(limit))
     }
@@ -123,9 +123,8 @@ enum DueLanes {
                 WHERE ended_at IS NULL AND lane = ? AND origin_uid IS NOT NULL AND origin_uid > ?
                 ORDER BY origin_uid LIMIT 1
                 """,
-                .text(lane),
-                .int(uids.last ?? -1)
-            ) { $0.int(0) }
+                [.text(lane), .int(uids.last ?? -1)]
+            ) { $0.int() }
             guard let next else { break }
             uids.append(next)
         }
@@ -143,8 +142,7 @@ enum DueLanes {
             SELECT due_at FROM requests INDEXED BY requests_due
             WHERE ended_at IS NULL AND lane = ? AND due_at > ? ORDER BY due_at LIMIT 1
             """,
-            .text(lane),
-            .time(now)
-        ) { $0.time(0) }
+            [.text(lane), .time(now)]
+        ) { $0.time() }
     }
 }

@@ -13,14 +13,13 @@ enum LookupText {
         ].joined(separator: " ")
     }
 
-    /// - Throws: ``StorageError`` of kind `malformed`.
     static func decode(_ text: String?) throws -> LookupWork? {
         guard let text else { return nil }
         let fields = text.split(separator: " ").map(String.init)
         guard fields.count == 6, ["open", "done"].contains(fields[1]),
             let attempts = Int(fields[2]), let failures = Int(fields[3]),
             fields[4] == "-" || Int64(fields[4]) != nil
-        else { throw SQLRow.malformed("lookup") }
+        else { throw StorageError.malformed("lookup") }
         var lookup = LookupWork(directory: ProviderName(fields[0]))
         lookup.isDone = fields[1] == "done"
         lookup.attempts = attempts

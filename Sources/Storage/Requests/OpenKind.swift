@@ -13,17 +13,13 @@ struct OpenKind {
     private let phaseText: String
     private let reasonText: String?
 
-    /// - Throws: ``StorageError`` of kind `malformed`.
     init(_ row: SQLRow) throws {
-        state = try RequestRow.wireState(row, phase: 0, parkReason: 1)
-        parkReason = try row.choiceOrNil(1, as: ParkReason.self)
-        (phaseText, reasonText) = (row.text(0), row.textOrNil(1))
+        state = try row.isNull("park_reason") ? row.choice("phase", as: WireState.self) : .parked
+        parkReason = try row.choiceOrNil("park_reason", as: ParkReason.self)
+        (phaseText, reasonText) = (row.text("phase"), row.textOrNil("park_reason"))
     }
 
-    /// Counts the requests of each kind, in one pass over the index.
-    ///
-    /// - Returns: A number for each kind, and the oldest request of all.
-    /// - Throws: `DatabaseError`, or ``StorageError`` of kind `malformed`.
+    /// Counts the requests of each kind, in one pass over the index, and finds the oldest of all.
     static func count(
         _ kinds: [OpenKind],
         _ database: Database
@@ -34,14 +30,14 @@ struct OpenKind {
         }
         let found = try database.all(
             """
-            SELECT min(id), \(sums.joined(separator: ", "))
+            SELECT min(id) AS oldest, \(sums.joined(separator: ", "))
             FROM requests INDEXED BY requests_due WHERE ended_at IS NULL
             """,
-            values: kinds.flatMap { [.text($0.phaseText), .text($0.reasonText)] }
+            kinds.flatMap { [.text($0.phaseText), .text($0.reasonText)] }
         ) { row in
             (
-                counts: kinds.indices.map { row.int(Int32($0 + 1)) },
-                oldest: row.isNull(0) ? nil : try row.requestID(0)
+                counts: kinds.indices.map { row.int(.at(Int32($0 + 1))) },
+                oldest: row.isNull("oldest") ? nil : try row.requestID("oldest")
             )
         }
         return found.first ?? ([], nil)

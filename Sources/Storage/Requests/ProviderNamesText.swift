@@ -13,14 +13,13 @@ enum ProviderNamesText {
         }
     }
 
-    /// - Throws: ``StorageError`` of kind `malformed`.
     static func decode(_ text: String?) throws -> Set<ProviderName>? {
         guard let text else { return nil }
         do {
             let names = try JSONDecoder().decode([String].self, from: Data(text.utf8))
             return Set(names.map { ProviderName($0) })
         } catch {
-            throw SQLRow.malformed("providers")
+            throw StorageError.malformed("providers")
         }
     }
 }

@@ -1,10 +1,10 @@
 import FoundationEssentials
 import Lifecycle
 
-/// The counts of a purge as JSON: `[["posts","delete",12,0]]`, name, action, rows, fenced rows.
+/// The counts of a purge as JSON: `[["posts","delete",12,0]]`, name, action, rows, newer rows.
 ///
-/// Behind them, copies that linger: `["soft-deleted objects",1767225600000]`, text and Unix time in
-/// milliseconds or `null`; then `["begun"]` while a pass has not told what it did, and
+/// Behind them, residual copies: `["soft-deleted objects",1767225600000]`, text and Unix time in
+/// milliseconds or `null`; then `["begun"]` while the outcome of a pass is unknown, and
 /// `["at least"]` where one never did.
 enum PurgeCountsText {
     static let empty = "[]"
@@ -38,7 +38,6 @@ enum PurgeCountsText {
         return text + "]"
     }
 
-    /// - Throws: ``StorageError`` of kind `malformed`.
     static func decode(_ text: String) throws -> PurgeCounts {
         guard text != empty else { return PurgeCounts() }
         do {
@@ -58,7 +57,7 @@ enum PurgeCountsText {
             )
             return counts
         } catch {
-            throw SQLRow.malformed("counts")
+            throw StorageError.malformed("counts")
         }
     }
 

@@ -1,4 +1,5 @@
 package import Engine
+import GRDB
 package import Lifecycle
 
 /// Everything that is known about one request, open or ended, for the API and the receipts.
@@ -9,7 +10,7 @@ package struct RequestRecord: Hashable, Sendable {
         case spool
     }
 
-    package let request: Request
+    package private(set) var request: Request
     /// `nil` once the request has ended.
     package let user: UserID?
     package let userHash: [UInt8]
@@ -19,67 +20,168 @@ package struct RequestRecord: Hashable, Sendable {
     package let generation: Int
     package let options: SubmissionOptions
     package let origin: Origin
+    private let endSequence: Int?
     /// Rises when what applications see changes.
     package let revision: Int
     package let updatedAt: WallTime
     /// When what the end destroyed had left our own files.
-    package let scrubbedAt: WallTime?
-    /// Looks at the stores after the end, the last ones of them, in order.
+    package private(set) var scrubbedAt: WallTime?
+    /// Rechecks of the stores after the end, the last ones of them, in order.
     package let rechecks: [Recheck]
     /// What became known of its verdicts after they were final, in order.
-    package let addenda: [Addendum]
-    /// The next look; `nil` when nobody will look again.
-    package let openRecheck: RecheckOutlook?
+    package private(set) var addenda: [Addendum] = []
+    /// The next recheck; `nil` when there is none.
+    package private(set) var openRecheck: RecheckOutlook?
 
-    init(
-        _ row: RequestRow,
-        scrubbedAt: WallTime?,
-        openRecheck: RecheckOutlook?,
-        addenda: [Addendum]
-    ) {
-        request = row.request
-        user = row.user
-        userHash = row.userHash
-        hasOwnHold = row.hasOwnHold
-        generation = row.generation
-        options = row.options
-        origin = row.origin
-        revision = row.revision
-        updatedAt = row.updatedAt
-        self.scrubbedAt = scrubbedAt
-        rechecks = row.rechecks
-        self.openRecheck = openRecheck
-        self.addenda = addenda
+    /// The cutoff of request `r` as far as it is the same in all its stores: a restoration of one
+    /// is not of the others.
+    static let cutoff = """
+        max(min(r.created_at, r.accepted_at), ifnull((SELECT min(ifnull(restored_at, 0)) \
+        FROM purges WHERE request_id = r.id), 0))
+        """
+
+    /// Reads a row without its revocations and purges.
+    private init(_ row: Row<RequestColumn>) throws {
+        options = SubmissionOptions(
+            graceSeconds: row.intOrNil(.graceS),
+            providers: try ProviderNamesText.decode(row.textOrNil(.providers)),
+            reason: row.textOrNil(.reason),
+            accountCreatedAt: row.timeOrNil(.accountCreatedAt)
+        )
+        request = Request(
+            id: try row.requestID(.id),
+            kind: try row.choice(.kind, as: RequestKind.self),
+            createdAt: row.time(.createdAt),
+            acceptedAt: row.time(.acceptedAt),
+            notBefore: row.time(.notBefore),
+            deadlineAt: row.time(.deadlineAt),
+            providerFilter: options.providers,
+            identities: [],
+            targets: []
+        )
+        request.phase = try Self.phase(row)
+        request.dueAt = row.timeOrNil(.dueAt)
+        request.purgeStartedAt = row.timeOrNil(.purgeStartedAt)
+        request.endedAt = row.timeOrNil(.endedAt)
+        request.endDetail = row.textOrNil(.endDetail)
+        request.crashCount = row.int(.crashCount)
+        request.isHeld = row.bool(.isHeld)
+        request.isWithoutIdentities = row.bool(.isWithoutIdentities)
+        request.lookup = try LookupText.decode(row.textOrNil(.lookup))
+        request.approval = try ApprovalText.decode(row.textOrNil(.approval))
+        request.submittedBy = row.isNull(.operatorUID) ? nil : row.uid(.operatorUID)
+        user = row.textOrNil(.userID).flatMap { UserID($0) }
+        userHash = row.blob(.userHash)
+        generation = row.int(.generation)
+        origin =
+            row.text(.origin) == "control"
+            ? .control(uid: row.uid(.originUID), role: row.text(.originRole)) : .spool
+        request.isAnonymous = row.bool(.isAnonymous)
+        endSequence = row.intOrNil(.endSequence)
+        revision = row.int(.revision)
+        updatedAt = row.time(.updatedAt)
+        rechecks = try RecheckText.decode(row.textOrNil(.rechecks))
+        hasOwnHold = row.bool(.hasOwnHold)
+    }
+
+    private static func phase(_ row: Row<RequestColumn>) throws -> Phase {
+        let name = row.text(.phase)
+        if let stage = Stage(rawValue: name) {
+            guard let reason = try row.choiceOrNil(.parkReason, as: ParkReason.self) else {
+                return .open(stage)
+            }
+            return .parked(stage, reason, until: row.timeOrNil(.parkUntil))
+        }
+        switch name {
+        case "completed": return .completed
+        case "cancelled": return .cancelled
+        default: throw StorageError.malformed("phase")
+        }
+    }
+
+    /// Reads the revocations and purges of the request.
+    private mutating func loadWork(_ database: Database) throws {
+        request.revocations = try database.all(
+            RevocationColumn.self,
+            "FROM revocations WHERE request_id = ? ORDER BY position",
+            [.id(request.id)],
+            body: Revocation.init
+        )
+        guard request.kind == .deleteAccount else { return }
+        request.purges = try database.all(
+            PurgeColumn.self,
+            "FROM purges WHERE request_id = ? ORDER BY position",
+            [.id(request.id)],
+            body: PurgeWork.init
+        )
     }
 }
 
-/// Which requests a list shows; empty means all.
-package struct RequestFilter: Hashable, Sendable {
-    package var states: Set<WireState> = []
-    package var userHash: [UInt8]?
-    package var provider: ProviderName?
-    /// Only requests that came over the control sockets from this uid.
-    package var originUID: UInt32?
+extension RequestRecord {
+    /// One request, open or ended.
+    static func find(_ id: RequestID, _ database: Database) throws -> RequestRecord? {
+        let found = try database.first(
+            RequestColumn.self,
+            "FROM requests WHERE id = ?",
+            [.id(id)],
+            body: RequestRecord.init
+        )
+        guard var record = found else { return nil }
+        try record.loadWork(database)
+        record.scrubbedAt = try record.endSequence.flatMap { sequence in
+            try database.first(
+                "SELECT at FROM scrubs WHERE through >= ? ORDER BY through LIMIT 1",
+                [.int(sequence)]
+            ) { $0.time() }
+        }
+        if record.request.phase.isEnded {
+            record.openRecheck = try RecheckOutlook.find(id, database)
+        }
+        record.addenda = try Addendum.all(of: id, database)
+        return record
+    }
 
-    package init() {}
+    /// An open request with its credentials; `nil` when it has ended or never was.
+    static func loadOpen(_ id: RequestID, _ database: Database) throws -> LoadedRequest? {
+        let found = try database.first(
+            RequestColumn.self,
+            "FROM requests WHERE id = ? AND ended_at IS NULL",
+            [.id(id)],
+            body: RequestRecord.init
+        )
+        guard var row = found else { return nil }
+        try row.loadWork(database)
+        guard let user = row.user else { throw StorageError.malformed("user_id") }
+        let isRevoking = row.request.phase.stage.map { $0 <= .revoking } ?? false
+        let known = isRevoking ? try VaultIdentity.all(of: row.userHash, database) : []
+        var loaded = LoadedRequest(
+            request: row.request,
+            user: user,
+            userHash: row.userHash,
+            credentials: VaultIdentity.credentials(of: known),
+            unseen: known.map(\.snapshot).filter { row.request.hasNotSeen($0) }
+        )
+        if case .control(let uid, _) = row.origin { loaded.submitter = uid }
+        return loaded
+    }
 }
 
-/// One page of a list, the newest request first.
-package struct RequestPage: Sendable {
-    package let records: [RequestRecord]
-    /// Pass it as the cursor to get the next page; `nil` on the last one.
-    package let next: RequestID?
-}
-
-/// Counts for status and metrics.
-package struct RequestCounts: Hashable, Sendable {
-    /// Open and ended requests by what applications see.
-    package var byState: [WireState: Int] = [:]
-    package var byParkReason: [ParkReason: Int] = [:]
-    /// Open requests that an obstacle in a store keeps from being erased there.
-    package var blocked: [TargetName: Int] = [:]
-    /// When the oldest open request was accepted.
-    package var oldestAcceptedAt: WallTime?
-
-    package init() {}
+extension Request {
+    /// Whether the vault knows something about an identity that the request does not.
+    fileprivate func hasNotSeen(_ snapshot: IdentitySnapshot) -> Bool {
+        guard providerFilter?.contains(snapshot.provider) ?? true else { return false }
+        guard let known = revocations.first(where: { $0.identity == snapshot.identity }) else {
+            return true
+        }
+        guard known.isShared == snapshot.isShared else { return true }
+        if snapshot.refusedCount > known.refusedCount { return true }
+        if snapshot.isCut, known.verdict?.mayRise ?? true { return true }
+        return snapshot.credentials.contains { credential in
+            guard let work = known.credentials.first(where: { $0.id == credential.id }) else {
+                return true
+            }
+            if credential.isInDoubt, !work.isInDoubt, !work.step.isFinal { return true }
+            return work.step == .codePending && credential.step != .codePending
+        }
+    }
 }

@@ -14,8 +14,6 @@ struct RequestWriter {
     }
 
     /// Makes the changes of one mutation and writes what they add up to.
-    ///
-    /// - Throws: `DatabaseError`, or what `body` throws.
     static func write<Value>(
         _ database: Database,
         _ appender: LedgerAppender,
@@ -37,55 +35,21 @@ struct RequestWriter {
     /// - Throws: `DatabaseError`; a constraint when the user has an open `delete_account`.
     func insert(_ loaded: LoadedRequest, of submission: Submission, generation: Int) throws {
         let request = loaded.request
-        let options = submission.options
-        var uid = SQLValue.null
-        var role = SQLValue.null
-        var spoolRowCount = 1
-        if case .control(let callerUID, let callerRole) = submission.origin {
-            (uid, role, spoolRowCount) = (.int(Int64(callerUID)), .text(callerRole), 0)
-        }
-        try database.run(
-            """
-            INSERT INTO requests (id, kind, user_id, user_hash, slot, generation, grace_s,
-              providers, reason, account_created_at, origin, origin_uid, origin_role, created_at,
-              accepted_at, not_before, deadline_at, phase, due_at, lane, open_revocations,
-              is_held, spool_rows, updated_at, lookup, leaves, is_anonymous)
-            VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)
-            """,
-            .id(request.id.value),
-            .text(request.kind.rawValue),
-            .text(loaded.user.exposeText()),
-            .blob(loaded.userHash),
-            request.kind == .deleteAccount ? .blob([]) : .id(request.id.value),
-            .int(generation),
-            options.graceSeconds.map { .int($0) } ?? .null,
-            .text(ProviderNamesText.encode(options.providers)),
-            .text(options.reason),
-            .time(options.accountCreatedAt),
-            .text(spoolRowCount == 0 ? "control" : "spool"),
-            uid,
-            role,
-            .time(request.createdAt),
-            .time(request.acceptedAt),
-            .time(request.notBefore),
-            .time(request.deadlineAt),
-            .text(request.phase.columnText),
-            .time(request.dueAt),
-            .text(request.lane?.rawValue ?? ""),
-            .int(request.openRevocationCount),
-            .bool(request.isHeld),
-            .int(spoolRowCount),
-            .time(request.acceptedAt),
-            .text(LookupText.encode(request.lookup)),
-            .text(leaves.accept(loaded, of: submission, generation: generation)),
-            .bool(request.isAnonymous)
+        let accepted = AcceptedRequest(
+            loaded: loaded,
+            submission: submission,
+            generation: generation,
+            leaves: leaves.accept(loaded, of: submission, generation: generation)
         )
-        try insertOperator(of: request)
+        try database.run(
+            RequestColumn.insertion,
+            RequestColumn.inserted.map { request.value($0, accepted) }
+        )
         for (position, revocation) in request.revocations.enumerated() {
-            try insert(revocation, at: position, of: request.id)
+            try write(revocation, at: position, of: request.id, isNew: true)
         }
         for (position, purge) in request.purges.enumerated() {
-            try insert(purge, at: position, of: request.id)
+            try write(purge, at: position, of: request.id, isNew: true)
         }
     }
 
@@ -111,35 +75,10 @@ struct RequestWriter {
             if try isOpen(now) { try saveWork(now, was: was) }
             return false
         }
-        let until: WallTime? =
-            if case .parked(_, _, let until) = now.phase { until } else { nil }
         let changed = try database.run(
-            """
-            UPDATE requests SET phase = ?, park_reason = ?, park_until = ?, due_at = ?,
-              created_at = ?, accepted_at = ?, lane = ?, open_revocations = ?,
-              purge_started_at = ?, crash_count = ?, is_held = ?,
-              is_without_identities = ?, is_active = ?, lookup = ?,
-              revision = revision + ?, updated_at = ?, leaves = leaves || ?
-            WHERE id = ? AND ended_at IS NULL
-            """,
-            .text(now.phase.columnText),
-            .text(now.phase.parkReason?.rawValue),
-            .time(until),
-            .time(now.dueAt),
-            .time(now.createdAt),
-            .time(now.acceptedAt),
-            .text(now.lane?.rawValue ?? ""),
-            .int(now.openRevocationCount),
-            .time(now.purgeStartedAt),
-            .int(now.crashCount),
-            .bool(now.isHeld),
-            .bool(now.isWithoutIdentities),
-            .bool(now.isBusy),
-            .text(LookupText.encode(now.lookup)),
-            .bool(isVisible),
-            .time(time),
-            .text(change),
-            .id(now.id.value)
+            RequestColumn.change,
+            RequestColumn.changed.map { now.value($0) }
+                + [.bool(isVisible), .time(time), .text(change)]
         )
         if changed > 0 { try saveWork(now, was: was) } else { appender.goBack(to: mark) }
         return false
@@ -148,30 +87,22 @@ struct RequestWriter {
     private func isOpen(_ request: Request) throws -> Bool {
         try database.first(
             "SELECT ended_at IS NULL FROM requests WHERE id = ?",
-            .id(request.id.value)
-        ) { $0.bool(0) } ?? false
+            [.id(request.id)]
+        ) { $0.bool() } ?? false
     }
 
     private func saveWork(_ now: Request, was: Request) throws {
         try saveApproval(of: now, was: was)
         for (position, revocation) in now.revocations.enumerated() {
-            guard position < was.revocations.count else {
-                try insert(revocation, at: position, of: now.id)
-                try saveTimes(revocation.credentials, was: [])
-                continue
-            }
-            let before = was.revocations[position]
-            guard revocation.differsOnDisk(from: before) else { continue }
-            try update(revocation, at: position, of: now.id)
-            try saveTimes(revocation.credentials, was: before.credentials)
+            let before = position < was.revocations.count ? was.revocations[position] : nil
+            guard before.map(revocation.differsOnDisk) ?? true else { continue }
+            try write(revocation, at: position, of: now.id, isNew: before == nil)
+            try saveTimes(revocation.credentials, was: before?.credentials ?? [])
         }
         for (position, purge) in now.purges.enumerated() {
-            guard position < was.purges.count else {
-                try insert(purge, at: position, of: now.id)
-                continue
-            }
-            guard purge.differsOnDisk(from: was.purges[position]) else { continue }
-            try update(purge, at: position, of: now.id)
+            let before = position < was.purges.count ? was.purges[position] : nil
+            guard before.map(purge.differsOnDisk) ?? true else { continue }
+            try write(purge, at: position, of: now.id, isNew: before == nil)
         }
         if let startedAt = now.purgeStartedAt, was.purgeStartedAt == nil {
             counter.notePurge(at: startedAt)
@@ -193,9 +124,10 @@ struct RequestWriter {
                   last_refresh_at = max(ifnull(?2, last_refresh_at), ifnull(last_refresh_at, ?2))
                 WHERE id = ?3
                 """,
-                .time(credential.lastLiveAt),
-                .time(credential.lastRefreshAt),
-                .int(credential.id.rowID)
+                [
+                    .time(credential.lastLiveAt), .time(credential.lastRefreshAt),
+                    .id(credential.id),
+                ]
             )
         }
     }
@@ -216,28 +148,11 @@ extension RequestWriter {
         let digest = isCompleted ? scope?.digest(completed) : nil
         let leaves = text + leaves.end(completed, at: endedAt, erased: user, receipt: digest)
         let changed = try database.run(
-            """
-            UPDATE requests SET phase = ?, park_reason = NULL, park_until = NULL, due_at = NULL,
-              open_revocations = ?, purge_started_at = ?, crash_count = ?, is_held = ?,
-              is_without_identities = ?, is_active = 0, lookup = ?,
-              revision = revision + 1, updated_at = ?, user_id = NULL, ended_at = ?, end_detail = ?,
-              end_sequence = ?, slot = id, leaves = leaves || ?, scope = ?
-            WHERE id = ? AND ended_at IS NULL
-            """,
-            .text(request.phase.columnText),
-            .int(request.openRevocationCount),
-            .time(request.purgeStartedAt),
-            .int(request.crashCount),
-            .bool(request.isHeld),
-            .bool(request.isWithoutIdentities),
-            .text(LookupText.encode(request.lookup)),
-            .time(time),
-            .time(endedAt),
-            .text(request.endDetail),
-            .int(try counter.nextEnd(database)),
-            .text(leaves),
-            scope.map { .int($0.id) } ?? .null,
-            .id(request.id.value)
+            RequestColumn.end,
+            RequestColumn.ended.map { request.value($0) } + [
+                .time(time), .text(leaves), .time(endedAt), .text(request.endDetail),
+                .int(try counter.nextEnd(database)), .int(scope?.id),
+            ]
         )
         guard changed > 0 else { return false }
         counter.noteEnd(isCompleted: isCompleted)
@@ -248,10 +163,7 @@ extension RequestWriter {
                 INSERT INTO tombstones (user_hash, generation, erased_at, request_id)
                 VALUES (?, ?, ?, ?)
                 """,
-                .blob(user.hash),
-                .int(user.generation),
-                .time(endedAt),
-                .id(request.id.value)
+                [.blob(user.hash), .int(user.generation), .time(endedAt), .id(request.id)]
             )
         } else {
             try destroyUsedCredentials(of: request)
@@ -260,32 +172,40 @@ extension RequestWriter {
     }
 
     private func user(of id: RequestID) throws -> (hash: [UInt8], generation: Int)? {
-        try database.first("SELECT user_hash, generation FROM requests WHERE id = ?", .id(id.value))
-        { (hash: $0.blob(0), generation: $0.int(1)) }
+        try database.first(
+            "SELECT user_hash, generation FROM requests WHERE id = ?",
+            [.id(id)]
+        ) { (hash: $0.blob("user_hash"), generation: $0.int("generation")) }
     }
 
-    /// Destroys what the vault has of a user, and keeps the keyed hashes of the subjects for a
-    /// while: the provider may yet tell what we did.
+    /// Destroys what the vault has of a user.
     private func forget(_ userHash: [UInt8], of request: Request, at time: WallTime) throws {
         let owner = try database.first(
             "SELECT id FROM users WHERE user_hash = ?",
-            .blob(userHash)
-        ) { $0.int(0) }
+            [.blob(userHash)]
+        ) { $0.int() }
         guard let owner else { return }
         if !request.revocations.isEmpty {
-            try database.run(
-                """
-                INSERT OR REPLACE INTO erased_links
-                  SELECT subject_hash, id, provider, ?2, ?3 FROM identities
-                  WHERE owner = ?1 AND subject_hash IS NOT NULL
-                """,
-                .int(owner),
-                .id(request.id.value),
-                .time(time)
-            )
+            try keepLinks(where: "owner", .int(owner), of: request, at: time)
         }
         // The cascade takes the identities and credentials along with the key.
-        try database.run("DELETE FROM users WHERE id = ?", .int(owner))
+        try database.run("DELETE FROM users WHERE id = ?", [.int(owner)])
+    }
+
+    /// Keeps the keyed hashes of subjects for a while: the provider may yet report what we did.
+    private func keepLinks(
+        where column: String,
+        _ value: SQLValue,
+        of request: Request,
+        at time: WallTime?
+    ) throws {
+        try database.run(
+            """
+            INSERT OR REPLACE INTO erased_links SELECT subject_hash, id, provider, ?2, ?3
+            FROM identities WHERE \(column) = ?1 AND subject_hash IS NOT NULL
+            """,
+            [value, .id(request.id), .time(time)]
+        )
     }
 
     /// Destroys what can never be used again of an account that lives on.
@@ -298,141 +218,65 @@ extension RequestWriter {
         for revocation in request.revocations {
             guard let verdict = revocation.verdict else { continue }
             for credential in revocation.credentials where credential.kind != .authorizationCode {
-                try database.run("DELETE FROM credentials WHERE id = ?", .int(credential.id.rowID))
+                try database.run(
+                    "DELETE FROM credentials WHERE id = ?",
+                    [.id(credential.id)]
+                )
             }
             guard verdict.isRevoked else { continue }
-            try database.run(
-                """
-                INSERT OR REPLACE INTO erased_links
-                  SELECT subject_hash, id, provider, ?2, ?3 FROM identities
-                  WHERE id = ?1 AND subject_hash IS NOT NULL
-                """,
-                .id(revocation.identity.value),
-                .id(request.id.value),
-                .time(request.endedAt)
+            try keepLinks(
+                where: "id",
+                .id(revocation.identity),
+                of: request,
+                at: request.endedAt
             )
             try database.run(
                 """
                 DELETE FROM identities WHERE id = ?1 AND NOT EXISTS
                   (SELECT 1 FROM credentials WHERE identity_id = ?1 AND sealed_secret IS NOT NULL)
                 """,
-                .id(revocation.identity.value)
+                [.id(revocation.identity)]
             )
         }
     }
 }
 
-// MARK: - Revocations and purges
+// MARK: - Revocations, purges and approvals
 
 extension RequestWriter {
-    private func insert(_ revocation: Revocation, at position: Int, of id: RequestID) throws {
+    private func write(
+        _ revocation: Revocation,
+        at position: Int,
+        of id: RequestID,
+        isNew: Bool
+    ) throws {
         try database.run(
-            """
-            INSERT INTO revocations (request_id, position, identity_id, provider, client_id,
-              is_shared, credentials, verdict, attempts, failures, retry_at, waiting_since,
-              started_at, ended_at, last_failure, is_linked, proof, refused_credentials)
-            VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)
-            """,
-            .id(id.value),
-            .int(position),
-            .id(revocation.identity.value),
-            .text(revocation.provider.rawValue),
-            .text(revocation.clientID),
-            .bool(revocation.isShared),
-            .text(CredentialWorkText.encode(revocation.credentials)),
-            .text(revocation.verdict?.rawValue),
-            .int(revocation.attempts),
-            .int(revocation.failures),
-            .time(revocation.retryAt),
-            .time(revocation.waitingSince),
-            .time(revocation.startedAt),
-            .time(revocation.endedAt),
-            .text(revocation.lastFailure),
-            .bool(revocation.isLinked),
-            .text(revocation.proof?.rawValue),
-            .int(revocation.refusedCount)
+            isNew ? RevocationColumn.insertion : RevocationColumn.update,
+            RevocationColumn.allCases.map { revocation.value($0, at: position, of: id) }
         )
     }
 
-    private func update(_ revocation: Revocation, at position: Int, of id: RequestID) throws {
+    private func write(
+        _ purge: PurgeWork,
+        at position: Int,
+        of id: RequestID,
+        isNew: Bool
+    ) throws {
         try database.run(
-            """
-            UPDATE revocations SET is_shared = ?, credentials = ?, verdict = ?, attempts = ?,
-              failures = ?, retry_at = ?, waiting_since = ?, started_at = ?, ended_at = ?,
-              last_failure = ?, proof = ?, refused_credentials = ?
-            WHERE request_id = ? AND position = ?
-            """,
-            .bool(revocation.isShared),
-            .text(CredentialWorkText.encode(revocation.credentials)),
-            .text(revocation.verdict?.rawValue),
-            .int(revocation.attempts),
-            .int(revocation.failures),
-            .time(revocation.retryAt),
-            .time(revocation.waitingSince),
-            .time(revocation.startedAt),
-            .time(revocation.endedAt),
-            .text(revocation.lastFailure),
-            .text(revocation.proof?.rawValue),
-            .int(revocation.refusedCount),
-            .id(id.value),
-            .int(position)
+            isNew ? PurgeColumn.insertion : PurgeColumn.update,
+            PurgeColumn.allCases.map { purge.value($0, at: position, of: id) }
         )
     }
 
-    private func insert(_ purge: PurgeWork, at position: Int, of id: RequestID) throws {
-        try database.run(
-            """
-            INSERT INTO purges (request_id, position, target, step, counts, attempts, failures,
-              retry_at, started_at, ended_at, last_failure, restored_at, obstacle)
-            VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)
-            """,
-            .id(id.value),
-            .int(position),
-            .text(purge.target.rawValue),
-            .text(purge.step.rawValue),
-            .text(PurgeCountsText.encode(purge.counts)),
-            .int(purge.attempts),
-            .int(purge.failures),
-            .time(purge.retryAt),
-            .time(purge.startedAt),
-            .time(purge.endedAt),
-            .text(purge.lastFailure),
-            .time(purge.restoredAt),
-            .text(purge.obstacle)
-        )
-    }
-
-    private func update(_ purge: PurgeWork, at position: Int, of id: RequestID) throws {
-        try database.run(
-            """
-            UPDATE purges SET step = ?, counts = ?, attempts = ?, failures = ?, retry_at = ?,
-              started_at = ?, ended_at = ?, last_failure = ?, restored_at = ?, obstacle = ?
-            WHERE request_id = ? AND position = ?
-            """,
-            .text(purge.step.rawValue),
-            .text(PurgeCountsText.encode(purge.counts)),
-            .int(purge.attempts),
-            .int(purge.failures),
-            .time(purge.retryAt),
-            .time(purge.startedAt),
-            .time(purge.endedAt),
-            .text(purge.lastFailure),
-            .time(purge.restoredAt),
-            .text(purge.obstacle),
-            .id(id.value),
-            .int(position)
-        )
-    }
-}
-
-extension Phase {
-    /// The column `phase`; a parked request keeps its stage there.
-    fileprivate var columnText: String {
-        switch self {
-        case .open(let stage), .parked(let stage, _, _): stage.rawValue
-        case .completed: "completed"
-        case .cancelled: "cancelled"
+    /// A statement of its own, so that deletions that need no approval pay nothing for it.
+    private func saveApproval(of now: Request, was: Request) throws {
+        guard let approval = now.approval, approval.differsOnDisk(from: was.approval) else {
+            return
         }
+        try database.run(
+            "UPDATE requests SET approval = ? WHERE id = ?",
+            [.text(try ApprovalText.encode(approval)), .id(now.id)]
+        )
     }
 }
 
@@ -451,20 +295,14 @@ extension Request {
     }
 }
 
-extension Revocation {
+extension Approval {
     /// Whether anything differs but what is not stored.
-    fileprivate func differsOnDisk(from other: Revocation) -> Bool {
-        var same = other
+    fileprivate func differsOnDisk(from other: Approval?) -> Bool {
+        guard var same = other else { return true }
         same.isBusy = isBusy
-        same.isKeyMissing = isKeyMissing
-        return self != same
-    }
-}
-
-extension PurgeWork {
-    fileprivate func differsOnDisk(from other: PurgeWork) -> Bool {
-        var same = other
-        same.isBusy = isBusy
+        same.isStale = isStale
+        same.asked = asked
+        same.confirmation = confirmation
         return self != same
     }
 }

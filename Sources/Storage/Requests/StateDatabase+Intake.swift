@@ -19,8 +19,7 @@ extension StateDatabase {
         now: @escaping @Sendable () -> WallTime?,
         newID: @escaping @Sendable () -> RequestID
     ) async throws -> [SubmissionOutcome]? {
-        let appender = appender
-        return try await writer.perform { database in
+        try await write { database, appender in
             try RequestWriter.write(database, appender) { requests in
                 guard let now = now() else { return nil }
                 var intake = Intake(requests: requests, policy: policy, now: now, newID: newID)
@@ -43,8 +42,6 @@ extension StateDatabase {
 
     /// Remembers rows of a spool that break its public schema, so that each is refused once and
     /// mirrored.
-    ///
-    /// - Throws: ``StorageError``: nothing was recorded.
     package func refuse(_ rows: [RefusedRow], now: WallTime) async throws {
         try await writer.perform { database in
             let imports = SpoolImports(database: database, source: .requests)
@@ -59,8 +56,6 @@ extension StateDatabase {
 
     /// Whether the spool ever held another row under this row's id: the file was recreated or
     /// restored.
-    ///
-    /// - Throws: ``StorageError``, or `CancellationError` in a cancelled task.
     package func isRecreated(_ row: SpoolRow) async throws -> Bool {
         try await read { try SpoolImports(database: $0, source: .requests).hasOther(row) }
     }
@@ -142,7 +137,7 @@ private struct Intake {
         return .accepted(try insert(submission), absorbing: absorbed)
     }
 
-    /// Whether the account that is meant was erased: who has its id now is somebody else.
+    /// Whether the account that is meant was erased: its id belongs to another account now.
     ///
     /// What such a request would revoke and purge is the later account's.
     private func isErased(_ submission: Submission) throws -> Bool {
@@ -153,9 +148,8 @@ private struct Intake {
               AND kind = 'delete_account' AND phase = 'completed'
               AND min(created_at, accepted_at) >= ?)
             """,
-            .blob(submission.userHash),
-            .time(madeAt)
-        ) { $0.bool(0) } ?? false
+            [.blob(submission.userHash), .time(madeAt)]
+        ) { $0.bool() } ?? false
     }
 
     /// Whether a new request may come of it: a deletion may need a sign-in of lately.
@@ -166,8 +160,8 @@ private struct Intake {
         let signedInAt =
             try database.first(
                 "SELECT signed_in_at FROM users WHERE user_hash = ?",
-                .blob(submission.userHash)
-            ) { $0.timeOrNil(0) } ?? nil
+                [.blob(submission.userHash)]
+            ) { $0.timeOrNil() } ?? nil
         return signedInAt.map { now.since($0) <= ageMax } ?? false
     }
 
@@ -177,16 +171,16 @@ private struct Intake {
             SELECT id, kind, grace_s, providers, reason, account_created_at
             FROM requests INDEXED BY requests_user WHERE user_hash = ? AND ended_at IS NULL
             """,
-            .blob(userHash)
+            [.blob(userHash)]
         ) { row in
             OpenRequest(
-                id: try row.requestID(0),
-                kind: try row.choice(1, as: RequestKind.self),
+                id: try row.requestID("id"),
+                kind: try row.choice("kind", as: RequestKind.self),
                 options: SubmissionOptions(
-                    graceSeconds: row.intOrNil(2),
-                    providers: try ProviderNamesText.decode(row.textOrNil(3)),
-                    reason: row.textOrNil(4),
-                    accountCreatedAt: row.timeOrNil(5)
+                    graceSeconds: row.intOrNil("grace_s"),
+                    providers: try ProviderNamesText.decode(row.textOrNil("providers")),
+                    reason: row.textOrNil("reason"),
+                    accountCreatedAt: row.timeOrNil("account_created_at")
                 )
             )
         }
@@ -196,11 +190,12 @@ private struct Intake {
         let facts = try database.first(
             """
             SELECT ifnull((SELECT max(generation) FROM requests INDEXED BY requests_user
-                WHERE user_hash = ?1 AND kind = 'delete_account' AND phase = 'completed'), 0),
-              EXISTS (SELECT 1 FROM user_holds WHERE user_hash = ?1)
+                WHERE user_hash = ?1 AND kind = 'delete_account' AND phase = 'completed'), 0) + 1
+                AS generation,
+              EXISTS (SELECT 1 FROM user_holds WHERE user_hash = ?1) AS is_held
             """,
-            .blob(submission.userHash)
-        ) { (generation: $0.int(0) + 1, isHeld: $0.bool(1)) }
+            [.blob(submission.userHash)]
+        ) { (generation: $0.int("generation"), isHeld: $0.bool("is_held")) }
         let known = try VaultIdentity.all(of: submission.userHash, database)
         let grace = max(policy.gracePeriod, .seconds(submission.options.graceSeconds ?? 0))
         let createdAt = min(submission.createdAt ?? now, now)
@@ -240,7 +235,7 @@ private struct Intake {
     /// Ends an open `revoke_tokens`: the new `delete_account` revokes the same credentials and
     /// more.
     private func absorb(_ id: RequestID) throws {
-        guard let loaded = try RequestRow.loadOpen(id, database) else { return }
+        guard let loaded = try RequestRecord.loadOpen(id, database) else { return }
         var request = loaded.request
         request.phase = .cancelled
         request.endedAt = now
@@ -257,11 +252,11 @@ private struct Intake {
             return .same(id)
         case .rejected(let text):
             guard let reason = RejectReason(rawValue: text) else {
-                throw SQLRow.malformed("reject_reason")
+                throw StorageError.malformed("reject_reason")
             }
             return .rejected(reason)
         case .stored:
-            throw SQLRow.malformed("imports")
+            throw StorageError.malformed("imports")
         }
     }
 
@@ -282,24 +277,23 @@ private struct Intake {
                 UPDATE requests SET spool_rows = spool_rows + 1, revision = revision + 1
                 WHERE id = ?
                 """,
-                .id(id.value)
+                [.id(id)]
             )
         case .rejected(let reason):
             try imports.add(row, .rejected(reason.rawValue), known: known, at: now)
         case .unproven:
             // No row of a spool brings its sign-in along: it is a row of its own.
-            throw SQLRow.malformed("submission")
+            throw StorageError.malformed("submission")
         }
     }
 
     private func find(_ key: IdempotencyKey) throws -> SubmissionOutcome? {
         try database.first(
             "SELECT request_id, body_fingerprint FROM idempotency WHERE scope = ? AND key_hash = ?",
-            .text(key.scope),
-            .blob(key.keyHash)
+            [.text(key.scope), .blob(key.keyHash)]
         ) { row in
-            row.blob(1) == key.bodyFingerprint
-                ? .same(try row.requestID(0)) : .rejected(.idempotencyConflict)
+            row.blob("body_fingerprint") == key.bodyFingerprint
+                ? .same(try row.requestID("request_id")) : .rejected(.idempotencyConflict)
         }
     }
 
@@ -315,8 +309,7 @@ private struct Intake {
               (SELECT scope, key_hash FROM idempotency INDEXED BY idempotency_age
                WHERE created_at < ? ORDER BY created_at LIMIT ?)
             """,
-            .time(now - IdempotencyKey.lifetime),
-            .int(rememberedCount * 2)
+            [.time(now - IdempotencyKey.lifetime), .int(rememberedCount * 2)]
         )
     }
 
@@ -324,11 +317,10 @@ private struct Intake {
         rememberedCount += 1
         try database.run(
             "INSERT INTO idempotency VALUES (?, ?, ?, ?, ?)",
-            .text(key.scope),
-            .blob(key.keyHash),
-            .id(id.value),
-            .blob(key.bodyFingerprint),
-            .time(now)
+            [
+                .text(key.scope), .blob(key.keyHash), .id(id), .blob(key.bodyFingerprint),
+                .time(now),
+            ]
         )
     }
 }

@@ -1,23 +1,15 @@
-import Engine
+package import Engine
 import GRDB
 package import Lifecycle
 
 extension StateDatabase {
     /// One request, open or ended.
-    ///
-    /// - Throws: ``StorageError``, or `CancellationError` in a cancelled task.
     package func requestRecord(_ id: RequestID) async throws -> RequestRecord? {
-        try await read { try Self.record(id, $0) }
+        try await read { try RequestRecord.find(id, $0) }
     }
 
-    /// One page of requests, the newest first.
-    ///
-    /// - Parameters:
-    ///   - filter: What to show.
-    ///   - cursor: The last request of the page before.
-    ///   - limit: The most requests to return, at most ``listLimitMax``.
-    /// - Returns: The page, and where the next one begins.
-    /// - Throws: ``StorageError``, or `CancellationError` in a cancelled task.
+    /// One page of requests, the newest first, at most ``listLimitMax``; `cursor` is the last
+    /// request of the page before.
     package func requestRecords(
         _ filter: RequestFilter,
         cursor: RequestID?,
@@ -28,11 +20,11 @@ extension StateDatabase {
         return try await read { database in
             let ids = try database.all(
                 "SELECT id FROM requests WHERE \(condition) ORDER BY id DESC LIMIT ?",
-                values: values + [.int(limit + 1)]
-            ) { try $0.requestID(0) }
+                values + [.int(limit + 1)]
+            ) { try $0.requestID() }
             let page = ids.prefix(limit)
             return RequestPage(
-                records: try page.compactMap { try Self.record($0, database) },
+                records: try page.compactMap { try RequestRecord.find($0, database) },
                 next: ids.count > limit ? page.last : nil
             )
         }
@@ -44,10 +36,7 @@ extension StateDatabase {
     /// Forgets what was being worked on when the last process ended; call once, before the engine
     /// starts.
     ///
-    /// - Parameter isOwnCrash: The process ended by its own fault: it is counted against each of
-    ///   them.
-    /// - Returns: The suspects of that crash, else nothing.
-    /// - Throws: ``StorageError``: nothing was recorded.
+    /// After a crash of our own (`isOwnCrash`), counts it against each of them and returns them.
     package func takeSuspects(isOwnCrash: Bool) async throws -> [RequestID] {
         try await writer.perform { database in
             let active = try database.all(
@@ -55,12 +44,11 @@ extension StateDatabase {
                 SELECT id FROM requests INDEXED BY requests_due
                 WHERE ended_at IS NULL AND is_active = 1
                 """
-            ) { try $0.requestID(0) }
+            ) { try $0.requestID() }
             for id in active {
                 try database.run(
                     "UPDATE requests SET is_active = 0, crash_count = crash_count + ? WHERE id = ?",
-                    .bool(isOwnCrash),
-                    .id(id.value)
+                    [.bool(isOwnCrash), .id(id)]
                 )
             }
             return isOwnCrash ? active : []
@@ -70,9 +58,7 @@ extension StateDatabase {
     /// Counts for status and metrics; reads the index of open requests twice.
     ///
     /// Without GROUP BY, for which SQLite sorts a copy of all rows in memory: that is 80 bytes for
-    /// each open request, each time somebody asks. DISTINCT keeps one row of each kind.
-    ///
-    /// - Throws: ``StorageError``, or `CancellationError` in a cancelled task.
+    /// each open request and each call. DISTINCT keeps one row of each kind.
     package func requestCounts() async throws -> RequestCounts {
         try await read { database in
             var counts = RequestCounts()
@@ -85,18 +71,57 @@ extension StateDatabase {
                 }
             }
             try database.each("SELECT completed, cancelled FROM totals") { row in
-                counts.byState[.completed] = row.int(0)
-                counts.byState[.cancelled] = row.int(1)
+                counts.byState[.completed] = row.int("completed")
+                counts.byState[.cancelled] = row.int("cancelled")
             }
             counts.oldestAcceptedAt = try oldest.flatMap { id in
-                try database.first("SELECT accepted_at FROM requests WHERE id = ?", .id(id.value)) {
-                    $0.time(0)
+                try database.first("SELECT accepted_at FROM requests WHERE id = ?", [.id(id)]) {
+                    $0.time()
                 }
             }
             try database.each(Self.blockedSQL) { row in
-                counts.blocked[TargetName(row.text(0)), default: 0] += 1
+                counts.blocked[row.target(), default: 0] += 1
             }
             return counts
+        }
+    }
+
+    /// Open requests with a deadline up to `time`, the earliest first.
+    package func deadlines(before time: WallTime, limit: Int) async throws -> [DeadlineRow] {
+        try await read { database in
+            try database.all(
+                """
+                SELECT id, deadline_at FROM requests INDEXED BY requests_deadline
+                WHERE ended_at IS NULL AND deadline_at <= ? ORDER BY deadline_at LIMIT ?
+                """,
+                [.time(time), .int(limit)]
+            ) { row in
+                DeadlineRow(request: try row.requestID("id"), deadlineAt: row.time("deadline_at"))
+            }
+        }
+    }
+
+    /// Open deletions that have begun to purge one of some targets, and whether the last commit has
+    /// one of these as purged or verified.
+    package func openDeletions(
+        begunIn targets: Set<TargetName>
+    ) async throws -> [RequestID: Bool] {
+        try await read { database in
+            var found: [RequestID: Bool] = [:]
+            try database.each(
+                """
+                SELECT purges.request_id, target, step <> 'waiting' AS is_purged
+                FROM requests INDEXED BY requests_deadline
+                JOIN purges ON purges.request_id = requests.id
+                WHERE requests.ended_at IS NULL AND purge_started_at IS NOT NULL
+                  AND purges.attempts > 0
+                """
+            ) { row in
+                guard targets.contains(row.target("target")) else { return }
+                let id = try row.requestID("request_id")
+                found[id] = found[id] ?? false || row.bool("is_purged")
+            }
+            return found
         }
     }
 
@@ -106,29 +131,6 @@ extension StateDatabase {
         JOIN requests r ON r.id = p.request_id
         WHERE p.obstacle IS NOT NULL AND r.ended_at IS NULL
         """
-
-    private static func record(_ id: RequestID, _ database: Database) throws -> RequestRecord? {
-        let found = try database.first(
-            "SELECT \(RequestRow.columns) FROM requests WHERE id = ?",
-            .id(id.value)
-        ) { try RequestRow($0) }
-        guard var row = found else { return nil }
-        try row.loadWork(database)
-        let scrubbedAt = try row.endSequence.flatMap { sequence in
-            try database.first(
-                "SELECT at FROM scrubs WHERE through >= ? ORDER BY through LIMIT 1",
-                .int(sequence)
-            ) { $0.time(0) }
-        }
-        let openRecheck =
-            row.request.phase.isEnded ? try RecheckOutlook.find(id, database) : nil
-        return RequestRecord(
-            row,
-            scrubbedAt: scrubbedAt,
-            openRecheck: openRecheck,
-            addenda: try Addendum.all(of: id, database)
-        )
-    }
 }
 
 extension RequestFilter {
@@ -138,7 +140,7 @@ extension RequestFilter {
         var values: [SQLValue] = []
         if let cursor {
             terms.append("id < ?")
-            values.append(.id(cursor.value))
+            values.append(.id(cursor))
         }
         if let userHash {
             terms.append("user_hash = ?")

@@ -26,15 +26,8 @@ package struct Recovery: Sendable {
 }
 
 extension StateDatabase {
-    /// Counts a crash against what was being worked on, once, and reads what the engine starts
-    /// with.
-    ///
-    /// - Parameters:
-    ///   - isOwnCrash: The last process ended by its own fault; a kill from outside is nobody's.
-    ///   - now: The time of the start.
-    /// - Returns: Suspects, exchanges that are not final, pauses, the guard's count and what is
-    ///   left of its override.
-    /// - Throws: ``StorageError``.
+    /// Counts a crash of our own (`isOwnCrash`) against what was being worked on, once, and reads
+    /// what the engine starts with.
     package func recover(isOwnCrash: Bool, at now: WallTime) async throws -> Recovery {
         _ = try await takeSuspects(isOwnCrash: isOwnCrash)
         let suspects = try await read { database in
@@ -43,9 +36,8 @@ extension StateDatabase {
                 SELECT id FROM requests INDEXED BY requests_due
                 WHERE ended_at IS NULL AND crash_count BETWEEN 1 AND ? LIMIT ?
                 """,
-                .int(Limits.crashesMax - 1),
-                .int(Limits.windowMax)
-            ) { try $0.requestID(0) }
+                [.int(Limits.crashesMax - 1), .int(Limits.windowMax)]
+            ) { try $0.requestID() }
         }
         let override = try await guardOverride(at: now)
         return Recovery(

@@ -1,15 +1,18 @@
 import GRDB
 package import Lifecycle
 
+/// The scope that requests name when they end, and what the ledger gets of their receipts.
+struct EnforcedScope: Sendable {
+    let id: Int
+    let digest: @Sendable (Request) -> [UInt8]?
+}
+
 extension StateDatabase {
     /// Has every request that ends from now on name a scope: what its receipt needs of the
-    /// configuration.
+    /// configuration, never personal or secret.
     ///
-    /// - Parameters:
-    ///   - document: Never personal, never secret; kept once, however often it comes back.
-    ///   - digest: Of what the receipt of a request says that completes under it, for its last
-    ///     entry in the ledger. It is asked within the commit, so it must be quick.
-    /// - Throws: ``StorageError``: the scope of before counts on.
+    /// `digest` hashes what the receipt of a request says that completes under it, for its last
+    /// entry in the ledger. It runs within the commit, so it must be quick.
     package func enforce(
         scope document: String,
         digest: @escaping @Sendable (Request) -> [UInt8]? = { _ in nil }
@@ -21,18 +24,15 @@ extension StateDatabase {
                 INSERT INTO scopes (document, is_current) VALUES (?, 1)
                 ON CONFLICT (document) DO UPDATE SET is_current = 1
                 """,
-                .text(document)
+                [.text(document)]
             )
-            return try database.first("SELECT id FROM scopes WHERE is_current = 1") { $0.int(0) }
+            return try database.first("SELECT id FROM scopes WHERE is_current = 1") { $0.int() }
         }
         // Not before the commit: a request that ends meanwhile has all of the scope of before.
         appender.scope = id.map { EnforcedScope(id: $0, digest: digest) }
     }
 
-    /// The scope that was in force when a request ended; `nil` while it is open, and for one that
-    /// ended before scopes were kept.
-    ///
-    /// - Throws: ``StorageError``, or `CancellationError` in a cancelled task.
+    /// The scope that was in force when a request ended; `nil` while it is open.
     package func scope(of id: RequestID) async throws -> String? {
         try await read { database in
             try database.first(
@@ -40,8 +40,8 @@ extension StateDatabase {
                 SELECT document FROM scopes
                 WHERE id = (SELECT scope FROM requests WHERE requests.id = ?)
                 """,
-                .id(id.value)
-            ) { $0.text(0) }
+                [.id(id)]
+            ) { $0.text() }
         }
     }
 }

@@ -8,8 +8,6 @@ extension StateDatabase: StateStore {
     ///
     /// Each lane is a range of the index, so that a million requests of a closed lane cost nothing
     /// here.
-    ///
-    /// - Throws: ``StorageError``, or `CancellationError` in a cancelled task.
     package func dueRequests(
         at now: WallTime,
         limit: Int,
@@ -34,24 +32,20 @@ extension StateDatabase: StateStore {
             }
             due.sort(by: DueLanes.Due.isBefore)
             let requests = try due.prefix(limit).compactMap {
-                try RequestRow.loadOpen($0.id, database)
+                try RequestRecord.loadOpen($0.id, database)
             }
             return DueRequests(requests: requests, nextDueAt: nextDueAt)
         }
     }
 
     /// Open requests by id; ended and unknown ones are left out.
-    ///
-    /// - Throws: ``StorageError``, or `CancellationError` in a cancelled task.
     package func openRequests(_ ids: [RequestID]) async throws -> [LoadedRequest] {
         try await read { database in
-            try ids.compactMap { try RequestRow.loadOpen($0, database) }
+            try ids.compactMap { try RequestRecord.loadOpen($0, database) }
         }
     }
 
     /// Exchanges that are not final, oldest code first.
-    ///
-    /// - Throws: ``StorageError``, or `CancellationError` in a cancelled task.
     package func openExchanges(limit: Int) async throws -> [LoadedExchange] {
         try await read { database in
             let ids = try database.all(
@@ -59,24 +53,22 @@ extension StateDatabase: StateStore {
                 SELECT id FROM credentials WHERE code_phase IN ('pending', 'exchanging')
                 ORDER BY created_at LIMIT ?
                 """,
-                .int(limit)
-            ) { CredentialID(rowID: Int64($0.int(0))) }
+                [.int(limit)]
+            ) { $0.credentialID() }
             return try ids.compactMap { try LoadedExchange.find($0, database) }
         }
     }
 
     /// What is paused, and why.
-    ///
-    /// - Throws: ``StorageError``, or `CancellationError` in a cancelled task.
     package func pauses() async throws -> StoredPauses {
         try await read { database in
             var pauses = StoredPauses(unfinishedWakes: try WakeWriter.unfinished(database))
             pauses.holds = try TargetHoldTable(database: database).all()
             try database.each("SELECT kind, name, reason FROM pauses") { row in
-                if row.text(0) == "provider" {
-                    pauses.providers[ProviderName(row.text(1))] = row.text(2)
+                if row.text("kind") == "provider" {
+                    pauses.providers[row.provider("name")] = row.text("reason")
                 } else {
-                    pauses.targets[TargetName(row.text(1))] = row.text(2)
+                    pauses.targets[row.target("name")] = row.text("reason")
                 }
             }
             return pauses
@@ -84,14 +76,12 @@ extension StateDatabase: StateStore {
     }
 
     /// Purges begun since `since`, to the second.
-    ///
-    /// - Throws: ``StorageError``, or `CancellationError` in a cancelled task.
     package func purgeCount(since: WallTime) async throws -> Int {
         try await read { database in
             try database.first(
                 "SELECT ifnull(sum(count), 0) FROM purge_log WHERE second >= ?",
-                .int(since.unixMilliseconds / 1000)
-            ) { $0.int(0) } ?? 0
+                [.int(since.unixMilliseconds / 1000)]
+            ) { $0.int() } ?? 0
         }
     }
 
@@ -165,8 +155,8 @@ extension StateDatabase: StateStore {
             ).make()
             return update.map { .identity($0) }
         case .rotate(let credential, let token, let time):
-            let rotation = TokenRotation(database: database)
-            return try rotation.replace(credential, by: token, at: time).map { .identity($0) }
+            let tokens = ExchangeWriter(database: database)
+            return try tokens.replace(credential, by: token, at: time).map { .identity($0) }
         case .tendRenewals(let policies, let time):
             let (expiring, goesOn) = try RenewalWriter(database: database).tend(policies, at: time)
             return .renewalsTended(expiring: expiring, goesOn: goesOn)
@@ -212,11 +202,10 @@ extension StateDatabase: StateStore {
             ON CONFLICT DO UPDATE SET reason = excluded.reason
               WHERE reason <> excluded.reason AND NOT ?5
             """,
-            .text(component.kind),
-            .text(component.name),
-            .text(reason),
-            .time(time),
-            .int(isOwn ? 1 : 0)
+            [
+                .text(component.kind), .text(component.name), .text(reason), .time(time),
+                .int(isOwn ? 1 : 0),
+            ]
         )
     }
 
@@ -227,10 +216,10 @@ extension StateDatabase: StateStore {
     ) throws {
         try database.run(
             "DELETE FROM pauses WHERE kind = ? AND name = ? AND NOT (? AND reason = ?)",
-            .text(component.kind),
-            .text(component.name),
-            .int(isOwn ? 1 : 0),
-            .text(StoredPauses.operatorReason)
+            [
+                .text(component.kind), .text(component.name), .int(isOwn ? 1 : 0),
+                .text(StoredPauses.operatorReason),
+            ]
         )
     }
 }

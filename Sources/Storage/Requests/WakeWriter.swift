@@ -9,17 +9,11 @@ struct WakeWriter {
 
     let database: Database
 
-    /// Wakes one page in the order of ids.
+    /// Wakes one page in the order of ids; returns the last request of a full page, behind which
+    /// the wake goes on.
     ///
     /// The order is what ends it: a request that parks again for the same reason at once is not
-    /// met twice.
-    ///
-    /// - Parameters:
-    ///   - reason: What the requests wait for.
-    ///   - previous: The last request of the page before.
-    ///   - time: When they become due.
-    /// - Returns: The last request of a full page, behind which the wake goes on.
-    /// - Throws: `DatabaseError`, or ``StorageError`` of kind `malformed`.
+    /// woken twice.
     func wake(
         _ reason: ParkReason,
         after previous: RequestID?,
@@ -31,47 +25,34 @@ struct WakeWriter {
             WHERE park_reason = ? AND park_reason IS NOT NULL AND ended_at IS NULL AND id > ?
             ORDER BY id LIMIT ?
             """,
-            .text(reason.rawValue),
-            previous.map { .id($0.value) } ?? .blob([]),
-            .int(Limits.wakePageMax)
-        ) { try $0.requestID(0) }
+            [
+                .text(reason.rawValue), previous.map { .id($0.value) } ?? .blob([]),
+                .int(Limits.wakePageMax),
+            ]
+        ) { try $0.requestID() }
         for id in page {
-            try database.run(
-                "UPDATE requests SET due_at = min(ifnull(due_at, ?1), ?1) WHERE id = ?2",
-                .time(time),
-                .id(id.value)
-            )
+            try Self.makeDue(id, at: time, database)
         }
         let last = page.count < Limits.wakePageMax ? nil : page.last
-        try note(reason, last)
+        try database.setFact(Self.prefix + reason.rawValue, to: last?.description)
         return last
     }
 
-    private func note(_ reason: ParkReason, _ last: RequestID?) throws {
-        let key = SQLValue.text(Self.prefix + reason.rawValue)
-        guard let last else {
-            try database.run("DELETE FROM meta WHERE key = ?", key)
-            return
-        }
+    /// Makes a request due at `time` if it is not due before.
+    static func makeDue(_ id: RequestID, at time: WallTime, _ database: Database) throws {
         try database.run(
-            "INSERT INTO meta VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value",
-            key,
-            .text(last.description)
+            "UPDATE requests SET due_at = min(ifnull(due_at, ?1), ?1) WHERE id = ?2",
+            [.time(time), .id(id)]
         )
     }
 
     /// Wakes that a stop cut short, with the last request that each has met.
-    ///
-    /// - Throws: `DatabaseError`, or ``StorageError`` of kind `malformed`.
     static func unfinished(_ database: Database) throws -> [ParkReason: RequestID] {
         var wakes: [ParkReason: RequestID] = [:]
         for reason in ParkReason.allCases {
-            let text = try database.first(
-                "SELECT value FROM meta WHERE key = ?",
-                .text(prefix + reason.rawValue)
-            ) { $0.text(0) }
+            let text = try database.fact(prefix + reason.rawValue)
             guard let text else { continue }
-            guard let id = RequestID(text) else { throw SQLRow.malformed("meta") }
+            guard let id = RequestID(text) else { throw StorageError.malformed("meta") }
             wakes[reason] = id
         }
         return wakes

@@ -15,8 +15,6 @@ enum StateSchema {
     static let version = 1
 
     /// Makes the tables of an empty file, in one transaction.
-    ///
-    /// - Throws: `DatabaseError`.
     static func create(_ database: Database) throws {
         guard try !database.tableExists("meta") else { return }
         try database.execute(sql: "PRAGMA application_id = \(applicationID)")

@@ -21,12 +21,8 @@ enum SpoolStop: Error {
 }
 
 extension SpoolAnswer {
-    /// What an error of SQLite means for the spool (sqlite.org/rescode.html).
-    ///
-    /// - Parameters:
-    ///   - error: What the access threw.
-    ///   - path: Of the spool.
-    ///   - refusal: What the guard refused meanwhile.
+    /// What an error of SQLite means for the spool (sqlite.org/rescode.html); `refusal` is what the
+    /// guard refused meanwhile.
     init(_ error: any Error, path: String, refusal: SpoolFailure?) {
         if let refusal {
             self = .failure(refusal)

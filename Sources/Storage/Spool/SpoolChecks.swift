@@ -22,7 +22,6 @@ struct SpoolChecks {
 
     // MARK: Requests
 
-    /// - Throws: `DatabaseError`.
     func request(_ raw: SpoolRawRow) throws -> RequestOutcome {
         let row = self.row(raw)
         func refuse(_ reason: RejectReason) -> RequestOutcome {

@@ -17,13 +17,13 @@ enum SpoolConnection {
         return try DatabaseQueue(path: path, configuration: configuration())
     }
 
-    /// Switches a file back from WAL when nobody else has it open.
+    /// Switches a file back from WAL when no other process has it open.
     ///
     /// SQLite copies the WAL under an exclusive lock then, so no other checkpoint can run
     /// (sqlite.org/wal.html, "The WAL-Reset Bug" needs two), and keeps the index of it in memory of
     /// its own: the one beside the file belongs to whoever may write there.
     ///
-    /// - Throws: `DatabaseError`, `SQLITE_BUSY` while somebody has it open; ``refusal(of:since:)``
+    /// - Throws: `DatabaseError`, `SQLITE_BUSY` while a process has it open; ``refusal(of:since:)``
     ///   is `largeWAL` when the WAL holds more than an application leaves there.
     static func leaveWAL(_ path: String) throws {
         try GuardedVFS.install()
@@ -31,7 +31,7 @@ enum SpoolConnection {
         _ = unsafe csqliteguard_limit_wal(path, Int64(SpoolLimits.walByteCountMax))
         let queue = try DatabaseQueue(path: path, configuration: configuration(isAlone: true))
         _ = try queue.writeWithoutTransaction { database in
-            try database.first("PRAGMA journal_mode = DELETE") { $0.text(0) }
+            try database.first("PRAGMA journal_mode = DELETE") { $0.text() }
         }
         try queue.close()
     }
@@ -104,7 +104,7 @@ enum SpoolConnection {
     ///
     /// The CHECK on `options` calls it, and SQLite 3.40.1 does not count its JSON functions as
     /// innocuous: with `trusted_schema=OFF` it could not even load the public schema ("unsafe use
-    /// of json_type()"). The only options that we ever write are `{}`. The function tells an object
+    /// of json_type()"). The only options that we ever write are `{}`. The function finds an object
     /// by its first character, which is right for every text that is JSON, so that even an index on
     /// it would stay sound; a CHECK that is NULL passes (sqlite.org/c3ref/c_deterministic.html,
     /// "SQLITE_INNOCUOUS").

@@ -54,7 +54,7 @@ extension SpoolDatabase {
                 guard try database.isSubmitted(id, .credentials) else { continue }
                 let raw = try database.first(
                     SpoolTable.credentials.rowSQL,
-                    .int(id),
+                    [.int(id)],
                     body: { SpoolRawRow($0, of: .credentials) }
                 )
                 guard raw?.fingerprint(hasher) == settlement.row.fingerprint else {
@@ -67,9 +67,10 @@ extension SpoolDatabase {
                       user_id = ?2 || ':' || id, subject = NULL, redirect_uri = NULL,
                       state = ?2, detail = ?3 WHERE id = ?1
                     """,
-                    .int(id),
-                    .text(settlement.rejection == nil ? "sealed" : "rejected"),
-                    .text(settlement.rejection?.rawValue)
+                    [
+                        .int(id), .text(settlement.rejection == nil ? "sealed" : "rejected"),
+                        .text(settlement.rejection?.rawValue),
+                    ]
                 )
             }
             return changedCount
@@ -137,21 +138,16 @@ private struct ShownRow {
     let isBare: Bool
 
     init(_ row: SQLRow, requestID: String?) {
-        let shown = row.textOrNil(Self.shown)
+        let shown = row.textOrNil("request_id")
         let isKnown = shown != nil && shown == requestID
         stranger = isKnown ? nil : SpoolRawRow(row, of: .requests)
-        isBare = row.isNull(Self.key) && row.text(Self.options) == "{}"
+        isBare = row.isNull("idempotency_key") && row.text("options") == "{}"
     }
-
-    // Positions in ``SpoolTable/shownRequestSQL``.
-    private static let key: Int32 = 3
-    private static let options: Int32 = 4
-    private static let shown: Int32 = 6
 }
 
 extension Database {
     fileprivate func isSubmitted(_ id: Int64, _ table: SpoolTable) throws -> Bool {
-        try first(table.isSubmittedSQL, .int(id)) { $0.bool(0) } ?? false
+        try first(table.isSubmittedSQL, [.int(id)]) { $0.bool() } ?? false
     }
 
     fileprivate func show(
@@ -160,7 +156,7 @@ extension Database {
         _ commit: inout SpoolDatabase.MirrorCommit
     ) throws {
         let row = text.mirrored.row
-        let found = try first(SpoolTable.shownRequestSQL, .int(row.spoolRow)) {
+        let found = try first(SpoolTable.shownRequestSQL, [.int(row.spoolRow)]) {
             ShownRow($0, requestID: text.requestID)
         }
         // The application may delete its rows.
@@ -172,11 +168,10 @@ extension Database {
         let eraseSQL = found.isBare ? Self.eraseBareSQL : Self.eraseSQL
         try run(
             row.isErased ? eraseSQL : Self.showSQL,
-            .int(row.spoolRow),
-            .text(text.requestID),
-            .text(row.state.rawValue),
-            .text(row.detail),
-            .text(text.updatedAt)
+            [
+                .int(row.spoolRow), .text(text.requestID), .text(row.state.rawValue),
+                .text(row.detail), .text(text.updatedAt),
+            ]
         )
         commit.writtenCount += 1
     }

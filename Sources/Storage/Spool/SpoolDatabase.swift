@@ -15,7 +15,7 @@ final class SpoolDatabase: Sendable {
     enum Range: Sendable {
         /// Those after the last read; costs nothing when nothing was committed.
         case tail
-        /// All of them again, piece by piece: somebody may have written below the last read.
+        /// All of them again, piece by piece: an application may have written below the last read.
         case all
     }
 
@@ -33,7 +33,7 @@ final class SpoolDatabase: Sendable {
         var isAtEnd = true
         /// No credential is left; requests may be.
         var areCredentialsAtEnd = true
-        /// The first credential that was not looked at; `nil` when no id can follow.
+        /// The first credential that was not read; `nil` when no id can follow.
         var nextCredential: Int64?
         var unreadableCount = 0
         var look: SpoolProbe?
@@ -131,14 +131,14 @@ final class SpoolDatabase: Sendable {
         }
     }
 
-    /// Looks at the file again although nobody else wrote.
+    /// Reads the file again although no other process wrote.
     func readAgain() {
         state.withLock { $0.tailVersion = nil }
     }
 
-    /// Begins to read everything again, unless nobody else wrote since the last time.
+    /// Begins to read everything again, unless no other process wrote since the last time.
     ///
-    /// - Parameter isForced: Although nobody else wrote.
+    /// - Parameter isForced: Although no other process wrote.
     /// - Returns: Whether there is something to do with ``read(_:)`` of `all`.
     func beginRescan(isForced: Bool) -> Bool {
         state.withLock { state in
@@ -153,7 +153,7 @@ final class SpoolDatabase: Sendable {
     /// Whether a rescan has not come to its end.
     var isRescanning: Bool { state.withLock { $0.rescan != nil } }
 
-    /// Runs one access on the connection; `committed` is told right after its end.
+    /// Runs one access on the connection; `committed` runs right after its end.
     func perform<Value: Sendable>(
         commitWait: Duration,
         _ body: @escaping @Sendable (Database) throws -> Value,

@@ -16,7 +16,7 @@ package enum SpoolFile {
     /// Makes the spool with the public schema, a random id and mode 0660, whatever the umask.
     ///
     /// The file is made under another name and linked to its own once it is complete and on disk,
-    /// so nobody ever sees half a spool, and a file that is there is never replaced.
+    /// so half a spool is never visible, and an existing file is never replaced.
     ///
     /// - Parameters:
     ///   - path: The file; its directory must exist.
@@ -37,15 +37,9 @@ package enum SpoolFile {
         return try make(path, group)
     }
 
-    /// Makes the spool where nothing is, and looks at nothing else.
+    /// Makes the spool where nothing is, and looks at nothing else, for the start of the service.
     ///
-    /// For the start of the service: what is there is read by ``SpoolService``, which leaves it
-    /// alone and says why when it cannot be used.
-    ///
-    /// - Parameters:
-    ///   - path: The file; its directory must exist.
-    ///   - group: The applications' group; `nil` leaves what the directory gives (set-group-id).
-    /// - Throws: ``StorageError``: there is none, and none can be made.
+    /// ``SpoolService`` reads what is there, and reports why it cannot be used.
     package static func makeIfMissing(
         path: String,
         group: gid_t? = nil
@@ -182,7 +176,7 @@ package enum SpoolFile {
                     PRAGMA user_version = \(SpoolSchema.version);
                     """
             )
-            try database.run("INSERT INTO spool_meta VALUES (?)", .text(id))
+            try database.run("INSERT INTO spool_meta VALUES (?)", [.text(id)])
             try database.execute(sql: "COMMIT")
         }
         try queue.close()

@@ -61,7 +61,7 @@ package struct SpoolHealth: Hashable, Sendable {
     package init() {}
 }
 
-/// Something about the spool that an operator should know; told once per change.
+/// Something about the spool that an operator should know; reported once per change.
 package enum SpoolHealthChange: Hashable, Sendable {
     /// Nothing is imported and nothing mirrored until ``back``.
     case quarantined(SpoolFailure)
@@ -80,8 +80,8 @@ package enum SpoolHealthChange: Hashable, Sendable {
     case foreignObjects(count: Int)
     /// Rows too large to be read or written; they were left alone.
     case unreadableRows(count: Int)
-    /// An application switched it to WAL; it is switched back as soon as nobody has it open, unless
-    /// that quarantines it as `largeWAL`.
+    /// An application switched it to WAL; it is switched back as soon as no process has it open,
+    /// unless that quarantines it as `largeWAL`.
     case enteredWAL
     /// It has its rollback journal again.
     case leftWAL

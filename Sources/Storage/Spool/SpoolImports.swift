@@ -28,7 +28,6 @@ struct SpoolImports {
         var hasOther = false
     }
 
-    /// - Throws: `DatabaseError`, or ``StorageError`` of kind `malformed`.
     func known(of row: SpoolRow) throws -> Known {
         var known = Known()
         try database.each(
@@ -36,45 +35,36 @@ struct SpoolImports {
             SELECT fingerprint, request_id, reject_reason FROM imports
             WHERE spool_id = ? AND source = ? AND row_id = ?
             """,
-            .text(row.spoolID),
-            .text(source.rawValue),
-            .int(row.rowID)
+            [.text(row.spoolID), .text(source.rawValue), .int(row.rowID)]
         ) { found in
-            guard found.blob(0) == row.fingerprint else {
+            guard found.blob("fingerprint") == row.fingerprint else {
                 known.hasOther = true
                 return
             }
-            if found.isNull(1) {
-                known.same = found.textOrNil(2).map { .rejected($0) } ?? .stored
+            if found.isNull("request_id") {
+                known.same = found.textOrNil("reject_reason").map { .rejected($0) } ?? .stored
             } else {
-                known.same = .request(try found.requestID(1))
+                known.same = .request(try found.requestID("request_id"))
             }
         }
         return known
     }
 
     /// Whether the same row id was imported with another content.
-    ///
-    /// - Throws: `DatabaseError`.
     func hasOther(_ row: SpoolRow) throws -> Bool {
-        try database.first(
+        try database.has(
             """
             SELECT 1 FROM imports
             WHERE spool_id = ? AND source = ? AND row_id = ? AND fingerprint <> ? LIMIT 1
             """,
-            .text(row.spoolID),
-            .text(source.rawValue),
-            .int(row.rowID),
-            .blob(row.fingerprint)
-        ) { _ in true } ?? false
+            [.text(row.spoolID), .text(source.rawValue), .int(row.rowID), .blob(row.fingerprint)]
+        )
     }
 
     /// Records an import.
     ///
     /// Earlier contents of the same row are gone from the file: nothing is mirrored to
     /// them any more.
-    ///
-    /// - Throws: `DatabaseError`.
     func add(_ row: SpoolRow, _ outcome: Outcome, known: Known, at now: WallTime) throws {
         if known.hasOther {
             try database.run(
@@ -82,9 +72,7 @@ struct SpoolImports {
                 UPDATE imports SET is_current = 0, is_unmirrored = 0
                 WHERE spool_id = ? AND source = ? AND row_id = ?
                 """,
-                .text(row.spoolID),
-                .text(source.rawValue),
-                .int(row.rowID)
+                [.text(row.spoolID), .text(source.rawValue), .int(row.rowID)]
             )
         }
         var request = SQLValue.null
@@ -106,14 +94,10 @@ struct SpoolImports {
               is_unmirrored, imported_at)
             VALUES (?, ?, ?, ?, ?, ?, ?, ?)
             """,
-            .text(row.spoolID),
-            .text(source.rawValue),
-            .int(row.rowID),
-            .blob(row.fingerprint),
-            request,
-            reason,
-            .bool(isUnmirrored),
-            .time(now)
+            [
+                .text(row.spoolID), .text(source.rawValue), .int(row.rowID), .blob(row.fingerprint),
+                request, reason, .bool(isUnmirrored), .time(now),
+            ]
         )
     }
 }

@@ -24,11 +24,11 @@ package enum SpoolLimits {
     static let busyPauseShare = 8
     /// Longest pause after BUSY: an application keeps the lock for long.
     static let busyPauseMax = Duration.milliseconds(50)
-    /// A lock held longer than this is told to the operator; longer than any sane transaction.
+    /// A lock held longer than this is reported; longer than any sane transaction.
     package static let lockedAfter = Duration.seconds(5)
     /// How long an unlock may follow an event of a file that was locked for long.
     static let lockedPatience = Duration.milliseconds(200)
-    /// Changes that no event told of are found after this time at the latest.
+    /// Changes without an event are found after this time at the latest.
     package static let sweepInterval = Duration.seconds(30)
     /// Between two tries to read a file that was locked for long, while a request waits for it.
     static let lockedPause = Duration.milliseconds(250)

@@ -6,22 +6,14 @@ package protocol SpoolMirrorSource: Sendable {
     var isQuiet: Bool { get }
 
     /// Rows that show something older than the state, all rows of one request together.
-    ///
-    /// - Throws: When the state cannot be read.
     func spoolMirrorRows(limit: Int) async throws -> [SpoolMirrorRow]
 
     /// Records that rows show it.
-    ///
-    /// - Throws: When nothing was recorded.
     func confirmMirrored(_ rows: [MirrorRow]) async throws
 
     /// Makes the states of rows that were imported before come again: their file was restored.
-    ///
-    /// - Throws: When nothing was recorded.
     func mirrorAgain(_ rows: [SpoolRow]) async throws
 
     /// How many of the rows were imported before with another content.
-    ///
-    /// - Throws: When the state cannot be read.
     func countRecreated(requests: [SpoolRow], credentials: [SpoolRow]) async throws -> Int
 }

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Remembers how the spool is, so that each change is told once.
+/// Remembers how the spool is, so that each change is reported once.
 final class SpoolMonitor: Sendable {
     private struct State {
         var health = SpoolHealth()
@@ -33,7 +33,7 @@ final class SpoolMonitor: Sendable {
 
     var isLocked: Bool { health.quarantine == .locked }
 
-    /// Whether somebody keeps us out who may be gone at any time.
+    /// Whether another process keeps us out for now.
     var isKeptOut: Bool { isLocked || health.quarantine == .inWAL }
 
     func allowWriteRetry() { state.withLock { $0.mayRetryWrite = true } }

@@ -22,8 +22,8 @@ enum SpoolOptions {
         var seen: Set<String> = []
         let members = try database.all(
             "SELECT key, type, atom FROM json_each(?1)",
-            .text(text)
-        ) { (key: $0.text(0), type: $0.text(1), atom: $0.text(2)) }
+            [.text(text)]
+        ) { (key: $0.text("key"), type: $0.text("type"), atom: $0.text("atom")) }
         for (key, type, atom) in members {
             guard seen.insert(key).inserted else { return .refused(.malformedOption) }
             switch key {
@@ -64,8 +64,8 @@ enum SpoolOptions {
     private static func isObject(_ text: String, _ database: Database) throws -> Bool {
         try database.first(
             "SELECT CASE WHEN json_valid(?1) THEN substr(json(?1), 1, 1) = '{' ELSE 0 END",
-            .text(text)
-        ) { $0.bool(0) } ?? false
+            [.text(text)]
+        ) { $0.bool() } ?? false
     }
 
     private static func providers(
@@ -74,8 +74,8 @@ enum SpoolOptions {
     ) throws -> Set<ProviderName>? {
         let items = try database.all(
             "SELECT type, atom FROM json_each(?1, '$.providers')",
-            .text(text)
-        ) { (type: $0.text(0), atom: $0.text(1)) }
+            [.text(text)]
+        ) { (type: $0.text("type"), atom: $0.text("atom")) }
         guard (1...SpoolLimits.providersMax).contains(items.count),
             items.allSatisfy({ $0.type == "text" && isName($0.atom) })
         else { return nil }

@@ -15,7 +15,7 @@ struct SpoolPace: Sendable {
     private(set) var rowCount = SpoolLimits.mirrorRowsMax
     /// When the last commits began, as many as a second may have.
     private var begun: [Duration] = []
-    /// The nudges that were counted when something had last changed, and when that was seen.
+    /// The signals that were counted when something had last changed, and when that was seen.
     private var lastChange = (count: -1, seenAt: Duration.zero)
 
     /// How long to wait before the next commit while states go on changing.
@@ -30,13 +30,7 @@ struct SpoolPace: Sendable {
         return max(.zero, begun[0] + .seconds(1) - now)
     }
 
-    /// Looks whether anything has changed since the last look.
-    ///
-    /// - Parameters:
-    ///   - nudgeCount: How often states have changed.
-    ///   - isIdle: No change is under way.
-    ///   - now: Since boot.
-    /// - Returns: How much longer nothing may change until nothing changes any more.
+    /// How much longer nothing may change until the spool counts as quiet.
     mutating func restOfQuiet(signalCount: Int, isIdle: Bool, at now: Duration) -> Duration {
         if !isIdle || signalCount != lastChange.count { lastChange = (signalCount, now) }
         return max(.zero, lastChange.seenAt + SpoolLimits.mirrorQuiet - now)

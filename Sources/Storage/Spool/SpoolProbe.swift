@@ -16,8 +16,6 @@ struct SpoolProbe: Hashable, Sendable {
     let foreignCount: Int
 
     /// Looks, inside a transaction; the schema is compared whenever its cookie has changed.
-    ///
-    /// - Throws: ``SpoolStop``, or `DatabaseError`.
     init(_ database: Database, known: SpoolProbe?) throws {
         schemaCookie = try database.number("PRAGMA schema_version")
         let version = try database.number("PRAGMA user_version")
@@ -28,14 +26,16 @@ struct SpoolProbe: Hashable, Sendable {
         } else {
             foreignCount = try SpoolSchema.check(database)
         }
-        let ids = try database.all("SELECT spool_id FROM spool_meta LIMIT 2") { $0.text(0) }
+        let ids = try database.all("SELECT spool_id FROM spool_meta LIMIT 2") { $0.text() }
         guard let id = ids.first, ids.count == 1,
             (1...SpoolLimits.nameByteCountMax).contains(id.utf8.count)
         else { throw SpoolStop.failure(.wrongSchema) }
         spoolID = id
         var sequences: [SpoolTable: Int] = [:]
         try database.each("SELECT name, seq FROM sqlite_sequence") { row in
-            if let table = SpoolTable(rawValue: row.text(0)) { sequences[table] = row.int(1) }
+            if let table = SpoolTable(rawValue: row.text("name")) {
+                sequences[table] = row.int("seq")
+            }
         }
         self.sequences = sequences
         dataVersion = try database.number("PRAGMA data_version")
@@ -49,12 +49,10 @@ struct SpoolProbe: Hashable, Sendable {
 
 extension Database {
     fileprivate func number(_ sql: String) throws -> Int {
-        try first(sql) { $0.int(0) } ?? 0
+        try first(sql) { $0.int() } ?? 0
     }
 
     /// From now on a lock is waited for on this thread; SQLite tries again from 1 ms on.
-    ///
-    /// - Throws: `DatabaseError`.
     func waitForLock(_ wait: Duration) throws {
         let code = unsafe sqlite3_busy_timeout(sqliteConnection, Int32(wait.milliseconds))
         guard code == SQLITE_OK else { throw DatabaseError(resultCode: ResultCode(rawValue: code)) }

@@ -8,7 +8,8 @@ enum SpoolCell: Hashable, Sendable {
     /// A number, a blob, or text that is not UTF-8.
     case other(type: String, bytes: [UInt8])
 
-    init(_ row: SQLRow, at column: Int32) {
+    init(_ row: SQLRow, at index: Int) {
+        let column = ColumnName.at(Int32(index))
         guard let type = row.typeName(column) else {
             self = .null
             return
@@ -50,9 +51,9 @@ struct SpoolRawRow: Sendable {
 
     init(_ row: SQLRow, of table: SpoolTable) {
         self.table = table
-        id = Int64(row.int(0))
+        id = row.int64(.at(0))
         cells = table.inputColumns.indices.map { index in
-            SpoolCell(row, at: Int32(1 + index))
+            SpoolCell(row, at: 1 + index)
         }
     }
 

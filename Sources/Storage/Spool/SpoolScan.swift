@@ -44,8 +44,6 @@ struct SpoolScan {
     }
 
     /// Up to `limit` submitted rows, and whether there are no further ones in the table.
-    ///
-    /// - Throws: `DatabaseError`.
     mutating func rows(
         of table: SpoolTable,
         limit: Int
@@ -54,11 +52,9 @@ struct SpoolScan {
         while rows.count < limit, byteCount < SpoolLimits.batchByteCountMax {
             guard let first = cursor[table] else { return (rows, true) }
             let last =
-                try database.first(
-                    table.boundSQL,
-                    .int(first),
-                    .int(SpoolLimits.scanMax)
-                ) { $0.isNull(0) ? nil : Int64($0.int(0)) } ?? nil
+                try database.first(table.boundSQL, [.int(first), .int(SpoolLimits.scanMax)]) {
+                    $0.isNull() ? nil : $0.int64()
+                } ?? nil
             guard let last else { return (rows, true) }
             var reached = last
             do {
@@ -87,9 +83,7 @@ struct SpoolScan {
         do {
             try database.each(
                 table.submittedSQL,
-                .int(range.lowerBound),
-                .int(range.upperBound),
-                .int(limit)
+                [.int(range.lowerBound), .int(range.upperBound), .int(limit)]
             ) { row in
                 let raw = SpoolRawRow(row, of: table)
                 rows.append(raw)
@@ -109,26 +103,26 @@ struct SpoolScan {
 
     /// One by one, around a row that SQLite does not hand out because it is too large.
     ///
-    /// - Returns: The last id that was looked at.
+    /// - Returns: The last id that was read.
     private mutating func takeSingly(
         _ table: SpoolTable,
         _ range: ClosedRange<Int64>,
         _ limit: Int,
         _ rows: inout [SpoolRawRow]
     ) throws -> Int64 {
-        let ids = try database.all(
-            table.idsSQL,
-            .int(range.lowerBound),
-            .int(range.upperBound)
-        ) { Int64($0.int(0)) }
+        let ids = try database.all(table.idsSQL, [.int(range.lowerBound), .int(range.upperBound)]) {
+            $0.int64()
+        }
         var taken = 0
         for id in ids {
             do {
-                let isSubmitted = try database.first(table.isSubmittedSQL, .int(id)) { $0.bool(0) }
+                let isSubmitted = try database.first(table.isSubmittedSQL, [.int(id)]) {
+                    $0.bool()
+                }
                 guard isSubmitted == true else { continue }
                 if let raw = try database.first(
                     table.rowSQL,
-                    .int(id),
+                    [.int(id)],
                     body: { SpoolRawRow($0, of: table) }
                 ) {
                     rows.append(raw)

@@ -66,9 +66,9 @@ enum SpoolSchema {
         var found: Set<String> = []
         var foreignCount = 0
         try database.each("SELECT type, name, sql FROM sqlite_schema") { row in
-            let (type, name) = (row.text(0), row.text(1))
+            let (type, name) = (row.text("type"), row.text("name"))
             if type == "table", let text = expected[name] {
-                guard normalized(row.text(2)) == text else {
+                guard normalized(row.text("sql")) == text else {
                     throw SpoolStop.failure(.wrongSchema)
                 }
                 found.insert(name)

@@ -102,7 +102,7 @@ extension SpoolService {
         }
     }
 
-    /// Makes one commit as soon as nobody else has the lock.
+    /// Makes one commit as soon as no other process has the lock.
     ///
     /// - Returns: How many of the rows, from the first, were shown or are gone; `nil` when the
     ///   spool cannot be written now.

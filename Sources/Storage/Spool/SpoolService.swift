@@ -8,7 +8,7 @@ import Synchronization
 /// commit of an application ──▶ SpoolWatcher ──▶ import: read ≤ 500 rows ──▶ SpoolIntake (durable)
 ///                                                  │                            │
 ///                         settle: scrub credentials at once ◀───────────────────┤
-///   nudge() ──▶ mirror: ≤ 4 commits a second, the last state wins ◀─────────────┘
+///   signal() ─▶ mirror: ≤ 4 commits a second, the last state wins ◀─────────────┘
 /// ```
 ///
 /// Three loops share one connection; none of them waits for a lock inside SQLite, and none runs
@@ -71,7 +71,7 @@ package final class SpoolService: Sendable {
     let work = Mutex(Work())
     let mirrorPace = Mutex(SpoolPace())
     let barrier = SpoolBarrier()
-    /// How often ``nudge()`` was called.
+    /// How often ``signal()`` was called.
     let signalCount = Atomic(0)
     private let path: String
     private let sweepInterval: Duration
@@ -88,13 +88,9 @@ package final class SpoolService: Sendable {
 
     /// Sets the service up; nothing is opened before ``run()``.
     ///
-    /// - Parameters:
-    ///   - path: The file; made by ``SpoolFile``.
-    ///   - ports: What it works with.
-    ///   - sweepInterval: Between two looks at a file that no event told of.
-    ///   - lockedAfter: How long somebody may hold its lock before that is told.
-    ///   - make: Makes the file where there is none; tried until it has worked once, since a spool
-    ///     that goes away later is somebody's decision.
+    /// `sweepInterval` is the time between two looks at a file without an event, `lockedAfter` how
+    /// long an application may hold its lock before that is reported. `make` makes the file where
+    /// there is none, and is tried until it has worked once.
     package init(
         path: String,
         ports: Ports,
@@ -134,8 +130,8 @@ package final class SpoolService: Sendable {
 
     /// Works until the task is cancelled; run it once.
     ///
-    /// What was taken is settled before it returns, unless somebody has the lock; the next start
-    /// does it then.
+    /// What was taken is settled before it returns, unless another process has the lock; the next
+    /// start does it then.
     ///
     /// - Throws: ``StorageError`` when the kernel has no descriptor or thread left for watching.
     package func run() async throws {
@@ -197,7 +193,7 @@ package final class SpoolService: Sendable {
         if !isPaused { rescanNow() }
     }
 
-    /// Something outside of importing found that the file must be looked at.
+    /// Something outside of importing found that the file must be read.
     func poke() { importSignal.withLock { _ = $0?.yield() } }
 
     /// Rows that were read have changed since.

@@ -3,7 +3,7 @@ import Glibc
 import Lifecycle
 import Synchronization
 
-/// Wakes when somebody changed the spool (inotify(7) on its directory); costs nothing while nobody
+/// Wakes when a process changed the spool (inotify(7) on its directory); costs nothing while none
 /// does.
 ///
 /// A thread of its own sleeps in poll(2). It wakes its reader for what can be a commit: a change of
@@ -50,7 +50,7 @@ final class SpoolWatcher: Sendable {
     /// Watches and starts the thread.
     ///
     /// What happens after this returned is not missed, so whoever reads the spool for the first
-    /// time afterwards has seen or will be told of everything.
+    /// time afterwards misses nothing.
     ///
     /// - Parameters:
     ///   - path: Of the spool; neither it nor its directory need exist.

@@ -24,8 +24,6 @@ extension StateDatabase {
     /// Ended requests go first, then open ones, each from the oldest: a backlog that is worked off
     /// shows its results, and what is on its way is shown once there is room. All rows of one
     /// request come together. A row of a spool that is gone comes too: confirm it unwritten.
-    ///
-    /// - Throws: ``StorageError``, or `CancellationError` in a cancelled task.
     package func mirrorBatch(limit: Int) async throws -> [MirrorRow] {
         try await spoolMirrorRows(limit: limit).map(\.row)
     }
@@ -49,20 +47,20 @@ extension StateDatabase {
             SELECT spool_id, row_id, reject_reason, imported_at, fingerprint FROM imports
             WHERE is_unmirrored = 1 ORDER BY imported_at LIMIT ?
             """,
-            .int(limit)
+            [.int(limit)]
         ) { row in
             SpoolMirrorRow(
                 row: MirrorRow(
-                    spoolID: row.text(0),
-                    spoolRow: Int64(row.int(1)),
+                    spoolID: row.text("spool_id"),
+                    spoolRow: row.int64("row_id"),
                     requestID: nil,
                     state: .rejected,
-                    detail: row.text(2),
-                    updatedAt: row.time(3),
+                    detail: row.text("reject_reason"),
+                    updatedAt: row.time("imported_at"),
                     isErased: false,
                     revision: 0
                 ),
-                fingerprint: row.blob(4)
+                fingerprint: row.blob("fingerprint")
             )
         }
     }
@@ -73,23 +71,31 @@ extension StateDatabase {
         _ database: Database
     ) throws -> [SpoolMirrorRow] {
         guard limit > 0 else { return [] }
-        return try database.all(sql, .int(limit)) { row in
-            let state = try RequestRow.wireState(row, phase: 4, parkReason: 5)
+        return try database.all(MirrorColumn.self, sql, [.int(limit)]) { row in
+            let isParked = !row.isNull(.parkReason)
+            let state = isParked ? .parked : try row.choice(.phase, as: WireState.self)
             let isEnded = state == .completed || state == .cancelled
             return SpoolMirrorRow(
                 row: MirrorRow(
-                    spoolID: row.text(0),
-                    spoolRow: Int64(row.int(1)),
-                    requestID: try row.requestID(8),
+                    spoolID: row.text(.spoolID),
+                    spoolRow: row.int64(.rowID),
+                    requestID: try row.requestID(.id),
                     state: state,
-                    detail: isEnded ? row.textOrNil(7) : row.textOrNil(5),
-                    updatedAt: row.time(9),
-                    isErased: state == .completed && row.text(6) == "delete_account",
-                    revision: row.int(3)
+                    detail: row.textOrNil(isEnded ? .endDetail : .parkReason),
+                    updatedAt: row.time(.updatedAt),
+                    isErased: state == .completed && row.text(.kind) == "delete_account",
+                    revision: row.int(.revision)
                 ),
-                fingerprint: row.blob(2)
+                fingerprint: row.blob(.fingerprint)
             )
         }
+    }
+
+    private enum MirrorColumn: Int32, Columns {
+        case spoolID, rowID, fingerprint
+        case id, revision, phase, parkReason, kind, endDetail, updatedAt
+
+        static let selection = makeSelection()
     }
 
     private static let endedSQL = changedSQL(
@@ -105,8 +111,6 @@ extension StateDatabase {
 
     private static func changedSQL(from index: String, isEnded: String, order: String) -> String {
         """
-        SELECT m.spool_id, m.row_id, m.fingerprint, r.revision, r.phase, r.park_reason, r.kind,
-          r.end_detail, r.id, r.updated_at
         FROM (SELECT id, revision, phase, park_reason, kind, end_detail, updated_at
             FROM requests INDEXED BY \(index)
             WHERE spool_rows > 0 AND mirrored_revision < revision AND \(isEnded) AND EXISTS (
@@ -119,8 +123,6 @@ extension StateDatabase {
 
     /// Records that rows show what ``mirrorBatch(limit:)`` said; one that changed since comes
     /// again.
-    ///
-    /// - Throws: ``StorageError``: nothing was recorded.
     package func confirmMirrored(_ rows: [MirrorRow]) async throws {
         guard !rows.isEmpty else { return }
         try await writer.perform { database in
@@ -131,8 +133,7 @@ extension StateDatabase {
                         UPDATE imports SET is_unmirrored = 0
                         WHERE spool_id = ? AND source = 'requests' AND row_id = ?
                         """,
-                        .text(row.spoolID),
-                        .int(row.spoolRow)
+                        [.text(row.spoolID), .int(row.spoolRow)]
                     )
                     continue
                 }
@@ -141,17 +142,9 @@ extension StateDatabase {
                     UPDATE requests SET mirrored_revision = revision
                     WHERE id = ? AND revision = ?
                     """,
-                    .id(id.value),
-                    .int(row.revision)
+                    [.id(id), .int(row.revision)]
                 )
             }
         }
-    }
-}
-
-extension RequestRow {
-    /// - Throws: ``StorageError`` of kind `malformed`.
-    static func wireState(_ row: SQLRow, phase: Int32, parkReason: Int32) throws -> WireState {
-        row.isNull(parkReason) ? try row.choice(phase, as: WireState.self) : .parked
     }
 }

@@ -7,15 +7,11 @@ extension StateDatabase: SpoolMirrorSource {
     package var isQuiet: Bool { writer.isIdle }
 
     /// Rows that show something older than the state, with the content that was imported.
-    ///
-    /// - Throws: ``StorageError``, or `CancellationError` in a cancelled task.
     package func spoolMirrorRows(limit: Int) async throws -> [SpoolMirrorRow] {
         try await read { try Self.mirrorRows(limit: limit, $0) }
     }
 
     /// Makes the states of rows that were imported before come again: their file was restored.
-    ///
-    /// - Throws: ``StorageError``: nothing was recorded.
     package func mirrorAgain(_ rows: [SpoolRow]) async throws {
         guard !rows.isEmpty else { return }
         try await writer.perform { database in
@@ -26,9 +22,7 @@ extension StateDatabase: SpoolMirrorSource {
                       is_unmirrored = fingerprint = ?3 AND reject_reason IS NOT NULL
                     WHERE spool_id = ?1 AND source = 'requests' AND row_id = ?2
                     """,
-                    .text(row.spoolID),
-                    .int(row.rowID),
-                    .blob(row.fingerprint)
+                    [.text(row.spoolID), .int(row.rowID), .blob(row.fingerprint)]
                 )
                 try database.run(
                     """
@@ -36,17 +30,13 @@ extension StateDatabase: SpoolMirrorSource {
                       SELECT request_id FROM imports WHERE spool_id = ?1 AND source = 'requests'
                         AND row_id = ?2 AND fingerprint = ?3)
                     """,
-                    .text(row.spoolID),
-                    .int(row.rowID),
-                    .blob(row.fingerprint)
+                    [.text(row.spoolID), .int(row.rowID), .blob(row.fingerprint)]
                 )
             }
         }
     }
 
     /// How many of the rows were imported before with another content.
-    ///
-    /// - Throws: ``StorageError``, or `CancellationError` in a cancelled task.
     package func countRecreated(
         requests: [SpoolRow],
         credentials: [SpoolRow]

@@ -254,6 +254,26 @@ struct StateVaultTests {
         #expect(outcome == [.rejected(.deletionInProgress)])
     }
 
+    @Test func `refused credentials add a bounded number of addenda, and a known one none`()
+        async throws
+    {
+        let fixture = try StateFixture()
+        _ = try await fixture.keep(StateFixture.credential("u", "a"))
+        let open = try await fixture.open("u")
+        var purging = open.request
+        purging.revocations[0].verdict = .proven
+        purging.phase = .open(.purging)
+        try await fixture.save(purging, was: open.request)
+        let id = open.request.id
+        _ = try await fixture.store(StateFixture.credential("u", "a"))
+        #expect(try await fixture.database.requestRecord(id)?.addenda.isEmpty == true)
+        for number in 0..<100 {
+            let new = StateFixture.credential("u", "late", provider: "made-up-\(number)")
+            _ = try await fixture.store(new)
+        }
+        #expect(try await fixture.database.requestRecord(id)?.addenda.count == 32)
+    }
+
     @Test func `a credential row of the spool is stored once`() async throws {
         let fixture = try StateFixture()
         var new = StateFixture.credential("u", "a")

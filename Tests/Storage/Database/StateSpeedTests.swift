@@ -27,7 +27,7 @@ struct StateSpeedTests {
                                 _ = try await writer.perform { database in
                                     try database.run(
                                         "INSERT OR REPLACE INTO purge_log VALUES (?, 1)",
-                                        .int(id)
+                                        [.int(id)]
                                     )
                                 }
                             }

@@ -36,7 +36,7 @@ struct StateHoldTests {
         #expect(try await fixture.database.pauses().holds == [rows])
         let leaves = try await fixture.database.read { database in
             try database.all("SELECT CAST(leaves AS TEXT) FROM ledger ORDER BY first") {
-                $0.text(0)
+                $0.text()
             }
         }.joined()
         for event in ["target_held", "target_released"] { #expect(leaves.contains(event)) }

@@ -171,7 +171,7 @@ struct StateKeyTombstoneTests {
         var done = open.request.completed()
         done.endedAt = Self.start + .seconds(60)
         try await fixture.save(done, was: open.request)
-        let sample = try await fixture.database.tombstoneSample(after: 0, limit: 10).page
+        let sample = try await fixture.database.tombstones(after: 0, limit: 10).page
         let all = try await fixture.database.tombstones(since: Self.start, after: 0, limit: 10).page
         for page in [sample, all] {
             #expect(page.map(\.isKey) == [false, true])

@@ -76,7 +76,7 @@ struct StateRecheckTests {
         let floor = (Self.start + noted).unixMilliseconds
         try await fixture.execute("UPDATE purges SET restored_at = \(floor)")
         #expect(try await Self.due(fixture, after: 1).cases.first?.cutoff == Self.start + cutoff)
-        let buried = try await fixture.database.tombstoneSample(after: 0, limit: 10).page
+        let buried = try await fixture.database.tombstones(after: 0, limit: 10).page
         #expect(buried.map(\.request) == [id])
         #expect(buried.map(\.cutoff) == [Self.start + cutoff])
     }

@@ -1,0 +1,208 @@
+import GRDBSQLite
+import Glibc
+import Lifecycle
+
+/// How a row finds a column.
+protocol ColumnKey: Sendable {
+    /// The only column of a query that has one.
+    static var only: Self { get }
+
+    /// The place of the column in the result, from 0.
+    func index(in statement: OpaquePointer) -> Int32
+}
+
+/// A column by its name or alias in the query, for queries that are not on the path of requests.
+enum ColumnName: ColumnKey, ExpressibleByStringLiteral {
+    case named(StaticString)
+    case at(Int32)
+
+    static let only = ColumnName.at(0)
+
+    init(stringLiteral name: StaticString) { self = .named(name) }
+
+    func index(in statement: OpaquePointer) -> Int32 {
+        switch self {
+        case .at(let index): return index
+        case .named(let name):
+            for index in 0..<(unsafe sqlite3_column_count(statement)) {
+                let found = unsafe sqlite3_column_name(statement, index)
+                if let found = unsafe found, unsafe strcmp(found, name.utf8Start) == 0 {
+                    return index
+                }
+            }
+            preconditionFailure("the query has no column \(name)")
+        }
+    }
+}
+
+/// The columns of a table, or of a query, as the cases of an enum.
+///
+/// The name of a column is that of its case, in SQL's spelling: `lastLiveAt` is `last_live_at`. The
+/// place of a case is its place in the result, so that no row looks a name up.
+protocol Columns: ColumnKey, CaseIterable, RawRepresentable<Int32>, Hashable
+where AllCases == [Self] {
+    /// `SELECT` with all columns; a stored ``makeSelection(_:)``.
+    static var selection: String { get }
+}
+
+extension Columns {
+    static var only: Self { allCases[allCases.startIndex] }
+
+    func index(in statement: OpaquePointer) -> Int32 { rawValue }
+
+    /// The name in SQL.
+    var name: String {
+        var result = ""
+        var wasUpper = false
+        for character in "\(self)" {
+            if character.isUppercase, !wasUpper { result += "_" }
+            wasUpper = character.isUppercase
+            result += character.lowercased()
+        }
+        return result
+    }
+
+    /// The beginning of a query for the first columns, or all; `others` are more than their name.
+    static func makeSelection(
+        of columns: [Self] = allCases,
+        _ others: [Self: String] = [:]
+    ) -> String {
+        "SELECT " + columns.map { others[$0] ?? $0.name }.joined(separator: ", ") + " "
+    }
+
+    /// One row with a value for each of some columns.
+    static func insertion(of columns: [Self], into table: String) -> String {
+        let names = columns.map(\.name).joined(separator: ", ")
+        let places = columns.indices.map { "?\($0 + 1)" }.joined(separator: ", ")
+        return "INSERT INTO \(table) (\(names)) VALUES (\(places))"
+    }
+
+    /// The values of the same columns, but for the first `keyCount`, which find the row.
+    ///
+    /// `also` has more assignments; those that end in `?` take the values that follow.
+    static func update(
+        of columns: [Self],
+        in table: String,
+        keyCount: Int,
+        also more: [String] = []
+    ) -> String {
+        var terms = columns.enumerated().map { "\($0.element.name) = ?\($0.offset + 1)" }
+        var next = columns.count
+        for term in more {
+            if term.hasSuffix("?") { next += 1 }
+            terms.append(term.hasSuffix("?") ? term + "\(next)" : term)
+        }
+        return """
+            UPDATE \(table) SET \(terms.dropFirst(keyCount).joined(separator: ", ")) \
+            WHERE \(terms.prefix(keyCount).joined(separator: " AND "))
+            """
+    }
+}
+
+/// A row of a query whose columns are found by name.
+typealias SQLRow = Row<ColumnName>
+
+/// The current row of a statement; valid within one step only.
+@safe struct Row<Key: ColumnKey> {
+    private let statement: OpaquePointer
+
+    init(_ statement: OpaquePointer) { unsafe self.statement = statement }
+
+    private func place(_ column: Key) -> Int32 { unsafe column.index(in: statement) }
+
+    private func byteCount(_ place: Int32) -> Int {
+        Int(unsafe sqlite3_column_bytes(statement, place))
+    }
+
+    func isNull(_ column: Key = .only) -> Bool {
+        unsafe sqlite3_column_type(statement, place(column)) == SQLITE_NULL
+    }
+
+    func int64(_ column: Key = .only) -> Int64 {
+        unsafe sqlite3_column_int64(statement, place(column))
+    }
+
+    func int(_ column: Key = .only) -> Int { Int(int64(column)) }
+
+    func intOrNil(_ column: Key = .only) -> Int? { isNull(column) ? nil : int(column) }
+
+    /// A uid, as it was stored.
+    func uid(_ column: Key = .only) -> UInt32 { UInt32(truncatingIfNeeded: int64(column)) }
+
+    func bool(_ column: Key = .only) -> Bool { int64(column) != 0 }
+
+    func time(_ column: Key = .only) -> WallTime { WallTime(unixMilliseconds: int64(column)) }
+
+    func timeOrNil(_ column: Key = .only) -> WallTime? { isNull(column) ? nil : time(column) }
+
+    func text(_ column: Key = .only) -> String {
+        let place = place(column)
+        guard let start = unsafe sqlite3_column_text(statement, place) else { return "" }
+        let bytes = unsafe UnsafeBufferPointer(start: start, count: byteCount(place))
+        return unsafe String(decoding: bytes, as: UTF8.self)
+    }
+
+    func textOrNil(_ column: Key = .only) -> String? { isNull(column) ? nil : text(column) }
+
+    /// The text as it is; `nil` when it is not UTF-8.
+    func validText(_ column: Key) -> String? {
+        let place = place(column)
+        guard let start = unsafe sqlite3_column_text(statement, place) else { return nil }
+        let bytes = unsafe UnsafeBufferPointer(start: start, count: byteCount(place))
+        return unsafe String(validating: bytes, as: UTF8.self)
+    }
+
+    /// What `typeof()` says of the stored value, before it is read; `nil` for NULL.
+    func typeName(_ column: Key) -> String? {
+        switch unsafe sqlite3_column_type(statement, place(column)) {
+        case SQLITE_NULL: nil
+        case SQLITE_INTEGER: "integer"
+        case SQLITE_FLOAT: "real"
+        case SQLITE_TEXT: "text"
+        default: "blob"
+        }
+    }
+
+    func blob(_ column: Key = .only) -> [UInt8] {
+        let place = place(column)
+        guard let start = unsafe sqlite3_column_blob(statement, place) else { return [] }
+        return unsafe [UInt8](UnsafeRawBufferPointer(start: start, count: byteCount(place)))
+    }
+
+    func blobOrNil(_ column: Key = .only) -> [UInt8]? { isNull(column) ? nil : blob(column) }
+
+    /// - Throws: ``StorageError`` of kind `malformed` when the column is no identifier.
+    func id(_ column: Key = .only) throws -> TimeOrderedID {
+        let place = place(column)
+        guard byteCount(place) == 16, let start = unsafe sqlite3_column_blob(statement, place)
+        else { throw StorageError.malformed("identifier") }
+        let high = unsafe start.loadUnaligned(as: UInt64.self)
+        let low = unsafe start.loadUnaligned(fromByteOffset: 8, as: UInt64.self)
+        return TimeOrderedID(high: UInt64(bigEndian: high), low: UInt64(bigEndian: low))
+    }
+
+    func requestID(_ column: Key = .only) throws -> RequestID { RequestID(try id(column)) }
+
+    func identityID(_ column: Key = .only) throws -> IdentityID { IdentityID(try id(column)) }
+
+    func credentialID(_ column: Key = .only) -> CredentialID {
+        CredentialID(rowID: int64(column))
+    }
+
+    func provider(_ column: Key = .only) -> ProviderName { ProviderName(text(column)) }
+
+    func target(_ column: Key = .only) -> TargetName { TargetName(text(column)) }
+
+    /// - Throws: ``StorageError`` of kind `malformed` for a value outside the closed set.
+    func choice<T: RawRepresentable<String>>(_ column: Key = .only, as type: T.Type) throws -> T {
+        guard let value = T(rawValue: text(column)) else { throw StorageError.malformed("\(type)") }
+        return value
+    }
+
+    func choiceOrNil<T: RawRepresentable<String>>(
+        _ column: Key = .only,
+        as type: T.Type
+    ) throws -> T? {
+        isNull(column) ? nil : try choice(column, as: type)
+    }
+}

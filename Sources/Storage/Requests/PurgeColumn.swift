@@ -1,0 +1,53 @@
+import Lifecycle
+
+/// The columns of `purges`.
+enum PurgeColumn: Int32, Columns {
+    case requestID, position
+    case target, step, counts, attempts, failures, retryAt, startedAt, endedAt, lastFailure
+    case restoredAt, obstacle
+
+    static let selection = makeSelection()
+    static let insertion = insertion(of: allCases, into: "purges")
+    static let update = update(of: allCases, in: "purges", keyCount: 2)
+}
+
+extension PurgeWork {
+    init(_ row: Row<PurgeColumn>) throws {
+        self.init(target: row.target(.target))
+        step = try row.choice(.step, as: PurgeWork.Step.self)
+        counts = try PurgeCountsText.decode(row.text(.counts))
+        attempts = row.int(.attempts)
+        failures = row.int(.failures)
+        retryAt = row.timeOrNil(.retryAt)
+        startedAt = row.timeOrNil(.startedAt)
+        endedAt = row.timeOrNil(.endedAt)
+        lastFailure = row.textOrNil(.lastFailure)
+        restoredAt = row.timeOrNil(.restoredAt)
+        obstacle = row.textOrNil(.obstacle)
+    }
+
+    func value(_ column: PurgeColumn, at position: Int, of request: RequestID) -> SQLValue {
+        switch column {
+        case .requestID: .id(request)
+        case .position: .int(position)
+        case .target: .text(target.rawValue)
+        case .step: .text(step.rawValue)
+        case .counts: .text(PurgeCountsText.encode(counts))
+        case .attempts: .int(attempts)
+        case .failures: .int(failures)
+        case .retryAt: .time(retryAt)
+        case .startedAt: .time(startedAt)
+        case .endedAt: .time(endedAt)
+        case .lastFailure: .text(lastFailure)
+        case .restoredAt: .time(restoredAt)
+        case .obstacle: .text(obstacle)
+        }
+    }
+
+    /// Whether anything differs but what is not stored.
+    func differsOnDisk(from other: PurgeWork) -> Bool {
+        var same = other
+        same.isBusy = isBusy
+        return self != same
+    }
+}

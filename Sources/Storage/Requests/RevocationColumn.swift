@@ -1,0 +1,70 @@
+import Lifecycle
+
+/// The columns of `revocations`.
+enum RevocationColumn: Int32, Columns {
+    case requestID, position
+    case identityID, provider, clientID, isShared, isLinked, credentials, verdict, proof
+    case refusedCredentials, attempts, failures, retryAt, waitingSince, startedAt, endedAt
+    case lastFailure
+
+    static let selection = makeSelection()
+    static let insertion = insertion(of: allCases, into: "revocations")
+    static let update = update(of: allCases, in: "revocations", keyCount: 2)
+}
+
+extension Revocation {
+    init(_ row: Row<RevocationColumn>) throws {
+        self.init(
+            IdentitySnapshot(
+                identity: try row.identityID(.identityID),
+                provider: row.provider(.provider),
+                clientID: row.text(.clientID),
+                isShared: row.bool(.isShared),
+                credentials: try CredentialWorkText.decode(row.text(.credentials)),
+                hadCredentials: VaultIdentity.hadCredentials
+            )
+        )
+        isLinked = row.bool(.isLinked)
+        verdict = try row.choiceOrNil(.verdict, as: Verdict.self)
+        proof = try row.choiceOrNil(.proof, as: Proof.self)
+        refusedCount = row.int(.refusedCredentials)
+        attempts = row.int(.attempts)
+        failures = row.int(.failures)
+        retryAt = row.timeOrNil(.retryAt)
+        waitingSince = row.timeOrNil(.waitingSince)
+        startedAt = row.timeOrNil(.startedAt)
+        endedAt = row.timeOrNil(.endedAt)
+        lastFailure = row.textOrNil(.lastFailure)
+    }
+
+    func value(_ column: RevocationColumn, at position: Int, of request: RequestID) -> SQLValue {
+        switch column {
+        case .requestID: .id(request)
+        case .position: .int(position)
+        case .identityID: .id(identity)
+        case .provider: .text(provider.rawValue)
+        case .clientID: .text(clientID)
+        case .isShared: .bool(isShared)
+        case .isLinked: .bool(isLinked)
+        case .credentials: .text(CredentialWorkText.encode(credentials))
+        case .verdict: .text(verdict?.rawValue)
+        case .proof: .text(proof?.rawValue)
+        case .refusedCredentials: .int(refusedCount)
+        case .attempts: .int(attempts)
+        case .failures: .int(failures)
+        case .retryAt: .time(retryAt)
+        case .waitingSince: .time(waitingSince)
+        case .startedAt: .time(startedAt)
+        case .endedAt: .time(endedAt)
+        case .lastFailure: .text(lastFailure)
+        }
+    }
+
+    /// Whether anything differs but what is not stored.
+    func differsOnDisk(from other: Revocation) -> Bool {
+        var same = other
+        same.isBusy = isBusy
+        same.isKeyMissing = isKeyMissing
+        return self != same
+    }
+}
