@@ -152,6 +152,8 @@ package struct PurgeCounts: Hashable, Sendable {
     /// ``Entry/action`` of rows that were left alone under a hold when the purge last ran.
     package static let heldAction = "held"
 
+    /// ``Entry/action`` of shared ids that other users still own; counted anew by each purge.
+    package static let sharedAction = "keep: still has other owners"
     /// ``Entry/action`` in a store that is searched by keys, when none was found.
     package static let notLookedForAction = "not looked for"
     /// The same, after an operator decided to go on without keys.

@@ -88,12 +88,6 @@ package struct Approval: Hashable, Sendable, Retryable {
         confirmation?.targets = targets.filter { !isWaiting($0) }
     }
 
-    /// A word that an earlier version took for enough is the first of two.
-    package mutating func takeAsFirst() {
-        guard first == nil else { return }
-        (first, given) = (given, nil)
-    }
-
     /// The plan no longer fits: what operators have read stays to be compared with.
     mutating func reset() {
         confirmation = nil

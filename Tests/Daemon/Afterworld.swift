@@ -46,7 +46,7 @@ final class Afterworld: Sendable {
             + (isDated ? "\ncreated_at_column = \"made\"\ncreated_at_unit = \"unix_s\"" : "")
         registry = AdapterRegistry(
             try await factory.makeChecked(
-                try ConfigurationLoader.parse(Array(text.utf8), file: "t.toml")
+                try DaemonConfiguration.parse(Array(text.utf8), file: "t.toml")
             )
         )
     }
@@ -67,7 +67,7 @@ final class Afterworld: Sendable {
 
     /// Takes the targets out of the configuration.
     func removeTargets(_ settings: String = Afterworld.settings) throws {
-        let configuration = try ConfigurationLoader.parse(Array(settings.utf8), file: "t.toml")
+        let configuration = try DaemonConfiguration.parse(Array(settings.utf8), file: "t.toml")
         _ = registry.replace(
             with: Adapters(configuration: configuration, providers: [:], targets: [:])
         )
@@ -146,30 +146,14 @@ final class Afterworld: Sendable {
 
     func rechecks(_ vault: SealedVault? = nil) throws -> RecheckService {
         RecheckService(
-            state: bench.state,
-            vault: try vault ?? SealedUsers.vault(1),
-            registry: registry,
-            clock: clock,
-            counter: counter,
-            logger: bench.log.logger
+            parts: try bench.recheckParts(registry, clock, vault: vault, counter: counter)
         )
     }
 
     func sampler(every interval: Duration) throws -> TombstoneSampler {
         TombstoneSampler(
-            state: bench.state,
-            replay: try bench.replay(registry, clock),
-            cases: try sealer(),
-            keys: FoundKeyService(
-                state: bench.state,
-                vault: try SealedUsers.vault(1),
-                hasher: bench.hasher,
-                logger: bench.log.logger
-            ),
-            interval: interval,
-            clock: clock,
-            counter: counter,
-            logger: bench.log.logger
+            parts: try bench.recheckParts(registry, clock, counter: counter),
+            interval: interval
         )
     }
 
@@ -177,7 +161,8 @@ final class Afterworld: Sendable {
     @discardableResult
     func look(after duration: Duration, _ vault: SealedVault? = nil) async throws -> WallTime? {
         try await clock.sleep(until: Bench.start + duration)
-        return try await rechecks(vault).lookAgain()
+        var run = RecheckRun(.rechecks)
+        return try await rechecks(vault).recheck(&run)
     }
 
     func record(_ id: RequestID) async throws -> RequestRecord {

@@ -11,7 +11,7 @@ import Vault
 
 @testable import Daemon
 
-/// A state directory with a database and keys, and the desks that work with them.
+/// A state directory with a database and keys, and the services that work with them.
 final class Bench: Sendable {
     static let start = WallTime(unixMilliseconds: 1_800_000_000_000)
     static let configuration = """
@@ -49,7 +49,7 @@ final class Bench: Sendable {
 
     static func configuration(_ more: String = "") throws -> DaemonConfiguration {
         let text = configuration + "\n" + more
-        return try ConfigurationLoader.parse(Array(text.utf8), file: "t.toml")
+        return try DaemonConfiguration.parse(Array(text.utf8), file: "t.toml")
     }
 
     /// Writes a key into the credentials directory, which is the state directory here.
@@ -117,24 +117,55 @@ final class Bench: Sendable {
         )
     }
 
-    /// A desk that erases again, in the copy where one is asked for.
+    /// A service that erases again, in the copy where one is asked for.
     func replay(
         _ registry: AdapterRegistry,
         _ clock: any EngineClock,
         copy: (any PurgeTarget)? = nil
     ) throws -> ReplayService {
-        ReplayService(
+        ReplayService(try recheckParts(registry, clock, copy: copy))
+    }
+
+    /// What rechecks, samples and replays share, without an engine.
+    func recheckParts(
+        _ registry: AdapterRegistry,
+        _ clock: any EngineClock,
+        vault: SealedVault? = nil,
+        counter: RecheckCounter = RecheckCounter(),
+        copy: (any PurgeTarget)? = nil,
+        operate: @escaping @Sendable (RequestID, RequestEvent) async -> OperationOutcome = {
+            _,
+            _ in .notOpen
+        }
+    ) throws -> RecheckParts {
+        RecheckParts(
             state: state,
             ledger: try keeper(clock),
+            vault: try vault ?? SealedUsers.vault(1),
             hasher: hasher,
             registry: registry,
             clock: clock,
+            counter: counter,
             logger: log.logger,
+            lanes: FreeLanes(state: state),
             makeCopy: { _, _ in
-                copy.map { .made($0, nil) } ?? .refused(code: "no_copies", detail: "")
+                copy.map { .made($0) } ?? .refused(code: "no_copies", detail: "")
             },
-            operate: { _, _ in .notOpen }
+            operate: operate
         )
+    }
+
+    /// Stores that no engine uses meanwhile; holds are as the state has them.
+    private struct FreeLanes: StoreLanes {
+        let state: StateDatabase
+
+        func turn<Answer: Sendable>(
+            at target: TargetName,
+            for requests: [RequestID],
+            _ body: @Sendable (PurgeGate) async -> Answer
+        ) async throws -> Answer { await body(PurgeGate()) }
+
+        func holds() async throws -> [TargetHold] { try await state.pauses().holds }
     }
 
     func setup(_ vault: String = "") throws -> VaultSetup {

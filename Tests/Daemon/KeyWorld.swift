@@ -67,7 +67,7 @@ final class KeyWorld: Sendable {
             logger: bench.log.logger
         )
         let text = Self.configuration(bench.directory) + more(bench.directory)
-        let configuration = try ConfigurationLoader.parse(Array(text.utf8), file: "t.toml")
+        let configuration = try DaemonConfiguration.parse(Array(text.utf8), file: "t.toml")
         registry = AdapterRegistry(try await factory.makeChecked(configuration))
     }
 
@@ -242,14 +242,10 @@ final class KeyWorld: Sendable {
     func look(after duration: Duration) async throws {
         try await clock.sleep(until: Bench.start + duration)
         let rechecks = RecheckService(
-            state: bench.state,
-            vault: vault,
-            registry: registry,
-            clock: clock,
-            counter: counter,
-            logger: bench.log.logger
+            parts: try bench.recheckParts(registry, clock, vault: vault, counter: counter)
         )
-        _ = try await rechecks.lookAgain()
+        var run = RecheckRun(.rechecks)
+        _ = try await rechecks.recheck(&run)
     }
 
     func replay(
@@ -269,19 +265,8 @@ final class KeyWorld: Sendable {
     /// Looks for what was erased long ago until something was told.
     func sample() async throws {
         let sampler = TombstoneSampler(
-            state: bench.state,
-            replay: try bench.replay(registry, clock),
-            cases: RecheckSealer(vault: vault, registry: registry, logger: bench.log.logger),
-            keys: FoundKeyService(
-                state: bench.state,
-                vault: vault,
-                hasher: bench.hasher,
-                logger: bench.log.logger
-            ),
-            interval: Self.day,
-            clock: clock,
-            counter: counter,
-            logger: bench.log.logger
+            parts: try bench.recheckParts(registry, clock, vault: vault, counter: counter),
+            interval: Self.day
         )
         let before = bench.log.all.count
         await withThrowingTaskGroup(of: Void.self) { group in

@@ -141,13 +141,14 @@ struct RecheckServiceTests {
         let id = try await world.complete(Self.user)
         try await world.setBroken(true)
         let rechecks = try world.rechecks()
+        var run = RecheckRun(.rechecks)
         try await world.clock.sleep(until: Bench.start + Self.day)
-        var next = try #require(try await rechecks.lookAgain())
+        var next = try #require(try await rechecks.recheck(&run))
         #expect(next == Bench.start + Self.day + .seconds(60))
         while next < Bench.start + Self.day * 4 + .seconds(7 * 3600) {
             #expect(next.since(world.clock.now()) <= .seconds(6 * 3600))
             try await world.clock.sleep(until: next)
-            next = try #require(try await rechecks.lookAgain())
+            next = try #require(try await rechecks.recheck(&run))
         }
         #expect(world.bench.log.all.filter { $0.hasPrefix("recheckOverdue") }.count == 1)
         #expect(world.counter.overdue == [TargetName("app-db")])
@@ -155,7 +156,7 @@ struct RecheckServiceTests {
 
         try await world.setBroken(false)
         try await world.clock.sleep(until: next)
-        #expect(try await rechecks.lookAgain() == Bench.start + Self.day * 7)
+        #expect(try await rechecks.recheck(&run) == Bench.start + Self.day * 7)
         #expect(world.counter.overdue.isEmpty)
         #expect(try await world.record(id).rechecks.map(\.outcome) == [.clean])
     }
@@ -218,11 +219,11 @@ struct RecheckServiceTests {
 
     @Test func `more cases than one batch are all looked at`() async throws {
         let world = try await Afterworld()
-        for number in 0..<(RecheckService.batchMax + 5) {
+        for number in 0..<(Limits.purgeBatchMax + 5) {
             try await world.complete("user-\(number)")
         }
         try await world.look(after: Self.day)
-        #expect(world.counter.counts == [.clean: RecheckService.batchMax + 5])
+        #expect(world.counter.counts == [.clean: Limits.purgeBatchMax + 5])
     }
 
     @Test func `runs at the time of each case, and sleeps in between`() async throws {
@@ -230,6 +231,7 @@ struct RecheckServiceTests {
         let id = try await world.complete(Self.user)
         try await world.insert(Self.user)
         let rechecks = try world.rechecks()
+        var run = RecheckRun(.rechecks)
         await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await rechecks.run() }
             for await _ in world.bench.log.changes { break }

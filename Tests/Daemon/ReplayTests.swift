@@ -32,7 +32,7 @@ struct ReplayTests {
             files = bench.directory + "/files"
             database = bench.directory + "/app.db"
             try Self.fill(count, database: database, files: files)
-            let configuration = try ConfigurationLoader.parse(
+            let configuration = try DaemonConfiguration.parse(
                 Array(
                     """
                     [[target]]
@@ -151,21 +151,16 @@ struct ReplayTests {
         static let now = Bench.start + .seconds(3600)
 
         func service(copy: (any PurgeTarget)? = nil) throws -> ReplayService {
-            ReplayService(
-                state: bench.state,
-                ledger: try bench.keeper(JumpingClock()),
-                hasher: bench.hasher,
-                registry: registry,
-                clock: JumpingClock(at: Self.now),
-                logger: bench.log.logger,
-                makeCopy: { _, _ in
-                    copy.map { .made($0, nil) } ?? .refused(code: "no_copies", detail: "")
-                },
+            let parts = try bench.recheckParts(
+                registry,
+                JumpingClock(at: Self.now),
+                copy: copy,
                 operate: { id, event in
                     self.operated.withLock { $0[id] = event }
                     return .done
                 }
             )
+            return ReplayService(parts)
         }
 
         func replay(_ input: ReplayInput) async throws -> WireReplay {

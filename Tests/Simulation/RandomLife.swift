@@ -17,6 +17,7 @@ enum RandomLife {
         sim.drawUsers()
         if approval == .required { sim.drawApprovals() }
         sim.drawTargetHolds()
+        sim.drawRuns()
         sim.run(for: .seconds(3 * 86_400))
         sim.heal()
         sim.run(for: .seconds(60 * 86_400))
@@ -160,6 +161,37 @@ extension Simulator {
         }
     }
 
+    /// Backups that are put back, replays and samples; the clock of such a machine is right.
+    fileprivate mutating func drawRuns() {
+        guard clockError == .zero, !isClockSetAtIntake else { return }
+        for number in 0..<pick([0, 1, 2]) {
+            let target = pick([database, files])
+            let isVouchedFor = chance(500)
+            at(.seconds(Int64.random(in: 900...220_000, using: &random))) { sim in
+                sim.restoreBackup(target)
+                let now = sim.clock
+                sim.replayUntilDone(
+                    RunScenario.terms("drawn-\(number)") { terms in
+                        guard isVouchedFor else { return }
+                        (terms.target, terms.restoredAt) = (target, now)
+                    }
+                )
+            }
+        }
+        if chance(300) { at(.seconds(230_000)) { $0.sampleOnce() } }
+        // After everything is healed nothing of a restored backup is left.
+        for target in configuration.targets {
+            at(.seconds(40 * 86_400)) { sim in
+                let now = sim.clock
+                sim.replayUntilDone(
+                    RunScenario.terms("last-\(target)") { terms in
+                        (terms.target, terms.restoredAt) = (target, now)
+                    }
+                )
+            }
+        }
+    }
+
     fileprivate mutating func heal() {
         faults = Faults()
         isHealed = true
@@ -179,6 +211,14 @@ extension Simulator {
         for id in acknowledged {
             guard let request = request(id), !request.phase.isEnded else { continue }
             world.violations.append("never ended: \(request.phase)")
+        }
+        for (target, report) in configuration.targets.map({ ($0, book.reports["last-\($0)"]) }) {
+            guard let report else { continue }
+            let left = store.runs.tombstones.compactMap { store.requests[$0.request] }
+                .filter { (world.rows[target]?[$0.user] ?? 0) > 0 }
+            if !left.isEmpty || !report.isComplete {
+                world.violations.append("R-1: rows are left after the last replay")
+            }
         }
     }
 

@@ -29,6 +29,7 @@ struct SimulatedStore {
     /// When a refresh began that may use the token up.
     var refreshBegunAt: [CredentialID: WallTime] = [:]
     var pauses = StoredPauses()
+    var runs = StoredRuns()
     var idempotency: [String: RequestID] = [:]
     var purgeTimes: [WallTime] = []
     var overridesUsed = 0
@@ -313,6 +314,7 @@ struct SimulatedStore {
         row.request = request
         row.isActive = request.isBusy
         requests[request.id] = row
+        noteEnd(of: request, user: row.user)
         for revocation in request.revocations {
             for work in revocation.credentials { learnTimes(work, of: revocation.identity) }
         }

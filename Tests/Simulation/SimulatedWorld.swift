@@ -45,6 +45,12 @@ struct SimulatedWorld {
     var rows: [TargetName: [Int: Int]] = [:]
     /// Rows with a date, which a cutoff protects.
     var dated: [TargetName: [Int: [DatedRow]]] = [:]
+    /// Users whose data a backup brought back, and whom nobody erased since.
+    var restored: [TargetName: Set<Int>] = [:]
+    /// Requests that purge again what a backup may have brought back.
+    var reopened: Set<RequestID> = []
+    /// Rows of an account that was registered again.
+    var laterLives: [(target: TargetName, user: Int, date: WallTime)] = []
     /// The rules that are in force for each target.
     var rules: [TargetName: String] = [:]
     /// The targets of which something was purged, per request.

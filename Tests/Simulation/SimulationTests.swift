@@ -43,11 +43,13 @@ struct SimulationTests {
         #expect(results.failures.count == 0)
         print(
             "simulation: \(seeds.count) seeds, \(results.crashes) crashes,",
-            "\(results.days) virtual days"
+            "\(results.days) virtual days, \(results.runs) runs, \(results.replays) replays"
         )
         for row in results.coverage.table { print("simulation: \(row)") }
         if chosen == nil {
             #expect(Self.coverageExpected.subtracting(results.coverage.pairs) == [])
+            #expect(results.runs > 10_000)
+            #expect(results.replays > 10_000)
         }
     }
 
@@ -117,6 +119,8 @@ struct SimulationTests {
         var failures: [(seed: UInt64, violations: [String])] = []
         var crashes = 0
         var days = 0
+        var runs = 0
+        var replays = 0
         var coverage = Coverage()
     }
 
@@ -140,6 +144,8 @@ struct SimulationTests {
                         results.crashes += sim.crashCount
                         results.days += Int(sim.now.since(start).milliseconds / 86_400_000)
                         results.coverage.merge(sim.coverage)
+                        results.runs += sim.book.runCount
+                        results.replays += sim.book.reports.count
                         if !sim.world.violations.isEmpty {
                             results.failures.append((seed, sim.world.violations))
                             if bug != nil { break }
@@ -153,6 +159,8 @@ struct SimulationTests {
                 total.failures += part.failures
                 total.crashes += part.crashes
                 total.days += part.days
+                total.runs += part.runs
+                total.replays += part.replays
                 total.coverage.merge(part.coverage)
             }
             return total

@@ -15,6 +15,7 @@ extension Simulator {
             schedule(.perform(action), after: latency(faults.callLatencyMaxMs))
         case .reply(let ticket, let outcome):
             outcomes[ticket.number] = outcome
+            turnCame(ticket.number)
         case .changed(let request):
             store.requests[request.id]?.mirror = request.phase.wireState
         case .announce(let id, let announcement):
@@ -176,6 +177,7 @@ extension Simulator {
             }
         }
         let update = store.commit(changes)
+        scheduleRechecks()
         guard bug == .staleRenewal else { return update }
         return update.map { item in
             guard case .renewalBegun(let id, .some)? = item, let first = store.firstSecrets[id]

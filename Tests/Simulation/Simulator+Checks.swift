@@ -14,6 +14,7 @@ extension Simulator {
             world.violations.append("I-8: a key that was answered is forgotten")
         }
         checkRotation()
+        checkLaterLives()
     }
 
     /// I-7: however often a step is repeated, after a crash or a lost answer, what is over stays as
@@ -21,7 +22,9 @@ extension Simulator {
     private mutating func checkFinals(_ request: Request) {
         // What a clock that was behind has had purged is purged again.
         let isReclocked = now.since(clockSetAt) <= .seconds(60)
-        if !isReclocked, let before = finals[request.id], !before.allows(request) {
+        if !isReclocked, !world.reopened.contains(request.id), let before = finals[request.id],
+            !before.allows(request)
+        {
             world.violations.append("I-7: a step that was over is undone: \(before)")
         }
         finals[request.id] = Finals(request)
@@ -43,7 +46,10 @@ extension Simulator {
             }
         }
         if request.phase == .completed, request.kind == .deleteAccount {
-            for (target, rows) in world.rows where (rows[row.user] ?? 0) > 0 {
+            for (target, rows) in world.rows
+            where (rows[row.user] ?? 0) > 0
+                && !(world.restored[target]?.contains(row.user) ?? false)
+            {
                 world.violations.append("completed with rows left in \(target)")
             }
             checkSpool(row)

@@ -47,6 +47,14 @@ enum PlantedBug: String, CaseIterable {
     case staleAdmission
     /// A request takes its time from a clock that was set before the commit.
     case staleTime
+    /// A replay leaves everything and says that it is done.
+    case blindReplay
+    /// A replay purges whatever is dated up to now.
+    case lateCutoff
+    /// A replay does not hear of holds.
+    case deafReplay
+    /// A recheck takes data that is back for none.
+    case silentRecheck
 }
 
 /// Drives ``EngineCore`` with a manual clock, a world with faults, and crashes between any two
@@ -88,6 +96,7 @@ struct Simulator {
         case keep(Keep)
         case input(EngineInput)
         case script((inout Simulator) -> Void)
+        case run(Int, RecheckEffect)
     }
 
     let configuration: EngineConfiguration
@@ -158,6 +167,7 @@ struct Simulator {
     var isHealed = false
     var outcomes: [UInt64: OperationOutcome] = [:]
     var coverage = Coverage()
+    var book = RunBook()
     /// Prints every input and action of a replayed seed.
     var isTracing = false
     var announcements: [(RequestID, Announcement)] = []
@@ -229,6 +239,7 @@ struct Simulator {
         case .script(let body): body(&self)
         case .perform(let action): perform(action)
         case .keep(let kept): keep(kept)
+        case .run(let number, let effect): perform(run: number, effect)
         }
     }
 
@@ -259,6 +270,9 @@ struct Simulator {
             if case .perform(let action) = item.occurrence, Bool.random(using: &random) {
                 performInWorldOnly(action)
             }
+            if case .run(let number, let effect) = item.occurrence, Bool.random(using: &random) {
+                _ = perform(effect, of: number)
+            }
         }
         restart(isOwnCrash: false)
     }
@@ -270,6 +284,7 @@ struct Simulator {
         }
         let scripts = pending.filter { if case .script = $0.occurrence { true } else { false } }
         pending = scripts
+        (book.live, book.turns) = ([:], [:])
         if bug == .lostImport, let lost = acknowledged.min() { store.requests[lost] = nil }
         if bug == .undoneStep, let undone = taken.keys.min() {
             store.requests[undone] = taken[undone]
@@ -303,5 +318,6 @@ struct Simulator {
         core.start(suspects: suspects, purgesInLastHour: recent, exchanges: exchanges, at: clock)
         prepareCore()
         turn([])
+        startRechecks()
     }
 }

@@ -155,7 +155,7 @@ struct ReceiptStatement: Sendable {
                 )
             }
             let shared = work.counts.entries.filter {
-                $0.action == KeyedTarget.sharedAction && $0.rowCount > 0
+                $0.action == PurgeCounts.sharedAction && $0.rowCount > 0
             }.map { entry in
                 notErased(
                     work.target,

@@ -136,6 +136,7 @@ struct DaemonBuilder: Sendable {
         let reporter = makeReporter(base, hub, mirror)
         let engine = try await makeEngine(base, reporter, generator, isOwnCrash: isOwnCrash)
         let pauses = makePauseWatch(base, engine)
+        reporter.paused.set { pauses.wake() }
         let credentials = makeCredentials(base, generator, engine)
         let intake = makeIntake(base, credentials, engine)
         let notifications = makeNotifications(base, intake, engine)
@@ -143,7 +144,8 @@ struct DaemonBuilder: Sendable {
         let spool = openSpool(base, intake, mirror)
         watchClock(base, engine)
         try await connect(intake, spool, notifications)
-        let replay = makeReplay(base, engine)
+        let rechecks = makeRecheckParts(base, engine)
+        let replay = ReplayService(rechecks)
         let reloader = makeReloader(base, engine, pauses)
         let backend = DaemonBackend(
             BackendParts(
@@ -188,8 +190,11 @@ struct DaemonBuilder: Sendable {
             rotation: base.rotation,
             ledger: base.ledger,
             replay: replay,
-            rechecks: makeRechecks(base),
-            sampler: makeSampler(base, engine),
+            rechecks: RecheckService(parts: rechecks),
+            sampler: TombstoneSampler(
+                parts: rechecks,
+                interval: base.registry.current.configuration.requests.sampleInterval
+            ),
             notifications: notifications,
             poller: poller,
             notifier: base.notifier,
@@ -229,14 +234,18 @@ struct DaemonBuilder: Sendable {
         return spool
     }
 
-    private func makeReplay(_ base: Base, _ engine: DeletionEngine) -> ReplayService {
-        ReplayService(
+    /// Rechecks, samples and replays take their turns at stores with the engine.
+    private func makeRecheckParts(_ base: Base, _ engine: DeletionEngine) -> RecheckParts {
+        RecheckParts(
             state: base.state,
             ledger: base.ledger,
+            vault: base.vault,
             hasher: base.hasher,
             registry: base.registry,
             clock: base.clock,
+            counter: base.rechecks,
             logger: logger,
+            lanes: engine,
             makeCopy: { name, place in
                 await base.factory.makeCopy(
                     of: name,
@@ -248,38 +257,8 @@ struct DaemonBuilder: Sendable {
         )
     }
 
-    private func makeRechecks(_ base: Base) -> RecheckService {
-        RecheckService(
-            state: base.state,
-            vault: base.vault,
-            registry: base.registry,
-            clock: base.clock,
-            counter: base.rechecks,
-            logger: logger
-        )
-    }
-
     private func makeSealer(_ base: Base) -> RecheckSealer {
         RecheckSealer(vault: base.vault, registry: base.registry, logger: logger)
-    }
-
-    private func makeSampler(_ base: Base, _ engine: DeletionEngine) -> TombstoneSampler {
-        TombstoneSampler(
-            state: base.state,
-            // One of its own: what an operator has replayed shows in the other.
-            replay: makeReplay(base, engine),
-            cases: makeSealer(base),
-            keys: FoundKeyService(
-                state: base.state,
-                vault: base.vault,
-                hasher: base.hasher,
-                logger: logger
-            ),
-            interval: base.registry.current.configuration.requests.sampleInterval,
-            clock: base.clock,
-            counter: base.rechecks,
-            logger: logger
-        )
     }
 
     private func makeCredentials(

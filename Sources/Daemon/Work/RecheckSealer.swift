@@ -4,7 +4,7 @@ import Logging
 import Settings
 import Vault
 
-/// Opens cases as the configuration in force wants it.
+/// Makes recheck records as the configuration in force wants it.
 struct RecheckSealer: RecheckOpener {
     let vault: SealedVault
     let registry: AdapterRegistry
@@ -17,20 +17,15 @@ struct RecheckSealer: RecheckOpener {
         return seal(user, of: request.id, openedAt: endedAt, dueAt: endedAt + first)
     }
 
-    /// Opens the case of a deletion anew whose data came back after the last look.
+    /// Makes a record.
     ///
     /// - Parameters:
+    ///   - user: Whom the deletion erased; ``Lifecycle/UserID/nobody()`` where only ids are known.
     ///   - request: The deletion.
-    ///   - user: Whom it erased; nobody (``Lifecycle/UserID/nobody()``) where only ids are known.
-    ///   - now: From when on the looks are counted.
-    /// - Returns: `nil` when nobody can look again.
-    func reopen(_ request: RequestID, of user: UserID, at now: WallTime) -> OpenedRecheck? {
-        let first =
-            registry.current.configuration.requests.rechecks.first ?? RecheckService.againAfter
-        return seal(user, of: request, openedAt: now, dueAt: now + first)
-    }
-
-    private func seal(
+    ///   - openedAt: From when on the rechecks are counted.
+    ///   - dueAt: Of the first one.
+    /// - Returns: `nil` when the vault cannot seal.
+    func seal(
         _ user: UserID,
         of request: RequestID,
         openedAt: WallTime,
@@ -43,9 +38,8 @@ struct RecheckSealer: RecheckOpener {
                 dueAt: dueAt
             )
         } catch {
-            // The erasure is done and verified; it is not held up by what comes after it.
             logger.error(
-                "cannot seal a case, nobody will look again",
+                "cannot seal a recheck record, the deletion will not be rechecked",
                 metadata: ["request.id": "\(request)", "error": "\(error.kind.rawValue)"]
             )
             return nil

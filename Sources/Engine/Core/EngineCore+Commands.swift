@@ -33,7 +33,8 @@ extension EngineCore {
         case .timer:
             retryCodes(at: now)
         case .admitted, .fetched, .loaded, .codes, .committed, .answered, .targetAnswered,
-            .planned, .exchanged, .update, .renewalsFound, .renewed, .spoolRead, .unsealed,
+            .takeTurn, .endTurn, .planned, .exchanged, .update, .renewalsFound, .renewed,
+            .spoolRead, .unsealed,
             .clockStepped, .clockSettled, .clockFloor:
             break
         }

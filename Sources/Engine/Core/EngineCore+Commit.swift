@@ -127,11 +127,15 @@ extension EngineCore {
         _ work: TargetQueue.Work,
         to target: TargetName
     ) {
+        withQueue(target) { $0.enqueue(id, work) }
+    }
+
+    mutating func withQueue(_ target: TargetName, _ body: (inout TargetQueue) -> Void) {
         if targets[target] == nil {
             targets[target] = TargetQueue()
             targetOrder = targets.keys.sorted()
         }
-        targets[target]?.enqueue(id, work)
+        body(&targets[target, default: TargetQueue()])
     }
 
     /// Asks for due work when there is room, something is due, and no such question is open.

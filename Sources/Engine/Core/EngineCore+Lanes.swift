@@ -209,7 +209,14 @@ extension EngineCore {
     /// One call per target at a time, many requests in each; what is held or over by now is left
     /// out.
     mutating func fillTargets(at now: WallTime) {
-        for name in targetOrder where !environment.pausedTargets.contains(name) {
+        for name in targetOrder {
+            let isPaused = environment.pausedTargets.contains(name)
+            // A run knows of pauses itself: an operator's replay does not wait for their end.
+            if let turn = targets[name]?.nextTurn(isAlone: isPaused) {
+                reply(turn.ticket, .done)
+                continue
+            }
+            guard !isPaused else { continue }
             guard let (work, ids) = targets[name]?.nextBatch() else { continue }
             let orders = ids.compactMap { purgeOrder($0, at: name, work: work, now: now) }
             guard !orders.isEmpty else {

@@ -272,6 +272,10 @@ package struct EngineCore: Sendable {
         case .targetAnswered(let target, let answers):
             targets[target]?.finished()
             for (id, event) in answers { apply(event, to: id, ticket: nil, at: now) }
+        case .takeTurn(let target, let requests, let gate, let ticket):
+            withQueue(target) { $0.enqueue(TargetQueue.Turn(requests, gate, ticket)) }
+        case .endTurn(let target):
+            targets[target]?.finished()
         case .planned(let id, let result):
             planEnded(id, result, at: now)
         case .exchanged(let id, let result):

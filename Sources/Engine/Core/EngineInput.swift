@@ -58,6 +58,10 @@ package enum EngineInput: Sendable {
     case committed([ChangeUpdate?])
     case answered(RequestID, RequestEvent, ProviderName, EffectFailure?)
     case targetAnswered(TargetName, [(RequestID, RequestEvent)])
+    /// A run of rechecks or a replay waits for a turn at a store; a hold stops its orders of these
+    /// requests by the gate.
+    case takeTurn(TargetName, [RequestID], PurgeGate, Ticket)
+    case endTurn(TargetName)
     /// The answer to ``EngineAction/plan(_:)``.
     case planned(RequestID, PlanResult)
     case exchanged(CredentialID, ExchangeResult)

@@ -6,6 +6,19 @@ struct TargetQueue: Sendable {
     /// What a call does for all of its requests.
     enum Work: Hashable, Sendable { case purge, verify }
 
+    /// A call of a run of rechecks or a replay.
+    struct Turn: Sendable {
+        let requests: [RequestID]
+        let gate: PurgeGate
+        let ticket: Ticket
+
+        init(_ requests: [RequestID], _ gate: PurgeGate, _ ticket: Ticket) {
+            (self.requests, self.gate, self.ticket) = (requests, gate, ticket)
+        }
+    }
+
+    private var turns = Deque<Turn>()
+    private var wasTurn = false
     private var purges = Deque<RequestID>()
     private var verifications = Deque<RequestID>()
     private(set) var isBusy = false
@@ -23,6 +36,21 @@ struct TargetQueue: Sendable {
         }
     }
 
+    mutating func enqueue(_ turn: Turn) { turns.append(turn) }
+
+    /// Takes the next turn, after each of which requests come first.
+    ///
+    /// - Parameter isAlone: No batch of requests may be taken.
+    /// - Returns: `nil` when a call is under way, or a batch comes first.
+    mutating func nextTurn(isAlone: Bool) -> Turn? {
+        guard !isBusy, !wasTurn || isAlone || waitingCount == 0, let turn = turns.popFirst() else {
+            return nil
+        }
+        (isBusy, wasTurn) = (true, true)
+        if !turn.requests.isEmpty { purge = (turn.requests, turn.gate) }
+        return turn
+    }
+
     /// Takes the next batch.
     ///
     /// Verifications go first: they end requests and so free the window.
@@ -31,7 +59,7 @@ struct TargetQueue: Sendable {
         let work: Work = verifications.isEmpty ? .purge : .verify
         let batch = take(work)
         guard !batch.isEmpty else { return nil }
-        isBusy = true
+        (isBusy, wasTurn) = (true, false)
         begunCount += 1
         if work == .purge { purge = (batch, PurgeGate()) }
         return (work, batch)

@@ -174,7 +174,7 @@ struct KeyOrders {
                 merged.counts.entries.append(
                     PurgeCounts.Entry(
                         name: name.description,
-                        action: KeyedTarget.sharedAction,
+                        action: PurgeCounts.sharedAction,
                         rowCount: entry.keptCount
                     )
                 )

@@ -49,9 +49,6 @@ package final class KeyedTarget: PurgeTarget {
         }
     }
 
-    /// ``Lifecycle/PurgeCounts/Entry/action`` of shared ids that stay; counted anew by each purge.
-    package static let sharedAction = "keep: \(KeyOrders.sharedReason)"
-
     private let inner: any PurgeTarget
     let origin: Origin
     private let store: any FoundKeyStore

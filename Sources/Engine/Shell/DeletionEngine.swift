@@ -177,7 +177,7 @@ package final class DeletionEngine: Sendable {
         core.withLock { body($0) }
     }
 
-    private func ticketed(_ input: (Ticket) -> EngineInput) async -> OperationOutcome {
+    func ticketed(_ input: (Ticket) -> EngineInput) async -> OperationOutcome {
         await withCheckedContinuation { continuation in
             let registered = waiters.withLock { waiters -> UInt64? in
                 guard !waiters.hasEnded else { return nil }

@@ -1,0 +1,159 @@
+package import Lifecycle
+
+/// Performs what a ``Lifecycle/RecheckRun`` decides, and tells it what happened.
+package struct RecheckDriver: Sendable {
+    /// Between two tries of the state, as for commits of requests.
+    private static let statePause = EngineLimits.fullDiskPause
+
+    private let ports: RecheckPorts
+
+    package init(_ ports: RecheckPorts) { self.ports = ports }
+
+    /// Runs to the end.
+    ///
+    /// - Parameters:
+    ///   - run: A new run, or one that has ended and begins again.
+    ///   - onStep: Called after every decision, before it is carried out.
+    /// - Throws: `CancellationError`, or the error of a state whose truth is unknown.
+    package func drive(
+        _ run: inout RecheckRun,
+        onStep: (RecheckRun) -> Void = { _ in }
+    ) async throws {
+        var copy = RecheckCopy()
+        do {
+            var event: RecheckEvent? = .begin
+            while let happened = event {
+                try Task.checkCancellation()
+                var context = StepContext(
+                    now: ports.clock.now(),
+                    random: SeededGenerator(seed: .random(in: .min ... .max))
+                )
+                let effects = run.handle(happened, &context, in: ports.stores().1)
+                onStep(run)
+                event = nil
+                for effect in effects {
+                    event = try await perform(effect, of: run.kind, &copy) ?? event
+                }
+            }
+        } catch {
+            await copy.close()
+            throw error
+        }
+        await copy.close()
+    }
+
+    private func perform(
+        _ effect: RecheckEffect,
+        of kind: RecheckRun.Kind,
+        _ copy: inout RecheckCopy
+    ) async throws -> RecheckEvent? {
+        switch effect {
+        case .state(let effect): return try await perform(effect, of: kind)
+        case .store(let name, let view, let effect):
+            return try await perform(effect, at: name, target(name, view, copy), view)
+        case .openCopy(let name, let place):
+            copy = await ports.openCopy(name, place)
+            return .openedCopy(copy.refusal)
+        case .wait(let time):
+            try await ports.clock.sleep(until: time)
+            return .due
+        case .announce(let announcement):
+            ports.announce(announcement)
+            return nil
+        }
+    }
+
+    /// A full disk is waited out; a replay ends instead, since its caller waits for an answer.
+    private func perform(
+        _ effect: RecheckStateEffect,
+        of kind: RecheckRun.Kind
+    ) async throws -> RecheckEvent {
+        while true {
+            do {
+                return try await ports.state.perform(effect)
+            } catch let failure as any StoreFailure where failure.isRetryable {
+                if case .replay = kind { return .failed("state_unavailable") }
+                try await ports.clock.sleep(until: ports.clock.now() + Self.statePause)
+            }
+        }
+    }
+
+    private func target(
+        _ name: TargetName,
+        _ view: StoreView,
+        _ copy: RecheckCopy
+    ) -> (any PurgeTarget)? {
+        let store = ports.stores().0[name]
+        let keyed = store as? KeyedTarget
+        switch view {
+        case .usual: return store
+        case .own: return keyed?.byKey() ?? store
+        case .led: return keyed?.replaying() ?? store
+        case .copy: return copy.store.map { keyed?.byKey(in: $0) ?? $0 }
+        }
+    }
+
+    private func perform(
+        _ effect: RecheckStoreEffect,
+        at name: TargetName,
+        _ target: (any PurgeTarget)?,
+        _ view: StoreView
+    ) async throws -> RecheckEvent {
+        switch effect {
+        case .check:
+            return .checkedCopy(problem: await target?.diagnose().first)
+        case .list(let tombstones):
+            return .listed(await list(target, tombstones))
+        case .purge(let orders, let holds, let attempt):
+            let answers = try await turn(at: name, for: orders, view) { gate in
+                await target?.purge(
+                    orders.map { order in
+                        var purge = order.purge
+                        (purge.holds, purge.round, purge.gate) = (holds, attempt, gate)
+                        return purge
+                    }
+                )
+            }
+            return .purged(answers ?? orders.map { _ in .failure(.misconfigured) })
+        case .verify(let orders):
+            let answers = try await turn(at: name, for: [], view) { _ in
+                await target?.verify(orders.map(\.purge))
+            }
+            return .verified(answers ?? orders.map { _ in .failure(.misconfigured) })
+        }
+    }
+
+    /// A copy is nobody else's and has no lane.
+    private func turn<Answer: Sendable>(
+        at name: TargetName,
+        for orders: [ErasureOrder],
+        _ view: StoreView,
+        _ body: @Sendable (PurgeGate) async -> Answer
+    ) async throws -> Answer {
+        guard view != .copy else { return await body(PurgeGate()) }
+        return try await ports.lanes.turn(at: name, for: orders.map(\.request), body)
+    }
+
+    private func list(
+        _ target: (any PurgeTarget)?,
+        _ tombstones: [[UInt8]: Tombstone]
+    ) async -> ListAnswer {
+        guard let target else { return .failure(.misconfigured) }
+        let keyed = target as? KeyReplayTarget
+        let hasher = ports.hasher
+        let hash: @Sendable (UserID) -> [UInt8] = { user in
+            keyed?.tombstone(of: user) ?? hasher.hash(user.exposeText(), domain: .user)
+        }
+        switch await target.users(where: { tombstones[hash($0)] != nil }) {
+        case .found(let users): return .found(users.map { ($0, hash($0)) })
+        case .unknown(let why): return .unknown(why)
+        case .failure(let failure): return .failure(failure)
+        }
+    }
+}
+
+extension ErasureOrder {
+    fileprivate var purge: PurgeOrder {
+        PurgeOrder(request: request, user: user, cutoff: cutoff)
+    }
+}

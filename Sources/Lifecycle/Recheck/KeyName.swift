@@ -1,0 +1,13 @@
+/// Names the ids that a target finds in its rows for other targets, such as `app-db.customer`.
+package struct KeyName: Hashable, Sendable, CustomStringConvertible {
+    package let target: TargetName
+    package let key: String
+
+    package init(target: TargetName, key: String) {
+        self.target = target
+        self.key = key
+    }
+
+    /// As `keyed_by` spells it.
+    package var description: String { "\(target).\(key)" }
+}

@@ -1,0 +1,46 @@
+/// What one recheck of a completed deletion found.
+package struct Recheck: Hashable, Sendable {
+    /// The result.
+    package enum Outcome: String, Sendable, CaseIterable {
+        /// Nothing of the user is there.
+        case clean
+        /// Data is back.
+        case returned
+        /// None of its stores can be asked any more, or not the one that had data again.
+        case unverified
+        /// Its vault key is lost, or its bits are damaged: nothing can be rechecked.
+        case unreadable
+        /// An operator ended the rechecks.
+        case abandoned
+    }
+
+    /// What was found in one store.
+    package struct Found: Hashable, Sendable {
+        package let target: TargetName
+        /// Rows, objects or whatever the store counts.
+        package let rowCount: Int
+
+        package init(target: TargetName, rowCount: Int) {
+            self.target = target
+            self.rowCount = rowCount
+        }
+    }
+
+    package let at: WallTime
+    package let outcome: Outcome
+    package var found: [Found]
+    /// Stores that cannot be asked: not configured any more, or without the ids that they know.
+    package var missing: [TargetName]
+
+    package init(
+        at: WallTime,
+        _ outcome: Outcome,
+        found: [Found] = [],
+        missing: [TargetName] = []
+    ) {
+        self.at = at
+        self.outcome = outcome
+        self.found = found
+        self.missing = missing
+    }
+}

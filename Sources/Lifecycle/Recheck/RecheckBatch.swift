@@ -1,0 +1,154 @@
+/// A user to look for in a store, or an id by which the store knew one.
+package struct ErasureOrder: Hashable, Sendable {
+    package let request: RequestID
+    package let user: UserID
+    /// Only rows not newer than this are meant.
+    package let cutoff: WallTime
+}
+
+/// Users, or ids, that one call of a store is about.
+package struct RecheckBatch: Hashable, Sendable {
+    /// What is done with them.
+    package enum Purpose: Hashable, Sendable {
+        /// Purged and verified.
+        case erase
+        /// Only looked for.
+        case look
+        /// Looked for and left, since what has no date may be of a later life of the user.
+        case leave
+    }
+
+    /// An order and what became of it.
+    package struct Work: Hashable, Sendable {
+        package let order: ErasureOrder
+        let tombstone: Tombstone
+        var rows = 0
+        var newer = 0
+        /// An earlier try had begun, and what that purged is not known.
+        var isResumed = false
+        /// It is a shared id, or has some, that rows name again.
+        private var isShared = false
+
+        /// Something was purged, now or in an earlier try.
+        ///
+        /// Where something stays that the store lists, or that leads to it, nothing says whether
+        /// there ever was more.
+        var isErased: Bool { rows > 0 || (isResumed && newer == 0 && !isShared) }
+
+        init(_ tombstone: Tombstone, _ user: UserID, cutoff: WallTime) {
+            order = ErasureOrder(request: tombstone.request, user: user, cutoff: cutoff)
+            self.tombstone = tombstone
+        }
+
+        /// The same, and nothing became of it yet.
+        func begun(cutoff: WallTime) -> Work { Work(tombstone, order.user, cutoff: cutoff) }
+
+        mutating func note(_ answer: PurgeAnswer) {
+            switch answer {
+            case .done(let counts), .held(let counts, _), .halted(let counts):
+                rows += counts.workedCount
+                newer = counts.newerCount
+                isShared = counts.entries.contains {
+                    $0.action == PurgeCounts.sharedAction && $0.rowCount > 0
+                }
+            case .failure(.lost): isResumed = true
+            case .stopped, .failure: break
+            }
+        }
+    }
+
+    package let target: TargetName
+    package let view: StoreView
+    package let purpose: Purpose
+    package internal(set) var open: [Work]
+    var done: [Work] = []
+    var held: [Work] = []
+    /// Why something is still open.
+    var failure: String?
+    var retry = Retry()
+    /// Tells a replay of an erasure from the erasure, in a store that keeps its answers.
+    var attempt = ""
+    var holds: [TargetHold] = []
+    var answers: [PurgeAnswer] = []
+    /// Stores to which the rows of this one lead, in order; `nil` for what rows do not lead to.
+    var led: Led?
+
+    /// Where rows of a restored store lead.
+    struct Led: Hashable, Sendable {
+        var rest: [TargetName]
+        /// An earlier replay has erased those rows.
+        let isLate: Bool
+    }
+
+    init(_ target: TargetName, _ view: StoreView, _ purpose: Purpose, _ open: [Work]) {
+        (self.target, self.view, self.purpose) = (target, view, purpose)
+        self.open = open
+    }
+
+    package var orders: [ErasureOrder] { open.map(\.order) }
+
+    /// What is noted of each order before it is purged.
+    ///
+    /// Without a hash where rows led here: an order is for all that these named.
+    func begun(_ work: Work) -> BegunErasure {
+        BegunErasure(
+            request: work.order.request,
+            hash: led == nil ? work.tombstone.hash : []
+        )
+    }
+
+    func resuming(_ known: Set<BegunErasure>) -> RecheckBatch {
+        var batch = self
+        for index in open.indices {
+            batch.open[index].isResumed = known.contains(begun(open[index]))
+        }
+        return batch
+    }
+
+    func noting(_ answers: [PurgeAnswer]) -> RecheckBatch {
+        var batch = self
+        for (index, answer) in zip(open.indices, answers) { batch.open[index].note(answer) }
+        batch.answers = answers
+        return batch
+    }
+}
+
+/// Users who are not to be erased again, and what is known of them.
+package struct UsersOnHold: Hashable, Sendable {
+    package let hashes: Set<[UInt8]>
+    package let requests: Set<RequestID>
+
+    package init(hashes: Set<[UInt8]> = [], requests: Set<RequestID> = []) {
+        (self.hashes, self.requests) = (hashes, requests)
+    }
+
+    /// Whether a tombstone belongs to one of them.
+    package func includes(_ tombstone: Tombstone) -> Bool {
+        requests.contains(tombstone.request)
+            || (!tombstone.isKey && hashes.contains(tombstone.hash))
+    }
+}
+
+/// A user who was erased, or an id of one, and has data in a store again.
+package struct RecheckFinding: Hashable, Sendable {
+    package let order: ErasureOrder
+    package let target: TargetName
+    package let rowCount: Int
+    /// Under what the id is kept; `nil` where it is the user's own.
+    package let key: KeyName?
+}
+
+/// A deletion whose data a sample found.
+package struct ReturnedUser: Hashable, Sendable {
+    package let request: RequestID
+    /// `nil` where only ids of stores are known.
+    package let user: UserID?
+    package let found: [Recheck.Found]
+    package let keys: [Key]
+
+    /// An id by which a store knew the user.
+    package struct Key: Hashable, Sendable {
+        package let name: KeyName
+        package let id: UserID
+    }
+}

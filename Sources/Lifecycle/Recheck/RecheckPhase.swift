@@ -1,0 +1,184 @@
+/// Where a ``RecheckRun`` stands, with what it needs there.
+package indirect enum RecheckPhase: Hashable, Sendable {
+    case idle
+    /// Accepts tombstones from outside the state, if the ledger has no alarm.
+    case learning
+    /// Finds open deletions that have purged one of these stores.
+    case findingOpen(Set<TargetName>)
+    /// Has open deletions purge these stores again, a group at a time.
+    case restoring([RequestID], in: Set<TargetName>)
+    case openingCopy(TargetName, String)
+    case checkingCopy(TargetName)
+    /// Reads a page of tombstones, or the rechecks that are due.
+    case loading(after: Int)
+    /// Finds requests for which an earlier replay left ids that are not used up.
+    case findingLate([RequestID: Tombstone])
+    /// Has a store list its users.
+    case listing(TargetName, tries: Int)
+    /// Finds what an earlier replay began there; it is over for whom the store does not list.
+    case findingBegun(TargetName, besides: Set<[UInt8]>)
+    case endingBegun(TargetName, [EndedErasure])
+    /// Right before each purge.
+    case checkingHolds(RecheckBatch)
+    /// Notes what is about to be purged, durably.
+    case noting(RecheckBatch)
+    case purging(RecheckBatch)
+    case verifying(RecheckBatch)
+    /// Verifies the deletions whose recheck is due.
+    case looking(RecheckLooks)
+    case waiting(until: WallTime, then: RecheckPhase)
+    /// Records what was purged and verified.
+    case recording(RecheckBatch, [EndedErasure])
+    /// Destroys the ids that led to other stores.
+    case forgetting([Tombstone])
+    /// Records the outcome of rechecks.
+    case closing([EndedRecheck])
+    /// Records what a sample found.
+    case reopening(Reopening)
+    /// With when the next recheck is due.
+    case ended(next: WallTime?)
+
+    /// What of a sample is recorded.
+    package enum Reopening: Hashable, Sendable {
+        /// Each deletion whose data is back has rechecks again.
+        case returned
+        /// How much one store has.
+        case sampled(StoreReport)
+    }
+
+    package var isEnded: Bool { if case .ended = self { true } else { false } }
+}
+
+/// What happened to a ``RecheckRun``: the answer to its last effect.
+package enum RecheckEvent: Sendable {
+    case begin
+    /// With what the ledger is alarmed about.
+    case learned(alarm: String?)
+    /// With whether one of the stores was purged or verified by then.
+    case foundOpen([RequestID: Bool])
+    case restored
+    case openedCopy(CopyRefusal?)
+    case checkedCopy(problem: String?)
+    case loaded([Tombstone], next: Int)
+    case loadedDue(DuePage)
+    case foundLate([RequestID])
+    case listed(ListAnswer)
+    case foundBegun([BegunErasure])
+    case readHolds([TargetHold], UsersOnHold)
+    /// With those that an earlier replay noted.
+    case noted(Set<BegunErasure>)
+    case purged([PurgeAnswer])
+    case verified([VerifyAnswer])
+    case recorded
+    /// Those that were recorded.
+    case closed([EndedRecheck])
+    case reopened([(RequestID, [Recheck.Found])])
+    /// The time for which it waited has come.
+    case due
+    /// The state is not available.
+    case failed(String)
+}
+
+/// Rechecks that are due.
+package struct DuePage: Sendable {
+    package let opened: [OpenRecheck]
+    package let unopened: [UnopenedRecheck]
+    package let pausedTargets: Set<TargetName>
+    /// When the next one is due that was not due yet.
+    package let next: WallTime?
+
+    package init(
+        opened: [OpenRecheck] = [],
+        unopened: [UnopenedRecheck] = [],
+        pausedTargets: Set<TargetName> = [],
+        next: WallTime? = nil
+    ) {
+        (self.opened, self.unopened) = (opened, unopened)
+        (self.pausedTargets, self.next) = (pausedTargets, next)
+    }
+}
+
+/// What a store's list of its users brought.
+package enum ListAnswer: Sendable {
+    /// Erased ones, with the hash of their tombstones.
+    case found([(user: UserID, hash: [UInt8])])
+    /// The store cannot list them; why.
+    case unknown(String)
+    case failure(EffectFailure)
+}
+
+/// Why a drill has no copy: a code for machines, and the same in words.
+package struct CopyRefusal: Hashable, Sendable {
+    package let code: String
+    package let detail: String
+
+    package init(code: String, detail: String) { (self.code, self.detail) = (code, detail) }
+}
+
+/// What the engine does for a ``RecheckRun``.
+package enum RecheckEffect: Sendable {
+    case state(RecheckStateEffect)
+    case store(TargetName, StoreView, RecheckStoreEffect)
+    case openCopy(TargetName, String)
+    case wait(until: WallTime)
+    case announce(RecheckAnnouncement)
+}
+
+/// A call of a store.
+package enum RecheckStoreEffect: Sendable {
+    /// Tells what keeps a copy from being used.
+    case check
+    /// Lists the users who have one of these tombstones, by hash.
+    case list([[UInt8]: Tombstone])
+    case purge([ErasureOrder], holds: [TargetHold], attempt: String)
+    case verify([ErasureOrder])
+}
+
+/// What a run reads from the state, and records there.
+package enum RecheckStateEffect: Sendable {
+    case learnTombstones(since: WallTime, isAlarmIgnored: Bool)
+    case findOpen(Set<TargetName>)
+    /// Has these open deletions purge the stores again.
+    case restore([RequestID], Set<TargetName>, at: WallTime?)
+    /// Without a time, those of any time.
+    case loadTombstones(since: WallTime?, after: Int, limit: Int)
+    case loadDue(limit: Int)
+    case findLate(Set<RequestID>)
+    case findBegun(TargetName)
+    case readHolds(withTombstones: Bool)
+    case note([BegunErasure], TargetName)
+    case record([EndedErasure], TargetName)
+    case forgetLate([Tombstone])
+    case close([EndedRecheck])
+    case reopen([ReturnedUser], dueAt: WallTime)
+    case recordSample(StoreReport)
+}
+
+/// A fact about a run that an operator cares about.
+package enum RecheckAnnouncement: Sendable {
+    case replayBegan(isDrill: Bool)
+    case replayEnded(isComplete: Bool, Int)
+    case rechecked(EndedRecheck)
+    /// A sample found data, and the deletion has rechecks again.
+    case reopened(RequestID, [Recheck.Found])
+    /// A sample found users in a store.
+    case sampled(StoreReport)
+    /// A sample could not search a store.
+    case unsearched(TargetName, String)
+    /// A store answers a recheck.
+    case answered(TargetName)
+    /// A store cannot be rechecked for longer than ``RecheckRun/overdueAfter``.
+    case overdue(TargetName)
+}
+
+/// How a run sees a store.
+package enum StoreView: Hashable, Sendable {
+    /// As a first erasure sees it.
+    case usual
+    /// By the ids that it lists itself.
+    case own
+    /// By the ids that restored rows of another store name.
+    case led
+    /// A copy of it.
+    case copy
+}

@@ -1,0 +1,195 @@
+/// Holds, purges and what verification says of them.
+extension RecheckRun {
+    mutating func checkHolds(
+        _ batch: RecheckBatch,
+        _ holds: [TargetHold],
+        _ users: UsersOnHold,
+        _ context: inout StepContext,
+        _ environment: RecheckEnvironment
+    ) -> Step {
+        var batch = batch
+        let ours = holds.filter { $0.target == batch.target }
+        // A hold on rows of a source holds what they name, and here nothing says which that is.
+        let isNamed = batch.view == .own || batch.led?.isLate == true
+        let sources = isNamed ? environment.sources(of: batch.target) : []
+        guard ours.allSatisfy({ $0.rows != nil }),
+            !holds.contains(where: { sources.contains($0.target) })
+        else {
+            batch.failure = ParkReason.onHold.rawValue
+            return finish(batch, &context, environment)
+        }
+        batch.holds = ours
+        batch.held += batch.open.filter { users.includes($0.tombstone) }
+        batch.open.removeAll { users.includes($0.tombstone) }
+        if !batch.held.isEmpty { batch.failure = ParkReason.onHold.rawValue }
+        guard !batch.open.isEmpty else { return finish(batch, &context, environment) }
+        return .enter(batch.retry.failures == 0 && !isDrill ? .noting(batch) : .purging(batch))
+    }
+
+    mutating func verified(
+        _ batch: RecheckBatch,
+        _ answers: [VerifyAnswer],
+        _ context: inout StepContext,
+        _ environment: RecheckEnvironment
+    ) -> Step {
+        switch batch.purpose {
+        case .look:
+            for (work, answer) in zip(batch.open, answers) {
+                look(work.order, batch.target, answer, environment)
+            }
+            return .next
+        case .leave:
+            leave(batch, answers, environment)
+            return .next
+        case .erase:
+            return erased(batch, answers, &context, environment)
+        }
+    }
+
+    private mutating func look(
+        _ order: ErasureOrder,
+        _ name: TargetName,
+        _ answer: VerifyAnswer,
+        _ environment: RecheckEnvironment
+    ) {
+        switch answer {
+        case .clean, .notLookedFor: break
+        case .failure(let failure): report.change(name) { $0.error = failure.code }
+        case .remaining(let count):
+            report.change(name) { store in
+                store.found += 1
+                store.rows += count
+            }
+            guard case .sample = kind else { return }
+            let key = environment.store(name)?.keyName
+            findings.append(
+                RecheckFinding(order: order, target: name, rowCount: count, key: key)
+            )
+        }
+    }
+
+    /// Counts what may be of a later life of the account.
+    private mutating func leave(
+        _ batch: RecheckBatch,
+        _ answers: [VerifyAnswer],
+        _ environment: RecheckEnvironment
+    ) {
+        // What the rows of its source led to, and was left, was counted then.
+        let known = counted[batch.target] ?? []
+        let reason = environment.store(batch.target)?.withoutTimestamps ?? ""
+        let advice =
+            terms.restoredAt == nil
+            ? ", so this may be of an account that was registered anew; if all was restored, say"
+                + " when with --restored-at"
+            : ", and the erasure was after --restored-at: this came from elsewhere"
+        report.change(batch.target) { store in
+            for (work, answer) in zip(batch.open, answers) {
+                switch answer {
+                case .clean, .notLookedFor: break
+                case .failure(let failure): store.error = store.error ?? failure.code
+                case .remaining(let count):
+                    guard !known.contains(work.order.request) else { continue }
+                    store.found += 1
+                    store.newer += count
+                    guard store.error == nil else { continue }
+                    (store.error, store.detail) = ("undated", reason + advice)
+                }
+            }
+        }
+    }
+
+    private mutating func erased(
+        _ batch: RecheckBatch,
+        _ answers: [VerifyAnswer],
+        _ context: inout StepContext,
+        _ environment: RecheckEnvironment
+    ) -> Step {
+        var batch = batch
+        var left: [RecheckBatch.Work] = []
+        for (work, (purged, verified)) in zip(batch.open, zip(batch.answers, answers)) {
+            guard let cause = Self.failure(purged, verified) else {
+                batch.done.append(work)
+                continue
+            }
+            batch.failure = cause
+            left.append(work)
+        }
+        batch.open = left
+        batch.answers = []
+        batch.retry.failures += 1
+        guard !left.isEmpty, batch.retry.failures < Self.triesMax else {
+            return finish(batch, &context, environment)
+        }
+        let again: RecheckPhase = batch.view == .copy ? .purging(batch) : .checkingHolds(batch)
+        return .enter(.waiting(until: context.now + Self.triesPause, then: again))
+    }
+
+    /// Why an order is not done; `nil` when it is.
+    private static func failure(_ purged: PurgeAnswer, _ verified: VerifyAnswer) -> String? {
+        switch (purged, verified) {
+        case (.failure(let cause), _), (_, .failure(let cause)): cause.code
+        case (.held, _), (.stopped, _), (.halted, _): ParkReason.onHold.rawValue
+        case (.done, .remaining): Obstacle.Kind.remaining.rawValue
+        case (.done, .clean), (.done, .notLookedFor): nil
+        }
+    }
+
+    /// Counts a batch of which no more will be done, and records it.
+    private mutating func finish(
+        _ ended: RecheckBatch,
+        _ context: inout StepContext,
+        _ environment: RecheckEnvironment
+    ) -> Step {
+        var batch = ended
+        batch.open += batch.held
+        batch.held = []
+        let name = batch.target
+        let leftBehind = batch.open + batch.done.filter { $0.newer > 0 }
+        let isKeyed =
+            batch.led == nil && batch.view != .usual && environment.store(name)?.keyName != nil
+        // What the rows of its source led to, and was left, is found again where the store lists
+        // it.
+        let known = isKeyed ? counted[name] ?? [] : []
+        if !isKeyed { counted[name, default: []].formUnion(leftBehind.map(\.order.request)) }
+        let erased = batch.done.filter(\.isErased)
+        report.change(name) { store in
+            store.found += erased.count
+            store.found += batch.open.count { !known.contains($0.order.request) }
+            store.erased += erased.count
+            store.rows += erased.reduce(0) { $0 + $1.rows }
+            store.newer += leftBehind.reduce(0) {
+                known.contains($1.order.request) ? $0 : $0 + $1.newer
+            }
+            if !batch.open.isEmpty { store.error = batch.failure }
+        }
+        guard !isDrill, !batch.done.isEmpty else { return follow(batch, &context, environment) }
+        let records = batch.done.map { work in
+            EndedErasure(
+                batch.begun(work),
+                rows: work.rows,
+                isResumed: work.isResumed && work.isErased
+            )
+        }
+        return .enter(.recording(batch, records))
+    }
+
+    // MARK: A sample
+
+    /// What a sample found, by deletion.
+    var returned: [ReturnedUser] {
+        let byRequest = Dictionary(grouping: findings, by: \.order.request)
+        return byRequest.sorted { $0.key < $1.key }.map { request, findings in
+            let rows = Dictionary(findings.map { ($0.target, $0.rowCount) }, uniquingKeysWith: +)
+            return ReturnedUser(
+                request: request,
+                user: findings.first { $0.key == nil }?.order.user,
+                found: rows.sorted { $0.key < $1.key }.map {
+                    Recheck.Found(target: $0.key, rowCount: $0.value)
+                },
+                keys: findings.compactMap { finding in
+                    finding.key.map { ReturnedUser.Key(name: $0, id: finding.order.user) }
+                }
+            )
+        }
+    }
+}

@@ -1,0 +1,142 @@
+/// Which erasures a replay repeats, and where.
+package struct ReplayTerms: Hashable, Sendable {
+    /// Erasures from then on are repeated.
+    package var since: WallTime
+    /// One store alone; all without it.
+    package var target: TargetName?
+    /// When the store was restored, for stores that date by it, or have no timestamps.
+    package var restoredAt: WallTime?
+    /// Only reports; with ``copy``, erases there.
+    package var isDrill = false
+    /// Where a copy of the store is.
+    package var copy: String?
+    /// The caller's own name for the replay.
+    package var id: String?
+
+    package init(since: WallTime) { self.since = since }
+}
+
+/// What a run found, and what it left.
+package struct RecheckReport: Hashable, Sendable {
+    /// Erasures that are repeated.
+    package var tombstones = 0
+    /// Open deletions that purge again what they had purged.
+    package var reopened = 0
+    package var stores: [StoreReport] = []
+    /// Of the tombstones: where the run ended.
+    package var position = 0
+
+    package init() {}
+
+    /// Whether nothing is left that the run was for.
+    package var isComplete: Bool { stores.allSatisfy { $0.error == nil } }
+
+    package var erasedCount: Int { stores.reduce(0) { $0 + $1.erased } }
+
+    mutating func change(_ name: TargetName, _ body: (inout StoreReport) -> Void) {
+        if let index = stores.firstIndex(where: { $0.name == name }) {
+            body(&stores[index])
+        } else {
+            var store = StoreReport(name: name)
+            body(&store)
+            stores.append(store)
+        }
+    }
+
+    /// Reports a store as incomplete that has data newer than the erasure because it dates that
+    /// itself.
+    ///
+    /// It came with a restoration, or is of a later life of the user: only the operator knows.
+    mutating func judgeNewer(_ environment: RecheckEnvironment) {
+        let names = Set(environment.stores.filter(\.isDatedByRestoration).map(\.name))
+        for index in stores.indices
+        where names.contains(stores[index].name) && stores[index].newer > 0
+            && stores[index].error == nil
+        {
+            stores[index].error = "newer_than_erasure"
+            stores[index].detail =
+                "if it was restored, say when with --restored-at; if not, replay the others"
+        }
+    }
+}
+
+/// What a run found in one store.
+package struct StoreReport: Hashable, Sendable {
+    package let name: TargetName
+    /// Erased users, or ids of them, of which something was there.
+    package var found = 0
+    /// Of these, erased again and verified.
+    package var erased = 0
+    package var rows = 0
+    /// Rows that were left, since they are newer than the cutoff or have no date.
+    package var newer = 0
+    /// Why it is not complete.
+    package var error: String?
+    package var detail: String?
+
+    package init(name: TargetName) { self.name = name }
+}
+
+/// What a replay is doing, or did last.
+package enum ReplayProgress: Hashable, Sendable {
+    case idle
+    case running(ReplayTerms, RecheckReport)
+    case ended(ReplayTerms, RecheckReport)
+}
+
+/// Stores and settings that a run depends on.
+package struct RecheckEnvironment: Sendable {
+    /// Those that can be asked, in the order of the configuration.
+    package let stores: [RecheckStore]
+    /// From the end of a deletion to each recheck.
+    package let intervals: [Duration]
+
+    package init(stores: [RecheckStore], intervals: [Duration]) {
+        (self.stores, self.intervals) = (stores, intervals)
+    }
+
+    func store(_ name: TargetName) -> RecheckStore? { stores.first { $0.name == name } }
+
+    /// The stores that a replay is about.
+    func names(of terms: ReplayTerms) -> [TargetName] {
+        stores.map(\.name).filter { terms.target == nil || terms.target == $0 }
+    }
+
+    /// Stores whose ids rows of others name, in the order of purging, each behind its source.
+    func dependents(of names: Set<TargetName>) -> [TargetName] {
+        var reached = names
+        return stores.compactMap { store in
+            guard let source = store.keyedBy, reached.contains(source) else { return nil }
+            reached.insert(store.name)
+            return store.name
+        }
+    }
+
+    /// The stores whose rows name the ids of a store, next one first.
+    func sources(of name: TargetName) -> [TargetName] {
+        var chain: [TargetName] = []
+        var next = store(name)?.keyedBy
+        while let source = next, !chain.contains(source) {
+            chain.append(source)
+            next = store(source)?.keyedBy
+        }
+        return chain
+    }
+}
+
+/// What a run has to know of a store.
+package struct RecheckStore: Hashable, Sendable {
+    package let name: TargetName
+    /// What of it has no time cutoff; `nil` where everything has one.
+    package var withoutTimestamps: String?
+    /// It dates what it has by its restoration.
+    package var isDatedByRestoration = false
+    /// The store whose rows name the ids by which this one knows users.
+    package var keyedBy: TargetName?
+    /// The name under which these ids are kept; `nil` where users have their own id.
+    package var keyName: KeyName?
+    /// Its rows name ids of other stores.
+    package var hasKeys = false
+
+    package init(name: TargetName) { self.name = name }
+}

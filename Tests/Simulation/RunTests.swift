@@ -1,0 +1,52 @@
+import Engine
+import Lifecycle
+import Testing
+
+/// Rechecks, samples and replays in virtual time, crashed at every boundary.
+@Suite("runs")
+struct RunTests {
+    static func run(
+        _ scenario: RunScenario,
+        crashAt: Int? = nil,
+        bug: PlantedBug? = nil
+    ) -> Simulator {
+        var sim = Simulator(seed: 1, configuration: Scenario.configuration())
+        (sim.crashAtAction, sim.bug) = (crashAt, bug)
+        scenario.prepare(&sim)
+        sim.run(for: scenario.span)
+        return sim
+    }
+
+    @Test("every scenario ends as it should without a crash", arguments: RunScenario.all)
+    func quiet(_ scenario: RunScenario) {
+        let sim = Self.run(scenario)
+        #expect(sim.world.violations.isEmpty)
+        #expect(scenario.judge(sim).isEmpty, "\(scenario.judge(sim))")
+        #expect(sim.book.runCount > 0)
+    }
+
+    @Test("a crash at any action harms nothing", arguments: RunScenario.all)
+    func everyCrashPoint(_ scenario: RunScenario) {
+        let count = Self.run(scenario).actionCount
+        #expect(count > 40)
+        for point in 1...count {
+            let sim = Self.run(scenario, crashAt: point)
+            #expect(sim.crashCount == 1)
+            let wrong = sim.world.violations + scenario.judge(sim)
+            #expect(wrong.isEmpty, "crash at action \(point) of \(count): \(wrong)")
+        }
+        print("simulation: \(scenario.name): crashed at each of \(count) actions")
+    }
+
+    /// Which invariant has to see each bug.
+    static let bugs: [(PlantedBug, String)] = [
+        (.blindReplay, "R-1:"), (.lateCutoff, "R-2:"), (.deafReplay, "I-10:"),
+        (.silentRecheck, "R-4:"),
+    ]
+
+    @Test("every planted bug turns a scenario red", arguments: bugs)
+    func plantedBug(_ bug: PlantedBug, _ invariant: String) {
+        let found = RunScenario.all.flatMap { Self.run($0, bug: bug).world.violations }
+        #expect(found.contains { $0.hasPrefix(invariant) }, "\(found.prefix(3))")
+    }
+}
