@@ -55,7 +55,7 @@ struct DependentTargetTests {
         let loaded = try await world.submit("u1")
         await world.purge(loaded, [TargetName("app-db")])
         #expect(try await world.users().isEmpty)
-        // Nothing is left in memory: the other targets are asked by a new desk.
+        // Nothing is left in memory: the other targets are asked by a new service.
         #expect(try await world.rows() == 2)
         await world.purge(loaded, KeyWorld.targets)
         #expect(try world.names(in: "crm").isEmpty && world.names(in: "spaces").isEmpty)

@@ -16,7 +16,7 @@ import Vault
         func hear(_ isPaused: Bool) { pauses.withLock { $0.append(isPaused) } }
     }
 
-    /// A desk as a start makes it, over the same state each time.
+    /// A service as a start makes it, over the same state each time.
     private func start(_ bench: Bench) async throws -> (IntakeService, Listener) {
         let vault = SealedVault(keyring: VaultKeyring(active: try Bench.key(1)))
         let service = try bench.service(vault)

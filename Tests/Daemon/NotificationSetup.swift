@@ -8,7 +8,7 @@ import Vault
 
 @testable import Daemon
 
-/// A desk with alice, whose subject at Apple is known.
+/// A service with alice, whose subject at Apple is known.
 struct NotificationSetup {
     let bench: Bench
     let intake: IntakeService

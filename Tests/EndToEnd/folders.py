@@ -214,7 +214,7 @@ def mounts(checks, stage, files):
 
 
 def on_the_way(checks, stage, files, scene):
-    """A disk mounted over all users' folders is everybody's trouble."""
+    """A disk mounted over all users' folders is everybody's failure."""
     inside, user, before = scene
     place = os.path.join(files.root, "files")
     inside.run("mount", "-t", "tmpfs", "none", place)

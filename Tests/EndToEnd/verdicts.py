@@ -289,7 +289,7 @@ def unknown_names(checks, stage):
 
 
 def wrong_url(checks, stage):
-    """A revocation endpoint that is none is the operator's trouble, and makes no user unrevocable."""
+    """A revocation endpoint that is none is the operator's failure, and makes no user unrevocable."""
     users = stage.new_users(2)
     for user in users:
         put(stage, user, "wrong", "refresh_token", canary(stage.dice))

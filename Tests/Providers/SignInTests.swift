@@ -65,7 +65,7 @@ enum IDTokenGenerator {
 
 @Suite("A fresh sign-in")
 struct SignInTests {
-    /// Runs a provider against a server that hands out the mint's key.
+    /// Runs a provider against a server that hands out the generator's key.
     static func verify(
         _ signIn: SignIn,
         jwks: String = IDTokenGenerator.jwks

@@ -149,7 +149,7 @@ func order(
 }
 
 extension PurgeAnswer {
-    /// `posts delete, cutoff: none 3` for each entry; fenced counts behind a plus.
+    /// `posts delete, cutoff: none 3` for each entry; newer counts behind a plus.
     var text: String {
         switch self {
         case .stopped: "stopped"

@@ -50,5 +50,11 @@ extension RuleTests {
             lines: [2],
             good: SourceFile("Sources/Engine/A.swift", "// told\n")
         ),
+        RuleSample(
+            "coined-names",
+            bad: "let a = IntakeDesk()\n// two fences\nlet nudgeCount = 1",
+            lines: [1, 2, 3],
+            good: "// Troubleshooting, complementary\nlet deskew = Shelfmark.mintage"
+        ),
     ]
 }

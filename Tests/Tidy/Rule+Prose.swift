@@ -102,3 +102,37 @@ extension Rule {
         )
     }()
 }
+
+extension Rule {
+    /// The same for names and comments, where such a word may be a part of a name.
+    static let coinedNames = Rule("coined-names") { file in
+        guard file.isSwift, file.path.hasPrefix("Sources/") else { return [] }
+        return coined.flatMap { word, instead in
+            [word, word.prefix(1).uppercased() + word.dropFirst()].flatMap { needle in
+                file.rawOffsets(of: needle).filter { isWhole($0, needle.utf8.count, in: file) }
+                    .map { (file.line(of: $0), "'\(needle)': write \(instead)") }
+            }
+        }
+    }
+
+    private static let coined = [
+        ("afterlife", "recheck"), ("desk", "service"), ("dice", "random source"),
+        ("fence", "cutoff"), ("fenced", "newer"), ("lingering", "residual copies"),
+        ("mint", "generator"), ("misfit", "startup problem"), ("misspelling", "non-canonical id"),
+        ("nudge", "signal"), ("remnants", "residual copies"), ("shelf", "registry"),
+        ("stray", "unmapped data"), ("surroundings", "environment"), ("tally", "counter"),
+        ("trouble", "failure"), ("turnstile", "lock"),
+    ]
+
+    /// Whether the bytes there are a word, or one of the words that a name is made of.
+    private static func isWhole(_ offset: Int, _ count: Int, in file: SourceFile) -> Bool {
+        let lowercase = UInt8(ascii: "a")...UInt8(ascii: "z")
+        let uppercase = UInt8(ascii: "A")...UInt8(ascii: "Z")
+        if offset > 0, lowercase.contains(file.bytes[offset]) {
+            let before = file.bytes[offset - 1]
+            guard !lowercase.contains(before), !uppercase.contains(before) else { return false }
+        }
+        let rest = file.bytes[(offset + count)...].prefix { lowercase.contains($0) }
+        return rest.isEmpty || rest.elementsEqual("s".utf8)
+    }
+}

@@ -20,6 +20,6 @@ struct Rule: Sendable, CustomStringConvertible {
             imports, fileLength, functionLength, lineLength, fileNames, documentation,
             throwsDocumented,
             extensions, executableBits, blanks, ticketedTodos, size,
-            proseWidth, sentenceLength, guideLength, plainWords,
+            proseWidth, sentenceLength, guideLength, plainWords, coinedNames,
         ] + BannedText.all.map(\.rule)
 }

@@ -220,7 +220,7 @@ struct PathCoverage {
         )
     }
 
-    // MARK: Strays
+    // MARK: Unmapped data
 
     private mutating func note(
         _ name: FileName,

@@ -8,7 +8,7 @@ struct PostgreSQLTablePlan: Sendable {
     let rule: TableRule
     /// The receipt's name.
     let table: String
-    /// Rows that want work (or are kept), fenced ones among them, undated ones that are not fenced.
+    /// Rows that want work (or are kept), newer ones among them, undated ones that are not newer.
     let countSQL: String
     /// The same of all rows, for a plan.
     let planSQL: String

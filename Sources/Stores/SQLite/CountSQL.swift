@@ -9,7 +9,7 @@ struct CountSQL: Sendable {
         let next: String
     }
 
-    /// Rows, fenced ones among them, and undated ones that are not fenced.
+    /// Rows, newer ones among them, and undated ones that are not newer.
     let whole: String
     /// The user's rows; at once where an index on the column alone has them in this order.
     let byUser: Walk

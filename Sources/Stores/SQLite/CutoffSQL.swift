@@ -1,6 +1,6 @@
 /// The SQL of the time cutoff.
 ///
-/// A row is *fenced* (left alone, and reported) unless its creation time shows that it is not newer
+/// A row is *newer* (left alone, and reported) unless its creation time shows that it is not newer
 /// than the order's cutoff. A later time, however far in the future, and a value that is no time of
 /// the unit both keep it: such a row may belong to a later life of the account, and a deletion
 /// cannot be undone. A row whose time is `NULL` is *undated* and treated as old: most such rows are
@@ -8,7 +8,7 @@
 enum CutoffSQL {
     // Each takes the table, or its alias, as it stands in SQL.
 
-    /// 1 for a fenced row, else 0, never `NULL`.
+    /// 1 for a newer row, else 0, never `NULL`.
     static func hasTimestamps(_ creation: CreationColumn, of reference: String) -> String {
         let column = "\(reference).\(quoted(creation.column))"
         return "(\(column) IS NOT NULL AND NOT (\(isTime(column, creation.unit))"

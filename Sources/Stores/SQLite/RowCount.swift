@@ -21,7 +21,7 @@ struct RowCount: Sendable {
     /// Behind which row the next piece begins; empty at first.
     private(set) var position: [BoundValue] = []
     private(set) var isAtEnd = false
-    /// Rows that want work or are kept, fenced ones included.
+    /// Rows that want work or are kept, newer ones included.
     private(set) var found = 0
     private var newer = 0
     private var undated = 0

@@ -5,7 +5,7 @@ struct TablePlan: Sendable {
     let table: String
     /// What the receipt says, such as `delete, cutoff: none`.
     let action: String
-    /// Rows that want work, fenced ones, undated ones; counts up to one chunk and one row.
+    /// Rows that want work, newer ones, undated ones; counts up to one chunk and one row.
     let countSQL: String
     /// Works on all rows at once; only when ``countSQL`` saw no more than one chunk.
     let workSQL: String
@@ -13,7 +13,7 @@ struct TablePlan: Sendable {
     let chunkSQL: String
     /// The lowest row of the next chunk, for tables where worked rows do not leave the set.
     let cursorSQL: String?
-    /// Fenced rows, after all chunks.
+    /// Newer rows, after all chunks.
     let newerSQL: String?
     /// What is left, asked in another form than the work; `nil` for kept rows.
     let remainingSQL: String?
