@@ -41,7 +41,6 @@ extension Target.Dependency {
         package: "swift-service-lifecycle"
     )
     static let subprocess = Self.product(name: "Subprocess", package: "swift-subprocess")
-    static let tomlKit = Self.product(name: "TOMLKit", package: "TOMLKit")
     static let unixSignals = Self.product(name: "UnixSignals", package: "swift-service-lifecycle")
 }
 
@@ -94,26 +93,26 @@ let libraries: [Target] = [
     library(
         "HTTP",
         [
-            "Engine", "Lifecycle", .asyncHTTPClient, .nioCore, .nioHTTP1, .nioPosix, .nioSSL,
-            .logging,
+            "Engine", "Lifecycle", "Settings", .asyncHTTPClient, .nioCore, .nioHTTP1, .nioPosix,
+            .nioSSL, .logging,
         ]
     ),
     library("Programs", ["HTTP", "Engine", "Lifecycle", "CLinux", .subprocess]),
     library(
         "Providers",
         [
-            "HTTP", "Programs", "Engine", "Lifecycle", .crypto, .cryptoExtras, .nioCore, .nioHTTP1,
-            .logging,
+            "HTTP", "Programs", "Settings", "Engine", "Lifecycle", .crypto, .cryptoExtras,
+            .nioCore, .nioHTTP1, .logging,
         ]
     ),
     library(
         "Stores",
         [
-            "HTTP", "Programs", "Engine", "Lifecycle", "CLinux", "CPostgres", "CSQLiteGuard",
-            .crypto, .grdb, .grdbSQLite, .nioCore, .nioHTTP1, .nioPosix, .nioSSL, .logging,
+            "HTTP", "Programs", "Settings", "Engine", "Lifecycle", "CLinux", "CPostgres",
+            "CSQLiteGuard", .crypto, .grdb, .grdbSQLite, .nioCore, .nioHTTP1, .nioPosix, .nioSSL, .logging,
         ]
     ),
-    library("Settings", ["Lifecycle", .tomlKit]),
+    library("Settings", ["CTOML", "Lifecycle"]),
     library("Systemd", ["Lifecycle", "CSystemd", "CLinux", .logging]),
     library("Control", ["Lifecycle"]),
     library(
@@ -163,6 +162,7 @@ let shims: [Target] = [
     .target(name: "CLinux"),
     .target(name: "CExecutor"),
     .target(name: "CSQLiteGuard", linkerSettings: [.linkedLibrary("sqlite3")]),
+    .target(name: "CTOML"),
 ]
 
 let suites: [Target] = [
@@ -192,7 +192,7 @@ let suites: [Target] = [
             .grdbSQLite, .nioCore, .nioPosix, .logging,
         ]
     ),
-    tests("Settings", ["Settings", "Lifecycle"]),
+    tests("Settings", ["Daemon", "Settings", "Providers", "Stores", "HTTP", "Lifecycle"]),
     tests("Systemd", ["Systemd", "Lifecycle", "CLinux", .logging]),
     tests(
         "Control",
@@ -229,10 +229,10 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
-        .package(url: "https://github.com/LebJe/TOMLKit", from: "0.6.0"),
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
         .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.2"),
     ],
-    targets: libraries + programs + shims + chosenSuites
+    targets: libraries + programs + shims + chosenSuites,
+    cxxLanguageStandard: .cxx17
 )

@@ -4,8 +4,7 @@ enum SettingsLimits {
     static let byteCountMax = 1 << 20
     /// The longest line, in bytes.
     ///
-    /// The parser takes dotted keys apart recursively; a line of dots cannot overflow the stack
-    /// within this, whatever our own scan may have missed.
+    /// A table for each dot of a key: this bounds how deep the parser's destructors recurse.
     static let lineByteCountMax = 4096
     /// The deepest nesting of keys and lists; a configuration needs 7 levels.
     static let depthMax = 16

@@ -1,56 +1,120 @@
 /// The table of settings as documentation.
 ///
-/// `Config/expunged.toml` is exactly ``exampleFile()``; expunged.conf(5) is written by hand and
-/// holds ``manualEntry(_:)`` of every setting. Tests compare both.
+/// `Config/examples/complete.toml` is exactly ``exampleFile(_:)``, and the lists of expunged.conf(5)
+/// are exactly ``manualLists(_:)``. Tests compare both.
 package enum SettingsReference {
+    /// One list of expunged.conf(5).
+    package struct ManualList: Sendable {
+        /// The heading that the list follows.
+        package let heading: String
+        /// In mdoc(7).
+        package let items: [String]
+    }
+
+    /// A key and the kinds that have it in the same words.
+    private struct Entry {
+        let setting: Setting
+        var kinds: [String]
+    }
+
     private static let preamble = """
-        # Configuration of expunged(8). expunged.conf(5) says more about it.
-        #
-        # Every key is here, commented out, at its default; one without a default shows an example.
-        # Durations need a unit: ms, s, m, h, d, w, largest first ("30s", "7d", "1h30m").
-        # An unknown key stops the start. This file holds no secrets, only names of credentials: the
-        # credential NAME is the file NAME in /etc/expunged/credentials.
-        #
-        # Check a change with   expunged --check-config --config /etc/expunged/expunged.toml
-        # and apply it with     systemctl reload expunged
+        # Every key of expunged(8), commented out, at its default; one without a default shows an
+        # example. expunged.conf(5) describes the types. An unknown key stops the start. This file holds
+        # no secrets: the credential NAME is the file NAME in /etc/expunged/credentials.
 
         """
 
-    /// The text of the documented example file.
-    package static func exampleFile() -> String {
-        preamble + SettingScope.allCases.map(exampleSection).joined()
+    /// The text of the example file with every key.
+    package static func exampleFile(_ table: SettingsTable) -> String {
+        preamble + SettingScope.allCases.map { exampleSection($0, table) }.joined()
     }
 
-    /// The facts about a setting in one line: type, default, range, version.
-    package static func facts(_ setting: Setting) -> String {
-        var facts = ["\(setting.type.name)"]
+    /// The lists of expunged.conf(5): the types of text, then the keys of each kind of section.
+    package static func manualLists(_ table: SettingsTable) -> [ManualList] {
+        [textTypes(table)] + SettingScope.allCases.flatMap { keys(of: $0, table) }
+    }
+
+    /// The facts about a setting in one line: type, limits, default, when it takes effect.
+    static func facts(_ setting: Setting) -> String {
+        var facts = [setting.type.summary]
         switch setting.presence {
         case .required: facts.append("required")
-        case .optional: facts.append("no default")
+        case .optional: break
         case .defaultsTo(let value): facts.append("default \(value.toml)")
         }
-        facts.append(setting.type.range)
-        if let family = setting.family { facts.append("kind \"\(family)\" only") }
-        if setting.takesEffect == .restart { facts.append("read at start only") }
-        facts.append("since \(setting.since)")
+        if setting.takesEffect == .restart { facts.append("restart") }
+        if setting.since != "0.1.0" { facts.append("since \(setting.since)") }
         return facts.joined(separator: "; ")
     }
 
-    /// The lines that the manual page has for a setting, in mdoc(7): the item, the facts, the text.
-    package static func manualEntry(_ setting: Setting) -> String {
-        let sentences = lines(setting.documentation, width: 78)
-        let text = (["(\(facts(setting)))", ".br"] + sentences).map(escaped)
-        return ([".It Cm \(setting.key)"] + text).joined(separator: "\n") + "\n"
+    private static func textTypes(_ table: SettingsTable) -> ManualList {
+        var rules: [TextRule] = []
+        for rule in table.all.flatMap(\.type.rules) where !rules.contains(rule) {
+            rules.append(rule)
+        }
+        let items = rules.map { rule in
+            let text = rule.requirement.prefix(1).uppercased() + rule.requirement.dropFirst()
+            return ".It \(rule.title)\n\(escaped("\(text)."))\n"
+        }
+        return ManualList(heading: "Types of text", items: items)
     }
 
-    private static func exampleSection(_ scope: SettingScope) -> String {
+    /// The keys of all kinds or of several under the section's header, then those of each kind.
+    private static func keys(of scope: SettingScope, _ table: SettingsTable) -> [ManualList] {
+        let entries = entries(of: scope, table)
+        let shared = entries.filter { $0.kinds.count != 1 }
+        var lists = [ManualList(heading: scope.header, items: shared.map(manualItem))]
+        var kinds: [String] = []
+        for kind in entries.flatMap(\.kinds) where !kinds.contains(kind) { kinds.append(kind) }
+        for kind in kinds {
+            let own = entries.filter { $0.kinds == [kind] }
+            guard !own.isEmpty else { continue }
+            let heading = "\(scope.header) of kind \\(dq\(kind)\\(dq"
+            lists.append(ManualList(heading: heading, items: own.map(manualItem)))
+        }
+        return lists
+    }
+
+    private static func entries(of scope: SettingScope, _ table: SettingsTable) -> [Entry] {
+        var entries: [Entry] = []
+        for setting in table.settings(in: scope) {
+            let twin = entries.firstIndex {
+                $0.setting.kind != nil && $0.setting.key == setting.key
+                    && $0.setting.documentation == setting.documentation
+                    && facts($0.setting) == facts(setting)
+            }
+            if let twin, let kind = setting.kind {
+                entries[twin].kinds.append(kind)
+            } else {
+                entries.append(Entry(setting: setting, kinds: setting.kind.map { [$0] } ?? []))
+            }
+        }
+        return entries
+    }
+
+    private static func manualItem(_ entry: Entry) -> String {
+        var facts = facts(entry.setting)
+        if entry.kinds.count > 1 {
+            facts += "; kinds \(entry.kinds.joined(separator: ", "))"
+        }
+        let quoted = facts.replacing("\\", with: "\\e").replacing("\"", with: "\\(dq")
+        let text = lines(entry.setting.documentation, width: 98).map(escaped)
+        return ([".It Cm \(entry.setting.key) Pq \(quoted)"] + text)
+            .joined(separator: "\n") + "\n"
+    }
+
+    private static func exampleSection(
+        _ scope: SettingScope,
+        _ table: SettingsTable
+    ) -> String {
         let mark = scope.isSingle ? "" : "#"
         var text = lines(scope.documentation, width: 96).map { "\n# \($0)" }.joined()
         text += "\n\(mark)\(scope.header)\n"
-        for setting in SettingsTable.settings(in: scope) {
+        for setting in table.settings(in: scope) {
+            let kind = setting.kind.map { "kind \"\($0)\"; " } ?? ""
             text += "\n"
             for line in lines(setting.documentation, width: 96) { text += "# \(line)\n" }
-            for line in lines("(\(facts(setting)))", width: 96) { text += "# \(line)\n" }
+            for line in lines("(\(kind)\(facts(setting)))", width: 96) { text += "# \(line)\n" }
             text += "#\(setting.name) = \(setting.sample.toml)\n"
         }
         return text
@@ -72,7 +136,6 @@ package enum SettingsReference {
     /// A line of text for mdoc(7): a backslash begins an escape, and a leading dot or quote a
     /// macro.
     private static func escaped(_ line: String) -> String {
-        if line == ".br" { return ".Pp" }
         let escaped = line.replacing("\\", with: "\\e")
         return escaped.hasPrefix(".") || escaped.hasPrefix("'") ? "\\&\(escaped)" : escaped
     }

@@ -74,6 +74,16 @@ import Vault
         #expect(try await machine.acceptedAt(id) == Bench.start + .seconds(10) + Self.year)
     }
 
+    @Test("a jump that is found while the one before is reported stops nothing", .timeLimit(.minutes(1)))
+    func jumpInReport() async throws {
+        let machine = try Machine()
+        let clock = machine.clock
+        let keeper = try await machine.start(clock).keeper
+        machine.set(by: Self.year)
+        keeper.report(ClockStep(from: Bench.start, to: Bench.start, by: Self.year))
+        #expect(keeper.steppedAt == clock.now())
+    }
+
     @Test("a kill after the commit of a jump does not repeat it")
     func killAfterCommit() async throws {
         let machine = try Machine()

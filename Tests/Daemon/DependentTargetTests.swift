@@ -3,6 +3,7 @@ import Engine
 import Lifecycle
 import Settings
 import Storage
+import Stores
 import Testing
 import Vault
 

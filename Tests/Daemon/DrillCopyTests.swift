@@ -32,7 +32,7 @@ struct DrillCopyTests {
             try Self.write("host=/run/pg dbname=crm", bench, "pg-crm")
             try Self.write("secret", bench, "s3-key")
             let text = targets.replacing("{here}", with: bench.directory)
-            configuration = try ConfigurationLoader.parse(Array(text.utf8), file: "t.toml")
+            configuration = try DaemonConfiguration.parse(Array(text.utf8), file: "t.toml")
         }
 
         private static func write(_ text: String, _ bench: Bench, _ name: String) throws {
@@ -275,7 +275,7 @@ struct DrillCopyTests {
         _ copied: String
     ) throws {
         let target = Self.database("key_credential = \"key\"", at: url)
-        let read = try ConfigurationLoader.parse(Array(target.utf8), file: "t.toml")
+        let read = try DaemonConfiguration.parse(Array(target.utf8), file: "t.toml")
         guard case .placed(.realtimeDatabase(let copy)) = read.targets[0].kind.copy(at: "copy")
         else {
             Issue.record("no copy")
@@ -301,7 +301,7 @@ struct DrillCopyTests {
                 default: Self.cloudStorage(server.url, trust)
                 }
             let copy = try await World(target).copy("copied-place")
-            guard case .made(let store, _) = copy else {
+            guard case .made(let store) = copy else {
                 Issue.record("refused")
                 return
             }

@@ -6,6 +6,7 @@ import Lifecycle
 import NIOPosix
 import Settings
 import Storage
+import Stores
 import Testing
 import Vault
 

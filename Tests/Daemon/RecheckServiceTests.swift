@@ -231,7 +231,6 @@ struct RecheckServiceTests {
         let id = try await world.complete(Self.user)
         try await world.insert(Self.user)
         let rechecks = try world.rechecks()
-        var run = RecheckRun(.rechecks)
         await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await rechecks.run() }
             for await _ in world.bench.log.changes { break }

@@ -45,6 +45,39 @@ struct RevocationEvidenceTests {
         #expect(sibling.contains("The service never saw this token live."))
     }
 
+    @Test func `a refusal is told as what was refused`() {
+        let last = Refusal(status: 400, error: "invalid_request")
+        let works = [(false, false), (true, false), (true, false), (true, true)].enumerated().map {
+            index,
+            flags in
+            CredentialWork(
+                id: CredentialID(rowID: Int64(index + 1)),
+                kind: .refreshToken,
+                step: .refused,
+                hasRevokeIntent: flags.0,
+                needsProof: flags.1,
+                refusals: RefusalCount(count: 5, lastAt: Self.liveAt, last: last)
+            )
+        }
+        let snapshot = IdentitySnapshot(
+            identity: IdentityID(TimeOrderedID(high: 1, low: 1)),
+            provider: ProviderName("sso"),
+            clientID: "app",
+            isShared: false,
+            credentials: works
+        )
+        let evidence = RevocationEvidence(revocation: Revocation(snapshot), verdict: .unrevoked)
+        #expect(
+            evidence.text.hasSuffix(
+                "The provider accepted the revocation of 1 token(s), honored them afterwards, and"
+                    + " then refused 5 tries: 400 invalid_request."
+                    + " The provider refused to check 1 token(s), in 5 tries: 400 invalid_request."
+                    + " The provider refused to revoke 2 token(s), in 10 tries:"
+                    + " 400 invalid_request."
+            )
+        )
+    }
+
     @Test func `unconfirmed counts the tokens by what the provider answered`() {
         let mixed = text(
             .unconfirmed,

@@ -133,14 +133,16 @@ struct SignInBench {
     ) throws -> any ConnectedProvider {
         try write(try CryptoKey.makeP256().privatePEM(), to: bench.directory + "/apple-key.p8")
         try write("app-secret", to: bench.directory + "/secret")
-        let factory = ProviderFactory(
+        let factory = AdapterFactory(
             credentials: CredentialDirectory(path: bench.directory),
+            hasher: bench.hasher,
             eventLoopGroup: MultiThreadedEventLoopGroup.singleton,
             now: { clock.now },
             logger: bench.log.logger
         )
         let configured = try Bench.configuration(text).providers.first { $0.name == name }
-        return try factory.make(try #require(configured))
+        let provider = try #require(configured)
+        return try provider.kind.make(ProviderSetup(provider, in: factory.environment))
     }
 
     private static func write(_ text: String, to path: String) throws {

@@ -36,7 +36,7 @@ struct StartTests {
 
     private static func configuration(_ bench: Bench) throws -> DaemonConfiguration {
         let text = text.replacing("{here}", with: bench.directory)
-        return try ConfigurationLoader.parse(Array(text.utf8), file: "t.toml")
+        return try DaemonConfiguration.parse(Array(text.utf8), file: "t.toml")
     }
 
     private static func factory(_ bench: Bench) -> AdapterFactory {
@@ -107,7 +107,7 @@ struct StartTests {
         #expect(same.unfit == old.unfit)
         await same.shutDown()
         let text = Self.text.replacing("{here}/uploads", with: bench.directory + "/elsewhere")
-        let other = try ConfigurationLoader.parse(Array(text.utf8), file: "t.toml")
+        let other = try DaemonConfiguration.parse(Array(text.utf8), file: "t.toml")
         let error = await #expect(throws: DaemonError.self) {
             try await factory.makeChecked(other, replacing: old)
         }
@@ -122,7 +122,7 @@ struct StartTests {
         let text = Self.text.replacing("[\"{user_id}\"]", with: "[\"{user_id}*\"]")
             .replacing("{here}", with: bench.directory)
         await #expect(throws: (any Error).self) {
-            let configuration = try ConfigurationLoader.parse(Array(text.utf8), file: "t.toml")
+            let configuration = try DaemonConfiguration.parse(Array(text.utf8), file: "t.toml")
             _ = try await Self.factory(bench).make(configuration)
         }
     }
@@ -242,6 +242,42 @@ struct StartTests {
             try await clock.sleep(until: clock.now() + PauseWatch.period)
         }
         #expect(resumedAt.withLock { $0 } == [0, 30, 90, 210, 450, 930, 1890, 2850])
+        await adapters.shutDown()
+    }
+
+    @Test func `while nothing is paused the watch sleeps for an hour, and a pause ends that`()
+        async throws
+    {
+        let bench = try Bench()
+        try Self.makeUploads(bench)
+        let adapters = try await Self.factory(bench).make(try Self.configuration(bench))
+        let clock = SleepingClock(at: Bench.start)
+        try await confirmation("resumed") { resumed in
+            let posts = AsyncStream<Void>.makeStream()
+            let watch = PauseWatch(
+                state: bench.state,
+                registry: AdapterRegistry(adapters),
+                clock: clock,
+                logger: bench.log.logger,
+                post: { _ in
+                    resumed()
+                    posts.continuation.finish()
+                }
+            )
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask { try await watch.run() }
+                let idle = await clock.nextSleep()
+                #expect(idle == Bench.start + .seconds(3600))
+                _ = try await bench.state.commit([
+                    .pauseTarget(TargetName("uploads"), reason: "misconfigured", at: Bench.start)
+                ])
+                watch.wake()
+                let looking = await clock.nextSleep()
+                #expect(looking == Bench.start + PauseWatch.period)
+                for await _ in posts.stream {}
+                group.cancelAll()
+            }
+        }
         await adapters.shutDown()
     }
 }

@@ -83,7 +83,7 @@ struct TargetAdviceTests {
             hasher: bench.hasher,
             logger: bench.log.logger
         )
-        let configuration = try ConfigurationLoader.parse(Array(text.utf8), file: "t.toml")
+        let configuration = try DaemonConfiguration.parse(Array(text.utf8), file: "t.toml")
         let made = try await factory.makeChecked(configuration)
         let backend = try bench.backend(more: text, targets: made.targets, clock: StillClock())
         let answer = try await withThrowingTaskGroup { group in

@@ -49,7 +49,7 @@ struct OAuth2SignInTests {
             var settings = OAuth2Harness.settings()
             settings.issuer = "https://sso.example.com"
             settings.keysURL = "http://127.0.0.1:\(server.port)/jwks"
-            settings.nonce = rule
+            settings.nonce = try #require(NonceRule(rawValue: rule))
             let signIn = SignIn(
                 clientID: "app",
                 idToken: Secret(try Self.idToken(algorithm, nonce: nonce)),

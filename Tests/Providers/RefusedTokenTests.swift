@@ -15,6 +15,7 @@ struct RefusedTokenTests {
         odd: RawServer.Reaction,
         good: RawServer.Reaction = .http(200),
         madeUp: RawServer.Reaction,
+        now: @escaping @Sendable () -> WallTime = { ManualTime().now },
         _ body: (OAuth2Provider, RawServer) async throws -> Void
     ) async throws {
         let react: @Sendable (String) -> RawServer.Reaction = { request in
@@ -23,7 +24,8 @@ struct RefusedTokenTests {
             return request.contains("token=good") ? good : madeUp
         }
         try await RawServer.with(react: react) { server in
-            try await OAuth2Harness.with(OAuth2Harness.at(server, .standard)) { provider in
+            let settings = OAuth2Harness.at(server, .standard)
+            try await OAuth2Harness.with(settings, now: now) { provider in
                 try await body(provider, server)
             }
         }
@@ -89,6 +91,82 @@ struct RefusedTokenTests {
             #expect(await provider.revoke(Self.good) == .success)
             let refused = EffectFailure.refused(Refusal(status: 400, error: "invalid_request"))
             #expect(await provider.revoke(Self.odd) == .failure(refused))
+        }
+    }
+
+    @Test("an endpoint that answers unknown tokens with 404 is right while it honors others")
+    func missingToken() async throws {
+        let missing = RawServer.Reaction.json(404, #"{"error":"token_not_found"}"#)
+        let answer = Refusal(status: 404, error: "token_not_found")
+        let time = ManualTime()
+        let now: @Sendable () -> WallTime = { time.now }
+        try await Self.with(odd: missing, madeUp: missing, now: now) { provider, _ in
+            #expect(await provider.revoke(Self.odd) == .failure(.wrongEndpoint(answer)))
+            for _ in 1...2 {
+                #expect(await provider.revoke(Self.good) == .success)
+                #expect(await provider.revoke(Self.odd) == .failure(.refused(answer)))
+                // An endpoint that is gone since answers the same, and honors no token.
+                #expect(await provider.revoke(Self.odd) == .failure(.rejected))
+            }
+            time.advance(by: Limits.breakerPauseMax)
+            #expect(await provider.revoke(Self.odd) == .failure(.wrongEndpoint(answer)))
+        }
+    }
+
+    @Test(
+        "an endpoint that honored tokens is gone when it answers without an error code",
+        arguments: [RawServer.Reaction.http(404), Golden.html(404), .json(404, "{}")]
+    )
+    func gone(_ reaction: RawServer.Reaction) async throws {
+        try await Self.with(odd: reaction, madeUp: reaction) { provider, _ in
+            #expect(await provider.revoke(Self.good) == .success)
+            #expect(
+                await provider.revoke(Self.odd) == .failure(.wrongEndpoint(Refusal(status: 404)))
+            )
+        }
+    }
+
+    @Test(
+        "a check finds a revocation endpoint that fails",
+        arguments: [
+            (RawServer.Reaction.http(500), EffectFailure.unusable), (.bytesThenClose([]), .lost),
+            (.http(429), .throttled(retryAfter: nil)), (.http(503), .throttled(retryAfter: nil)),
+            (Golden.error("temporarily_unavailable"), .unusable),
+        ]
+    )
+    func failing(_ madeUp: RawServer.Reaction, _ failure: EffectFailure) async throws {
+        try await Self.with(odd: .http(200), madeUp: madeUp) { provider, _ in
+            let problem = try #require(await provider.problem())
+            #expect(problem.failure == failure)
+            #expect(problem.text.contains("/revoke"))
+        }
+    }
+
+    @Test(
+        "a check finds nothing where an endpoint answers in its own way",
+        arguments: [
+            RawServer.Reaction.http(202), .json(200, #"{"error":"unknown_token"}"#), .http(403),
+        ]
+    )
+    func answering(_ madeUp: RawServer.Reaction) async throws {
+        try await Self.with(odd: .http(200), madeUp: madeUp) { provider, _ in
+            #expect(await provider.problem() == nil)
+        }
+    }
+
+    @Test(
+        "a code that a page answered may be spent, whatever the probe after it meets",
+        arguments: [RawServer.Reaction.http(503), .http(500), Golden.error("invalid_grant")]
+    )
+    func codeBehindPage(_ probe: RawServer.Reaction) async throws {
+        let react: @Sendable (String) -> RawServer.Reaction = { request in
+            request.contains("code=c0de") ? Golden.html(403) : probe
+        }
+        try await RawServer.with(react: react) { server in
+            try await OAuth2Harness.with(OAuth2Harness.at(server, .standard)) { provider in
+                let code = OAuth2Harness.credential(.authorizationCode, "c0de")
+                #expect(await provider.exchange(code).summary == "failure rejected")
+            }
         }
     }
 

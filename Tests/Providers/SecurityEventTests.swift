@@ -17,7 +17,7 @@ struct SecurityEventTests {
     private let google = SecurityEventReceiver(
         SecurityEventSettings(
             provider: Fixture.provider,
-            issuers: SecurityEventSettings.googleIssuers,
+            issuers: GoogleKind.issuers,
             audiences: ["123.apps.googleusercontent.com"],
             isTyped: false
         ),

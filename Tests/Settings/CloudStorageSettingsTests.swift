@@ -1,6 +1,8 @@
 import Testing
 
+@testable import Daemon
 @testable import Settings
+@testable import Stores
 
 @Suite("Settings of a bucket of Cloud Storage")
 struct CloudStorageSettingsTests {
@@ -21,10 +23,8 @@ struct CloudStorageSettingsTests {
 
                 """
         )
-        let kind = try #require(configuration.targets.first).kind
-        guard case .cloudStorage(let storage) = kind else {
-            return #expect(kind.family == .cloudStorage)
-        }
+        let store = try #require(configuration.targets.first).store
+        let storage = try #require(store as? CloudStorageStore)
         #expect(storage.bucket == "app-uploads")
         #expect(storage.prefixes == ["users/{user_id}/"] && storage.objects.isEmpty)
     }

@@ -1,7 +1,9 @@
 import Lifecycle
 import Testing
 
+@testable import Daemon
 @testable import Settings
+@testable import Stores
 
 @Suite("Settings of targets that depend on each other")
 struct DependentTargetSettingsTests {
@@ -64,9 +66,9 @@ struct DependentTargetSettingsTests {
             """
         let text = Self.database((action.isEmpty ? "" : rule + "\n") + key)
         let target = try #require(
-            try ConfigurationLoader.parse(Array(text.utf8), file: "t.toml").targets.first
+            try DaemonConfiguration.parse(Array(text.utf8), file: "t.toml").targets.first
         )
-        #expect(target.withoutTimestamps == "no created_at_column for crm_map")
+        #expect(target.store.cutoff.gap == "no created_at_column for crm_map")
     }
 
     @Test("tables without dates are named once each, unless what is there goes with its last owner")
@@ -116,7 +118,7 @@ struct DependentTargetSettingsTests {
         let key = try #require(configuration.targets.first?.keys.first)
         #expect(key.name == "customer" && key.table == "accounts" && key.value == "crm_id")
         #expect(key.idType == .integer && key.valueType == .text && !key.isShared)
-        #expect(key.createdAt == CreatedAtColumn(column: "created", unit: .unixSeconds))
+        #expect(key.creation == CreationColumn(column: "created", unit: .unixSeconds))
         #expect(configuration.targets.last?.keyedBy?.description == "app-db.customer")
         #expect(configuration.cautions.allSatisfy { !$0.contains("is not used") })
         let again = try Sample.load(EffectiveConfiguration.render(configuration))
@@ -140,7 +142,7 @@ struct DependentTargetSettingsTests {
         let configuration = try Sample.load(Self.database(key))
         let read = try #require(configuration.targets.first?.keys.first)
         #expect(read.idType == .uuid && read.valueType == .integer && read.isShared)
-        #expect(read.createdAt?.unit == .iso8601)
+        #expect(read.creation?.unit == .iso8601)
         #expect(configuration.cautions.contains { $0.contains("key 'workspace'") })
     }
 

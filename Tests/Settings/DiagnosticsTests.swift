@@ -1,5 +1,6 @@
 import Testing
 
+@testable import Daemon
 @testable import Settings
 
 @Suite("A bad configuration is refused with everything that is wrong")

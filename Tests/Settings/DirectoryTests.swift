@@ -1,6 +1,8 @@
 import Lifecycle
 import Testing
 
+@testable import Daemon
+@testable import Providers
 @testable import Settings
 
 @Suite("Directories and Google's targets")

@@ -1,7 +1,9 @@
 import Lifecycle
 import Testing
 
+@testable import Daemon
 @testable import Settings
+@testable import Stores
 
 @Suite("Settings of a target of files")
 struct FilesTargetSettingsTests {
@@ -20,8 +22,8 @@ struct FilesTargetSettingsTests {
         )
         let target = try #require(configuration.targets.first)
         #expect(target.name == TargetName("uploads"))
-        #expect(target.kind.family == .files)
-        guard case .files(let files) = target.kind else { return }
+        #expect(target.kind == "files")
+        let files = try #require(target.store as? FilesStore)
         #expect(files.root == "/srv/app/uploads")
         #expect(files.paths == ["files/{user_id}", "*/{user_id}.png"])
     }

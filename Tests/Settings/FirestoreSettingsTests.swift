@@ -1,6 +1,10 @@
 import Testing
 
+@testable import Daemon
+@testable import HTTP
+@testable import Providers
 @testable import Settings
+@testable import Stores
 
 @Suite("Settings of a database of Firestore")
 struct FirestoreSettingsTests {
@@ -23,13 +27,11 @@ struct FirestoreSettingsTests {
 
                 """
         )
-        let kind = try #require(configuration.targets.first).kind
-        guard case .firestore(let firestore) = kind else {
-            return #expect(kind.family == .firestore)
-        }
+        let store = try #require(configuration.targets.first).store
+        let firestore = try #require(store as? FirestoreStore)
         #expect(firestore.database == "(default)" && !firestore.includesSubcollections)
         #expect(firestore.documents == ["users/{user_id}"] && firestore.collections.isEmpty)
-        #expect(kind.access?.keyCredential == "service-account.json")
+        #expect(firestore.access.keyCredential == "service-account.json")
     }
 
     @Test(

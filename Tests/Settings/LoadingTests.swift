@@ -3,52 +3,45 @@ import Glibc
 import Lifecycle
 import Testing
 
+@testable import Daemon
+@testable import Providers
 @testable import Settings
+@testable import Stores
 
 @Suite("A good configuration loads")
 struct LoadingTests {
     @Test("the Apple and SQLite example loads clean")
     func example() throws {
         let bytes = try ProjectFiles.bytes("Config/examples/apple-sqlite.toml")
-        let configuration = try ConfigurationLoader.parse(bytes, file: "apple-sqlite.toml")
+        let configuration = try DaemonConfiguration.parse(bytes, file: "apple-sqlite.toml")
         #expect(configuration.cautions.isEmpty)
         #expect(configuration.requests.gracePeriod == .seconds(86_400))
         let provider = try #require(configuration.providers.first)
         #expect(provider.name == ProviderName("apple"))
         #expect(provider.clientIDs == ["com.example.app", "com.example.web"])
         #expect(
-            provider.kind
-                == .apple(
-                    AppleProviderConfiguration(
-                        teamID: "ABCDE12345",
-                        keyID: "KEY1234567",
-                        privateKeyCredential: "apple-key.p8",
-                        baseURL: "https://appleid.apple.com"
-                    )
+            provider.kind as? AppleKind
+                == AppleKind(
+                    teamID: "ABCDE12345",
+                    keyID: "KEY1234567",
+                    privateKeyCredential: "apple-key.p8",
+                    baseURL: "https://appleid.apple.com"
                 )
         )
-        guard case .sqlite(let sqlite)? = configuration.targets.first?.kind else {
-            Issue.record("no sqlite target")
-            return
-        }
+        let sqlite = try #require(configuration.targets.first?.store as? SQLiteStore)
         #expect(sqlite.path == "/srv/app/app.db")
-        #expect(sqlite.tables.map(\.table) == ["posts", "invoices", "fraud_reports", "users"])
-        #expect(
-            sqlite.tables[0].createdAt == CreatedAtColumn(column: "created", unit: .unixSeconds)
-        )
-        #expect(
-            sqlite.tables[1].action
-                == .anonymize(
-                    [
-                        ColumnChange(column: "email", replacement: .hash),
-                        ColumnChange(column: "name", replacement: .text("deleted user")),
-                        ColumnChange(column: "phone", replacement: .null),
-                    ],
-                    keepReason: "tax law, 10 years"
-                )
-        )
-        #expect(sqlite.tables[2].action == .keep(reason: "pending legal claims"))
-        #expect(sqlite.tables[2].idType == .integer)
+        let tables = sqlite.claims.rules
+        #expect(tables.map(\.table) == ["posts", "invoices", "fraud_reports", "users"])
+        #expect(tables[0].creation == CreationColumn(column: "created", unit: .unixSeconds))
+        let masks = [
+            ColumnMask(column: "email", strategy: .hash),
+            ColumnMask(column: "name", strategy: .text("deleted user")),
+            ColumnMask(column: "phone", strategy: .null),
+        ]
+        #expect(tables[1].action == .anonymize(masks))
+        #expect(tables[1].reason == "tax law, 10 years")
+        #expect(tables[2].action == .keep && tables[2].reason == "pending legal claims")
+        #expect(tables[2].idType == .integer)
     }
 
     @Test("an empty file gives the defaults and warns that nothing is erased")
@@ -90,10 +83,7 @@ struct LoadingTests {
         let configuration = try Sample.load(
             Sample.provider + "allow_plain_http = true\nbase_url = \"http://127.0.0.1:8443/\"\n"
         )
-        guard case .apple(let apple)? = configuration.providers.first?.kind else {
-            Issue.record("no Apple provider")
-            return
-        }
+        let apple = try #require(configuration.providers.first?.kind as? AppleKind)
         #expect(apple.baseURL == "http://127.0.0.1:8443")
         #expect(configuration.cautions.contains { $0.contains("unencrypted") })
     }
@@ -107,13 +97,10 @@ struct LoadingTests {
             Self.sso + "preset = \"discord\"\n"
             + "client_secret_credentials = { \"a\" = \"cred-a\", b = \"cred-b\" }\n"
         let configuration = try Sample.load(text)
-        guard case .oauth2(let oauth2)? = configuration.providers.first?.kind else {
-            Issue.record("no provider")
-            return
-        }
-        #expect(oauth2.preset == .discord)
+        let oauth2 = try #require(configuration.providers.first?.kind as? OAuth2Kind)
+        #expect(oauth2.preset == "discord")
         #expect(oauth2.secrets.credential(for: "b") == "cred-b")
-        #expect(oauth2.revokeEndsGrant == nil)
+        #expect(oauth2.settings.revokesWholeGrant == nil)
         #expect(configuration.requiredCredentials.map(\.name).contains("cred-a"))
         #expect(try Sample.load(EffectiveConfiguration.render(configuration)) == configuration)
     }
@@ -158,16 +145,15 @@ struct LoadingTests {
             set = { a = { strategy = "constant", value = -7 }, \
             b = { strategy = "constant", value = "" } }
             """
-        guard case .sqlite(let sqlite)? = try Sample.load(text + columns).targets.first?.kind else {
-            Issue.record("no sqlite target")
-            return
-        }
+        let store = try Sample.load(text + columns).targets.first?.store
+        let sqlite = try #require(store as? SQLiteStore)
         #expect(sqlite.triggers == .off)
-        let changes = [
-            ColumnChange(column: "a", replacement: .integer(-7)),
-            ColumnChange(column: "b", replacement: .text("")),
+        let masks = [
+            ColumnMask(column: "a", strategy: .integer(-7)),
+            ColumnMask(column: "b", strategy: .text("")),
         ]
-        #expect(sqlite.tables.first?.action == .anonymize(changes, keepReason: "tax"))
+        #expect(sqlite.claims.rules.first?.action == .anonymize(masks))
+        #expect(sqlite.claims.rules.first?.reason == "tax")
     }
 
     @Test("every way that TOML offers to write the same thing loads the same")
@@ -220,12 +206,12 @@ struct LoadingAgainTests {
         defer { _ = unsafe unlink(path.path(percentEncoded: false)) }
         #expect(unsafe chmod(path.path(percentEncoded: false), 0o600) == 0)
         let name = path.path(percentEncoded: false)
-        let first = try ConfigurationLoader.load(path: name)
+        let first = try DaemonConfiguration.load(path: name)
         let before = try Self.residentKibibytes()
-        for _ in 0..<1000 { #expect(try ConfigurationLoader.load(path: name) == first) }
+        for _ in 0..<1000 { #expect(try DaemonConfiguration.load(path: name) == first) }
         #expect(try Self.residentKibibytes() - before < 4096)
         try Data(Sample.provider.utf8).write(to: path)
-        #expect(try ConfigurationLoader.load(path: name) != first)
+        #expect(try DaemonConfiguration.load(path: name) != first)
     }
 }
 

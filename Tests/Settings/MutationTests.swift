@@ -1,5 +1,6 @@
 import Testing
 
+@testable import Daemon
 @testable import Settings
 
 /// SplitMix64 (Steele, Lea, Flood 2014): small, fast and the same everywhere.
@@ -33,7 +34,7 @@ struct MutationTests {
         for round in 0..<2000 {
             let bytes = Self.mutate(original, random: &random)
             do {
-                _ = try ConfigurationLoader.parse(bytes, file: "t.toml")
+                _ = try DaemonConfiguration.parse(bytes, file: "t.toml")
                 loadedCount += 1
             } catch {
                 let lineCount = bytes.count { $0 == 0x0a } + 1

@@ -1,6 +1,8 @@
 import Testing
 
+@testable import Daemon
 @testable import Settings
+@testable import Stores
 
 @Suite("Settings of a PostgreSQL target")
 struct PostgreSQLTargetSettingsTests {
@@ -27,14 +29,14 @@ struct PostgreSQLTargetSettingsTests {
             Self.section + "conninfo_credential = \"app-pg\"\n" + Self.table
         )
         let target = try #require(configuration.targets.first)
-        #expect(target.kind.family == .postgresql)
-        guard case .postgresql(let postgresql) = target.kind else { return }
+        #expect(target.kind == "postgresql")
+        let postgresql = try #require(target.store as? PostgreSQLStore)
         #expect(postgresql.schemas == ["public"])
         #expect(postgresql.tls == .verifyFull)
         #expect(postgresql.statementTimeout == .seconds(5))
         #expect(postgresql.lockTimeout == .seconds(1))
-        #expect(target.kind.tables.first?.idType == .uuid)
-        #expect(target.kind.tables.first?.createdAt?.unit == .timestamp)
+        #expect(postgresql.claims.rules.first?.idType == .uuid)
+        #expect(postgresql.claims.rules.first?.creation?.unit == .timestamp)
     }
 
     @Test(

@@ -2,6 +2,7 @@ import FoundationEssentials
 import Glibc
 import Testing
 
+@testable import Daemon
 @testable import Settings
 
 /// Files of the project that the tests compare with the table.
@@ -36,7 +37,7 @@ enum ProjectFiles {
 /// Shorthand for tables of files and messages.
 enum Sample {
     static func load(_ text: String) throws(ConfigurationError) -> DaemonConfiguration {
-        try ConfigurationLoader.parse(Array(text.utf8), file: "t.toml")
+        try DaemonConfiguration.parse(Array(text.utf8), file: "t.toml")
     }
 
     /// The message of a refused file; a file that loads gives "loads".

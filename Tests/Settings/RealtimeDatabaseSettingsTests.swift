@@ -1,6 +1,8 @@
 import Testing
 
+@testable import Daemon
 @testable import Settings
+@testable import Stores
 
 @Suite("Settings of a Realtime Database")
 struct RealtimeDatabaseSettingsTests {
@@ -22,10 +24,8 @@ struct RealtimeDatabaseSettingsTests {
 
                 """
         )
-        let kind = try #require(configuration.targets.first).kind
-        guard case .realtimeDatabase(let database) = kind else {
-            return #expect(kind.family == .realtimeDatabase)
-        }
+        let store = try #require(configuration.targets.first).store
+        let database = try #require(store as? RealtimeDatabaseStore)
         #expect(database.url == "https://example.firebaseio.com")
         #expect(database.paths == ["users/{user_id}"] && database.createdAtChild == "created")
     }

@@ -1,5 +1,6 @@
 import Testing
 
+@testable import Daemon
 @testable import Settings
 
 @Suite("When to look again")

@@ -1,17 +1,20 @@
 import Testing
 
+@testable import Daemon
 @testable import Settings
+@testable import Stores
 
 @Suite("The documentation says what the table of settings says")
 struct ReferenceTests {
     @Test("the example file is the one that the table generates")
     func exampleFile() throws {
-        try ProjectFiles.expect("Config/expunged.toml", is: SettingsReference.exampleFile())
+        let example = SettingsReference.exampleFile(Kinds.table)
+        try ProjectFiles.expect("Config/examples/complete.toml", is: example)
     }
 
     @Test("the example file with every key commented out gives the defaults of an empty file")
     func exampleFileIsAllDefaults() throws {
-        let example = try Sample.load(SettingsReference.exampleFile())
+        let example = try Sample.load(SettingsReference.exampleFile(Kinds.table))
         #expect(try example == Sample.load(""))
     }
 
@@ -20,7 +23,7 @@ struct ReferenceTests {
         arguments: SettingScope.allCases.filter(\.isSingle)
     )
     func uncommented(scope: SettingScope) throws {
-        for setting in SettingsTable.settings(in: scope) where setting.defaultValue != nil {
+        for setting in Kinds.table.settings(in: scope) where setting.defaultValue != nil {
             let text = "\(scope.header)\n\(setting.name) = \(setting.sample.toml)\n"
             #expect(try Sample.load(text) == Sample.load(""), "\(setting.key)")
         }
@@ -28,34 +31,48 @@ struct ReferenceTests {
 
     @Test("the example file mentions every key once per section")
     func exampleMentionsEveryKey() {
-        let lines = SettingsReference.exampleFile().split(separator: "\n")
+        let lines = SettingsReference.exampleFile(Kinds.table).split(separator: "\n")
         let keys = lines.filter { $0.hasPrefix("#") && !$0.hasPrefix("# ") && $0.contains(" = ") }
-        #expect(keys.count == SettingsTable.all.count)
+        #expect(keys.count == Kinds.table.all.count)
     }
 
-    @Test("expunged.conf(5) has the entry of every setting, and no other")
+    @Test("the installed file is short, changes no default, and loads when it is uncommented")
+    func installedFile() throws {
+        let text = try ProjectFiles.text("Config/expunged.toml")
+        #expect(text.split(separator: "\n", omittingEmptySubsequences: false).count <= 60)
+        #expect(try Sample.load(text) == Sample.load(""))
+        let lines = text.split(separator: "\n").map { line in
+            line.hasPrefix("#") && !line.hasPrefix("# ") ? line.dropFirst() : line
+        }
+        let uncommented = try Sample.load(lines.joined(separator: "\n"))
+        #expect(uncommented.providers.count == 1 && uncommented.targets.count == 1)
+    }
+
+    @Test("expunged.conf(5) has the entry of every setting and type of text, and no other")
     func manual() throws {
         let path = "docs/man/expunged.conf.5"
         var page = try ProjectFiles.text(path)
-        for scope in SettingScope.allCases {
-            let heading = ".Ss \(scope.header)\n"
+        let lists = SettingsReference.manualLists(Kinds.table)
+        for list in lists {
+            let heading = ".Ss \(list.heading)\n"
             let section = try #require(page.firstRange(of: heading), "no section \(heading)")
-            let list = page[section.upperBound...]
-            let start = try #require(list.firstRange(of: ".Bl -tag -width Ds\n")).upperBound
-            let end = try #require(list.firstRange(of: ".El\n")).lowerBound
-            let entries = SettingsTable.settings(in: scope).map(SettingsReference.manualEntry)
-            page.replaceSubrange(start..<end, with: entries.joined())
+            let rest = page[section.upperBound...]
+            let start = try #require(rest.firstRange(of: ".Bl -tag -width Ds\n")).upperBound
+            let end = try #require(page[start...].firstRange(of: ".El\n")).lowerBound
+            page.replaceSubrange(start..<end, with: list.items.joined())
         }
         try ProjectFiles.expect(path, is: page)
+        let keys = lists.flatMap(\.items).count { $0.hasPrefix(".It Cm ") }
+        #expect(page.split(separator: "\n").count { $0.hasPrefix(".It Cm ") } == keys)
     }
 
     @Test("keys are unique within a section and a kind, and written in lower case")
     func keys() {
-        let keys = SettingsTable.all.map { "\($0.key) \($0.family ?? "")" }
+        let keys = Kinds.table.all.map { "\($0.key) \($0.kind ?? "")" }
         #expect(Set(keys).count == keys.count)
-        let common = Set(SettingsTable.all.filter { $0.family == nil }.map(\.key))
-        #expect(!SettingsTable.all.contains { $0.family != nil && common.contains($0.key) })
-        for setting in SettingsTable.all {
+        let common = Set(Kinds.table.all.filter { $0.kind == nil }.map(\.key))
+        #expect(!Kinds.table.all.contains { $0.kind != nil && common.contains($0.key) })
+        for setting in Kinds.table.all {
             let letters = Set("abcdefghijklmnopqrstuvwxyz0123456789_")
             #expect(setting.name.allSatisfy(letters.contains), "\(setting.key)")
         }
@@ -63,11 +80,11 @@ struct ReferenceTests {
 
     @Test("every default and example passes the rule of its own key")
     func samplesAreGood() {
-        for setting in SettingsTable.all {
+        for setting in Kinds.table.all {
             let place = SectionPlace(scope: setting.scope, path: [], label: "x")
             var log = ProblemLog(file: "t", locations: KeyLocations())
             let node = Self.node(setting.sample)
-            let section = SectionReader(place: place, family: setting.family)
+            let section = SectionReader(place: place, table: Kinds.table, kind: setting.kind)
                 .read([setting.name: node], log: &log)
             #expect(section.values[setting.name] == setting.sample, "\(setting.key)")
         }

@@ -1,6 +1,8 @@
 import Testing
 
+@testable import Daemon
 @testable import Settings
+@testable import Stores
 
 @Suite("Settings of a bucket of S3")
 struct S3TargetSettingsTests {
@@ -25,11 +27,12 @@ struct S3TargetSettingsTests {
 
                 """
         )
-        let kind = try #require(configuration.targets.first).kind
-        guard case .s3(let s3) = kind else { return #expect(kind.family == .s3) }
+        let store = try #require(configuration.targets.first).store
+        let s3 = try #require(store as? S3Store)
         #expect(s3.urlStyle == .virtualHost)
         #expect(s3.prefixes == ["users/{user_id}/"] && s3.objects.isEmpty)
-        #expect(kind.credentials.map(\.name) == ["s3-key", "s3-token"])
+        let credentials = configuration.requiredCredentials.map(\.name)
+        #expect(credentials == ["vault-key", "s3-key", "s3-token"])
     }
 
     @Test(

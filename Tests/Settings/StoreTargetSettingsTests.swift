@@ -1,13 +1,15 @@
 import Lifecycle
 import Testing
 
+@testable import Daemon
 @testable import Settings
+@testable import Stores
 
 @Suite("Settings of targets of Redis, programs and services")
 struct StoreTargetSettingsTests {
-    private static func target(_ kind: String, _ text: String) throws -> TargetKind {
+    private static func target(_ kind: String, _ text: String) throws -> any StoreKind {
         let head = "[[target]]\nname = \"store\"\nkind = \"\(kind)\"\n"
-        return try #require(try Sample.load(head + text + "\n").targets.first).kind
+        return try #require(try Sample.load(head + text + "\n").targets.first).store
     }
 
     @Test("a Redis server is reached by its socket or by host and port")
@@ -23,14 +25,14 @@ struct StoreTargetSettingsTests {
             members = { "likes:*" = "{user_id}" }
             """
         )
-        guard case .redis(let redis) = kind else { return #expect(kind.family == .redis) }
-        #expect(redis.place == .host("localhost", port: 6379, isPlain: true))
+        let redis = try #require(kind as? RedisStore)
+        #expect(redis.address == .host("localhost", port: 6379, isPlain: true))
         #expect(redis.members == ["likes:*": "{user_id}"])
         #expect(redis.database == 3 && redis.timeout == .seconds(10))
-        #expect(kind.credentials.map(\.name) == ["redis"])
+        #expect(redis.passwordCredential == "redis")
         let socket = "socket = \"/run/r.sock\"\nkeys = [\"a{user_id}\"]"
-        guard case .redis(let local) = try Self.target("redis", socket) else { return }
-        #expect(local.place == .socket("/run/r.sock"))
+        let local = try #require(try Self.target("redis", socket) as? RedisStore)
+        #expect(local.address == .socket("/run/r.sock"))
     }
 
     @Test(
@@ -53,19 +55,15 @@ struct StoreTargetSettingsTests {
     @Test("a program and a service have their bounds")
     func delegated() throws {
         let program = try Self.target("command", "program = \"/usr/bin/true\"")
-        guard case .command(let command) = program else {
-            return #expect(program.family == .command)
-        }
+        let command = try #require(program as? CommandStore)
         #expect(command.timeout == .seconds(60) && command.memoryMax == 256 << 20)
         let service = try Self.target(
             "webhook",
             "url = \"https://a.example/x\"\nsecret_credential = \"hook\""
         )
-        guard case .webhook(let webhook) = service else {
-            return #expect(service.family == .webhook)
-        }
+        let webhook = try #require(service as? WebhookStore)
         #expect(!webhook.allowsPrivateAddresses)
-        #expect(service.credentials.map(\.key) == ["secret_credential"])
+        #expect(webhook.secretCredential == "hook")
     }
 
     @Test(

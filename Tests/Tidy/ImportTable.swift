@@ -26,22 +26,22 @@ enum ImportTable {
         ],
         "Vault": ["Engine", "Lifecycle", "COpenSSL"],
         "HTTP": [
-            "Engine", "Lifecycle", "AsyncHTTPClient", "NIOCore", "NIOHTTP1", "NIOPosix", "NIOSSL",
-            "Logging",
+            "Engine", "Lifecycle", "Settings", "AsyncHTTPClient", "NIOCore", "NIOHTTP1", "NIOPosix",
+            "NIOSSL", "Logging",
         ],
         "Programs": [
             "HTTP", "Engine", "Lifecycle", "CLinux", "Subprocess", "SystemPackage",
         ],
         "Providers": [
-            "HTTP", "Programs", "Engine", "Lifecycle", "Crypto", "CryptoExtras", "NIOCore", "NIOHTTP1",
-            "Logging",
+            "HTTP", "Programs", "Settings", "Engine", "Lifecycle", "Crypto", "CryptoExtras",
+            "NIOCore", "NIOHTTP1", "Logging",
         ],
         "Stores": [
-            "HTTP", "Programs", "Engine", "Lifecycle", "CLinux", "CPostgres", "CSQLiteGuard",
-            "Crypto", "Dispatch", "GRDB", "GRDBSQLite", "NIOCore", "NIOHTTP1", "NIOPosix", "NIOSSL",
+            "HTTP", "Programs", "Settings", "Engine", "Lifecycle", "CLinux", "CPostgres",
+            "CSQLiteGuard", "Crypto", "Dispatch", "GRDB", "GRDBSQLite", "NIOCore", "NIOHTTP1", "NIOPosix", "NIOSSL",
             "Logging",
         ],
-        "Settings": ["Lifecycle", "TOMLKit"],
+        "Settings": ["CTOML", "Lifecycle"],
         "Systemd": ["Lifecycle", "CSystemd", "CLinux", "Logging"],
         "Control": ["Lifecycle"],
         "ControlServer": network.union([
@@ -79,6 +79,7 @@ enum ImportTable {
                 "expungectl",
             ],
             "Sandbox": ["AsyncHTTPClient"],
+            "Settings": ["Daemon", "HTTP", "Providers", "Stores"],
             "Simulation": ["Engine", "Lifecycle"],
             "EndToEnd": [
                 "Lifecycle", "Sandbox", "Control", "ControlClient", "GRDB", "Subprocess",

@@ -2,8 +2,10 @@ import Control
 import Engine
 import Lifecycle
 import Logging
+import Providers
 import Settings
 import Storage
+import Stores
 
 extension DaemonBackend {
     /// The reason that is kept with a pause that somebody asked for.
@@ -181,8 +183,8 @@ extension DaemonBackend {
     private static func lanes(
         of configuration: DaemonConfiguration
     ) -> [(name: ProviderName, kind: String)] {
-        configuration.providers.map { (name: $0.name, kind: $0.kind.family.rawValue) }
-            + (configuration.directory.map { [(name: $0.name, kind: $0.kind.rawValue)] } ?? [])
+        configuration.providers.map { (name: $0.name, kind: $0.kindName) }
+            + (configuration.directory.map { [(name: $0.name, kind: $0.kindName)] } ?? [])
     }
 
     private func health(
@@ -226,7 +228,7 @@ extension DaemonBackend {
     private func health(of target: TargetConfiguration, reason: String?) -> WireHealth {
         var health = WireHealth(
             name: target.name.rawValue,
-            kind: target.kind.family.rawValue,
+            kind: target.kind,
             state: .ready
         )
         health.concurrency = 1
@@ -252,7 +254,7 @@ extension DaemonConfiguration {
     /// One sentence where a store, or a part of it, has no time cutoff.
     fileprivate func cutoffAdvice(_ target: TargetConfiguration) -> [String] {
         guard let withoutTimestamps = withoutTimestamps(target) else { return [] }
-        let remedy = (target.cutoffRemedy.map { $0 + ", or " } ?? "") + "never give an id again"
+        let remedy = (target.store.cutoff.remedy.map { $0 + ", or " } ?? "") + "never give an id again"
         return [
             "there is no time cutoff (\(withoutTimestamps)): what is newer than a request goes with it, also"
                 + " that of a later account with the same id; \(remedy)"

@@ -3,6 +3,7 @@ import Engine
 import Lifecycle
 import Logging
 import Storage
+import Stores
 
 extension DaemonBackend {
     func holds(caller: Caller) async throws(ControlProblem) -> WireList<WireHold> {

@@ -3,6 +3,7 @@ import Engine
 import Lifecycle
 import Settings
 import Storage
+import Stores
 
 extension DaemonBackend {
     /// The cutoff of a dry run is now: as if the request were made at this moment.

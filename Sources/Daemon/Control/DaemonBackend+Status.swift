@@ -4,8 +4,10 @@ import Engine
 import Ledger
 import Lifecycle
 import Logging
+import Providers
 import Settings
 import Storage
+import Stores
 import Vault
 
 extension DaemonBackend {

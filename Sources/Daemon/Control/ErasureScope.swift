@@ -3,6 +3,7 @@ import FoundationEssentials
 import Lifecycle
 import Settings
 import Storage
+import Stores
 
 /// What receipts need of a configuration: what a deletion keeps and why, where it stops, until when
 /// backups survive, and where users cut their links by hand.
@@ -24,16 +25,7 @@ struct ErasureScope: Codable, Hashable, Sendable {
         let tables: [Table]
         /// How the database compares names of tables; absent where it has none, and from scopes
         /// of earlier versions, whose receipts stay as they are.
-        let naming: Naming?
-    }
-
-    /// Which of its tables a database means by a name of the configuration: its own spelling is
-    /// what a purge counts under.
-    struct Naming: Codable, Hashable, Sendable {
-        /// SQLite's names are the same in either case.
-        let ignoresCase: Bool
-        /// PostgreSQL's schemas; a table of the first one is counted without it.
-        let schemas: [String]
+        let naming: TableNaming?
     }
 
     struct Table: Codable, Hashable, Sendable {
@@ -124,22 +116,15 @@ extension ErasureScope.Target {
         // What nobody owns any more goes whole.
         let isShared = target.keyedBy.map(configuration.isShared) ?? false
         name = target.name.rawValue
-        hasTimestamps = !isShared && target.kind.hasTimestamps
+        hasTimestamps = !isShared && target.store.cutoff == .everything
         backupsKeptMilliseconds = target.backupsKept?.milliseconds
-        naming =
-            switch target.kind {
-            case .sqlite: ErasureScope.Naming(ignoresCase: true, schemas: [])
-            case .postgresql(let postgresql):
-                ErasureScope.Naming(ignoresCase: false, schemas: postgresql.schemas)
-            case .files, .command, .webhook, .redis, .s3, .cloudStorage, .firestore,
-                .realtimeDatabase, .firebaseAuth:
-                nil
-            }
-        tables = target.kind.tables.map { table in
+        let tables = target.store as? any TableStore
+        naming = tables?.naming
+        self.tables = (tables?.claims.rules ?? []).map { rule in
             ErasureScope.Table(
-                name: table.table,
-                hasTimestamps: !isShared && table.createdAt != nil,
-                kept: table.action.kept
+                name: rule.table,
+                hasTimestamps: !isShared && rule.creation != nil,
+                kept: rule.kept
             )
         }
     }
@@ -168,12 +153,12 @@ extension ErasureScope.Target {
     var backupsKept: Duration? { backupsKeptMilliseconds.map { .milliseconds($0) } }
 }
 
-extension TableConfiguration.Action {
+extension TableRule {
     fileprivate var kept: String? {
-        switch self {
+        switch action {
         case .delete: nil
-        case .anonymize(_, let reason): "anonymized: " + reason
-        case .keep(let reason): "kept: " + reason
+        case .anonymize: "anonymized: " + (reason ?? "")
+        case .keep: "kept: " + (reason ?? "")
         }
     }
 }

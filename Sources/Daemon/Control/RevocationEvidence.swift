@@ -79,11 +79,11 @@ struct RevocationEvidence {
     /// One sentence for each answer, so that forty tokens with the same one make no list of forty.
     private var refusalTexts: [String] {
         let refused = revocation.credentials.filter { $0.step == .refused }
-        let answers = Set(refused.map { $0.refusals?.last.text ?? "no reason given" })
-        return answers.sorted().map { answer in
-            let tokens = refused.filter { ($0.refusals?.last.text ?? "no reason given") == answer }
-            return "The provider refused to revoke \(tokens.count) token(s), in"
-                + " \(tokens.reduce(0) { $0 + ($1.refusals?.count ?? 0) }) tries: \(answer)."
+        let groups = Dictionary(grouping: refused, by: \.refusalText)
+        return groups.sorted { $0.key < $1.key }.map { text, tokens in
+            let tries = tokens.reduce(0) { $0 + ($1.refusals?.count ?? 0) }
+            return text.replacing("%d", with: String(tokens.count))
+                .replacing("%t", with: String(tries))
         }
     }
 
@@ -116,6 +116,20 @@ struct RevocationEvidence {
             .init("refused_credentials", .integer(Int64(revocation.refusedCount))),
         ]
         return [.init("not_held", .object(counts))]
+    }
+}
+
+extension CredentialWork {
+    /// What the provider refused, with places for the numbers of tokens and of tries.
+    fileprivate var refusalText: String {
+        let answer = refusals?.last.text ?? "no reason given"
+        if needsProof {
+            return "The provider accepted the revocation of %d token(s), honored them afterwards,"
+                + " and then refused %t tries: \(answer)."
+        }
+        return hasRevokeIntent
+            ? "The provider refused to revoke %d token(s), in %t tries: \(answer)."
+            : "The provider refused to check %d token(s), in %t tries: \(answer)."
     }
 }
 

@@ -10,6 +10,8 @@ struct Reporter: EngineObserver {
     let now: @Sendable () -> WallTime
     /// Called when a request changed, so that its spool row is mirrored.
     let signalMirror: @Sendable () -> Void
+    /// Called when a provider or a store was paused.
+    var paused = Signal()
     var tokens = TokenCounter()
 
     func changed(_ request: Request) {
@@ -95,10 +97,12 @@ struct Reporter: EngineObserver {
         switch report {
         case .providerPaused(let name, let reason):
             logger.note(.providerPaused, ["provider": "\(name)", "error": "\(reason)"])
+            paused.fire()
         case .providerResumed(let name):
             logger.note(.providerResumed, ["provider": "\(name)"])
         case .targetPaused(let name, let reason):
             logger.note(.targetPaused, ["target": "\(name)", "error": "\(reason)"])
+            paused.fire()
         case .targetResumed(let name):
             logger.note(.targetResumed, ["target": "\(name)"])
         case .breakerOpened(let name, let pause, let reason):

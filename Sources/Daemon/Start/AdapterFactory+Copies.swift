@@ -1,8 +1,6 @@
 import Engine
-import HTTP
 import Lifecycle
 import Settings
-import Systemd
 import Stores
 
 extension AdapterFactory {
@@ -12,7 +10,7 @@ extension AdapterFactory {
     ///
     /// - Parameters:
     ///   - name: The target.
-    ///   - place: Where the copy is; ``Settings/TargetKind/copy(at:)``.
+    ///   - place: Where the copy is; ``Stores/StoreKind/copy(at:)``.
     ///   - configuration: What is in force.
     /// - Returns: The target, to be shut down, or why there is none.
     func makeCopy(
@@ -23,23 +21,22 @@ extension AdapterFactory {
         guard let target = configuration.targets.first(where: { $0.name == name }) else {
             return .refused(code: "no_copies", detail: "the target is not configured any more")
         }
-        let kind: TargetKind
-        switch target.kind.copy(at: place) {
-        case .placed(let placed): kind = placed
-        case .malformed(let requirement): return Self.bad("the copy must be \(requirement)")
-        case .none(let why): return .refused(code: "no_copies", detail: why)
+        let store: any StoreKind
+        do {
+            store = try target.store.copy(at: place)
+        } catch {
+            switch error {
+            case .malformed(let requirement): return Self.bad("the copy must be \(requirement)")
+            case .impossible(let why): return .refused(code: "no_copies", detail: why)
+            }
         }
         do {
-            for other in configuration.targets where try isLive(kind, other.kind) {
+            let copy = target.with(store)
+            let environment = storeEnvironment(of: copy, in: configuration)
+            for other in configuration.targets where try store.overlaps(other.store, environment) {
                 return Self.bad("that is the store of target '\(other.name)', and no copy")
             }
-            var clients: [GoogleClient] = []
-            let copy = try await make(
-                target.with(kind),
-                in: configuration,
-                noting: &clients
-            )
-            return .made(copy, clients.first)
+            return .made(try await store.open(environment))
         } catch {
             return Self.bad("\(error)")
         }
@@ -47,37 +44,5 @@ extension AdapterFactory {
 
     private static func bad(_ detail: String) -> DrillCopy {
         .refused(code: "bad_copy", detail: detail)
-    }
-
-    /// Whether a copy is, or overlaps, what a target works on.
-    private func isLive(_ copy: TargetKind, _ live: TargetKind) throws -> Bool {
-        if copy.isPlace(of: live) { return true }
-        switch (copy, live) {
-        case (.sqlite(let one), .sqlite(let two)):
-            return FilePlace(one.path).isSame(as: two.path)
-        case (.files(let one), .files(let two)):
-            return FilePlace(one.root).isWithin(two.root)
-                || FilePlace(two.root).isWithin(one.root)
-        case (.postgresql(let one), .postgresql(let two)):
-            let (there, here) = (try place(of: one), try place(of: two))
-            return there.isDatabase(of: here)
-        default: return false
-        }
-    }
-
-    /// Where a connection string leads.
-    private func place(of postgresql: PostgreSQLTargetConfiguration) throws -> PostgreSQLPlace {
-        let conninfo = try credentials?.read(postgresql.conninfoCredential)
-        let place = conninfo.flatMap { PostgreSQLPlace($0, database: postgresql.database) }
-        guard let place else {
-            throw DaemonError(
-                .target,
-                [
-                    "credential '\(postgresql.conninfoCredential)' must hold a connection string"
-                        + " with dbname, or nobody can tell a copy from the store"
-                ]
-            )
-        }
-        return place
     }
 }

@@ -57,62 +57,12 @@ extension AdapterFactory {
         guard let target = configuration.targets.first(where: { $0.name == name }) else {
             return SchemaClaims()
         }
-        return configuration.targets.filter { other in
-            guard other.name != name else { return false }
-            switch (target.kind, other.kind) {
-            case (.sqlite(let one), .sqlite(let two)): return one.path == two.path
-            case (.postgresql(let one), .postgresql(let two)):
-                return one.conninfoCredential == two.conninfoCredential
-            default: return false
-            }
-        }.reduce(SchemaClaims()) { claims, other in
-            SchemaClaims(
-                rules: claims.rules + other.kind.tables.map(TableRule.init),
-                keys: claims.keys + other.keys.map(KeyRule.init)
-            )
-        }
-    }
-}
-
-extension KeyRule {
-    /// The same key in the words of the target.
-    init(_ key: KeyConfiguration) {
-        self.init(
-            name: key.name,
-            user: TableRule(
-                table: key.table,
-                column: key.column,
-                idType: Stores.IDType(key.idType),
-                action: .keep,
-                creation: key.createdAt.map(CreationColumn.init)
-            ),
-            value: key.value,
-            valueType: Stores.IDType(key.valueType),
-            isShared: key.isShared
-        )
-    }
-}
-
-extension Stores.IDType {
-    init(_ type: TableConfiguration.IDType) {
-        switch type {
-        case .text: self = .text
-        case .integer: self = .integer
-        case .blob: self = .blob
-        case .uuid: self = .uuid
-        }
-    }
-}
-
-extension CreationColumn {
-    init(_ column: CreatedAtColumn) {
-        let unit: Unit =
-            switch column.unit {
-            case .unixSeconds: .unixSeconds
-            case .unixMilliseconds: .unixMilliseconds
-            case .iso8601: .iso8601
-            case .timestamp: .timestamp
-            }
-        self.init(column: column.column, unit: unit)
+        // A copy is another place of the same store.
+        return configuration.targets.compactMap { other -> SchemaClaims? in
+            guard other.name != name, let store = target.store as? any TableStore,
+                store.sharesDatabase(with: other.store)
+            else { return nil }
+            return (other.store as? any TableStore)?.claims
+        }.reduce(SchemaClaims()) { $0.joined(with: $1) }
     }
 }

@@ -1,6 +1,7 @@
 import Engine
 import HTTP
 import Lifecycle
+import Providers
 import Settings
 import Stores
 
@@ -35,7 +36,7 @@ extension AdapterFactory {
             await adapters.shutDown()
             throw DaemonError(.provider, providers.sorted { $0.key < $1.key }.map(\.value))
         }
-        let known = Set(old?.configuration.targets ?? [])
+        let known = old?.configuration.targets ?? []
         let targets = adapters.unfit.targets.filter { name, _ in
             !known.contains { $0.name == name && configuration.targets.contains($0) }
         }
@@ -68,7 +69,7 @@ extension AdapterFactory {
             await adapters.shutDown()
             throw error
         }
-        adapters.files = adapters.targets.values.compactMap { $0 as? SQLiteTarget }
+        adapters.files = adapters.targets.values.compactMap { $0 as? any FileHolding }
         adapters.targets = connect(adapters.targets, configuration)
         adapters.unfit.targets = await startupProblems(of: adapters.targets)
         return adapters
@@ -92,36 +93,38 @@ extension AdapterFactory {
         _ provider: ProviderConfiguration,
         to adapters: inout Adapters
     ) throws(DaemonError) {
-        let factory = providerFactory
+        let setup = ProviderSetup(provider, in: environment)
         let name = provider.name
         do {
-            adapters.providers[name] = try factory.make(provider)
+            adapters.providers[name] = try provider.kind.make(setup)
         } catch {
             try Self.requireMendable(error, .provider)
             adapters.unfit.providers[name] = "\(error)"
-            adapters.providers[name] = PendingProvider(name, traits: factory.traits(of: provider)) {
-                try factory.make(provider)
+            adapters.providers[name] = PendingProvider(name, traits: provider.kind.traits) {
+                try provider.kind.make(setup)
             }
         }
         do {
-            adapters.receivers[name] = try factory.makeReceiver(provider)
+            adapters.receivers[name] = try provider.notifications.makeReceiver(setup)
         } catch {
             try Self.requireMendable(error, .provider)
             adapters.unfit.providers[name] = adapters.unfit.providers[name] ?? "\(error)"
-            adapters.receivers[name] = PendingReceiver(name) { try factory.makeReceiver(provider) }
+            adapters.receivers[name] = PendingReceiver(name) {
+                try provider.notifications.makeReceiver(setup)
+            }
         }
     }
 
     private func addDirectory(to adapters: inout Adapters) async throws(DaemonError) {
         guard let directory = adapters.configuration.directory else { return }
         do {
-            let google = try await make(directory)
-            adapters.directory = google.made
-            adapters.clients.append(google.client)
+            adapters.directory = try await directory.kind.open(directory, in: environment)
         } catch {
             try Self.requireMendable(error, .provider)
             adapters.unfit.providers[directory.name] = "\(error)"
-            adapters.directory = PendingDirectory(directory.name) { try await make(directory) }
+            adapters.directory = PendingDirectory(directory.name) {
+                try await directory.kind.open(directory, in: environment)
+            }
         }
     }
 
@@ -131,17 +134,11 @@ extension AdapterFactory {
     ) async throws(DaemonError) {
         let configuration = adapters.configuration
         do {
-            adapters.targets[target.name] = try await make(
-                target,
-                in: configuration,
-                noting: &adapters.clients
-            )
+            adapters.targets[target.name] = try await make(target, in: configuration)
         } catch {
             try Self.requireMendable(error, .target, "cannot use target '\(target.name)': ")
             adapters.targets[target.name] = PendingTarget(target.name) {
-                var clients: [GoogleClient] = []
-                let made = try await make(target, in: configuration, noting: &clients)
-                return PendingTarget.Made(target: made, clients: clients)
+                try await make(target, in: configuration)
             }
         }
     }
@@ -176,9 +173,8 @@ extension AdapterFactory {
         var problems: [ProviderName: String] = [:]
         for provider in configuration.providers {
             guard let poll = provider.notifications.poll else { continue }
-            let poller = PendingPoller { [providerFactory] in
-                try providerFactory.makePoller(provider, poll)
-            }
+            let setup = ProviderSetup(provider, in: environment)
+            let poller = PendingPoller { try poll.makePoller(setup) }
             if poller.setUp() == nil { problems[provider.name] = poller.problem }
             sources.append(
                 NotificationPoller.Source(

@@ -42,7 +42,7 @@ package enum DaemonCommand {
             let id = try KeyGenerator.makeVaultKey(at: path)
             say("wrote a new vault key with id \(id) to '\(path)'; keep a copy apart from state.db")
         case .checkConfiguration:
-            let configuration = try ConfigurationLoader.load(path: options.configurationPath)
+            let configuration = try DaemonConfiguration.load(path: options.configurationPath)
             for caution in configuration.cautions { say("caution: \(caution)") }
             say("'\(options.configurationPath)' is fine")
         case .initSpool:
@@ -65,7 +65,7 @@ package enum DaemonCommand {
         try setUpProcess(environment)
         let activation = try SocketActivation.take()
         _ = clinux_forbid_core_dumps()
-        let configuration = try ConfigurationLoader.load(path: options.configurationPath)
+        let configuration = try DaemonConfiguration.load(path: options.configurationPath)
         let queue = try LogQueue(output: LogOutput.choose(environment: environment))
         defer { _ = queue.flush(timeout: .seconds(2)) }
         let level = Logger.Level(configuration.journal.level)

@@ -61,7 +61,7 @@ struct Reloader: Sendable {
         let old = registry.current
         let adapters: Adapters
         do {
-            let configuration = try ConfigurationLoader.load(path: path)
+            let configuration = try DaemonConfiguration.load(path: path)
             adapters = try await factory.makeChecked(configuration, replacing: old)
         } catch {
             throw refused(error)

@@ -188,8 +188,10 @@ final class ClockKeeper: Sendable {
         }
     }
 
-    private func report(_ step: ClockStep) {
-        lastStepAt.withLock { $0 = clock.now() }
+    func report(_ step: ClockStep) {
+        // Read first: the clock may find its next jump here, and calls note(_:) for it.
+        let now = clock.now()
+        lastStepAt.withLock { $0 = now }
         let sign = step.by < .zero ? "" : "+"
         logger.note(.clockStepped, ["detail": "\(sign)\(step.by.milliseconds / 1000) s"])
     }

@@ -1,6 +1,7 @@
 import Engine
 import Lifecycle
 import Logging
+import Providers
 import Settings
 import Storage
 import Synchronization

@@ -2,6 +2,7 @@ import Engine
 import Lifecycle
 import Logging
 import Storage
+import Stores
 import Synchronization
 
 /// Looks again at what the service has paused by itself, and lets it go on once nothing is wrong.
@@ -15,6 +16,8 @@ final class PauseWatch: Sendable {
     static let setUpReason = "not_set_up"
     /// Between two looks at the list of pauses; the first look at a component comes as soon.
     static let period = Duration.seconds(15)
+    /// The same while nothing is paused; ``wake()`` ends it.
+    private static let idlePeriod = Duration.seconds(3600)
     /// Longest pause between two looks at a component that is resumed and paused again.
     static let pauseMax = Duration.seconds(960)
 
@@ -49,6 +52,8 @@ final class PauseWatch: Sendable {
     private let post: @Sendable (EngineInput) -> Void
     private let lastStepAt = Mutex<WallTime?>(nil)
     private let entries = Mutex<[Component: Entry]>([:])
+    /// Ends the sleep of a watch that has nothing to look at.
+    private let waking = Mutex<AsyncStream<Void>.Continuation?>(nil)
 
     init(
         state: StateDatabase,
@@ -72,20 +77,50 @@ final class PauseWatch: Sendable {
     func run() async throws {
         try await withThrowingDiscardingTaskGroup { group in
             while true {
-                for component in try await due() {
+                let wakes = listen()
+                let (components, isIdle) = try await due()
+                for component in components {
                     // One that does not answer keeps no other waiting.
                     group.addTask { await self.look(at: component) }
                 }
-                try await clock.sleep(until: clock.now() + Self.period)
+                if isIdle {
+                    try await sleep(orUntil: wakes)
+                } else {
+                    try await clock.sleep(until: clock.now() + Self.period)
+                }
             }
         }
+    }
+
+    /// Something was paused: looks at the list of pauses at once if the watch idles.
+    func wake() {
+        _ = waking.withLock { $0?.yield() }
+    }
+
+    /// Begins to listen before the list is read, so that no pause falls in between.
+    private func listen() -> AsyncStream<Void> {
+        let (wakes, continuation) = AsyncStream<Void>.makeStream(
+            bufferingPolicy: .bufferingNewest(1)
+        )
+        waking.withLock { $0 = continuation }
+        return wakes
+    }
+
+    private func sleep(orUntil wakes: AsyncStream<Void>) async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await self.clock.sleep(until: self.clock.now() + Self.idlePeriod) }
+            group.addTask { for await _ in wakes { return } }
+            try await group.next()
+            group.cancelAll()
+        }
+        try Task.checkCancellation()
     }
 
     /// Looks once at all that is paused and due.
     ///
     /// - Throws: What the store throws.
     func lookOnce() async throws {
-        for component in try await due() { await look(at: component) }
+        for component in try await due().components { await look(at: component) }
     }
 
     /// Writes down why components cannot be used, and tells the journal of what is new.
@@ -116,8 +151,8 @@ final class PauseWatch: Sendable {
 
     // MARK: One look
 
-    /// Takes the components whose time has come.
-    private func due() async throws -> [Component] {
+    /// Takes the components whose time has come; idle is who has none to wait for.
+    private func due() async throws -> (components: [Component], isIdle: Bool) {
         let adapters = registry.current
         noteStep()
         let paused = own(try await state.pauses()).filter { adapters.has($0) }
@@ -128,7 +163,7 @@ final class PauseWatch: Sendable {
                 entries[component]?.problems = []
                 entries[component]?.wasListed = false
             }
-            return paused.filter { component in
+            let components = paused.filter { component in
                 var entry = entries[component] ?? Entry()
                 defer { entries[component] = entry }
                 entry.wasListed = true
@@ -144,6 +179,7 @@ final class PauseWatch: Sendable {
                 entry.isBusy = true
                 return true
             }
+            return (components, paused.isEmpty)
         }
     }
 

@@ -1,5 +1,6 @@
 import Engine
 import Lifecycle
+import Providers
 import Settings
 import Storage
 import Synchronization

@@ -37,4 +37,7 @@ package protocol IdentityDirectory: Sendable {
     ///
     /// - Returns: `nil` when all is well.
     func diagnose() async -> EffectFailure?
+
+    /// Closes connections; nothing is asked after it.
+    func shutdown() async
 }

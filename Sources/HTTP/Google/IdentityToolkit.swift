@@ -78,6 +78,9 @@ package struct IdentityToolkit: Sendable {
         delete = try RemoteEndpoint(base, path: path + "delete", method: .POST)
     }
 
+    /// Closes the connections.
+    package func shutdown() async { await client.shutdown() }
+
     /// Looks an account up.
     ///
     /// The answer for an unknown id is a 200 without `users`.

@@ -41,6 +41,9 @@ package struct FirebaseDirectory: IdentityDirectory {
     /// Looks up an account that cannot be.
     package func diagnose() async -> EffectFailure? { await accounts.diagnose() }
 
+    /// Closes the connections.
+    package func shutdown() async { await accounts.shutdown() }
+
     private func links(of account: FirebaseAccount) -> [DirectoryLink] {
         guard !account.links.isEmpty else {
             return [DirectoryLink(provider: ProviderName("anonymous"), isLocal: true)]

@@ -56,10 +56,11 @@ extension OAuth2Profile {
         userActionURL: "https://gitlab.com/-/user_settings/applications"
     )
 
-    private static let okta = OAuth2Profile(check: .introspection)
+    private static let okta = OAuth2Profile(needsIssuer: true, check: .introspection)
 
     /// Only refresh tokens can be revoked there.
     private static let auth0 = OAuth2Profile(
+        needsIssuer: true,
         revocationURL: "{issuer}/oauth/revoke",
         prefersPost: true,
         revocation: RevocationCall(hasHint: false, kinds: [.refreshToken])
@@ -67,7 +68,7 @@ extension OAuth2Profile {
 
     /// A refresh token takes the user's consent and sessions of the client along; an access token
     /// only itself, so that one revoke is not enough to be sure.
-    private static let keycloak = OAuth2Profile(check: .introspection)
+    private static let keycloak = OAuth2Profile(needsIssuer: true, check: .introspection)
 
     /// No client is asked for, and the host is the one where the user signs in.
     private static let salesforce = OAuth2Profile(

@@ -5,18 +5,22 @@ import Glibc
 ///
 /// A configuration decides where tokens go and which rows are deleted, so a file that others can
 /// write is refused like any hostile input.
-struct ConfigurationFile {
+package struct ConfigurationFile {
     private let path: String
     /// The effective user id of the caller.
     private let callerUID: uid_t
 
-    init(path: String, callerUID: uid_t = geteuid()) {
+    package init(path: String) { self.init(path: path, callerUID: geteuid()) }
+
+    init(path: String, callerUID: uid_t) {
         self.path = path
         self.callerUID = callerUID
     }
 
-    /// - Throws: ``ConfigurationError`` when the file cannot be read or must not be trusted.
-    func read() throws(ConfigurationError) -> [UInt8] {
+    /// Reads the whole file.
+    ///
+    /// - Throws: ``ConfigurationError`` when it cannot be read or must not be trusted.
+    package func read() throws(ConfigurationError) -> [UInt8] {
         // O_NONBLOCK: opening a FIFO must not wait for a writer (open(2)).
         let descriptor = unsafe open(
             path,

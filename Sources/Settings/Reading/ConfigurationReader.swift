@@ -1,44 +1,33 @@
 import Lifecycle
 
-/// Turns a parsed document into a configuration, and notes everything that is wrong on the way.
+/// Turns a parsed document into sections, and notes everything that is wrong on the way.
 ///
 /// Values that are missing or bad get a neutral stand-in, so that one pass finds every problem;
 /// with any problem the result is thrown away.
-struct ConfigurationReader {
+package struct ConfigurationReader {
     private let root: [String: TOMLNode]
-    var log: ProblemLog
-    private(set) var sections: [SettingsSection] = []
+    let table: SettingsTable
+    package var log: ProblemLog
+    /// Every section that was read, in the order of the table.
+    package private(set) var sections: [SettingsSection] = []
 
-    init(root: [String: TOMLNode], file: String, locations: KeyLocations) {
+    init(
+        root: [String: TOMLNode],
+        file: String,
+        locations: KeyLocations,
+        table: SettingsTable
+    ) {
         self.root = root
+        self.table = table
         log = ProblemLog(file: file, locations: locations)
+        checkTopLevel()
     }
 
-    /// Reads everything.
+    /// Ends the reading.
     ///
     /// - Throws: ``ConfigurationError`` with every problem of the file.
-    mutating func read() throws(ConfigurationError) -> DaemonConfiguration {
-        checkTopLevel()
-        let requests = requestConfiguration(single(.requests))
-        let vault = vaultConfiguration(single(.vault))
-        let server = ServerConfiguration(
-            connectionsMax: single(.server).count("connections_max") ?? 0
-        )
-        let journal = JournalConfiguration(level: single(.journal).choice("level") ?? .info)
-        let providers = readProviders(requests: requests)
-        let directory = readDirectory(providers: providers)
-        let targets = readTargets()
+    package func finish() throws(ConfigurationError) {
         guard log.problems.isEmpty else { throw ConfigurationError(log.problems) }
-        return DaemonConfiguration(
-            requests: requests,
-            vault: vault,
-            server: server,
-            journal: journal,
-            providers: providers,
-            directory: directory,
-            targets: targets,
-            sections: sections
-        )
     }
 
     private mutating func checkTopLevel() {
@@ -54,15 +43,15 @@ struct ConfigurationReader {
         }
     }
 
-    mutating func append(_ section: SettingsSection) {
-        sections.append(section)
-    }
+    /// Adds a section, with those below it, to what the configuration consists of.
+    package mutating func append(_ section: SettingsSection) { sections += section.tree }
 }
 
 // MARK: - Sections
 
 extension ConfigurationReader {
-    private mutating func single(_ scope: SettingScope) -> SettingsSection {
+    /// A section that may be left out.
+    package mutating func single(_ scope: SettingScope) -> SettingsSection {
         let name = scope.rawValue
         if let section = sections.first(where: { $0.scope == scope }) { return section }
         var entries: [String: TOMLNode] = [:]
@@ -78,13 +67,13 @@ extension ConfigurationReader {
             )
         }
         let place = SectionPlace(scope: scope, path: [.key(name)], label: name)
-        let section = SectionReader(place: place, family: nil).read(entries, log: &log)
+        let section = SectionReader(place: place, table: table, kind: nil).read(entries, log: &log)
         sections.append(section)
         return section
     }
 
     /// The sections of an array of tables such as `[[provider]]`, each with its path.
-    mutating func repeated(
+    private mutating func repeated(
         _ scope: SettingScope,
         in node: TOMLNode?,
         at path: [KeyStep],
@@ -126,10 +115,10 @@ extension ConfigurationReader {
         return found
     }
 
-    /// The sections named `scope` at the top of the document, with labels made of their names.
-    mutating func named(
-        _ scope: SettingScope
-    ) -> [(entries: [String: TOMLNode], place: SectionPlace)] {
+    /// Reads the sections named `scope` at the top of the document, with labels made of their names.
+    ///
+    /// They count once they are appended.
+    package mutating func named(_ scope: SettingScope) -> [SettingsSection] {
         let name = scope.rawValue
         let found = repeated(scope, in: root[name], at: [.key(name)], key: name)
         var firstUses: [String: Int] = [:]
@@ -149,33 +138,123 @@ extension ConfigurationReader {
                 }
                 firstUses[text] = firstUses[text] ?? line
             }
-            return (
-                entries: found.entries,
-                place: SectionPlace(scope: scope, path: found.path, label: label)
+            return read(
+                found.entries,
+                at: SectionPlace(scope: scope, path: found.path, label: label)
             )
         }
     }
 
-    /// The good value of `kind`, as the readers need it before anything else.
-    static func family(_ entries: [String: TOMLNode], among names: [String]) -> String? {
-        guard case .text(let text)? = entries["kind"], names.contains(text) else { return nil }
-        return text
+    /// Reads a section and those below it that its kind has.
+    private mutating func read(
+        _ entries: [String: TOMLNode],
+        at place: SectionPlace,
+        column: String? = nil
+    ) -> SettingsSection {
+        let kind = table.kindName(entries, in: place.scope)
+        var section = SectionReader(place: place, table: table, kind: kind)
+            .read(entries, column: column, log: &log)
+        // One problem is enough for a section of an unknown kind.
+        if kind == nil, table.hasKinds(place.scope) { return section }
+        for (name, scope) in place.scope.children {
+            if let kind = section.kind, !kind.settings.contains(where: { $0.scope == scope }) {
+                continue
+            }
+            if scope == .column {
+                section.children += columns(entries[name], of: place)
+                continue
+            }
+            let found = repeated(
+                scope,
+                in: entries[name],
+                at: place.path(of: name),
+                key: place.key(name)
+            )
+            for (index, found) in found.enumerated() {
+                let label = "\(place.label).\(name)[\(index)]"
+                let below = SectionPlace(scope: scope, path: found.path, label: label)
+                section.children.append(read(found.entries, at: below))
+            }
+        }
+        return section
+    }
+
+    /// Reads `set = { COLUMN = { … } }`, sorted by column.
+    private mutating func columns(_ node: TOMLNode?, of parent: SectionPlace) -> [SettingsSection] {
+        guard let node else { return [] }
+        let path = parent.path(of: "set")
+        guard case .table(let columns) = node, !columns.isEmpty else {
+            log.report(
+                .wrongType,
+                "set",
+                in: parent,
+                "it must name at least one column: set = { COLUMN = { strategy = \"null\" } }"
+            )
+            return []
+        }
+        guard columns.count <= SettingScope.column.countMax else {
+            log.report(
+                .tooMany,
+                "set",
+                in: parent,
+                "there are \(columns.count), and at most \(SettingScope.column.countMax) are read"
+            )
+            return []
+        }
+        var sections: [SettingsSection] = []
+        for (column, node) in columns.sorted(by: { $0.key < $1.key }) {
+            guard TextRule.identifier.accepts(column) else {
+                log.report(
+                    .malformed,
+                    column,
+                    in: SectionPlace(scope: .column, path: path, label: parent.key("set")),
+                    "a column name must be \(TextRule.identifier.requirement)"
+                )
+                continue
+            }
+            let place = SectionPlace(
+                scope: .column,
+                path: path + [.key(column)],
+                label: parent.key("set.\(column)")
+            )
+            if case .table(let entries) = node {
+                sections.append(read(entries, at: place, column: column))
+            } else {
+                log.add(
+                    .wrongType,
+                    key: place.label,
+                    at: place.path,
+                    "it is \(node.typeName); write \(column) = { strategy = \"null\" } or the like"
+                )
+            }
+        }
+        return sections
+    }
+
+    /// Has a kind read its section, which then counts.
+    package mutating func read<Made>(
+        _ section: inout SettingsSection,
+        _ body: (inout SettingsSection, inout SectionProblems) -> Made
+    ) -> Made {
+        var problems = SectionProblems(log: log, place: section.place)
+        defer { log = problems.log }
+        return body(&section, &problems)
     }
 }
 
 // MARK: - Plain sections
 
 extension ConfigurationReader {
-    private mutating func requestConfiguration(_ section: SettingsSection) -> RequestConfiguration {
+    /// `[requests]`.
+    package mutating func requests() -> RequestConfiguration {
+        let section = single(.requests)
         let requests = RequestConfiguration(
             gracePeriod: section.duration("grace_period"),
             deadline: section.duration("deadline"),
             maxDeletionsPerHour: section.count("max_deletions_per_hour") ?? 0,
             approval: section.choice("approval") ?? .required,
             withoutIdentities: section.choice("without_identities") ?? .park,
-            signInAgeMax: section.values["require_fresh_sign_in"].map { _ in
-                section.duration("require_fresh_sign_in")
-            },
+            signInAgeMax: section.optionalDuration("require_fresh_sign_in"),
             rechecks: section.texts("rechecks").compactMap(DurationText.parse),
             sampleInterval: section.duration("sample_interval")
         )
@@ -203,7 +282,9 @@ extension ConfigurationReader {
         return requests
     }
 
-    private mutating func vaultConfiguration(_ section: SettingsSection) -> VaultConfiguration {
+    /// `[vault]`.
+    package mutating func vault() -> VaultConfiguration {
+        let section = single(.vault)
         let vault = VaultConfiguration(
             keyCredential: section.text("key_credential") ?? "",
             retiredKeyCredentials: section.texts("retired_key_credentials"),
@@ -218,5 +299,15 @@ extension ConfigurationReader {
             )
         }
         return vault
+    }
+
+    /// `[server]`.
+    package mutating func server() -> ServerConfiguration {
+        ServerConfiguration(connectionsMax: single(.server).requiredCount("connections_max"))
+    }
+
+    /// `[journal]`.
+    package mutating func journal() -> JournalConfiguration {
+        JournalConfiguration(level: single(.journal).choice("level") ?? .info)
     }
 }

@@ -5,8 +5,6 @@ enum KeyStep: Hashable, Sendable {
 }
 
 /// The line on which every key of a document first appears.
-///
-/// The TOML library tells positions for syntax errors only, so a scan of our own finds them.
 struct KeyLocations: Sendable {
     private var lines: [[KeyStep]: Int] = [:]
 

@@ -1,9 +1,9 @@
 /// Finds the name that somebody probably meant.
-enum NearestName {
+package enum NearestName {
     /// The name with the least edit distance, the first of equals.
     ///
     /// - Returns: `nil` when more than a third of the longer name would have to change.
-    static func find(_ written: String, in names: [String]) -> String? {
+    package static func find(_ written: String, in names: [String]) -> String? {
         // Nothing that is meant is longer, and the distance costs the product of the lengths.
         guard written.utf8.count <= 64 else { return nil }
         let ranked = names.map { (name: $0, distance: distance(written, $0)) }

@@ -1,5 +1,5 @@
 /// Collects every problem of one file.
-struct ProblemLog: Sendable {
+package struct ProblemLog: Sendable {
     let file: String
     let locations: KeyLocations
     private(set) var problems: [ConfigurationProblem] = []
@@ -13,7 +13,7 @@ struct ProblemLog: Sendable {
     }
 
     /// Notes a problem with one key of a section.
-    mutating func report(
+    package mutating func report(
         _ kind: ConfigurationProblem.Kind,
         _ name: String,
         in place: SectionPlace,
@@ -70,5 +70,73 @@ struct ProblemLog: Sendable {
             }
         }
         return text.unicodeScalars.count > countMax ? result + "…" : result
+    }
+}
+
+extension ProblemLog {
+    /// Refuses http, but for a host on this machine where the section allows it.
+    mutating func requireHTTPS(
+        _ text: String,
+        _ name: String,
+        isPlainAllowed: Bool,
+        in place: SectionPlace
+    ) {
+        guard let url = EndpointURL(text), !url.isEncrypted else { return }
+        guard url.isLoopback else {
+            report(
+                .malformed,
+                name,
+                in: place,
+                value: text,
+                "tokens go over https only; plain http is for hosts on this machine"
+            )
+            return
+        }
+        guard !isPlainAllowed else { return }
+        report(
+            .contradiction,
+            name,
+            in: place,
+            value: text,
+            "use https, or for a test set allow_plain_http = true"
+        )
+    }
+}
+
+/// The problems of a section while its kind reads it.
+package struct SectionProblems: Sendable {
+    var log: ProblemLog
+    let place: SectionPlace
+
+    /// Notes a problem with one key of the section, or of one below it.
+    package mutating func report(
+        _ kind: ConfigurationProblem.Kind,
+        _ name: String,
+        in place: SectionPlace? = nil,
+        value: String? = nil,
+        _ cause: String
+    ) {
+        log.report(kind, name, in: place ?? self.place, value: value, cause)
+    }
+
+    /// Whether the file has the key, with a good value or a bad one that is reported already.
+    package func isWritten(_ name: String, in place: SectionPlace? = nil) -> Bool {
+        log.locations.isWritten((place ?? self.place).path(of: name))
+    }
+
+    /// Whether there is a problem with the key, or with what is below it.
+    package func isReported(_ name: String) -> Bool {
+        log.problems.contains { $0.key?.hasPrefix(place.key(name)) ?? false }
+    }
+
+    /// The line of a key, or of the section below.
+    package func line(_ name: String? = nil, in place: SectionPlace? = nil) -> Int {
+        let place = place ?? self.place
+        return log.locations.line(of: name.map(place.path(of:)) ?? place.path)
+    }
+
+    /// Refuses http, but for a host on this machine where the section allows it.
+    package mutating func requireHTTPS(_ text: String, _ name: String, isPlainAllowed: Bool) {
+        log.requireHTTPS(text, name, isPlainAllowed: isPlainAllowed, in: place)
     }
 }

@@ -1,9 +1,9 @@
 /// Where a section stands: for locations, and in words.
-struct SectionPlace: Sendable {
-    let scope: SettingScope
+package struct SectionPlace: Sendable {
+    package let scope: SettingScope
     let path: [KeyStep]
     /// Such as `provider.apple`; by number, such as `provider[0]`, while it has no usable name.
-    let label: String
+    package let label: String
 
     func path(of name: String) -> [KeyStep] { path + [.key(name)] }
 

@@ -1,8 +1,9 @@
 /// Reads one section against the table of settings.
 struct SectionReader {
     let place: SectionPlace
+    let table: SettingsTable
     /// The section's `kind`, once it is known to be a good one.
-    let family: String?
+    let kind: String?
 
     /// Checks every key, fills in defaults, and reports what is wrong.
     ///
@@ -13,24 +14,25 @@ struct SectionReader {
         column: String? = nil,
         log: inout ProblemLog
     ) -> SettingsSection {
-        let settings = SettingsTable.settings(in: place.scope)
+        let settings = table.settings(in: place.scope)
         var section = SettingsSection(
-            scope: place.scope,
-            label: place.label,
+            place: place,
             column: column,
-            values: [:]
+            kindName: kind,
+            kind: table.kind(kind, in: place.scope),
+            settings: settings.filter(applies)
         )
         for (name, node) in inFileOrder(entries, locations: log.locations) {
             guard let setting = self.setting(name, among: settings) else {
                 reportUnknown(name, settings: settings, log: &log)
                 continue
             }
-            if let needed = setting.family, let family, needed != family {
+            if let needed = setting.kind, let kind, needed != kind {
                 log.report(
                     .unknownKey,
                     name,
                     in: place,
-                    "kind \"\(family)\" has no such key; it belongs to kind \"\(needed)\""
+                    "kind \"\(kind)\" has no such key; it belongs to kind \"\(needed)\""
                 )
                 continue
             }
@@ -49,7 +51,7 @@ struct SectionReader {
         return section
     }
 
-    /// The row of a key: the section's own family's where several have one.
+    /// The row of a key: the section's own kind's where several have one.
     private func setting(_ name: String, among settings: [Setting]) -> Setting? {
         settings.first { $0.name == name && applies($0) }
             ?? settings.first { $0.name == name }
@@ -60,7 +62,7 @@ struct SectionReader {
         _ entries: [String: TOMLNode],
         locations: KeyLocations
     ) -> [(name: String, node: TOMLNode)] {
-        entries.filter { !place.scope.children.contains($0.key) }
+        entries.filter { entry in !place.scope.children.contains { $0.name == entry.key } }
             .map {
                 (name: $0.key, node: $0.value, line: locations.line(of: place.path(of: $0.key)))
             }
@@ -68,9 +70,9 @@ struct SectionReader {
             .map { (name: $0.name, node: $0.node) }
     }
 
-    /// A key of one family is filled in only when the family is known: one problem is enough.
+    /// A key of one kind is filled in only when the kind is known: one problem is enough.
     private func applies(_ setting: Setting) -> Bool {
-        setting.family == nil || setting.family == family
+        setting.kind == nil || setting.kind == kind
     }
 
     private func fill(
@@ -94,13 +96,13 @@ struct SectionReader {
     }
 
     private func reportUnknown(_ name: String, settings: [Setting], log: inout ProblemLog) {
-        let known = settings.filter(isOffered).map(\.name) + place.scope.children
+        let known = settings.filter(isOffered).map(\.name) + place.scope.children.map(\.name)
         let advice = log.isFull ? "there is no such key" : Self.advice(name, known: known)
         log.report(.unknownKey, name, in: place, advice)
     }
 
     private func isOffered(_ setting: Setting) -> Bool {
-        setting.family == nil || family == nil || setting.family == family
+        kind == nil || applies(setting)
     }
 
     /// What to write instead of an unknown name.

@@ -58,5 +58,5 @@ package enum DurationText {
 }
 
 extension Duration {
-    static func days(_ count: Int64) -> Duration { .seconds(count * 86_400) }
+    package static func days(_ count: Int64) -> Duration { .seconds(count * 86_400) }
 }

@@ -24,14 +24,17 @@ package struct Setting: Hashable, Sendable {
     /// What the key does, in sentences for the example file and the man page.
     package let documentation: String
     /// The value of `kind` that knows the key; `nil` when every kind does.
-    package private(set) var family: String?
+    package private(set) var kind: String?
     /// Whether the value is never shown in a message: operators paste secrets into such keys.
     package private(set) var isSecret = false
+    /// Whether a change of the value leaves what a deletion does as it is, so that an approved plan
+    /// stays approved.
+    package private(set) var isOutsidePlans = false
     package private(set) var takesEffect = TakesEffect.reload
     /// The version of expunged that brought the key.
     package private(set) var since = "0.1.0"
 
-    init(
+    package init(
         _ scope: SettingScope,
         _ name: String,
         _ type: SettingType,
@@ -62,19 +65,29 @@ package struct Setting: Hashable, Sendable {
         }
     }
 
-    func only(_ family: String) -> Setting {
+    /// A key of one kind of section only.
+    package func only(_ kind: String) -> Setting {
         var copy = self
-        copy.family = family
+        copy.kind = kind
         return copy
     }
 
-    func secret() -> Setting {
+    /// A key whose value no plan contains.
+    package func outsidePlans() -> Setting {
+        var copy = self
+        copy.isOutsidePlans = true
+        return copy
+    }
+
+    /// A key whose value no message shows.
+    package func secret() -> Setting {
         var copy = self
         copy.isSecret = true
         return copy
     }
 
-    func atRestart() -> Setting {
+    /// A key that a reload does not apply.
+    package func atRestart() -> Setting {
         var copy = self
         copy.takesEffect = .restart
         return copy

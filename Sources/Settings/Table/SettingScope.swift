@@ -40,12 +40,12 @@ package enum SettingScope: String, Sendable, CaseIterable {
         }
     }
 
-    /// Names of sections that a section of this scope may contain.
-    var children: [String] {
+    /// The sections that a section of this scope may contain, by name.
+    var children: [(name: String, scope: SettingScope)] {
         switch self {
         case .requests, .vault, .server, .journal, .provider, .directory, .column, .key: []
-        case .target: ["table", "key"]
-        case .table: ["set"]
+        case .target: [("table", .table), ("key", .key)]
+        case .table: [("set", .column)]
         }
     }
 

@@ -12,29 +12,37 @@ package enum SettingType: Hashable, Sendable {
     /// A text or a whole number, for a column of the application.
     case constant
 
-    /// The type's name in the documentation.
-    package var name: String {
+    /// Type and limits in a few words, for the documentation.
+    var summary: String {
         switch self {
-        case .text(let rule): rule.rawValue
-        case .texts(let rule, _): "list of \(rule.rawValue)"
-        case .map(let name, let value, _): "\(value.rawValue) by \(name.rawValue)"
-        case .choice: "choice"
-        case .duration: "duration"
-        case .count: "count"
-        case .boolean: "boolean"
+        case .text(let rule): rule.title
+        case .texts(let rule, let count): "list of \(rule.title), \(Self.entries(count))"
+        case .map(let name, let value, let count):
+            "map of \(name.title) to \(value.title), \(Self.entries(count))"
+        case .choice, .boolean: range
+        case .duration: "duration, \(range)"
+        case .count: "count, \(range)"
         case .constant: "constant"
         }
     }
 
-    /// What values are accepted, for messages and the documentation.
+    /// The rules of its texts.
+    var rules: [TextRule] {
+        switch self {
+        case .text(let rule), .texts(let rule, _): [rule]
+        case .map(let name, let value, _): [name, value]
+        case .choice, .duration, .count, .boolean, .constant: []
+        }
+    }
+
+    /// What values are accepted, for messages.
     package var range: String {
         switch self {
         case .text(let rule): rule.requirement
         case .texts(let rule, let count):
-            "\(count.lowerBound) to \(count.upperBound) entries, each \(rule.requirement)"
+            "\(Self.entries(count)), each \(rule.requirement)"
         case .map(let name, let value, let count):
-            "\(count.lowerBound) to \(count.upperBound) entries, each name "
-                + "\(name.requirement), each value \(value.requirement)"
+            "\(Self.entries(count)), each name \(name.requirement), each value \(value.requirement)"
         case .choice(let names): Self.alternatives(names)
         case .duration(let range):
             "\(DurationText.format(range.lowerBound)) to \(DurationText.format(range.upperBound))"
@@ -45,11 +53,15 @@ package enum SettingType: Hashable, Sendable {
     }
 
     /// Whether a value names a host that tokens go to.
-    var isURL: Bool {
+    package var isURL: Bool {
         switch self {
         case .text(.url), .text(.origin): true
         default: false
         }
+    }
+
+    private static func entries(_ count: ClosedRange<Int>) -> String {
+        "\(count.lowerBound) to \(count.upperBound) entries"
     }
 
     /// Quoted names with commas and a last "or".

@@ -24,7 +24,7 @@ package enum SettingValue: Hashable, Sendable {
     }
 
     /// A TOML basic string (TOML 1.0.0, "String").
-    static func quoted(_ text: String) -> String {
+    package static func quoted(_ text: String) -> String {
         var result = "\""
         for scalar in text.unicodeScalars {
             switch scalar {

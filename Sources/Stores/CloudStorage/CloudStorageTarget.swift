@@ -15,12 +15,13 @@ package struct CloudStorageTarget: PurgeTarget {
     private let plan: CloudStorageTargetPlan
     private let bucket: CloudBucket
     private let clock: TargetClock
+    private let client: GoogleClient
 
     /// Prepares the calls; no connection is made yet.
     ///
     /// - Parameters:
     ///   - plan: The bucket and where users' objects are.
-    ///   - client: Makes the calls; owned by the caller.
+    ///   - client: Makes the calls; ``shutdown()`` ends it.
     ///   - settings: What the client was made with.
     ///   - clock: Paces the listings.
     /// - Throws: ``HTTP/SetupError`` for a base URL that tokens must not go to.
@@ -33,8 +34,12 @@ package struct CloudStorageTarget: PurgeTarget {
         name = plan.name
         self.plan = plan
         self.clock = clock
+        self.client = client
         bucket = try CloudBucket(plan, client: client, settings: settings, now: clock.wall)
     }
+
+    /// Closes the connections.
+    package func shutdown() async { await client.shutdown() }
 
     /// Deletes what is each user's; what a lock protects, what is deleted softly and what is being
     /// uploaded lingers.

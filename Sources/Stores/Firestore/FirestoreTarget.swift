@@ -15,13 +15,14 @@ package struct FirestoreTarget: PurgeTarget {
     let plan: FirestoreTargetPlan
     let database: FirestoreDatabase
     let clock: TargetClock
+    private let client: GoogleClient
     private let ramp = WriteRamp()
 
     /// Prepares the calls; no connection is made yet.
     ///
     /// - Parameters:
     ///   - plan: The database and where users' documents are.
-    ///   - client: Makes the calls; owned by the caller.
+    ///   - client: Makes the calls; ``shutdown()`` ends it.
     ///   - settings: What the client was made with.
     ///   - clock: Paces reading and writing.
     /// - Throws: ``HTTP/SetupError`` for a base URL that tokens must not go to.
@@ -34,8 +35,12 @@ package struct FirestoreTarget: PurgeTarget {
         name = plan.name
         self.plan = plan
         self.clock = clock
+        self.client = client
         database = try FirestoreDatabase(plan, client: client, settings: settings)
     }
+
+    /// Closes the connections.
+    package func shutdown() async { await client.shutdown() }
 
     /// Deletes what is each user's; earlier versions linger.
     package func purge(_ orders: [PurgeOrder]) async -> [PurgeAnswer] {

@@ -12,12 +12,13 @@ package struct RealtimeDatabaseTarget: PurgeTarget {
     private let plan: RealtimeDatabaseTargetPlan
     private let tree: RealtimeTree
     private let clock: TargetClock
+    private let client: GoogleClient
 
     /// Prepares the calls; no connection is made yet.
     ///
     /// - Parameters:
     ///   - plan: The database and where users' data is.
-    ///   - client: Makes the calls; owned by the caller.
+    ///   - client: Makes the calls; ``shutdown()`` ends it.
     ///   - settings: What the client was made with.
     ///   - clock: Paces the writes.
     /// - Throws: ``HTTP/SetupError`` for a URL that tokens must not go to.
@@ -30,8 +31,12 @@ package struct RealtimeDatabaseTarget: PurgeTarget {
         name = plan.name
         self.plan = plan
         self.clock = clock
+        self.client = client
         tree = try RealtimeTree(plan, client: client, settings: settings)
     }
+
+    /// Closes the connections.
+    package func shutdown() async { await client.shutdown() }
 
     /// Deletes what is at each user's paths; a path counts as one.
     package func purge(_ orders: [PurgeOrder]) async -> [PurgeAnswer] {

@@ -9,7 +9,7 @@ package struct SchemaClaims: Hashable, Sendable {
     }
 
     /// Both of them.
-    func joined(with other: SchemaClaims) -> SchemaClaims {
+    package func joined(with other: SchemaClaims) -> SchemaClaims {
         SchemaClaims(rules: rules + other.rules, keys: keys + other.keys)
     }
 }

@@ -84,6 +84,11 @@ package enum TableAction: Hashable, Sendable {
     case anonymize([ColumnMask])
     /// Nothing; the rows are counted for the receipt.
     case keep
+
+    /// The values of `action`.
+    enum Name: String, Sendable, CaseIterable {
+        case delete, anonymize, keep
+    }
 }
 
 /// How one column is made unrecognisable.

@@ -8,7 +8,7 @@ package import Lifecycle
 ///
 /// Every problem is an answer. A constraint or trigger that stops one order is that order's failure
 /// alone; what concerns the database ends the call for the orders not yet answered.
-package actor SQLiteTarget: PurgeTarget {
+package actor SQLiteTarget: FileHolding {
     package nonisolated let name: TargetName
     private let configuration: SQLiteTargetPlan
     private let nonCanonical: NonCanonicalID
@@ -309,7 +309,7 @@ package actor SQLiteTarget: PurgeTarget {
     }
 
     /// Closes the connection; the next call opens it again.
-    package func close() {
+    package func closeIdleFiles() {
         (plan, heldPlan) = (nil, nil)
         queue = nil
     }
@@ -321,7 +321,7 @@ package actor SQLiteTarget: PurgeTarget {
         let hasMoved = try await queue?.writeWithoutTransaction { db in
             unsafe csqliteguard_has_moved(db.sqliteConnection) != 0
         }
-        if hasMoved ?? false { close() }
+        if hasMoved ?? false { closeIdleFiles() }
     }
 
     /// Closes the connection at the end of a call, unless another call uses it.

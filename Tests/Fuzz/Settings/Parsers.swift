@@ -1,9 +1,17 @@
 let parsers: [String: Parser] = ["toml": toml, "duration": duration, "url": url]
 
-/// A configuration, from its bytes to the last rule.
+/// A configuration, from its bytes to the rules of the sections that have no kinds.
 @Sendable private func toml(_ bytes: [UInt8]) {
     do {
-        _ = try ConfigurationLoader.parse(bytes, file: "fuzz.toml")
+        let table = SettingsTable(SettingsTable.general)
+        var reader = try ConfigurationLoader.open(bytes, file: "fuzz.toml", table: table)
+        _ = reader.requests()
+        _ = reader.vault()
+        _ = reader.server()
+        _ = reader.journal()
+        _ = reader.named(.provider)
+        _ = reader.named(.target)
+        try reader.finish()
     } catch {
         expect(!error.problems.isEmpty, "a refusal without a reason")
     }

@@ -1,20 +1,20 @@
 import Engine
-import HTTP
 import Lifecycle
 
 /// A directory that cannot be set up yet: its key file cannot be read.
 final class PendingDirectory: IdentityDirectory {
-    typealias Made = AdapterFactory.GoogleMade<any IdentityDirectory>
-
     let name: ProviderName
-    private let pending: Pending<Made>
+    private let pending: Pending<any IdentityDirectory>
 
     /// - Parameters:
     ///   - name: The directory's name.
     ///   - make: Tries to set it up.
-    init(_ name: ProviderName, make: @escaping @Sendable () async throws -> Made) {
+    init(
+        _ name: ProviderName,
+        make: @escaping @Sendable () async throws -> any IdentityDirectory
+    ) {
         self.name = name
-        pending = Pending(discard: { await $0.client.shutdown() }, make: make)
+        pending = Pending(discard: { await $0.shutdown() }, make: make)
     }
 
     /// Whether it could be set up by now.
@@ -26,12 +26,12 @@ final class PendingDirectory: IdentityDirectory {
     func setUp() async -> String? { await pending.setUp() }
 
     func links(of user: UserID) async -> DirectoryAnswer {
-        await pending.value?.made.links(of: user) ?? .failure(.misconfigured)
+        await pending.value?.links(of: user) ?? .failure(.misconfigured)
     }
 
     func diagnose() async -> EffectFailure? {
         if await setUp() != nil { return .misconfigured }
-        return await pending.value?.made.diagnose()
+        return await pending.value?.diagnose()
     }
 
     func shutdown() async { await pending.shutdown() }

@@ -1,37 +1,23 @@
 import Engine
-import HTTP
 import Lifecycle
 
 /// A target that cannot be set up yet: its credential or certificate file cannot be read.
 ///
-/// Until ``startup problems()`` could set it up it answers `misconfigured`, so that its work waits. Then it
+/// Until ``startupProblems()`` could set it up it answers `misconfigured`, so that its work waits. Then it
 /// is the target itself.
 final class PendingTarget: KeySource {
-    /// What a target is made of.
-    struct Made: Sendable {
-        let target: any PurgeTarget
-        /// To be shut down with it.
-        let clients: [GoogleClient]
-    }
-
     let name: TargetName
-    private let pending: Pending<Made>
+    private let pending: Pending<any PurgeTarget>
 
     /// - Parameters:
     ///   - name: The target's name.
     ///   - make: Tries to set it up.
-    init(_ name: TargetName, make: @escaping @Sendable () async throws -> Made) {
+    init(_ name: TargetName, make: @escaping @Sendable () async throws -> any PurgeTarget) {
         self.name = name
-        pending = Pending(
-            discard: { made in
-                for client in made.clients { await client.shutdown() }
-                await made.target.shutdown()
-            },
-            make: make
-        )
+        pending = Pending(discard: { await $0.shutdown() }, make: make)
     }
 
-    private var target: (any PurgeTarget)? { pending.value?.target }
+    private var target: (any PurgeTarget)? { pending.value }
 
     func startupProblems() async -> [String] {
         if let problem = await pending.setUp() { return [problem] }

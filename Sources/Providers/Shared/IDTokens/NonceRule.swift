@@ -2,7 +2,7 @@ import HTTP
 import Lifecycle
 
 /// How an application's raw nonce becomes the `nonce` of an id token.
-enum NonceRule: String, Sendable, CaseIterable {
+package enum NonceRule: String, Sendable, CaseIterable {
     /// As it is.
     case plain
     /// SHA-256, in lower-case hexadecimal or base64url.

@@ -21,10 +21,4 @@ package struct SecurityEventSettings: Sendable {
         self.audiences = audiences
         self.isTyped = isTyped
     }
-
-    /// Google writes its issuer in three ways
-    /// ("Protect user accounts with Cross-Account Protection", and OpenID Connect).
-    package static let googleIssuers = [
-        "https://accounts.google.com/", "https://accounts.google.com", "accounts.google.com",
-    ]
 }

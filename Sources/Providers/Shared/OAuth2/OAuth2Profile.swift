@@ -6,6 +6,8 @@ package struct OAuth2Profile: Sendable {
     var issuer: String?
     /// Further spellings of `iss` in id tokens.
     var moreIssuers: Set<String> = []
+    /// Whether every user of the vendor's software has an issuer of their own.
+    var needsIssuer = false
     /// Whether endpoints that are not known are taken from the issuer's metadata.
     var hasMetadata = true
     /// `{issuer}` in a URL is what the operator configured.

@@ -54,10 +54,10 @@ package final class OAuth2Provider: ConnectedProvider {
         )
         issuers = Set(settings.issuer.map { [$0] } ?? []).union(profile.moreIssuers)
         audience = settings.assertionAudienceIsIssuer ? settings.issuer : nil
-        guard !clients.isEmpty, let nonce = NonceRule(rawValue: settings.nonce) else {
+        guard !clients.isEmpty else {
             throw SetupError(kind: .malformedClient, provider: name.rawValue)
         }
-        self.nonce = nonce
+        nonce = settings.nonce
         self.now = now
         revocationJudge = RefusalJudge(now: now)
         tokenJudge = RefusalJudge(now: now)

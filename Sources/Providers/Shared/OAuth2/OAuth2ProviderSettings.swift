@@ -14,7 +14,7 @@ package enum OAuth2Check: String, Sendable, CaseIterable {
 package struct OAuth2ProviderSettings: Sendable {
     package var http: RemoteSettings
     package let profile: OAuth2Profile
-    package let clients: [OAuth2Client]
+    package var clients: [OAuth2Client]
     /// Names the endpoints that are not given, and signs id tokens.
     package var issuer: String?
     /// Endpoints that are given, by role; each replaces the profile's.
@@ -31,15 +31,15 @@ package struct OAuth2ProviderSettings: Sendable {
     package var rotatesRefreshTokens: Bool?
     /// Whether the audience of a client assertion is the issuer instead of the token endpoint.
     package var assertionAudienceIsIssuer = false
-    /// How the nonce of an id token is made: `plain`, `sha256` or `any`.
-    package var nonce = "plain"
+    /// How the nonce of an id token is made.
+    package var nonce = NonceRule.plain
     package var userActionURL: String?
 
     /// Takes everything from the profile until told otherwise.
     package init(
         name: ProviderName,
         profile: OAuth2Profile = .standard,
-        clients: [OAuth2Client]
+        clients: [OAuth2Client] = []
     ) {
         http = RemoteSettings(name: name)
         self.profile = profile

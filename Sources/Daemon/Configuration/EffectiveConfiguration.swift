@@ -1,0 +1,26 @@
+import Settings
+
+/// Writes a configuration out as it applies, defaults included.
+package enum EffectiveConfiguration {
+    /// Renders every section and key in the order of the table; the text loads to an equal
+    /// configuration.
+    ///
+    /// There is nothing to hide: a configuration holds names of credentials, never their content.
+    package static func render(_ configuration: DaemonConfiguration) -> String {
+        configuration.sections.map(render).joined(separator: "\n")
+    }
+
+    private static func render(_ section: SettingsSection) -> String {
+        var text = header(section) + "\n"
+        for setting in section.settings {
+            guard let value = section.values[setting.name] else { continue }
+            text += "\(setting.name) = \(value.toml)\n"
+        }
+        return text
+    }
+
+    private static func header(_ section: SettingsSection) -> String {
+        guard let column = section.column else { return section.scope.header }
+        return "[target.table.set.\(SettingValue.quoted(column))]"
+    }
+}

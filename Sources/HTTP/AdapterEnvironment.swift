@@ -1,0 +1,54 @@
+package import Engine
+package import Lifecycle
+package import Logging
+package import NIOCore
+
+/// What adapters of providers and stores are made with, besides their settings.
+package struct AdapterEnvironment: Sendable {
+    /// Reads a systemd credential of a provider or store.
+    package typealias CredentialReader =
+        @Sendable (_ name: String, _ owner: RemoteOwner) throws -> Secret
+    /// Makes a signer of a private key in PEM form.
+    package typealias SignerMaker =
+        @Sendable (_ pem: Secret, _ credential: String, SigningAlgorithm) throws
+        -> any MessageSigner
+
+    private let readCredential: CredentialReader
+    package let signer: SignerMaker
+    package let eventLoopGroup: any EventLoopGroup
+    package let now: @Sendable () -> WallTime
+    package let logger: Logger
+
+    package init(
+        credential: @escaping CredentialReader,
+        signer: @escaping SignerMaker,
+        eventLoopGroup: any EventLoopGroup,
+        now: @escaping @Sendable () -> WallTime,
+        logger: Logger
+    ) {
+        readCredential = credential
+        self.signer = signer
+        self.eventLoopGroup = eventLoopGroup
+        self.now = now
+        self.logger = logger
+    }
+
+    /// Reads a credential.
+    ///
+    /// - Throws: Why it cannot be read, in one line.
+    package func credential(_ name: String, of owner: RemoteOwner) throws -> Secret {
+        try readCredential(name, owner)
+    }
+
+    /// Reads a credential of one line, without the end of the line.
+    ///
+    /// - Throws: Why it cannot be read, in one line.
+    package func line(_ name: String, of owner: RemoteOwner) throws -> Secret {
+        // The copy is made inside: the lent array is overwritten together with its owner.
+        try credential(name, of: owner).withBytes { bytes in
+            var line = bytes[...]
+            while let last = line.last, [0x0a, 0x0d].contains(last) { line.removeLast() }
+            return Secret(Array(line))
+        }
+    }
+}

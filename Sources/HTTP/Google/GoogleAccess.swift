@@ -1,0 +1,196 @@
+internal import Engine
+package import Settings
+
+/// How one of Google's interfaces is reached.
+package struct GoogleAccess: Hashable, Sendable {
+    /// The key file of a service account; `nil` for an emulator.
+    package let keyCredential: String?
+    /// Without a slash at the end; `nil` means Google's own.
+    package let baseURL: String?
+    package let connection: ConnectionConfiguration
+
+    /// Whether it is Firebase's emulator, on this machine.
+    package var isEmulator: Bool { keyCredential == nil }
+
+    /// Reads the keys of ``settings(_:)``.
+    package init(_ section: SettingsSection, _ problems: inout SectionProblems) {
+        keyCredential = section.text("key_credential")
+        baseURL = section.text("base_url").map { $0.hasSuffix("/") ? String($0.dropLast()) : $0 }
+        connection = ConnectionConfiguration(section)
+        if section.flag("emulator") {
+            if keyCredential != nil {
+                problems.report(
+                    .contradiction,
+                    "key_credential",
+                    "an emulator knows no service account; take it out, or take out emulator"
+                )
+            }
+            if baseURL.flatMap({ EndpointURL($0) })?.isLoopback != true {
+                problems.report(
+                    .contradiction,
+                    "emulator",
+                    "it needs a base_url on this machine, such as http://127.0.0.1:9099"
+                )
+            }
+        } else if keyCredential == nil, !problems.isWritten("key_credential") {
+            problems.report(
+                .missingKey,
+                "key_credential",
+                "it must be given unless emulator is set; for example "
+                    + "key_credential = \"service-account.json\""
+            )
+        }
+        if let url = section.text("base_url") {
+            problems.requireHTTPS(
+                url,
+                "base_url",
+                isPlainAllowed: connection.allowsPlainHTTP
+            )
+        }
+    }
+
+    /// Makes a client, and what calls with it and shuts it down.
+    ///
+    /// - Parameters:
+    ///   - owner: Whose client it is.
+    ///   - scopes: What its tokens are for.
+    ///   - environment: Where keys and connections come from.
+    ///   - adjust: Changes the settings of the connection.
+    ///   - body: Makes what calls.
+    /// - Returns: What `body` made.
+    /// - Throws: What prevents it, in one line.
+    package func open<Made: Sendable>(
+        for owner: RemoteOwner,
+        scopes: [String],
+        in environment: AdapterEnvironment,
+        adjust: (inout RemoteSettings) -> Void,
+        _ body: (GoogleClient, RemoteSettings) throws -> Made
+    ) async throws -> Made {
+        var settings = RemoteSettings(
+            owner: owner,
+            allowsPlainLoopback: connection.allowsPlainHTTP,
+            caFile: connection.caFile
+        )
+        settings.timeoutConnect = connection.timeoutConnect
+        settings.timeoutTotal = connection.timeoutTotal
+        adjust(&settings)
+        let client = try client(settings, scopes, in: environment)
+        do {
+            return try body(client, settings)
+        } catch {
+            await client.shutdown()
+            throw error
+        }
+    }
+
+    private func client(
+        _ settings: RemoteSettings,
+        _ scopes: [String],
+        in environment: AdapterEnvironment
+    ) throws -> GoogleClient {
+        // Everything that can fail comes before the client, which must be shut down once it is.
+        let account = try keyCredential.map { name in
+            let key = try ServiceAccountKey(
+                file: try environment.credential(name, of: settings.owner),
+                of: settings.owner
+            )
+            return (key: key, signer: try environment.signer(key.privateKey, name, .rs256))
+        }
+        let remote = try RemoteClient(
+            settings,
+            eventLoopGroup: environment.eventLoopGroup,
+            logger: environment.logger
+        )
+        let tokens =
+            try account.map { account in
+                try ServiceAccountTokenSource(
+                    account.key,
+                    signer: account.signer,
+                    scopes: scopes,
+                    client: remote,
+                    settings: settings,
+                    now: environment.now
+                )
+            } ?? ServiceAccountTokenSource(emulatorWith: environment.now)
+        return GoogleClient(client: remote, tokens: tokens, now: environment.now)
+    }
+}
+
+extension GoogleAccess {
+    /// The keys of every section that reaches one of Google's interfaces.
+    package static func settings(_ scope: SettingScope) -> [Setting] {
+        [
+            Setting(
+                scope,
+                "key_credential",
+                .text(.credential),
+                .optional(example: .text("service-account.json")),
+                """
+                Credential with the key file of a Google service account. Required unless emulator \
+                is set.
+                """
+            ).secret().atRestart().outsidePlans(),
+            Setting(
+                scope,
+                "emulator",
+                .boolean,
+                .defaultsTo(.boolean(false)),
+                """
+                Use an emulator, which accepts the token "owner" and needs no service account. \
+                base_url must be on this machine.
+                """
+            ).atRestart(),
+            Setting(
+                scope,
+                "base_url",
+                .text(.url),
+                .optional(example: .text("https://stand-in.example.com/cloud")),
+                "Address instead of Google's, for an emulator or a stand-in."
+            ).atRestart(),
+        ] + connection(scope).map { $0.outsidePlans() }
+    }
+
+    private static func connection(_ scope: SettingScope) -> [Setting] {
+        [
+            Setting(
+                scope,
+                "timeout_connect",
+                .duration(.milliseconds(100) ... .seconds(60)),
+                .defaultsTo(.duration(.seconds(5))),
+                "Time to connect, including TLS."
+            ),
+            Setting(
+                scope,
+                "timeout_total",
+                .duration(.milliseconds(100) ... .seconds(300)),
+                .defaultsTo(.duration(.seconds(30))),
+                "Time for one call, including the connection."
+            ),
+            Setting(
+                scope,
+                "ca_file",
+                .text(.path),
+                .optional(example: .text("/etc/expunged/ca.pem")),
+                "PEM file with the certificate authorities to trust instead of the system's."
+            ),
+            Setting(
+                scope,
+                "allow_plain_http",
+                .boolean,
+                .defaultsTo(.boolean(false)),
+                """
+                Allow http for a host on this machine (127.0.0.0/8, ::1, localhost). For tests and \
+                emulators only.
+                """
+            ),
+        ]
+    }
+}
+
+extension TextRule {
+    /// A project, tenant, bucket or database of Google Cloud.
+    package static let cloudName = TextRule(
+        "Google Cloud name",
+        "1 to 222 characters A-Z, a-z, 0-9, '.', '_', ':', '(', ')' or '-', not '.' first"
+    ) { isName($0, countMax: 222, marks: [0x28, 0x29, 0x2d, 0x2e, 0x3a, 0x5f]) }
+}

@@ -1,0 +1,98 @@
+import Engine
+package import Lifecycle
+package import Settings
+
+/// Sign in with Apple.
+package struct AppleKind: Hashable {
+    let teamID: String
+    let keyID: String
+    let privateKeyCredential: String
+    /// Scheme, host and port, without a slash at the end.
+    let baseURL: String
+}
+
+extension AppleKind: ProviderKind {
+    package static let name = "apple"
+    package static let summary = "Sign in with Apple"
+    package static let directoryWord: String? = "apple.com"
+    package static let notificationFormats: [any NotificationFormat.Type] = [
+        AppleNotifications.self
+    ]
+    package static let usualFormat: (any NotificationFormat.Type)? = AppleNotifications.self
+    package static let clientIDsNote: String? = """
+        For Apple: the bundle ids of the apps and the Services IDs of the web sites.
+        """
+    package static let settings: [Setting] = [
+        Setting(
+            .provider,
+            "team_id",
+            .text(.appleID),
+            .required(example: .text("ABCDE12345")),
+            """
+            Team of the client ids. Identities are stored under it, and a refresh token works for \
+            no other team.
+            """
+        ).atRestart(),
+        Setting(
+            .provider,
+            "key_id",
+            .text(.appleID),
+            .required(example: .text("KEY1234567")),
+            "Id of the private key."
+        ),
+        Setting(
+            .provider,
+            "private_key_credential",
+            .text(.credential),
+            .required(example: .text("apple-key.p8")),
+            """
+            Credential with the private key: Apple's .p8 file, or one line with the URI of a key \
+            in a TPM or HSM (docs/guides/keys-in-hardware.md).
+            """
+        ).secret().atRestart(),
+        Setting(
+            .provider,
+            "base_url",
+            .text(.origin),
+            .defaultsTo(.text(AppleProviderSettings.issuer)),
+            """
+            Host to call instead of Apple's, for a stand-in. Audience and issuer stay \
+            https://appleid.apple.com.
+            """
+        ),
+    ]
+
+    package init(_ section: SettingsSection, _ problems: inout SectionProblems) {
+        teamID = section.requiredText("team_id")
+        keyID = section.requiredText("key_id")
+        privateKeyCredential = section.requiredText("private_key_credential")
+        baseURL = section.baseURL("base_url") ?? ""
+    }
+
+    package var traits: ProviderTraits { AppleProvider.appleTraits }
+
+    package func make(_ setup: ProviderSetup) throws -> any ConnectedProvider {
+        var settings = AppleProviderSettings(
+            name: setup.name,
+            teamID: teamID,
+            keyID: keyID,
+            clientIDs: setup.clientIDs,
+            baseURL: baseURL
+        )
+        settings.http = setup.http
+        return try AppleProvider(
+            settings,
+            signer: try setup.signer(privateKeyCredential, .es256),
+            eventLoopGroup: setup.eventLoopGroup,
+            now: setup.now,
+            logger: setup.logger
+        )
+    }
+}
+
+extension TextRule {
+    /// An identifier that Apple assigns to a team or a key.
+    static let appleID = TextRule("Apple identifier", "10 characters A-Z or 0-9") { text in
+        text.utf8.count == 10 && text.utf8.allSatisfy { isUpper($0) || isDigit($0) }
+    }
+}

@@ -1,0 +1,104 @@
+import Engine
+package import Lifecycle
+package import Settings
+
+/// A program of the operator's own.
+package struct CommandKind: Hashable {
+    let program: String
+    let arguments: [String]
+    let canCheck: Bool
+    let revokesWholeGrant: Bool
+    let userActionURL: String
+    let userActionText: String
+
+    private func settings(_ name: ProviderName, _ clientIDs: [String]) -> CommandSettings {
+        var settings = CommandSettings(
+            name: name,
+            clientIDs: clientIDs,
+            program: program,
+            arguments: arguments
+        )
+        settings.canCheck = canCheck
+        settings.revokesWholeGrant = revokesWholeGrant
+        settings.userActionURL = userActionURL
+        settings.userActionText = userActionText
+        return settings
+    }
+}
+
+extension CommandKind: ProviderKind {
+    package static let name = "command"
+    package static let summary = "a program of your own"
+    package static let settings: [Setting] = [
+        Setting(
+            .provider,
+            "program",
+            .text(.path),
+            .required(example: .text("/usr/local/lib/expunged/my-sso")),
+            """
+            Program that calls the provider. It reads one JSON request from standard input and \
+            writes one JSON answer to standard output.
+            """
+        ),
+        Setting(
+            .provider,
+            "arguments",
+            .texts(.sentence, 0...16),
+            .defaultsTo(.texts([])),
+            """
+            Arguments of the program, the same for every call. Other processes can read them, so \
+            put no secrets here.
+            """
+        ),
+        Setting(
+            .provider,
+            "can_check",
+            .boolean,
+            .defaultsTo(.boolean(false)),
+            """
+            Whether the program can check a refresh token. The service then asks before and after \
+            a revocation, at most once a day for each token.
+            """
+        ),
+        Setting(
+            .provider,
+            "revokes_whole_grant",
+            .boolean,
+            .defaultsTo(.boolean(false)),
+            "Whether revoking one token ends all tokens of the user."
+        ),
+        Setting(
+            .provider,
+            "user_action_url",
+            .text(.url),
+            .required(example: .text("https://sso.example.com/apps")),
+            "Page where users can remove the link; printed on receipts."
+        ),
+        Setting(
+            .provider,
+            "user_action_text",
+            .text(.sentence),
+            .required(example: .text("Open the page and remove the app.")),
+            "What the user does there; printed on receipts."
+        ),
+    ]
+
+    package init(_ section: SettingsSection, _ problems: inout SectionProblems) {
+        program = section.requiredText("program")
+        arguments = section.texts("arguments")
+        canCheck = section.flag("can_check")
+        revokesWholeGrant = section.flag("revokes_whole_grant")
+        userActionURL = section.requiredText("user_action_url")
+        userActionText = section.requiredText("user_action_text")
+    }
+
+    package var traits: ProviderTraits {
+        CommandProvider.traits(settings(ProviderName(Self.name), []))
+    }
+
+    package func make(_ setup: ProviderSetup) throws -> any ConnectedProvider {
+        var settings = settings(setup.name, setup.clientIDs)
+        settings.timeout = setup.provider.connection.timeoutTotal
+        return try CommandProvider(settings, clock: AnchoredClock())
+    }
+}

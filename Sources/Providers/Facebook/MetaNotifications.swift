@@ -1,0 +1,41 @@
+package import Settings
+
+/// Meta's callbacks: a user removed the app, or asked for erasure.
+package struct MetaNotifications: NotificationFormat {
+    package static let name = "meta"
+    package static let summary = "Meta's callbacks"
+    package static let secretText: String? = "the app secret of Meta"
+    package static let settings: [Setting] = [
+        Setting(
+            .provider,
+            "notification_status_url",
+            .text(.url),
+            .optional(example: .text("https://app.example.com/deletion")),
+            """
+            Status page that Meta shows to users who asked for erasure; the service appends a \
+            slash and the confirmation code.
+            """
+        )
+    ]
+
+    private let secretCredential: String
+    private let statusURL: String
+
+    package init(
+        _ section: SettingsSection,
+        of kind: any ProviderKind.Type,
+        _ problems: inout SectionProblems
+    ) {
+        secretCredential = Self.needed("notification_secret_credential", section, &problems)
+        statusURL = Self.needed("notification_status_url", section, &problems)
+    }
+
+    package func makeReceiver(_ setup: ProviderSetup) throws -> any NotificationReceiver {
+        MetaNotificationReceiver(
+            provider: setup.name,
+            clientIDs: setup.clientIDs,
+            appSecret: try setup.secret(secretCredential),
+            statusURLPrefix: statusURL + "/"
+        )
+    }
+}

@@ -1,0 +1,60 @@
+package import Engine
+package import HTTP
+package import Settings
+
+/// Firebase Authentication or Identity Platform as a directory.
+package struct FirebaseKind: DirectoryKind {
+    package static let name = "firebase"
+    package static let summary = "Firebase Authentication or Identity Platform"
+    package static let settings: [Setting] =
+        [
+            Setting(
+                .directory,
+                "project",
+                .text(.cloudName),
+                .required(example: .text("example-project")),
+                "Project of the accounts."
+            ).atRestart(),
+            Setting(
+                .directory,
+                "tenant",
+                .text(.cloudName),
+                .optional(example: .text("tenant-a1b2c")),
+                "Tenant of Identity Platform, if the accounts are in one."
+            ).atRestart(),
+        ] + GoogleAccess.settings(.directory)
+
+    private let project: String
+    private let tenant: String?
+    private let access: GoogleAccess
+
+    package init(_ section: SettingsSection, _ problems: inout SectionProblems) {
+        project = section.requiredText("project")
+        tenant = section.text("tenant")
+        access = GoogleAccess(section, &problems)
+    }
+
+    package func open(
+        _ directory: DirectoryConfiguration,
+        in environment: AdapterEnvironment
+    ) async throws -> any IdentityDirectory {
+        let place = IdentityToolkit.Place(
+            baseURL: access.baseURL,
+            project: project,
+            tenant: tenant
+        )
+        return try await access.open(
+            for: .directory(directory.name),
+            scopes: [IdentityToolkit.scope],
+            in: environment,
+            adjust: { $0.answerMax = IdentityToolkit.answerMax },
+            { client, settings in
+                FirebaseDirectory(
+                    name: directory.name,
+                    accounts: try IdentityToolkit(place, client: client, settings: settings),
+                    providers: directory.providers
+                )
+            }
+        )
+    }
+}

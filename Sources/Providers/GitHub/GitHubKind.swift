@@ -1,0 +1,67 @@
+package import Lifecycle
+package import Settings
+
+/// OAuth apps and GitHub Apps.
+package struct GitHubKind: Hashable {
+    let clientSecretCredential: String
+    let baseURL: String
+    let loginURL: String
+}
+
+extension GitHubKind: ProviderKind {
+    package static let name = "github"
+    package static let summary = "OAuth apps and GitHub Apps"
+    package static let directoryWord: String? = "github.com"
+    package static let notificationFormats: [any NotificationFormat.Type] = [
+        GitHubNotifications.self
+    ]
+    package static let settings: [Setting] = [
+        Setting(
+            .provider,
+            "client_secret_credential",
+            .text(.credential),
+            .required(example: .text("github-secret")),
+            "Credential with the client secret of the OAuth app or GitHub App."
+        ).secret().atRestart(),
+        Setting(
+            .provider,
+            "base_url",
+            .text(.url),
+            .defaultsTo(.text(GitHubSettings.apiURL)),
+            "REST API. For GitHub Enterprise Server: https://HOST/api/v3."
+        ),
+        Setting(
+            .provider,
+            "login_url",
+            .text(.url),
+            .defaultsTo(.text(GitHubSettings.loginURL)),
+            "Host that issues tokens. For GitHub Enterprise Server: https://HOST."
+        ),
+    ]
+
+    package init(_ section: SettingsSection, _ problems: inout SectionProblems) {
+        problems.requireSingleClient(section)
+        clientSecretCredential = section.requiredText("client_secret_credential")
+        baseURL = section.baseURL("base_url") ?? ""
+        loginURL = section.baseURL("login_url") ?? ""
+    }
+
+    package var traits: ProviderTraits { GitHubProvider.gitHubTraits }
+
+    package func make(_ setup: ProviderSetup) throws -> any ConnectedProvider {
+        var settings = GitHubSettings(
+            name: setup.name,
+            clientID: setup.clientID,
+            clientSecret: try setup.secret(clientSecretCredential)
+        )
+        settings.http = setup.http
+        settings.apiBaseURL = baseURL
+        settings.loginBaseURL = loginURL
+        return try GitHubProvider(
+            settings,
+            eventLoopGroup: setup.eventLoopGroup,
+            now: setup.now,
+            logger: setup.logger
+        )
+    }
+}

@@ -1,0 +1,83 @@
+package import Lifecycle
+package import Settings
+
+/// Google: OAuth 2 with Google's profile.
+package struct GoogleKind: Hashable {
+    let secrets: ClientSecrets
+    /// One host for all endpoints instead of Google's, for a stand-in.
+    let baseURL: String?
+    let nonce: NonceRule
+}
+
+extension GoogleKind: ProviderKind {
+    package static let name = "google"
+    package static let summary = "Google"
+    package static let directoryWord: String? = "google.com"
+    package static let notificationFormats: [any NotificationFormat.Type] = [SecurityEvents.self]
+    package static let usualFormat: (any NotificationFormat.Type)? = SecurityEvents.self
+    package static let settings: [Setting] =
+        ClientSecrets.settings(of: name) + [
+            Setting(
+                .provider,
+                "base_url",
+                .text(.url),
+                .optional(example: .text("https://stand-in.example.com/google")),
+                """
+                Address instead of Google's hosts, for a stand-in. The issuer of id tokens stays \
+                https://accounts.google.com.
+                """
+            ),
+            NonceRule.setting,
+        ]
+
+    package init(_ section: SettingsSection, _ problems: inout SectionProblems) {
+        secrets = ClientSecrets(section, &problems)
+        baseURL = section.baseURL("base_url")
+        nonce = section.requiredChoice("nonce")
+    }
+
+    package var traits: ProviderTraits {
+        OAuth2Provider.traits(
+            OAuth2ProviderSettings(name: ProviderName(Self.name), profile: .google)
+        )
+    }
+
+    package func make(_ setup: ProviderSetup) throws -> any ConnectedProvider {
+        let clients = try setup.clientIDs.map { clientID in
+            let secret = try secrets.credential(for: clientID).map(setup.secret)
+            return OAuth2Client(
+                id: clientID,
+                authentication: secret.map { .post($0) } ?? OAuth2Client.Authentication.none
+            )
+        }
+        var settings = OAuth2ProviderSettings(
+            name: setup.name,
+            profile: .google,
+            clients: clients
+        )
+        settings.http = setup.http
+        settings.nonce = nonce
+        if let baseURL {
+            settings.tokenURL = baseURL + "/token"
+            settings.revocationURL = baseURL + "/revoke"
+            settings.keysURL = baseURL + "/oauth2/v3/certs"
+        }
+        return try OAuth2Provider(
+            settings,
+            eventLoopGroup: setup.eventLoopGroup,
+            now: setup.now,
+            logger: setup.logger
+        )
+    }
+}
+
+extension GoogleKind: SecurityEventTransmitter {
+    package static let vendor = "Google"
+    /// Google writes its issuer in three ways
+    /// ("Protect user accounts with Cross-Account Protection", and OpenID Connect).
+    package static let issuers = [
+        "https://accounts.google.com/", "https://accounts.google.com", "accounts.google.com",
+    ]
+    /// Named by accounts.google.com/.well-known/risc-configuration.
+    package static let keysURL = "https://www.googleapis.com/oauth2/v3/certs"
+}

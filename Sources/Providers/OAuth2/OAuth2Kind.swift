@@ -1,0 +1,164 @@
+import Engine
+package import Lifecycle
+package import Settings
+
+/// Any provider with token revocation as in RFC 7009, and every preset.
+package struct OAuth2Kind {
+    /// What a private key authenticates clients with.
+    struct Key {
+        let credential: String
+        let algorithm: SigningAlgorithm
+        /// `kid`, when the provider has several keys of the client.
+        let id: String?
+    }
+
+    let preset: String?
+    let secrets: ClientSecrets
+    /// `nil`: as the preset says, else basic with a secret and none without.
+    let authentication: ClientAuthentication?
+    let key: Key?
+    /// All but the clients and the connection.
+    let settings: OAuth2ProviderSettings
+}
+
+extension OAuth2Kind: ProviderKind {
+    package static let name = "oauth2"
+    package static let summary =
+        "any provider with token revocation as in RFC 7009, and every preset"
+    package static let notificationFormats: [any NotificationFormat.Type] = [
+        KakaoNotifications.self
+    ]
+
+    package init(_ section: SettingsSection, _ problems: inout SectionProblems) {
+        preset = section.text("preset")
+        let profile = preset.flatMap { OAuth2Profile.presets[$0] } ?? .standard
+        Self.checkIssuer(section, preset.map { _ in profile }, &problems)
+        secrets = ClientSecrets(section, &problems)
+        authentication = section.choice("client_authentication")
+        key = section.text("private_key_credential").map {
+            Key(
+                credential: $0,
+                algorithm: section.choice("private_key_algorithm") ?? .es256,
+                id: section.text("private_key_id")
+            )
+        }
+        settings = Self.settings(section, profile)
+        checkAuthentication(section, &problems)
+    }
+
+    package var traits: ProviderTraits { OAuth2Provider.traits(settings) }
+
+    package func make(_ setup: ProviderSetup) throws -> any ConnectedProvider {
+        var settings = settings
+        settings.clients = try clients(setup)
+        settings.http = setup.http
+        return try OAuth2Provider(
+            settings,
+            eventLoopGroup: setup.eventLoopGroup,
+            now: setup.now,
+            logger: setup.logger
+        )
+    }
+
+    private func clients(_ setup: ProviderSetup) throws -> [OAuth2Client] {
+        let signer = try key.map { try setup.signer($0.credential, $0.algorithm) }
+        return try setup.clientIDs.map { clientID in
+            let secret = try secrets.credential(for: clientID).map(setup.secret)
+            let usual: ClientAuthentication = settings.profile.prefersPost ? .post : .basic
+            let method = authentication ?? (secret == nil ? .none : usual)
+            let authentication: OAuth2Client.Authentication? =
+                switch method {
+                case .none: OAuth2Client.Authentication.none
+                case .basic: secret.map { .basic($0) }
+                case .post: secret.map { .post($0) }
+                case .secretJWT:
+                    try secret.map { .assertion(try setup.signer(with: $0), keyID: nil) }
+                case .privateKeyJWT: signer.map { .assertion($0, keyID: key?.id) }
+                }
+            // checkAuthentication has refused a method without what it is made of.
+            return OAuth2Client(id: clientID, authentication: authentication ?? .none)
+        }
+    }
+}
+
+// MARK: - Reading
+
+extension OAuth2Kind {
+    private static func checkIssuer(
+        _ section: SettingsSection,
+        _ profile: OAuth2Profile?,
+        _ problems: inout SectionProblems
+    ) {
+        let hasAddress = section.text("issuer") != nil || section.text("revocation_url") != nil
+        guard section.text("issuer") == nil, profile?.needsIssuer ?? !hasAddress else { return }
+        problems.report(
+            .missingKey,
+            "issuer",
+            profile == nil
+                ? "give preset, or issuer, which names the endpoints, or revocation_url"
+                : "this preset is for an issuer of your own"
+        )
+    }
+
+    private static func settings(
+        _ section: SettingsSection,
+        _ profile: OAuth2Profile
+    ) -> OAuth2ProviderSettings {
+        var settings = OAuth2ProviderSettings(name: ProviderName(name), profile: profile)
+        settings.issuer = section.text("issuer") ?? settings.issuer
+        settings.tokenURL = section.text("token_url")
+        settings.revocationURL = section.text("revocation_url")
+        settings.introspectionURL = section.text("introspection_url")
+        settings.keysURL = section.text("jwks_url")
+        settings.endpointHosts = section.texts("endpoint_hosts")
+        settings.check = section.choice("check")
+        if settings.check == nil, settings.introspectionURL != nil {
+            settings.check = .introspection
+        }
+        settings.revokesWholeGrant = section.optionalFlag("revoke_ends_grant")
+        settings.rotatesRefreshTokens = section.optionalFlag("rotates_refresh_tokens")
+        settings.assertionAudienceIsIssuer = section.text("assertion_audience") == "issuer"
+        settings.nonce = section.requiredChoice("nonce")
+        settings.userActionURL = section.text("user_action_url")
+        return settings
+    }
+
+    /// A method needs what it is made of.
+    private func checkAuthentication(
+        _ section: SettingsSection,
+        _ problems: inout SectionProblems
+    ) {
+        switch authentication {
+        case .privateKeyJWT where key == nil:
+            problems.report(
+                .missingKey,
+                "private_key_credential",
+                "client_authentication \"private_key_jwt\" needs it"
+            )
+        case .basic, .post, .secretJWT:
+            for clientID in section.texts("client_ids")
+            where secrets.credential(for: clientID) == nil {
+                problems.report(
+                    .missingKey,
+                    "client_secret_credential",
+                    "client '\(clientID)' has no secret, and client_authentication needs one"
+                )
+            }
+        case .privateKeyJWT, .some(.none), nil:
+            if key != nil, authentication != .privateKeyJWT {
+                problems.report(
+                    .contradiction,
+                    "private_key_credential",
+                    "only client_authentication \"private_key_jwt\" uses it"
+                )
+            }
+        }
+    }
+}
+
+extension SettingsSection {
+    /// A flag without a default.
+    fileprivate func optionalFlag(_ name: String) -> Bool? {
+        values[name].map { $0 == .boolean(true) }
+    }
+}

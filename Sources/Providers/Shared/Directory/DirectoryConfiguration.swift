@@ -1,0 +1,62 @@
+package import Lifecycle
+import Settings
+
+/// The `[[directory]]` section.
+package struct DirectoryConfiguration: Sendable {
+    package let name: ProviderName
+    package let kind: any DirectoryKind
+    /// The directory's word for a provider, and the provider's configured name.
+    package let providers: [String: ProviderName]
+    /// Calls at once.
+    package let concurrency: Int
+}
+
+extension DirectoryConfiguration {
+    /// The value of `kind`.
+    package var kindName: String { type(of: kind).name }
+
+    /// Reads a section whose keys and values are known to be good; `nil` without a known kind.
+    ///
+    /// - Parameters:
+    ///   - section: The section.
+    ///   - providers: All configured providers.
+    ///   - problems: Gets what no single key shows.
+    init?(
+        _ section: SettingsSection,
+        providers: [ProviderConfiguration],
+        _ problems: inout SectionProblems
+    ) {
+        name = ProviderName(section.requiredText("name"))
+        let known = providers.map(\.name)
+        if known.contains(name) {
+            problems.report(
+                .duplicate,
+                "name",
+                value: name.rawValue,
+                "a provider has the same name; both have a lane of calls under it"
+            )
+        }
+        let words = section.map("providers").mapValues { ProviderName($0) }
+        for (_, provider) in words.sorted(by: { $0.key < $1.key }) where !known.contains(provider) {
+            problems.report(
+                .unknownValue,
+                "providers",
+                value: provider.rawValue,
+                "there is no [[provider]] of that name"
+            )
+        }
+        guard let kind = section.kind as? any DirectoryKind.Type else { return nil }
+        self.kind = kind.init(section, &problems)
+        self.providers = Self.words(of: providers).merging(words) { $1 }
+        concurrency = section.count("concurrency") ?? 1
+    }
+
+    /// The words of kinds of which there is exactly one provider.
+    private static func words(of providers: [ProviderConfiguration]) -> [String: ProviderName] {
+        let named = providers.compactMap { provider in
+            type(of: provider.kind).directoryWord.map { (word: $0, name: provider.name) }
+        }
+        return Dictionary(grouping: named, by: \.word).filter { $0.value.count == 1 }
+            .mapValues { $0[0].name }
+    }
+}

@@ -1,0 +1,44 @@
+package import Settings
+
+/// A format of notifications: its settings, and what verifies them.
+package protocol NotificationFormat: Sendable {
+    /// The value of `notifications`.
+    static var name: String { get }
+    /// A phrase for expunged.conf(5).
+    static var summary: String { get }
+    /// What `notification_secret_credential` holds; `nil` for a format without a shared secret.
+    static var secretText: String? { get }
+    /// Its own keys.
+    static var settings: [Setting] { get }
+
+    /// Reads a provider's section whose keys and values are known to be good.
+    init(
+        _ section: SettingsSection,
+        of kind: any ProviderKind.Type,
+        _ problems: inout SectionProblems
+    )
+
+    /// Makes what verifies the notifications.
+    ///
+    /// - Throws: What keeps it from being set up, in one line.
+    func makeReceiver(_ setup: ProviderSetup) throws -> any NotificationReceiver
+}
+
+extension NotificationFormat {
+    package static var secretText: String? { nil }
+    package static var settings: [Setting] { [] }
+
+    /// The value of a key that the format cannot do without.
+    static func needed(
+        _ key: String,
+        _ section: SettingsSection,
+        _ problems: inout SectionProblems
+    ) -> String {
+        if section.text(key) == nil { Self.reportMissing(key, &problems) }
+        return section.requiredText(key)
+    }
+
+    static func reportMissing(_ key: String, _ problems: inout SectionProblems) {
+        problems.report(.missingKey, key, "notifications = \"\(name)\" needs it")
+    }
+}

@@ -1,0 +1,94 @@
+package import Lifecycle
+package import Settings
+
+/// X, by OAuth 2.0 or OAuth 1.0a.
+package struct XKind: Hashable {
+    /// How users sign in; the value of `authorization`.
+    enum Authorization: String, CaseIterable {
+        case oauth2
+        case oauth1 = "oauth1a"
+    }
+
+    let authorization: Authorization
+    /// Always there for OAuth 1.0a.
+    let clientSecretCredential: String?
+    let baseURL: String
+}
+
+extension XKind: ProviderKind {
+    package static let name = "x"
+    package static let summary = "X, formerly Twitter"
+    package static let directoryWord: String? = "twitter.com"
+    package static let settings: [Setting] = [
+        Setting(
+            .provider,
+            "authorization",
+            .choice(Authorization.allCases.map(\.rawValue)),
+            .defaultsTo(.text(Authorization.oauth2.rawValue)),
+            """
+            How users sign in. With "oauth1a" the client id is the consumer key, and a credential \
+            is the access token and its secret with a colon between.
+            """
+        ).atRestart(),
+        Setting(
+            .provider,
+            "client_secret_credential",
+            .text(.credential),
+            .optional(example: .text("x-secret")),
+            """
+            Credential with the client secret, or with the consumer secret for "oauth1a". Public \
+            clients of OAuth 2.0 have none.
+            """
+        ).secret().atRestart(),
+        Setting(
+            .provider,
+            "base_url",
+            .text(.url),
+            .defaultsTo(.text(XSettings.apiURL)),
+            "Host of the API, or of a stand-in."
+        ),
+    ]
+
+    package init(_ section: SettingsSection, _ problems: inout SectionProblems) {
+        problems.requireSingleClient(section)
+        authorization = section.requiredChoice("authorization")
+        clientSecretCredential = section.text("client_secret_credential")
+        baseURL = section.baseURL("base_url") ?? ""
+        if authorization == .oauth1, clientSecretCredential == nil {
+            problems.report(
+                .missingKey,
+                "client_secret_credential",
+                "\"oauth1a\" signs with the consumer secret"
+            )
+        }
+    }
+
+    package var traits: ProviderTraits {
+        XProvider.traits(
+            authorization == .oauth1
+                ? .oauth1(consumerSecret: Secret("")) : .oauth2(clientSecret: nil)
+        )
+    }
+
+    package func make(_ setup: ProviderSetup) throws -> any ConnectedProvider {
+        let secret = try clientSecretCredential.map(setup.secret)
+        let authorization: XSettings.Authorization =
+            switch (authorization, secret) {
+            case (.oauth1, let secret?): .oauth1(consumerSecret: secret)
+            case (.oauth1, nil), (.oauth2, _): .oauth2(clientSecret: secret)
+            }
+        var settings = XSettings(
+            name: setup.name,
+            clientID: setup.clientID,
+            authorization: authorization
+        )
+        settings.http = setup.http
+        settings.baseURL = baseURL
+        return try XProvider(
+            settings,
+            eventLoopGroup: setup.eventLoopGroup,
+            now: setup.now,
+            logger: setup.logger
+        )
+    }
+}

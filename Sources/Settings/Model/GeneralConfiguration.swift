@@ -1,0 +1,41 @@
+package import Lifecycle
+
+/// The `[requests]` section.
+package struct RequestConfiguration: Hashable, Sendable {
+    package let gracePeriod: Duration
+    package let deadline: Duration
+    package let maxDeletionsPerHour: Int
+    package let approval: ApprovalPolicy
+    package let withoutIdentities: WithoutIdentities
+    /// How old the last sign-in of a user may be for a deletion; `nil`: none is asked for.
+    package let signInAgeMax: Duration?
+    /// From the end of a deletion to each look at its stores, ascending; empty: none.
+    package let rechecks: [Duration]
+    /// Between two searches for a sample of erased users; zero: never.
+    package let sampleInterval: Duration
+}
+
+/// The `[vault]` section.
+package struct VaultConfiguration: Hashable, Sendable {
+    package let keyCredential: String
+    /// Newest first; never contains `keyCredential`.
+    package let retiredKeyCredentials: [String]
+    /// Ids of keys whose loss somebody has accepted.
+    package let lostKeyIDs: [String]
+}
+
+/// The `[server]` section.
+package struct ServerConfiguration: Hashable, Sendable {
+    package let connectionsMax: Int
+}
+
+/// The `[journal]` section.
+package struct JournalConfiguration: Hashable, Sendable {
+    package let level: JournalLevel
+}
+
+/// How important a message must be to be written; names as in syslog(3), `info` and not
+/// `informational`.
+package enum JournalLevel: String, Sendable, CaseIterable {
+    case debug, info, notice, warning, error
+}

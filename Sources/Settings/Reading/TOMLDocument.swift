@@ -1,0 +1,87 @@
+internal import CTOML
+
+/// A syntax error and its position.
+struct TOMLSyntaxError: Error {
+    let kind: ConfigurationProblem.Kind
+    let line: Int
+    let cause: String
+}
+
+/// A TOML document (TOML 1.0.0): its values, and the line of each.
+struct TOMLDocument: Sendable {
+    private(set) var root: [String: TOMLNode] = [:]
+    private(set) var locations = KeyLocations()
+
+    /// Parses a document.
+    ///
+    /// - Throws: ``TOMLSyntaxError`` for the first thing that is not TOML, and for values that nest
+    ///   deeper than ``SettingsLimits/depthMax``.
+    init(_ bytes: [UInt8]) throws(TOMLSyntaxError) {
+        let document = unsafe bytes.withUnsafeBytes { text in
+            unsafe ctoml_parse(text.baseAddress, text.count, SettingsLimits.depthMax)
+        }
+        defer { unsafe ctoml_free(document) }
+        if let error = unsafe document.error {
+            throw unsafe Self.failure(document, String(cString: error))
+        }
+        var index = 0
+        let values = unsafe UnsafeBufferPointer(start: document.values, count: document.count)
+        if case .table(let entries) = unsafe read(values, &index, at: []) { root = entries }
+    }
+
+    private mutating func read(
+        _ values: UnsafeBufferPointer<ctoml_value>,
+        _ index: inout Int,
+        at path: [KeyStep]
+    ) -> TOMLNode {
+        let value = unsafe values[index]
+        index += 1
+        if !path.isEmpty { locations.note(path, line: Int(unsafe value.line)) }
+        let count = unsafe value.child_count
+        switch unsafe value.kind {
+        case .CTOML_TABLE:
+            var entries: [String: TOMLNode] = [:]
+            for _ in 0..<count {
+                let name = unsafe Self.text(values[index].key, values[index].key_count)
+                entries[name] = unsafe read(values, &index, at: path + [.key(name)])
+            }
+            return .table(entries)
+        case .CTOML_ARRAY:
+            return .array(
+                (0..<count).map { place in
+                    unsafe read(values, &index, at: path + [.index(place)])
+                }
+            )
+        case .CTOML_TEXT: return .text(unsafe Self.text(value.text, value.text_count))
+        case .CTOML_INTEGER: return .integer(Int(unsafe value.integer))
+        case .CTOML_BOOLEAN: return .boolean(unsafe value.integer != 0)
+        case .CTOML_FLOAT: return .other("a number with a fraction")
+        case .CTOML_DATE_OR_TIME: return .other("a date or time")
+        }
+    }
+
+    private static func text(_ start: UnsafePointer<CChar>?, _ count: Int) -> String {
+        unsafe String(
+            decoding: UnsafeRawBufferPointer(start: start, count: count),
+            as: UTF8.self
+        )
+    }
+
+    /// The parser's words without what is always the same, the column, and what helps.
+    private static func failure(_ document: ctoml_document, _ text: String) -> TOMLSyntaxError {
+        let line = Int(unsafe document.line)
+        guard unsafe document.is_too_deep == 0 else {
+            let cause = "keys and lists nest deeper than \(SettingsLimits.depthMax) levels here"
+            return TOMLSyntaxError(kind: .tooDeep, line: line, cause: cause)
+        }
+        let prefix = "Error while parsing "
+        let text = text.hasPrefix(prefix) ? String(text.dropFirst(prefix.count)) : text
+        let scope = text.prefix { $0 != ":" }
+        let isValue =
+            ["value", "boolean", "floating-point", "date", "time", "date-time"].contains(scope)
+            || scope.hasSuffix("integer")
+        let advice = isValue ? "; write texts and durations in quotes" : ""
+        let cause = "\(text), at column \(unsafe document.column)\(advice)"
+        return TOMLSyntaxError(kind: .syntax, line: line, cause: ProblemLog.sentence(cause))
+    }
+}

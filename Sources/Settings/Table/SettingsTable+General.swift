@@ -1,0 +1,143 @@
+import Lifecycle
+
+extension SettingsTable {
+    /// The keys of the sections that do not depend on a kind.
+    package static let general: [Setting] = [
+        Setting(
+            .requests,
+            "grace_period",
+            .duration(.zero ... .days(90)),
+            .defaultsTo(.duration(.zero)),
+            """
+            How long a new account deletion waits before it begins; it can be cancelled until \
+            then. A request may ask for a longer time, not for a shorter one.
+            """
+        ),
+        Setting(
+            .requests,
+            "deadline",
+            .duration(.seconds(3600) ... .days(365)),
+            .defaultsTo(.duration(.days(30))),
+            """
+            Statutory deadline of a request. An open request raises an alarm 7 days before, and \
+            again when it has passed. The service never drops it.
+            """
+        ),
+        Setting(
+            .requests,
+            "max_deletions_per_hour",
+            .count(1...1_000_000_000, unit: "account deletions per hour"),
+            .defaultsTo(.count(1000)),
+            """
+            Mass-deletion guard. Deletions beyond this number wait before their purge until an \
+            operator releases them.
+            """
+        ),
+        Setting(
+            .requests,
+            "approval",
+            .choice(ApprovalPolicy.allCases.map(\.rawValue)),
+            .defaultsTo(.text(ApprovalPolicy.none.rawValue)),
+            """
+            With "required", another operator than the submitter, by login uid, must approve the \
+            plan of a deletion before anything is revoked or purged. Two must approve a request of \
+            unknown submitter: from the spool, or from a process that was gone or hidden. The \
+            service asks again if a store's part of the plan changes before its purge. Install the \
+            drop-in expunged-approval.conf.
+            """
+        ),
+        Setting(
+            .requests,
+            "without_identities",
+            .choice(WithoutIdentities.allCases.map(\.rawValue)),
+            .defaultsTo(.text(WithoutIdentities.proceed.rawValue)),
+            """
+            What to do with a deletion whose user has no known identity: "proceed" completes it \
+            and the receipt says so, "park" waits for an operator.
+            """
+        ),
+        Setting(
+            .requests,
+            "require_fresh_sign_in",
+            .duration(.seconds(60) ... .days(30)),
+            .optional(example: .duration(.seconds(900))),
+            """
+            Accept a deletion only if the user signed in at most this long ago. Proofs are sign_in \
+            of the request, an earlier reauthorize, or an id token with raw_nonce in the spool's \
+            credentials. Its subject must be known. Operators and provider notifications need no \
+            sign-in.
+            """
+        ),
+        Setting(
+            .requests,
+            "rechecks",
+            .texts(.duration, 0...8),
+            .defaultsTo(.texts(["24h", "7d"])),
+            """
+            When to count the data of a completed deletion again, from its completion, shortest \
+            first. Data that is back raises an alarm and restarts the schedule. Until the last \
+            recheck the user id is kept, sealed under a key of its own. An empty list keeps \
+            nothing and turns rechecks off.
+            """
+        ),
+        Setting(
+            .requests,
+            "sample_interval",
+            .duration(.zero ... .days(365)),
+            .defaultsTo(.duration(.days(7))),
+            """
+            How often to search the stores for a sample of all erased users. This reads every user \
+            id of a store: whole tables, buckets and collections, which cloud providers bill. 0s \
+            turns it off.
+            """
+        ).atRestart(),
+        Setting(
+            .vault,
+            "key_credential",
+            .text(.credential),
+            .defaultsTo(.text("vault-key")),
+            """
+            Credential with the vault key: 32 random bytes in base64. Without it the service runs \
+            in sealed mode and only accepts requests.
+            """
+        ).secret().atRestart(),
+        Setting(
+            .vault,
+            "retired_key_credentials",
+            .texts(.credential, 0...16),
+            .defaultsTo(.texts([])),
+            """
+            Credentials with former vault keys, newest first. They only open what they sealed. \
+            Remove one when nothing is sealed under it.
+            """
+        ).secret().atRestart(),
+        Setting(
+            .vault,
+            "lost_key_ids",
+            .texts(.vaultKeyID, 0...16),
+            .defaultsTo(.texts([])),
+            """
+            Ids of vault keys that are lost for good. The service does not start while anything is \
+            sealed under a key that is not loaded. With the id here it starts, and what that key \
+            sealed is lost.
+            """
+        ).atRestart(),
+        Setting(
+            .server,
+            "connections_max",
+            .count(2...4096, unit: "connections per socket"),
+            .defaultsTo(.count(512)),
+            """
+            Connections per control socket. One uid gets a quarter of them, the last eighth is for \
+            root. Others get too_many_connections.
+            """
+        ).atRestart(),
+        Setting(
+            .journal,
+            "level",
+            .choice(JournalLevel.allCases.map(\.rawValue)),
+            .defaultsTo(.text(JournalLevel.info.rawValue)),
+            "The least severe messages to write; see syslog(3)."
+        ),
+    ]
+}

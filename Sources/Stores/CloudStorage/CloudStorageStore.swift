@@ -1,0 +1,79 @@
+package import Engine
+package import HTTP
+import Lifecycle
+package import Settings
+
+/// A bucket of Google Cloud Storage.
+package struct CloudStorageStore: BucketStore {
+    package static let name = "google-cloud-storage"
+    package static let summary = "a bucket of Google Cloud Storage"
+    package static let traits = StoreTraits(isDatedByRestoration: true)
+
+    package static let settings: [Setting] = [
+        Setting(
+            .target,
+            "bucket",
+            .text(.cloudName),
+            .required(example: .text("app-uploads")),
+            "Name of the bucket."
+        ).atRestart(),
+        Setting(
+            .target,
+            "prefixes",
+            .texts(.userObject, 0...64),
+            .defaultsTo(.texts([])),
+            """
+            Prefixes of the names of a user's objects, such as users/{user_id}/. A separator must \
+            follow {user_id}; user ids that contain it are left to an operator.
+            """
+        ).atRestart(),
+        Setting(
+            .target,
+            "objects",
+            .texts(.userObject, 0...64),
+            .defaultsTo(.texts([])),
+            "Complete names of a user's objects, such as avatars/{user_id}.png."
+        ).atRestart(),
+    ] + GoogleAccess.settings(.target)
+
+    package private(set) var bucket: String
+    package let prefixes: [String]
+    package let objects: [String]
+    package let access: GoogleAccess
+
+    package init(_ section: inout SettingsSection, _ problems: inout SectionProblems) {
+        bucket = section.requiredText("bucket")
+        prefixes = section.texts("prefixes")
+        objects = section.texts("objects")
+        access = GoogleAccess(section, &problems)
+        check(&problems)
+    }
+
+    package func open(_ environment: StoreEnvironment) async throws -> any PurgeTarget {
+        let plan = CloudStorageTargetPlan(
+            name: environment.name,
+            baseURL: access.baseURL,
+            bucket: bucket,
+            templates: try templates()
+        )
+        return try await access.open(
+            plan.name,
+            in: environment,
+            scopes: [CloudStorageTargetPlan.scope],
+            answerMax: CloudStorageTargetPlan.answerMax
+        ) { client, settings in
+            try CloudStorageTarget(
+                plan: plan,
+                client: client,
+                settings: settings,
+                clock: environment.clock
+            )
+        }
+    }
+
+    package func copy(at place: String) throws(NoStoreCopy) -> Self {
+        var copy = self
+        copy.bucket = try TextRule.cloudName.check(place)
+        return copy
+    }
+}

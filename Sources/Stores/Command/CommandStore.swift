@@ -1,0 +1,102 @@
+package import Engine
+import HTTP
+import Lifecycle
+import Programs
+package import Settings
+
+/// A program of the operator's own that deals with some other store.
+package struct CommandStore: StoreKind {
+    package static let name = "command"
+    package static let summary = "a program of your own for any other store"
+    package static let traits = StoreTraits()
+
+    package static let settings: [Setting] = [
+        Setting(
+            .target,
+            "program",
+            .text(.path),
+            .required(example: .text("/usr/local/lib/expunged/purge-crm")),
+            """
+            Program that purges the store, started for each user. It reads one JSON question from \
+            standard input and writes one JSON answer to standard output.
+            """
+        ).atRestart(),
+        Setting(
+            .target,
+            "arguments",
+            .texts(.sentence, 0...16),
+            .defaultsTo(.texts([])),
+            """
+            Arguments of the program, the same for every call. Other processes can read them, so \
+            put no secrets here.
+            """
+        ).atRestart(),
+        Setting(
+            .target,
+            "timeout",
+            .duration(.seconds(1) ... .seconds(3600)),
+            .defaultsTo(.duration(.seconds(60))),
+            "Time for one run. The service then ends it with all processes that it started."
+        ).atRestart().outsidePlans(),
+        Setting(
+            .target,
+            "memory_max_mib",
+            .count(16...65_536, unit: "MiB"),
+            .defaultsTo(.count(256)),
+            """
+            Private memory of the program and of each process that it starts (RLIMIT_DATA). All of \
+            it counts toward the memory of the service.
+            """
+        ).atRestart().outsidePlans(),
+    ]
+
+    /// Absolute.
+    package let program: String
+    package let arguments: [String]
+    package let timeout: Duration
+    /// Bytes.
+    package let memoryMax: Int
+    /// What the operator calls a copy of its store; only of a copy.
+    package private(set) var copy: String?
+
+    package init(_ section: inout SettingsSection, _ problems: inout SectionProblems) {
+        problems.refuseTables("the program knows its store; it has no tables here")
+        program = section.requiredText("program")
+        arguments = section.texts("arguments")
+        timeout = section.duration("timeout")
+        memoryMax = section.requiredCount("memory_max_mib") << 20
+    }
+
+    /// The program gets the cutoff and leaves newer data alone.
+    package var cutoff: StoreCutoff { .everything }
+
+    package func open(_ environment: StoreEnvironment) throws -> any PurgeTarget {
+        let runner = ProgramRunner(
+            program: program,
+            arguments: arguments,
+            timeout: timeout,
+            memoryMax: memoryMax,
+            clock: AnchoredClock()
+        )
+        guard let runner else {
+            throw StoreSetupError(environment.name, "program must be an absolute path")
+        }
+        return DelegatedTarget(
+            name: environment.name,
+            delegate: CommandDelegate(runner),
+            clock: environment.clock,
+            copy: copy
+        )
+    }
+
+    /// The program knows what is called so.
+    package func copy(at place: String) throws(NoStoreCopy) -> Self {
+        var copy = self
+        copy.copy = try TextRule.sentence.check(place)
+        return copy
+    }
+
+    package func overlaps(_ other: any StoreKind, _ environment: StoreEnvironment) -> Bool {
+        false
+    }
+}

@@ -1,0 +1,135 @@
+package import Engine
+package import HTTP
+import Lifecycle
+package import Settings
+
+/// A database of Firestore.
+package struct FirestoreStore: StoreKind {
+    package static let name = "firestore"
+    package static let summary = "a database of Firestore"
+    package static let traits = StoreTraits(isDatedByRestoration: true)
+
+    package static let settings: [Setting] = [
+        Setting(
+            .target,
+            "project",
+            .text(.cloudName),
+            .required(example: .text("example-project")),
+            "Project of the database."
+        ).atRestart(),
+        Setting(
+            .target,
+            "database",
+            .text(.cloudName),
+            .defaultsTo(.text("(default)")),
+            "Database, in native mode."
+        ).atRestart(),
+        Setting(
+            .target,
+            "documents",
+            .texts(.userObject, 0...64),
+            .defaultsTo(.texts([])),
+            """
+            Paths of a user's documents, such as users/{user_id}; each is deleted with everything \
+            below it. User ids that cannot be document ids are left to an operator.
+            """
+        ).atRestart(),
+        Setting(
+            .target,
+            "collections",
+            .texts(.userObject, 0...64),
+            .defaultsTo(.texts([])),
+            """
+            Documents of one collection with the user id as a text in a field, such as posts where \
+            author_id == {user_id}.
+            """
+        ).atRestart(),
+        Setting(
+            .target,
+            "groups",
+            .texts(.userObject, 0...64),
+            .defaultsTo(.texts([])),
+            """
+            The same in any collection of that name, such as comments where author_id == \
+            {user_id}. The field needs an index for collection groups.
+            """
+        ).atRestart(),
+        Setting(
+            .target,
+            "subcollections",
+            .boolean,
+            .defaultsTo(.boolean(true)),
+            """
+            Whether to delete everything below a document that collections or groups find, whoever \
+            wrote it. With false it stays without a parent.
+            """
+        ).atRestart(),
+    ] + GoogleAccess.settings(.target)
+
+    package let project: String
+    package private(set) var database: String
+    /// Each with `{user_id}` once; with the collections and groups not empty.
+    package let documents: [String]
+    package let collections: [String]
+    package let groups: [String]
+    package let includesSubcollections: Bool
+    package let access: GoogleAccess
+
+    package init(_ section: inout SettingsSection, _ problems: inout SectionProblems) {
+        problems.refuseTables("Firestore has no tables; give documents or groups")
+        project = section.requiredText("project")
+        database = section.requiredText("database")
+        documents = section.texts("documents")
+        collections = section.texts("collections")
+        groups = section.texts("groups")
+        includesSubcollections = section.flag("subcollections")
+        access = GoogleAccess(section, &problems)
+        if documents.isEmpty && collections.isEmpty && groups.isEmpty {
+            problems.report(
+                .missingKey,
+                "documents",
+                "a database needs documents, collections or groups, such as"
+                    + " documents = [\"users/{user_id}\"]"
+            )
+        }
+    }
+
+    package var cutoff: StoreCutoff { .everything }
+
+    package func open(_ environment: StoreEnvironment) async throws -> any PurgeTarget {
+        let plan = FirestoreTargetPlan(
+            name: environment.name,
+            baseURL: access.baseURL,
+            project: project,
+            database: database,
+            documents: try documents.map { try UserPath($0, in: .firestore) },
+            queries: try collections.map { try FieldQuery($0, isGroup: false) }
+                + groups.map { try FieldQuery($0, isGroup: true) },
+            includesSubcollections: includesSubcollections
+        )
+        return try await access.open(
+            plan.name,
+            in: environment,
+            scopes: [FirestoreTargetPlan.scope],
+            answerMax: FirestoreTargetPlan.answerMax
+        ) { client, settings in
+            try FirestoreTarget(
+                plan: plan,
+                client: client,
+                settings: settings,
+                clock: environment.clock
+            )
+        }
+    }
+
+    package func copy(at place: String) throws(NoStoreCopy) -> Self {
+        var copy = self
+        copy.database = try TextRule.cloudName.check(place)
+        return copy
+    }
+
+    package func overlaps(_ other: any StoreKind, _ environment: StoreEnvironment) -> Bool {
+        guard let other = other as? Self else { return false }
+        return project == other.project && database == other.database
+    }
+}

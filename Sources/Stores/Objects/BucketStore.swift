@@ -1,0 +1,38 @@
+import HTTP
+import Lifecycle
+import Settings
+
+/// A bucket of objects, whose users are found by prefixes and whole keys.
+protocol BucketStore: StoreKind {
+    var bucket: String { get }
+    /// Each with `{user_id}` once; with the whole keys not empty.
+    var prefixes: [String] { get }
+    var objects: [String] { get }
+}
+
+extension BucketStore {
+    package var cutoff: StoreCutoff { .everything }
+
+    /// One bucket may be reached by the interfaces of several kinds.
+    package func overlaps(_ other: any StoreKind, _ environment: StoreEnvironment) -> Bool {
+        (other as? any BucketStore)?.bucket == bucket
+    }
+
+    /// - Throws: ``MalformedTemplate`` for one that could reach another user.
+    func templates() throws -> [KeyTemplate] {
+        try prefixes.map { try KeyTemplate($0, isPrefix: true) }
+            + objects.map { try KeyTemplate($0, isPrefix: false) }
+    }
+
+    /// Reports what every bucket needs.
+    func check(_ problems: inout SectionProblems) {
+        problems.refuseTables("a bucket has no tables; give prefixes or objects")
+        if prefixes.isEmpty && objects.isEmpty {
+            problems.report(
+                .missingKey,
+                "prefixes",
+                "a bucket needs prefixes or objects, such as prefixes = [\"users/{user_id}/\"]"
+            )
+        }
+    }
+}

@@ -1,0 +1,145 @@
+package import Engine
+import HTTP
+import Lifecycle
+package import Settings
+
+/// A database of a PostgreSQL server, 12 or later.
+package struct PostgreSQLStore: TableStore {
+    package static let name = "postgresql"
+    package static let summary = "a database of a PostgreSQL server, 12 or later"
+    package static let traits = StoreTraits(
+        residualCopies: "dead rows of PostgreSQL until VACUUM and its log until it is recycled"
+    )
+
+    package static let settings: [Setting] = [
+        Setting(
+            .target,
+            "conninfo_credential",
+            .text(.credential),
+            .required(example: .text("app-db-conninfo")),
+            """
+            Credential with the connection string or URI of libpq, password included, such as \
+            host=db.example.com dbname=app user=expunged password=... sslmode, options and similar \
+            parameters are refused: the other keys set them.
+            """
+        ).atRestart(),
+        Setting(
+            .target,
+            "schemas",
+            .texts(.identifier, 1...16),
+            .defaultsTo(.texts(["public"])),
+            """
+            Schemas for tables that are named without one, in this order, and for the coverage \
+            check. Name other tables SCHEMA.TABLE.
+            """
+        ).atRestart(),
+        Setting(
+            .target,
+            "tls",
+            .choice(PostgreSQLTargetPlan.TLS.allCases.map(\.rawValue)),
+            .defaultsTo(.text(PostgreSQLTargetPlan.TLS.verifyFull.rawValue)),
+            """
+            How the server authenticates over TCP: a certificate for this host, one for any host, \
+            or none (loopback only). A Unix socket needs none.
+            """
+        ).atRestart().outsidePlans(),
+        Setting(
+            .target,
+            "ca_file",
+            .text(.path),
+            .optional(example: .text("/etc/expunged/db-ca.pem")),
+            "PEM file with the certificate authorities to trust instead of the system's."
+        ).atRestart().outsidePlans(),
+        Setting(
+            .target,
+            "statement_timeout",
+            .duration(.milliseconds(100) ... .seconds(600)),
+            .defaultsTo(.duration(.seconds(5))),
+            "Time for one statement. The service tries the purge again later."
+        ).atRestart().outsidePlans(),
+        Setting(
+            .target,
+            "lock_timeout",
+            .duration(.milliseconds(10) ... .seconds(60)),
+            .defaultsTo(.duration(.seconds(1))),
+            """
+            Time to wait for a table lock. The purge passes over rows that others have locked, and \
+            purges them later.
+            """
+        ).atRestart().outsidePlans(),
+    ] + SQLSettings.all
+
+    /// The credential with libpq's connection string.
+    package let conninfoCredential: String
+    /// Not empty.
+    package let schemas: [String]
+    package let tls: PostgreSQLTargetPlan.TLS
+    /// `nil` for the system's authorities.
+    package let caFile: String?
+    package let statementTimeout: Duration
+    package let lockTimeout: Duration
+    package let claims: SchemaClaims
+    /// In the place of the database that the connection string names; only of a copy.
+    package private(set) var database: String?
+
+    package init(_ section: inout SettingsSection, _ problems: inout SectionProblems) {
+        conninfoCredential = section.requiredText("conninfo_credential")
+        schemas = section.texts("schemas")
+        tls = section.requiredChoice("tls")
+        caFile = section.text("ca_file")
+        statementTimeout = section.duration("statement_timeout")
+        lockTimeout = section.duration("lock_timeout")
+        claims = SchemaClaims(&section, &problems)
+    }
+
+    package var naming: TableNaming { TableNaming(ignoresCase: false, schemas: schemas) }
+
+    package func sharesDatabase(with other: any StoreKind) -> Bool {
+        (other as? Self)?.conninfoCredential == conninfoCredential
+    }
+
+    /// Reads the connection string, which holds the password, from its credential.
+    package func open(_ environment: StoreEnvironment) throws -> any PurgeTarget {
+        var plan = PostgreSQLTargetPlan(
+            name: environment.name,
+            conninfo: try environment.adapters.credential(conninfoCredential, of: environment.owner),
+            schemas: schemas,
+            rules: claims.rules,
+            tls: tls,
+            caFile: caFile,
+            timeouts: (statementTimeout, lockTimeout)
+        )
+        plan.database = database
+        plan.keys = claims.keys
+        plan.residualCopiesKept = environment.target.residualCopiesKept
+        plan.neighbours = environment.neighbours
+        return PostgreSQLTarget(plan: plan, hasher: environment.hasher, clock: environment.clock)
+    }
+
+    package func copy(at place: String) throws(NoStoreCopy) -> Self {
+        var copy = self
+        copy.database = try TextRule.identifier.check(place)
+        return copy
+    }
+
+    package func overlaps(
+        _ other: any StoreKind,
+        _ environment: StoreEnvironment
+    ) throws -> Bool {
+        guard let other = other as? Self else { return false }
+        return try place(environment).isDatabase(of: try other.place(environment))
+    }
+
+    /// Where the connection string leads.
+    private func place(_ environment: StoreEnvironment) throws -> PostgreSQLPlace {
+        let owner = environment.owner
+        let conninfo = try environment.adapters.credential(conninfoCredential, of: owner)
+        guard let place = PostgreSQLPlace(conninfo, database: database) else {
+            throw StoreSetupError(
+                "credential '\(conninfoCredential)' must hold a connection string with dbname, or"
+                    + " nobody can tell a copy from the store"
+            )
+        }
+        return place
+    }
+}

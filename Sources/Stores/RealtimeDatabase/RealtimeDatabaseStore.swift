@@ -1,0 +1,135 @@
+package import Engine
+package import HTTP
+import Lifecycle
+package import Settings
+
+/// A Realtime Database of Firebase.
+package struct RealtimeDatabaseStore: StoreKind {
+    package static let name = "realtime-database"
+    package static let summary = "a Realtime Database of Firebase"
+    package static let traits = StoreTraits()
+
+    package static let settings: [Setting] = [
+        Setting(
+            .target,
+            "url",
+            .text(.origin),
+            .required(example: .text("https://example-project-default-rtdb.firebaseio.com")),
+            """
+            Address of the database, as the console shows it. base_url replaces it; an emulator \
+            gets its name as ns.
+            """
+        ).atRestart(),
+        Setting(
+            .target,
+            "paths",
+            .texts(.userObject, 1...64),
+            .required(example: .texts(["users/{user_id}"])),
+            """
+            Paths of a user's data, such as users/{user_id}. User ids that cannot be keys are left \
+            to an operator.
+            """
+        ).atRestart(),
+        Setting(
+            .target,
+            "created_at_child",
+            .text(.identifier),
+            .optional(example: .text("created")),
+            """
+            Child of each path with its creation time in Unix milliseconds. Data newer than the \
+            request stays and is counted. Not set: the receipt says cutoff: none.
+            """
+        ).atRestart(),
+    ] + GoogleAccess.settings(.target)
+
+    /// Without a path.
+    package private(set) var url: String
+    /// Not empty; each with `{user_id}` once.
+    package let paths: [String]
+    /// `nil`: no cutoff, which the receipt says.
+    package let createdAtChild: String?
+    package let access: GoogleAccess
+
+    package init(_ section: inout SettingsSection, _ problems: inout SectionProblems) {
+        problems.refuseTables("a Realtime Database has no tables; give paths")
+        url = section.requiredText("url")
+        paths = section.texts("paths")
+        createdAtChild = section.text("created_at_child")
+        access = GoogleAccess(section, &problems)
+    }
+
+    package var cutoff: StoreCutoff {
+        createdAtChild != nil
+            ? .everything
+            : .none(
+                "no created_at_child",
+                remedy: "name the child in which the application dates the data"
+            )
+    }
+
+    package func open(_ environment: StoreEnvironment) async throws -> any PurgeTarget {
+        let plan = RealtimeDatabaseTargetPlan(
+            name: environment.name,
+            baseURL: access.baseURL ?? url,
+            paths: try paths.map { try UserPath($0, in: .realtimeDatabase) },
+            createdAtChild: createdAtChild,
+            namespace: access.isEmulator ? instance : nil
+        )
+        return try await access.open(
+            plan.name,
+            in: environment,
+            scopes: RealtimeDatabaseTargetPlan.scopes,
+            answerMax: RealtimeDatabaseTargetPlan.answerMax
+        ) { client, settings in
+            try RealtimeDatabaseTarget(
+                plan: plan,
+                client: client,
+                settings: settings,
+                clock: environment.clock
+            )
+        }
+    }
+
+    /// A Realtime Database is a host of its own; a copy stays below Google's domain.
+    package func copy(at place: String) throws(NoStoreCopy) -> Self {
+        guard let domain else {
+            throw .impossible("its url is not https://NAME.firebaseio.com or the like")
+        }
+        guard access.baseURL == nil || access.isEmulator else {
+            throw .impossible("what is at its base_url may be one database, whatever name it is told")
+        }
+        guard HostLabel.accepts(place), place == place.lowercased() else {
+            throw .malformed(
+                "the name of another database of the same project, \(HostLabel.requirement)"
+            )
+        }
+        var copy = self
+        copy.url = "https://\(place).\(domain)"
+        return copy
+    }
+
+    package func overlaps(_ other: any StoreKind, _ environment: StoreEnvironment) -> Bool {
+        (other as? Self)?.instance == instance
+    }
+}
+
+/// The host of a Realtime Database: its name, which no other database has, and the domain
+/// (firebase.google.com/docs/reference/rest/database/database-management).
+extension RealtimeDatabaseStore {
+    /// What the database is called; in lower case, as hosts have none.
+    package var instance: String { labels.first ?? "" }
+
+    /// `firebaseio.com` or `REGION.firebasedatabase.app`; `nil` for a host that is not Google's.
+    var domain: String? {
+        let parents = labels.dropFirst()
+        guard EndpointURL(url)?.isEncrypted == true, EndpointURL(url)?.port == nil,
+            parents == ["firebaseio", "com"]
+                || parents.count == 3 && parents.suffix(2) == ["firebasedatabase", "app"]
+        else { return nil }
+        return parents.joined(separator: ".")
+    }
+
+    private var labels: [String] {
+        (EndpointURL(url)?.host ?? "").lowercased().split(separator: ".").map(String.init)
+    }
+}

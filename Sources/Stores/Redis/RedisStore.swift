@@ -1,0 +1,211 @@
+package import Engine
+import HTTP
+import Lifecycle
+package import Settings
+
+/// A Redis server.
+package struct RedisStore: StoreKind {
+    package static let name = "redis"
+    package static let summary = "a Redis server"
+    package static let traits = StoreTraits(
+        residualCopies: "the append-only file of Redis until its rewrite"
+    )
+
+    package static let settings: [Setting] = [
+        Setting(
+            .target,
+            "socket",
+            .text(.path),
+            .optional(example: .text("/run/redis/redis-server.sock")),
+            "Unix socket of the server; this or address."
+        ).atRestart(),
+        Setting(
+            .target,
+            "address",
+            .text(.host),
+            .optional(example: .text("redis.example.com:6379")),
+            """
+            Host and port of the server, with TLS and a certificate for this host; this or socket. \
+            The default port is 6379.
+            """
+        ).atRestart(),
+        Setting(
+            .target,
+            "allow_plain_tcp",
+            .boolean,
+            .defaultsTo(.boolean(false)),
+            "Connect without TLS, to a loopback address only."
+        ).atRestart().outsidePlans(),
+        Setting(
+            .target,
+            "ca_file",
+            .text(.path),
+            .optional(example: .text("/etc/expunged/redis-ca.pem")),
+            "PEM file with the certificate authorities to trust instead of the system's."
+        ).atRestart().outsidePlans(),
+        Setting(
+            .target,
+            "username",
+            .text(.clientID),
+            .optional(example: .text("expunged")),
+            "User of the server's access control list. Default: its default user."
+        ).atRestart().outsidePlans(),
+        Setting(
+            .target,
+            "password_credential",
+            .text(.credential),
+            .optional(example: .text("redis-password")),
+            "Credential with the password of that user, on one line."
+        ).atRestart().outsidePlans(),
+        Setting(
+            .target,
+            "database",
+            .count(0...65_535, unit: "as the number of a database"),
+            .defaultsTo(.count(0)),
+            "Number of the database."
+        ).atRestart(),
+        Setting(
+            .target,
+            "keys",
+            .texts(.userKey, 0...64),
+            .defaultsTo(.texts([])),
+            """
+            Keys of a user: {user_id}, fixed text and *, such as session:{user_id}:*. A separator \
+            must stand between {user_id} and *; user ids that contain it are left to an operator. \
+            A key without * costs one command, one with * a pass over the whole server.
+            """
+        ).atRestart(),
+        Setting(
+            .target,
+            "members",
+            .map(.sentence, .userKey, 0...64),
+            .defaultsTo(.map([:])),
+            """
+            Members of hashes, sets and sorted sets that belong to a user, by their key, which may \
+            contain *: members = { "online" = "{user_id}" }.
+            """
+        ).atRestart(),
+        Setting(
+            .target,
+            "timeout",
+            .duration(.milliseconds(100) ... .seconds(300)),
+            .defaultsTo(.duration(.seconds(10))),
+            "Time for one batch of commands."
+        ).atRestart().outsidePlans(),
+    ]
+
+    package let address: RedisTargetPlan.Address
+    /// `nil` for the system's authorities.
+    package let caFile: String?
+    package let username: String?
+    package let passwordCredential: String?
+    package private(set) var database: Int
+    /// Each with `{user_id}` once; empty only where there are members.
+    package let keys: [String]
+    /// Members, each with `{user_id}` once, by the key that holds them.
+    package let members: [String: String]
+    package let timeout: Duration
+
+    package init(_ section: inout SettingsSection, _ problems: inout SectionProblems) {
+        problems.refuseTables("a target of Redis has no tables; give keys or members")
+        keys = section.texts("keys")
+        members = section.map("members")
+        username = section.text("username")
+        passwordCredential = section.text("password_credential")
+        database = section.requiredCount("database")
+        caFile = section.text("ca_file")
+        timeout = section.duration("timeout")
+        address = RedisTargetPlan.Address(section, &problems)
+        if keys.isEmpty && members.isEmpty {
+            problems.report(
+                .missingKey,
+                "keys",
+                "a target of Redis needs keys or members, such as keys = [\"user:{user_id}\"]"
+            )
+        }
+        if username != nil && passwordCredential == nil {
+            problems.report(
+                .missingKey,
+                "password_credential",
+                "username says nothing without it"
+            )
+        }
+    }
+
+    package var cutoff: StoreCutoff { .none("Redis does not date its keys", remedy: nil) }
+
+    package func open(_ environment: StoreEnvironment) throws -> any PurgeTarget {
+        var plan = RedisTargetPlan(name: environment.name, address: address)
+        plan.caFile = caFile
+        plan.username = username
+        plan.password = try passwordCredential.map(environment.line)
+        plan.database = database
+        plan.timeout = timeout
+        plan.residualCopiesKept = environment.target.residualCopiesKept
+        plan.keys = try keys.map { try UserPattern($0) }
+        plan.members = try members.sorted { $0.key < $1.key }.map { key, member in
+            RedisTargetPlan.MemberRule(key: key, member: try UserPattern(member))
+        }
+        return RedisTarget(
+            plan: plan,
+            on: environment.adapters.eventLoopGroup,
+            clock: environment.clock
+        )
+    }
+
+    package func copy(at place: String) throws(NoStoreCopy) -> Self {
+        // What the setting allows (target.database).
+        guard let number = UInt16(place), "\(number)" == place else {
+            throw .malformed("the number of a database of the same server, 0 to 65535")
+        }
+        var copy = self
+        copy.database = Int(number)
+        return copy
+    }
+
+    package func overlaps(_ other: any StoreKind, _ environment: StoreEnvironment) -> Bool {
+        (other as? Self)?.database == database
+    }
+}
+
+extension RedisTargetPlan.Address {
+    /// `socket` or `address`.
+    fileprivate init(_ section: SettingsSection, _ problems: inout SectionProblems) {
+        self = .socket("")
+        switch (section.text("socket"), section.text("address")) {
+        case (let socket?, nil): self = .socket(socket)
+        case (nil, let address?):
+            guard let url = EndpointURL("https://\(address)") else { return }
+            let isPlain = section.flag("allow_plain_tcp")
+            if isPlain && !url.isLoopback {
+                problems.report(
+                    .contradiction,
+                    "allow_plain_tcp",
+                    "only a loopback address may do without TLS"
+                )
+            }
+            // The port that Redis registered (iana.org/assignments/service-names-port-numbers).
+            self = .host(url.host, port: url.port ?? 6379, isPlain: isPlain)
+        case (_?, _?):
+            problems.report(.contradiction, "address", "the section has a socket already")
+        case (nil, nil):
+            problems.report(
+                .missingKey,
+                "address",
+                "give address = \"HOST:PORT\" or socket = \"/run/redis/redis-server.sock\""
+            )
+        }
+    }
+}
+
+extension TextRule {
+    /// A name of Redis in which the user id stands.
+    static let userKey = TextRule(
+        "name with {user_id}",
+        "1 to 512 bytes with {user_id} once, no '*' beside it, and no control characters"
+    ) { text in
+        let parts = text.split(separator: "{user_id}", omittingEmptySubsequences: false)
+        return text.utf8.count <= 512 && isPrintable(text) && parts.count == 2
+            && parts[0].last != "*" && parts[1].first != "*"
+    }
+}

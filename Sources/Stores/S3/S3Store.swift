@@ -1,0 +1,177 @@
+package import Engine
+import HTTP
+import Lifecycle
+package import Settings
+
+/// A bucket of Amazon S3, or of a server that speaks its protocol.
+package struct S3Store: BucketStore {
+    package static let name = "s3"
+    package static let summary = "a bucket of Amazon S3 or a compatible server"
+    package static let traits = StoreTraits(isDatedByRestoration: true)
+
+    package static let settings: [Setting] = [
+        Setting(
+            .target,
+            "bucket",
+            .text(.bucket),
+            .required(example: .text("app-uploads")),
+            "Name of the bucket."
+        ).atRestart(),
+        Setting(
+            .target,
+            "endpoint",
+            .text(.origin),
+            .required(example: .text("https://s3.eu-central-1.amazonaws.com")),
+            "Address of the server, without the name of the bucket."
+        ).atRestart(),
+        Setting(
+            .target,
+            "region",
+            .text(.clientID),
+            .required(example: .text("eu-central-1")),
+            "Region for which requests are signed; many other servers accept us-east-1."
+        ).atRestart(),
+        Setting(
+            .target,
+            "url_style",
+            .choice(URLStyle.allCases.map(\.rawValue)),
+            .defaultsTo(.text(URLStyle.virtualHost.rawValue)),
+            """
+            Where the name of the bucket stands: before the host, or first in the path, as most \
+            self-hosted servers need it.
+            """
+        ).atRestart(),
+        Setting(
+            .target,
+            "ca_file",
+            .text(.path),
+            .optional(example: .text("/etc/expunged/objects-ca.pem")),
+            "PEM file with the certificate authorities to trust instead of the system's."
+        ).atRestart().outsidePlans(),
+        Setting(
+            .target,
+            "access_key_id",
+            .text(.clientID),
+            .required(example: .text("AKIAIOSFODNN7EXAMPLE")),
+            "Public part of the access key."
+        ).atRestart().outsidePlans(),
+        Setting(
+            .target,
+            "secret_key_credential",
+            .text(.credential),
+            .required(example: .text("s3-secret-key")),
+            "Credential with the secret part of the access key, on one line."
+        ).atRestart().outsidePlans(),
+        Setting(
+            .target,
+            "session_token_credential",
+            .text(.credential),
+            .optional(example: .text("s3-session-token")),
+            "Credential with the session token of a temporary access key, on one line."
+        ).atRestart().outsidePlans(),
+        Setting(
+            .target,
+            "prefixes",
+            .texts(.userObject, 0...64),
+            .defaultsTo(.texts([])),
+            """
+            Prefixes of the names of a user's objects, such as users/{user_id}/. A separator must \
+            follow {user_id}; user ids that contain it are left to an operator.
+            """
+        ).atRestart(),
+        Setting(
+            .target,
+            "objects",
+            .texts(.userObject, 0...64),
+            .defaultsTo(.texts([])),
+            "Complete names of a user's objects, such as avatars/{user_id}.png."
+        ).atRestart(),
+        Setting(
+            .target,
+            "timeout",
+            .duration(.seconds(1) ... .seconds(300)),
+            .defaultsTo(.duration(.seconds(30))),
+            "Time for one call, including the connection."
+        ).atRestart().outsidePlans(),
+    ]
+
+    /// Where the name of the bucket stands in a URL.
+    package enum URLStyle: String, Sendable, CaseIterable {
+        case virtualHost = "virtual-host"
+        case path
+    }
+
+    package private(set) var bucket: String
+    /// Without the bucket.
+    package let endpoint: String
+    package let region: String
+    package let urlStyle: URLStyle
+    /// `nil` for the system's authorities.
+    package let caFile: String?
+    package let accessKeyID: String
+    package let secretKeyCredential: String
+    package let sessionTokenCredential: String?
+    package let prefixes: [String]
+    package let objects: [String]
+    package let timeout: Duration
+
+    package init(_ section: inout SettingsSection, _ problems: inout SectionProblems) {
+        bucket = section.requiredText("bucket")
+        endpoint = section.requiredText("endpoint")
+        region = section.requiredText("region")
+        urlStyle = section.requiredChoice("url_style")
+        caFile = section.text("ca_file")
+        accessKeyID = section.requiredText("access_key_id")
+        secretKeyCredential = section.requiredText("secret_key_credential")
+        sessionTokenCredential = section.text("session_token_credential")
+        prefixes = section.texts("prefixes")
+        objects = section.texts("objects")
+        timeout = section.duration("timeout")
+        check(&problems)
+        if let url = EndpointURL(endpoint), !url.isEncrypted {
+            problems.report(.malformed, "endpoint", "user ids travel over https only")
+        }
+    }
+
+    package func open(_ environment: StoreEnvironment) throws -> any PurgeTarget {
+        let templates = try templates()
+        let keys = S3Signer.Keys(
+            accessKeyID: accessKeyID,
+            secretKey: try environment.line(secretKeyCredential),
+            sessionToken: try sessionTokenCredential.map(environment.line)
+        )
+        var plan = S3TargetPlan(
+            name: environment.name,
+            bucket: bucket,
+            endpoint: endpoint,
+            isPathStyle: urlStyle == .path,
+            signer: S3Signer(keys: keys, region: region),
+            templates: templates
+        )
+        plan.remote.caFile = caFile
+        plan.remote.timeoutTotal = timeout
+        return try S3Target(
+            plan: plan,
+            on: environment.adapters.eventLoopGroup,
+            clock: environment.clock,
+            logger: environment.adapters.logger
+        )
+    }
+
+    package func copy(at place: String) throws(NoStoreCopy) -> Self {
+        var copy = self
+        copy.bucket = try TextRule.bucket.check(place)
+        return copy
+    }
+}
+
+extension TextRule {
+    static let bucket = TextRule(
+        "bucket name",
+        "3 to 63 characters a-z, 0-9, '.' or '-', the first a letter or digit"
+    ) { text in
+        (3...63).contains(text.utf8.count)
+            && text.utf8.first.map { isLower($0) || isDigit($0) } == true
+            && text.utf8.allSatisfy { isLower($0) || isDigit($0) || [0x2d, 0x2e].contains($0) }
+    }
+}

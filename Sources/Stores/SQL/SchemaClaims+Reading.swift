@@ -1,0 +1,248 @@
+import Lifecycle
+import Settings
+
+extension SchemaClaims {
+    /// Reads the `[[target.table]]` and `[[target.key]]` sections of a target.
+    init(_ section: inout SettingsSection, _ problems: inout SectionProblems) {
+        self.init()
+        let tables = section.children.filter { $0.scope == .table }
+        if tables.isEmpty, !problems.isReported("table") {
+            problems.report(
+                .missingKey,
+                "table",
+                "a target needs at least one [[target.table]] below it"
+            )
+        }
+        var lines: [String: Int] = [:]
+        for table in tables {
+            rules.append(TableRule(table, &problems))
+            guard let name = table.text("table"), let column = table.text("column") else {
+                continue
+            }
+            // SQLite compares names without regard to ASCII case (sqlite.org/lang_keywords.html).
+            let pair = "\(name)\u{0}\(column)".lowercased()
+            if let first = lines[pair] {
+                problems.report(
+                    .duplicate,
+                    "column",
+                    in: table.place,
+                    value: column,
+                    "line \(first) deals with the same column of the same table"
+                )
+            }
+            lines[pair] = lines[pair] ?? problems.line(in: table.place)
+        }
+        readKeys(&section, &problems)
+    }
+
+    private mutating func readKeys(
+        _ section: inout SettingsSection,
+        _ problems: inout SectionProblems
+    ) {
+        var lines: [String: Int] = [:]
+        for index in section.children.indices where section.children[index].scope == .key {
+            keys.append(KeyRule(&section.children[index], rules, &problems))
+            let place = section.children[index].place
+            guard let name = section.children[index].text("name") else { continue }
+            if let first = lines[name] {
+                problems.report(
+                    .duplicate,
+                    "name",
+                    in: place,
+                    value: name,
+                    "line \(first) has the same name; keys of a target have names of their own"
+                )
+            }
+            lines[name] = lines[name] ?? problems.line("name", in: place)
+        }
+    }
+}
+
+extension TableRule {
+    fileprivate init(_ section: SettingsSection, _ problems: inout SectionProblems) {
+        let name: TableAction.Name? = section.choice("action")
+        if let name { Self.check(name, section, &problems) }
+        var masks: [ColumnMask] = []
+        for column in section.children {
+            let strategy = MaskStrategy(column, &problems)
+            masks.append(ColumnMask(column: column.column ?? "", strategy: strategy))
+        }
+        let action: TableAction =
+            switch name ?? .keep {
+            case .delete: .delete
+            case .anonymize: .anonymize(masks)
+            case .keep: .keep
+            }
+        self.init(
+            table: section.requiredText("table"),
+            column: section.requiredText("column"),
+            idType: section.requiredChoice("id_type"),
+            action: action,
+            reason: name == .delete ? nil : section.requiredText("keep_reason"),
+            creation: CreationColumn(section, &problems)
+        )
+    }
+
+    private static func check(
+        _ name: TableAction.Name,
+        _ section: SettingsSection,
+        _ problems: inout SectionProblems
+    ) {
+        let hasReason = problems.isWritten("keep_reason", in: section.place)
+        if hasReason, name == .delete {
+            problems.report(
+                .contradiction,
+                "keep_reason",
+                in: section.place,
+                "action \"delete\" keeps nothing"
+            )
+        } else if !hasReason, name != .delete {
+            problems.report(
+                .missingKey,
+                "keep_reason",
+                in: section.place,
+                "action \"\(name.rawValue)\" leaves rows; say why, for the receipt"
+            )
+        }
+        let hasSet = problems.isWritten("set", in: section.place)
+        if name == .anonymize, !hasSet {
+            problems.report(
+                .missingKey,
+                "set",
+                in: section.place,
+                "action \"anonymize\" needs set = { COLUMN = { strategy = \"null\" } }"
+            )
+        } else if name != .anonymize, hasSet {
+            problems.report(
+                .contradiction,
+                "set",
+                in: section.place,
+                "only action \"anonymize\" changes columns"
+            )
+        }
+    }
+}
+
+extension CreationColumn {
+    fileprivate init?(_ section: SettingsSection, _ problems: inout SectionProblems) {
+        let hasColumn = problems.isWritten("created_at_column", in: section.place)
+        let hasUnit = problems.isWritten("created_at_unit", in: section.place)
+        if hasColumn && !hasUnit {
+            problems.report(
+                .missingKey,
+                "created_at_unit",
+                in: section.place,
+                "created_at_column needs it; it must be "
+                    + SettingType.choice(Unit.allCases.map(\.rawValue)).range
+            )
+        } else if hasUnit && !hasColumn {
+            problems.report(
+                .contradiction,
+                "created_at_unit",
+                in: section.place,
+                "it says nothing without created_at_column"
+            )
+        }
+        guard let column = section.text("created_at_column"),
+            let unit: Unit = section.choice("created_at_unit")
+        else { return nil }
+        self.init(column: column, unit: unit)
+    }
+}
+
+extension MaskStrategy {
+    /// The values of `strategy`.
+    enum Name: String, Sendable, CaseIterable {
+        case null, constant, hash, random, truncate
+    }
+
+    fileprivate init(_ section: SettingsSection, _ problems: inout SectionProblems) {
+        guard let name: Name = section.choice("strategy") else {
+            self = .null
+            return
+        }
+        for (key, owner) in [("value", Name.constant), ("length", .truncate)] {
+            let isGiven = problems.isWritten(key, in: section.place)
+            if name == owner && !isGiven {
+                problems.report(
+                    .missingKey,
+                    key,
+                    in: section.place,
+                    "strategy \"\(owner.rawValue)\" needs it"
+                )
+            } else if name != owner && isGiven {
+                problems.report(
+                    .contradiction,
+                    key,
+                    in: section.place,
+                    "strategy \"\(name.rawValue)\" has no \(key); \"\(owner.rawValue)\" has"
+                )
+            }
+        }
+        self =
+            switch name {
+            case .null: .null
+            case .constant:
+                section.count("value").map { .integer(Int64($0)) }
+                    ?? .text(section.requiredText("value"))
+            case .hash: .hash
+            case .random: .random
+            case .truncate: .truncate(length: section.requiredCount("length"))
+            }
+    }
+}
+
+extension KeyRule {
+    /// Takes over what a rule says of the same column.
+    fileprivate init(
+        _ section: inout SettingsSection,
+        _ rules: [TableRule],
+        _ problems: inout SectionProblems
+    ) {
+        let (table, column) = (section.requiredText("table"), section.requiredText("column"))
+        var idType: IDType = section.requiredChoice("id_type")
+        var creation = CreationColumn(section, &problems)
+        let isShared = section.flag("shared")
+        let rule = rules.first {
+            $0.table.lowercased() == table.lowercased()
+                && $0.column.lowercased() == column.lowercased()
+        }
+        if let rule {
+            // A default says nothing, a key that is written must agree.
+            for (key, isSame) in [
+                ("id_type", idType == rule.idType), ("created_at_column", creation == rule.creation),
+            ] where !isSame && problems.isWritten(key, in: section.place) {
+                problems.report(
+                    .contradiction,
+                    key,
+                    in: section.place,
+                    "the [[target.table]] of the same table and column says otherwise"
+                )
+            }
+            (idType, creation) = (rule.idType, rule.creation)
+            section.values["id_type"] = .text(idType.rawValue)
+            if isShared, rule.action != .delete {
+                problems.report(
+                    .contradiction,
+                    "shared",
+                    in: section.place,
+                    "action \"\(rule.planAction.rawValue)\" leaves the rows, so that no id would"
+                        + " ever be without owners"
+                )
+            }
+        }
+        self.init(
+            name: section.requiredText("name"),
+            user: TableRule(
+                table: table,
+                column: column,
+                idType: idType,
+                action: .keep,
+                creation: creation
+            ),
+            value: section.requiredText("value"),
+            valueType: section.requiredChoice("value_type"),
+            isShared: isShared
+        )
+    }
+}

@@ -1,0 +1,94 @@
+package import Engine
+import HTTP
+import Lifecycle
+package import Settings
+
+/// A SQLite database on this machine.
+package struct SQLiteStore: TableStore {
+    package static let name = "sqlite"
+    package static let summary = "a SQLite database on this machine"
+    package static let traits = StoreTraits(
+        residualCopies: "the write-ahead log of SQLite until a checkpoint and its reuse",
+        uniqueKey: "path"
+    )
+
+    package static let settings: [Setting] = [
+        Setting(
+            .target,
+            "path",
+            .text(.path),
+            .required(example: .text("/srv/app/app.db")),
+            """
+            Database file. The service must be able to write it and its directory, in the file \
+            system and in the unit (ReadWritePaths=).
+            """
+        ).atRestart(),
+        Setting(
+            .target,
+            "triggers",
+            .choice(TriggerPolicy.allCases.map(\.rawValue)),
+            .defaultsTo(.text(TriggerPolicy.checked.rawValue)),
+            """
+            Whether the application's triggers run: "off", "checked" (only what SQLite considers \
+            harmless), or "trusted". With "trusted", whoever can change the schema runs code with \
+            the rights of the service.
+            """
+        ).atRestart(),
+        Setting(
+            .target,
+            "vacuum",
+            .choice(VacuumPolicy.allCases.map(\.rawValue)),
+            .defaultsTo(.text(VacuumPolicy.off.rawValue)),
+            """
+            What happens to free pages. SQLite overwrites them with zeros in either case \
+            (secure_delete). "incremental" also returns them to the file system, a few at a time, \
+            and needs auto_vacuum = INCREMENTAL.
+            """
+        ).atRestart().outsidePlans(),
+    ] + SQLSettings.all
+
+    /// Absolute.
+    package private(set) var path: String
+    package let triggers: TriggerPolicy
+    package let vacuum: VacuumPolicy
+    package let claims: SchemaClaims
+
+    package init(_ section: inout SettingsSection, _ problems: inout SectionProblems) {
+        path = section.requiredText("path")
+        triggers = section.requiredChoice("triggers")
+        vacuum = section.requiredChoice("vacuum")
+        claims = SchemaClaims(&section, &problems)
+    }
+
+    package var naming: TableNaming { TableNaming(ignoresCase: true, schemas: []) }
+
+    package func sharesDatabase(with other: any StoreKind) -> Bool {
+        (other as? Self)?.path == path
+    }
+
+    package func open(_ environment: StoreEnvironment) -> any PurgeTarget {
+        var plan = SQLiteTargetPlan(
+            name: environment.name,
+            path: path,
+            rules: claims.rules,
+            triggers: triggers,
+            vacuum: vacuum
+        )
+        plan.keys = claims.keys
+        plan.residualCopiesKept = environment.target.residualCopiesKept
+        plan.neighbours = environment.neighbours
+        return SQLiteTarget(plan: plan, hasher: environment.hasher, clock: environment.clock)
+    }
+
+    package func copy(at place: String) throws(NoStoreCopy) -> Self {
+        var copy = self
+        copy.path = try TextRule.path.check(place)
+        return copy
+    }
+
+    /// A file may have several names.
+    package func overlaps(_ other: any StoreKind, _ environment: StoreEnvironment) -> Bool {
+        guard let other = other as? Self else { return false }
+        return path == other.path || FilePlace(path).isSame(as: other.path)
+    }
+}

@@ -1,0 +1,72 @@
+import Lifecycle
+package import Settings
+
+extension TargetConfiguration {
+    /// The keys of `[[target]]` and of the sections below it.
+    package static func settings(_ kinds: [any StoreKind.Type]) -> [Setting] {
+        .of(.target, kinds, common: common(kinds))
+    }
+
+    private static func common(_ kinds: [any StoreKind.Type]) -> [Setting] {
+        [
+            Setting(
+                .target,
+                "name",
+                .text(.name),
+                .required(example: .text("app-db")),
+                "Name of the target in requests, receipts, the journal and metrics."
+            ).outsidePlans(),
+            Setting(
+                .target,
+                "kind",
+                .choice(kinds.map { $0.name }),
+                .required(example: .text(kinds.first?.name ?? "")),
+                "The kind of store: "
+                    + kinds.map { "\"\($0.name)\" is \($0.summary)" }.joined(separator: "; ") + "."
+            ).atRestart(),
+            Setting(
+                .target,
+                "backups_kept",
+                .duration(.zero ... .days(3650)),
+                .optional(example: .duration(.days(30))),
+                """
+                How long backups of this store are kept: erased data survives in them until then, \
+                and the receipt says so. "0s" means no backups. Not set: the receipt says unknown.
+                """
+            ).outsidePlans(),
+            Setting(
+                .target,
+                "residual_copies_kept",
+                .duration(.zero ... .days(3650)),
+                .optional(example: .duration(.days(1))),
+                """
+                Databases only: the longest time for which their own files hold deleted data: \
+                \(kinds.compactMap { $0.traits.residualCopies }.joined(separator: "; ")). Not \
+                set: the receipt names the residual copies without an end.
+                """
+            ).outsidePlans(),
+            Setting(
+                .target,
+                "keyed_by",
+                .text(.keyReference),
+                .optional(example: .text("app-db.customer")),
+                """
+                The [[target.key]] of another target that holds this store's ids. Each id takes \
+                the place of {user_id}. The service purges that target first. Not set: the store \
+                knows users by the user id.
+                """
+            ),
+            Setting(
+                .target,
+                "without_keys",
+                .choice(WithoutKeys.allCases.map(\.rawValue)),
+                .optional(example: .text(WithoutKeys.park.rawValue)),
+                """
+                What to do when keyed_by finds no id, because the user has none or the application \
+                deleted its row. "proceed" completes and the receipt says "not looked for", "park" \
+                waits for an operator. Not set: "proceed".
+                """
+            ),
+        ]
+    }
+}

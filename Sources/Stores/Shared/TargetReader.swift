@@ -1,0 +1,201 @@
+import Lifecycle
+package import Settings
+
+extension ConfigurationReader {
+    /// Reads `[[target]]`; each target stands behind the one whose rows hold its ids.
+    package mutating func readTargets() -> [TargetConfiguration] {
+        var targets: [TargetConfiguration] = []
+        var places: [SectionPlace] = []
+        var lines: [String: Int] = [:]
+        for var section in named(.target) {
+            let made = (section.kind as? any StoreKind.Type).map { kind in
+                read(&section) { section, problems in
+                    checkCommon(section, kind.traits, &problems)
+                    checkUnique(section, kind, &lines, &problems)
+                    return TargetConfiguration(section, kind.init(&section, &problems))
+                }
+            }
+            append(section)
+            guard let made else { continue }
+            targets.append(made)
+            places.append(section.place)
+        }
+        checkAccountsComeLast(targets, places)
+        checkKeys(targets, places)
+        return Self.sourcesFirst(targets)
+    }
+
+    /// The order in the file is that of the work (``StoreTraits/goesLast``).
+    private mutating func checkAccountsComeLast(
+        _ targets: [TargetConfiguration],
+        _ places: [SectionPlace]
+    ) {
+        let isAccount = targets.map(\.traits.goesLast)
+        for index in targets.indices where isAccount[index] && isAccount[index...].contains(false) {
+            log.report(
+                .contradiction,
+                "kind",
+                in: places[index],
+                value: targets[index].kind,
+                "accounts are deleted last: put this target behind the others"
+            )
+        }
+    }
+
+    /// Every `keyed_by` leads to a key, and none back to where it came from.
+    private mutating func checkKeys(
+        _ targets: [TargetConfiguration],
+        _ places: [SectionPlace]
+    ) {
+        for (target, place) in zip(targets, places) {
+            guard let reference = target.keyedBy else { continue }
+            guard let source = targets.first(where: { $0.name == reference.target }) else {
+                report(
+                    reference,
+                    at: place,
+                    "there is no target '\(reference.target)'",
+                    nearest: reference.target.rawValue,
+                    in: targets.map(\.name.rawValue)
+                )
+                continue
+            }
+            guard source.store is any TableStore else {
+                log.report(
+                    .contradiction,
+                    "keyed_by",
+                    in: place,
+                    value: reference.description,
+                    "target '\(source.name)' is no database, so it has no rows with ids"
+                )
+                continue
+            }
+            guard source.keys.contains(where: { $0.name == reference.key }) else {
+                report(
+                    reference,
+                    at: place,
+                    "target '\(source.name)' has no key '\(reference.key)'",
+                    nearest: reference.key,
+                    in: source.keys.map(\.name)
+                )
+                continue
+            }
+            if let circle = Self.circle(from: target, among: targets) {
+                log.report(
+                    .contradiction,
+                    "keyed_by",
+                    in: place,
+                    value: reference.description,
+                    "the ids lead in a circle: " + circle.joined(separator: ", ")
+                )
+            }
+        }
+    }
+
+    private mutating func report(
+        _ reference: KeyReference,
+        at place: SectionPlace,
+        _ cause: String,
+        nearest name: String,
+        in names: [String]
+    ) {
+        let near = NearestName.find(name, in: names).map { "; did you mean '\($0)'?" } ?? ""
+        log.report(
+            .unknownValue,
+            "keyed_by",
+            in: place,
+            value: reference.description,
+            cause + near
+        )
+    }
+
+    /// The names on the way back to a target; `nil` when the way ends.
+    private static func circle(
+        from target: TargetConfiguration,
+        among targets: [TargetConfiguration]
+    ) -> [String]? {
+        var names = [target.name.rawValue]
+        var place = target
+        while let next = place.keyedBy.flatMap({ key in targets.first { $0.name == key.target } }) {
+            names.append(next.name.rawValue)
+            if next.name == target.name { return names }
+            // A circle that it only leads into is told where it is.
+            guard names.count <= targets.count else { return nil }
+            place = next
+        }
+        return nil
+    }
+
+    /// Each target behind the one whose rows hold its ids, else in the order of the file.
+    ///
+    /// Accounts stay last: nothing is keyed by them.
+    private static func sourcesFirst(_ targets: [TargetConfiguration]) -> [TargetConfiguration] {
+        var rest = targets
+        var sorted: [TargetConfiguration] = []
+        while !rest.isEmpty {
+            let next = rest.firstIndex { target in
+                !rest.contains { $0.name == target.keyedBy?.target }
+            }
+            // A circle is a problem that is reported.
+            sorted.append(rest.remove(at: next ?? 0))
+        }
+        return sorted
+    }
+}
+
+/// What holds for every kind.
+private func checkCommon(
+    _ section: SettingsSection,
+    _ traits: StoreTraits,
+    _ problems: inout SectionProblems
+) {
+    let kind = section.kindName ?? ""
+    if traits.residualCopies == nil, section.values["residual_copies_kept"] != nil {
+        problems.report(
+            .contradiction,
+            "residual_copies_kept",
+            "a target of kind \"\(kind)\" tells itself what it keeps"
+        )
+    }
+    if section.values["without_keys"] != nil, section.values["keyed_by"] == nil {
+        problems.report(
+            .contradiction,
+            "without_keys",
+            "without keyed_by no keys are looked for"
+        )
+    }
+    if !(section.kind is any TableStore.Type), problems.isWritten("key") {
+        problems.report(
+            .contradiction,
+            "key",
+            "only a database has rows in which ids for other targets are found; kind is"
+                + " \"\(kind)\""
+        )
+    }
+}
+
+private func checkUnique(
+    _ section: SettingsSection,
+    _ kind: any StoreKind.Type,
+    _ lines: inout [String: Int],
+    _ problems: inout SectionProblems
+) {
+    guard let key = kind.traits.uniqueKey, let value = section.text(key) else { return }
+    // Rows that are found by other ids are another target's.
+    let use = "\(value)\u{0}\(section.text("keyed_by") ?? "")"
+    if let first = lines[use] {
+        problems.report(
+            .duplicate,
+            key,
+            value: value,
+            "the target of line \(first) has the same file; put the tables there"
+        )
+    }
+    lines[use] = lines[use] ?? problems.line(key)
+}
+
+extension SectionProblems {
+    /// Reports tables below a store that has none.
+    mutating func refuseTables(_ cause: String) {
+        if isWritten("table") { report(.contradiction, "table", cause) }
+    }
+}

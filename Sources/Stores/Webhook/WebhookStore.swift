@@ -1,0 +1,113 @@
+package import Engine
+import HTTP
+import Lifecycle
+package import Settings
+
+/// A service of the operator's own that deals with some other store.
+package struct WebhookStore: StoreKind {
+    package static let name = "webhook"
+    package static let summary = "a service of your own for any other store"
+    package static let traits = StoreTraits()
+
+    package static let settings: [Setting] = [
+        Setting(
+            .target,
+            "url",
+            .text(.url),
+            .required(example: .text("https://crm.example.com/erasure")),
+            "Address of your service, which receives POST requests. Redirects are not followed."
+        ).atRestart(),
+        Setting(
+            .target,
+            "secret_credential",
+            .text(.credential),
+            .required(example: .text("crm-webhook-secret")),
+            """
+            Credential with the key that signs each message (Standard Webhooks): 24 to 64 random \
+            bytes in base64, with or without whsec_.
+            """
+        ).atRestart().outsidePlans(),
+        Setting(
+            .target,
+            "ca_file",
+            .text(.path),
+            .optional(example: .text("/etc/expunged/crm-ca.pem")),
+            "PEM file with the certificate authorities to trust instead of the system's."
+        ).atRestart().outsidePlans(),
+        Setting(
+            .target,
+            "allow_private_addresses",
+            .boolean,
+            .defaultsTo(.boolean(false)),
+            "Allow a private, link-local or loopback address."
+        ).atRestart().outsidePlans(),
+        Setting(
+            .target,
+            "timeout",
+            .duration(.seconds(1) ... .seconds(300)),
+            .defaultsTo(.duration(.seconds(30))),
+            "Time for one call, including the connection."
+        ).atRestart().outsidePlans(),
+    ]
+
+    package let url: String
+    package let secretCredential: String
+    /// `nil` for the system's authorities.
+    package let caFile: String?
+    package let allowsPrivateAddresses: Bool
+    package let timeout: Duration
+    /// What the operator calls a copy of its store; only of a copy.
+    package private(set) var copy: String?
+
+    package init(_ section: inout SettingsSection, _ problems: inout SectionProblems) {
+        problems.refuseTables("the service knows its store; it has no tables here")
+        url = section.requiredText("url")
+        if let url = EndpointURL(url), !url.isEncrypted {
+            problems.report(.malformed, "url", "user ids travel over https only")
+        }
+        secretCredential = section.requiredText("secret_credential")
+        caFile = section.text("ca_file")
+        allowsPrivateAddresses = section.flag("allow_private_addresses")
+        timeout = section.duration("timeout")
+    }
+
+    /// The service gets the cutoff and leaves newer data alone.
+    package var cutoff: StoreCutoff { .everything }
+
+    package func open(_ environment: StoreEnvironment) throws -> any PurgeTarget {
+        guard let signature = WebhookSignature(try environment.line(secretCredential)) else {
+            throw StoreSetupError(
+                environment.name,
+                "credential '\(secretCredential)' must be 24 to 64 bytes in base64"
+            )
+        }
+        var settings = RemoteSettings(owner: environment.owner, caFile: caFile)
+        settings.allowsPrivateAddresses = allowsPrivateAddresses
+        settings.timeoutTotal = timeout
+        let adapters = environment.adapters
+        return DelegatedTarget(
+            name: environment.name,
+            delegate: try WebhookDelegate(
+                url: url,
+                settings,
+                signature: signature,
+                on: adapters.eventLoopGroup,
+                now: adapters.now,
+                logger: adapters.logger
+            ),
+            clock: environment.clock,
+            copy: copy
+        )
+    }
+
+    /// The service knows what is called so.
+    package func copy(at place: String) throws(NoStoreCopy) -> Self {
+        var copy = self
+        copy.copy = try TextRule.sentence.check(place)
+        return copy
+    }
+
+    package func overlaps(_ other: any StoreKind, _ environment: StoreEnvironment) -> Bool {
+        false
+    }
+}
