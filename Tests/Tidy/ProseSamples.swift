@@ -25,7 +25,7 @@ extension RuleTests {
         RuleSample(
             "sentence-length",
             bad: SourceFile("docs/guides/a.md", "| a | \(words(36)) |\n"),
-            good: SourceFile("docs/decisions/a.md", "\(words(36)).\n")
+            good: SourceFile("docs/man/a.1", "\(words(36)).\n")
         ),
         RuleSample(
             "guide-length",
