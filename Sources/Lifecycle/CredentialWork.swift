@@ -67,7 +67,8 @@ package struct CredentialWork: Hashable, Sendable {
     package var lastLiveAt: WallTime?
     /// Last refresh grant that the provider answered, or may have; spends its budget.
     package var lastRefreshAt: WallTime?
-    /// Refusals of calls about this token alone.
+    /// Refusals of calls about this token alone: of checks until there is a revoke intent, then of
+    /// tries to revoke, and after a success of confirmations that it needs.
     package var refusals: RefusalCount?
 
     package init(
@@ -145,6 +146,13 @@ package struct CredentialWork: Hashable, Sendable {
     /// Whether a refresh uses it up.
     func mayRotate(_ traits: ProviderTraits) -> Bool {
         traits.rotatesRefreshTokens && kind == .refreshToken
+    }
+
+    /// Notes the intent to revoke; checks that were refused before the first one count no more.
+    mutating func beginRevoking() {
+        if !hasRevokeIntent { refusals = nil }
+        step = .revoking
+        hasRevokeIntent = true
     }
 
     /// Notes that a call which may rotate the token is about to be made.

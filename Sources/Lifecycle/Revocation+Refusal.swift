@@ -20,8 +20,7 @@ extension Revocation {
             return []
         }
         if credentials[index].step == .stored, !mayRotate {
-            credentials[index].step = .revoking
-            credentials[index].hasRevokeIntent = true
+            credentials[index].beginRevoking()
             credentials[index].refusals = nil
         } else {
             credentials[index].step = .refused

@@ -166,8 +166,7 @@ extension Revocation {
                 if credential.mayRotate(traits) { return .waiting(until: askableAt) }
             }
             guard !mayRevokeTooEarly(traits) else { return nil }
-            credentials[index].step = .revoking
-            credentials[index].hasRevokeIntent = true
+            credentials[index].beginRevoking()
             credentials[index].wasLive = isLive
             return refresh(.revoke(identity, credential.id), index, now, traits)
         case .revoking:
@@ -305,7 +304,11 @@ extension Revocation {
             return .parked(.needsReauthentication, until: nil)
         case .proceed:
             let until = since + policy.revocationDeadline
-            guard kind == .deleteAccount, now < until else { return finish(last, at: now) }
+            // Only refused credentials came, as under an unknown client: no sign-in would help.
+            let isHopeless = credentials.isEmpty && refusedCount > 0
+            guard kind == .deleteAccount, now < until, !isHopeless else {
+                return finish(last, at: now)
+            }
             return .parked(.needsReauthentication, until: until)
         }
     }
@@ -341,8 +344,7 @@ extension Revocation {
             credentials[index].lastCheck = credentials[index].isRefreshing ? .unknown : nil
             // Nothing was rotated, since nobody honored it.
             credentials[index].isRefreshing = false
-            credentials[index].step = .revoking
-            credentials[index].hasRevokeIntent = true
+            credentials[index].beginRevoking()
         case .failure(let failure):
             noteSpentBudget(failure, at: index, context.now)
             return record(failure, at: index, &context)
@@ -374,6 +376,7 @@ extension Revocation {
         switch answer {
         case .success:
             credentials[index].step = .revoked
+            credentials[index].refusals = nil
             credentials[index].endRefresh(nil)
             succeed(at: index)
         case .alreadyInvalid where credentials[index].isInDoubt:
@@ -463,6 +466,9 @@ extension Revocation {
             attempts -= 1
             isKeyMissing = true
             return [.announce(.vaultKeyMissing(provider))]
+        case .refused where credentials[index].step == .revoked && !credentials[index].needsProof:
+            retry.fail(&context)
+            return []
         case .refused(let refusal):
             return note(refusal, at: index, mayRotate: mayRotate, &context)
         case .rejected where credentials[index].step == .stored && !mayRotate:

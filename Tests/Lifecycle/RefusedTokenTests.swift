@@ -123,6 +123,85 @@ struct RefusedTokenTests {
         #expect(machine.request.revocations[0].credentials[0].step == .unconfirmed)
     }
 
+    @Test func `an identity of refused credentials alone does not wait for a sign-in`() throws {
+        var snapshot = Sample.snapshot([], hadCredentials: true)
+        snapshot.refusedCount = 1
+        var machine = Machine(identities: [snapshot])
+        try machine.send(.due)
+        #expect(machine.verdict == .unrevoked)
+        #expect(machine.request.revocations[0].hasUnheldTokens)
+        machine = Machine(
+            identities: [snapshot],
+            in: Sample.environment(onUnrevocable: .park)
+        )
+        try machine.send(.due)
+        #expect(machine.request.phase.parkReason == .needsReauthentication)
+    }
+
+    @Test func `refused checks are no tries to revoke, and an answer ends their count`() throws {
+        var machine = try checkRefusedOnceTooFew()
+        #expect(try machine.answer(check: .live) == [.revoke])
+        try machine.answer(revoke: .failure(.refused(Self.refusal)))
+        let token = machine.request.revocations[0].credentials[0]
+        #expect(token.step == .revoking)
+        #expect(token.refusals?.count == 1)
+    }
+
+    @Test func `a refused confirmation is no refusal to revoke`() throws {
+        var machine = try checkRefusedOnceTooFew()
+        try machine.answer(check: .live)
+        #expect(try machine.answer(revoke: .success) == [.confirm])
+        for _ in 1..<Limits.confirmationsMax {
+            try machine.answer(confirm: .failure(.refused(Self.refusal)))
+            machine.pass(Limits.refusalSpacing)
+            #expect(try machine.sendDue() == [.confirm])
+        }
+        try machine.answer(confirm: .failure(.refused(Self.refusal)))
+        try machine.sendDue()
+        let token = machine.request.revocations[0].credentials[0]
+        #expect(token.step == .accepted)
+        #expect(token.refusals == nil)
+        #expect(machine.verdict == .accepted)
+    }
+
+    @Test func `a token that outlived a revocation is given up once nobody says more`() throws {
+        var machine = Machine(
+            identities: [Sample.snapshot([Self.seen])],
+            in: Sample.environment(Sample.traits(refreshInterval: .zero))
+        )
+        try machine.send(.due)
+        try machine.answer(revoke: .success)
+        try machine.answer(confirm: .live)
+        #expect(try machine.sendDue() == [.revoke])
+        try machine.answer(revoke: .failure(.refused(Self.refusal)))
+        machine.pass(Limits.refusalSpacing)
+        #expect(try machine.sendDue() == [.revoke])
+        try machine.answer(revoke: .success)
+        for _ in 1..<Limits.refusalsMax {
+            try machine.answer(confirm: .failure(.refused(Self.refusal)))
+            machine.pass(Limits.refusalSpacing)
+            #expect(try machine.sendDue() == [.confirm])
+        }
+        try machine.answer(confirm: .failure(.refused(Self.refusal)))
+        let token = machine.request.revocations[0].credentials[0]
+        #expect(token.step == .refused)
+        #expect(token.refusals?.count == Limits.refusalsMax)
+        #expect(machine.verdict == nil)
+        #expect(machine.request.phase.parkReason == .needsReauthentication)
+    }
+
+    /// A token that was refused at all checks but one, and is being checked once more.
+    private func checkRefusedOnceTooFew() throws -> Machine {
+        var machine = Machine(in: Sample.environment(Sample.traits(refreshInterval: .zero)))
+        try machine.send(.due)
+        for _ in 1..<Limits.refusalsMax {
+            try machine.answer(check: .failure(.refused(Self.refusal)))
+            machine.pass(Limits.refusalSpacing)
+            #expect(try machine.sendDue() == [.check])
+        }
+        return machine
+    }
+
     @Test func `a credential of a provider that is unknown ends as unrevoked, visibly`() throws {
         var snapshot = Sample.snapshot(
             [],
