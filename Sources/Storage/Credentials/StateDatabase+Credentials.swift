@@ -65,7 +65,6 @@ private struct CredentialWriter {
         return outcome
     }
 
-    /// Uses the sign-in.
     private func isUnused(_ signIn: ProvenSignIn) throws -> Bool {
         switch try StateDatabase.record(signIn, at: now, database) {
         case .recorded: true

@@ -40,7 +40,6 @@ struct VaultIdentity {
         return try assemble(rows, userHash: userHash, database)
     }
 
-    /// One identity; `nil` when it is unknown.
     static func find(
         _ id: IdentityID,
         of userHash: [UInt8],
@@ -106,7 +105,6 @@ struct VaultIdentity {
         return rows.allSatisfy { row in row.freshAt.map { $0 <= cutAt } ?? true }
     }
 
-    /// Whether another user has the same subject at the provider.
     private static func isShared(
         _ provider: ProviderName,
         subjectHash: [UInt8],

@@ -25,7 +25,6 @@ extension Database {
         }
     }
 
-    /// The first row, if any.
     func first<T>(
         _ sql: String,
         _ values: [SQLValue] = [],
@@ -34,7 +33,6 @@ extension Database {
         try oneRow(sql, values, body)
     }
 
-    /// All rows.
     func all<T>(
         _ sql: String,
         _ values: [SQLValue] = [],
@@ -63,7 +61,6 @@ extension Database {
         try allRows(columns.selection + rest, values, body)
     }
 
-    /// Whether a query has a row.
     func has(_ sql: String, _ values: [SQLValue] = []) throws -> Bool {
         try first(sql, values) { _ in true } ?? false
     }

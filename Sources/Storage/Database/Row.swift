@@ -126,7 +126,6 @@ typealias SQLRow = Row<ColumnName>
 
     func intOrNil(_ column: Key = .only) -> Int? { isNull(column) ? nil : int(column) }
 
-    /// A uid, as it was stored.
     func uid(_ column: Key = .only) -> UInt32 { UInt32(truncatingIfNeeded: int64(column)) }
 
     func bool(_ column: Key = .only) -> Bool { int64(column) != 0 }

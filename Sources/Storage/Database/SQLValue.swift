@@ -1,7 +1,6 @@
 import GRDBSQLite
 import Lifecycle
 
-/// One bound parameter.
 enum SQLValue: Sendable {
     case null
     case int(Int64)

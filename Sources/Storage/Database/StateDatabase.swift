@@ -22,7 +22,6 @@ package final class StateDatabase: Sendable {
     package let wasUncleanStop: Bool
     /// Commits mutations; the verbs of this type use it.
     package let writer: StateWriter
-    /// Writes what each commit adds to the ledger.
     let appender: LedgerAppender
 
     private let queue: DatabaseQueue

@@ -80,7 +80,6 @@ package final class StateWriter: Sendable {
         try await enqueue(isAlone: false, body)
     }
 
-    /// Runs `body` between two batches, outside of any transaction.
     func performAlone<T: Sendable>(
         _ body: @escaping @Sendable (Database) throws -> T
     ) async throws -> T {
@@ -102,7 +101,6 @@ package final class StateWriter: Sendable {
         whenBroken?()
     }
 
-    /// Whether nothing is being done and nothing waits.
     var isIdle: Bool { queue.withLock { !$0.isDraining } }
 
     /// Refuses everything from now on; what waits already is still done.

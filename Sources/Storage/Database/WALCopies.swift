@@ -38,6 +38,5 @@ final class WALCopies: Sendable {
         }
     }
 
-    /// The WAL has been emptied.
     func noteEmptied() { state.withLock { $0 = .none } }
 }

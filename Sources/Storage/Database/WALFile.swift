@@ -1,6 +1,5 @@
 import Glibc
 
-/// The write-ahead log beside a database.
 enum WALFile {
     /// Its size; 0 when there is none.
     ///
@@ -11,7 +10,6 @@ enum WALFile {
         return Int(status.st_size)
     }
 
-    /// The last component of a path, for errors.
     static func name(ofPath path: String) -> String {
         path.split(separator: "/").last.map(String.init) ?? path
     }

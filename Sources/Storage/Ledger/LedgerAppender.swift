@@ -39,7 +39,6 @@ package final class LedgerAppender: Sendable {
         set { enforced.withLock { $0 = newValue } }
     }
 
-    /// The number of leaves that are committed.
     var size: Int { page.withLock { $0.first } }
 
     /// Adds a leaf to the commit under way.
@@ -85,7 +84,6 @@ package final class LedgerAppender: Sendable {
         )
     }
 
-    /// The commit is on disk.
     func committed() {
         let isNew = page.withLock { page in
             guard page.count > 0 else { return false }
@@ -97,6 +95,5 @@ package final class LedgerAppender: Sendable {
         if isNew { signal.yield() }
     }
 
-    /// Ends ``signals``.
     func close() { signal.finish() }
 }

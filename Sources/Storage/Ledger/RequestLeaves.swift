@@ -8,7 +8,6 @@ import Lifecycle
 struct RequestLeaves {
     let appender: LedgerAppender
 
-    /// The leaf of a new request.
     func accept(
         _ loaded: LoadedRequest,
         of submission: Submission,
@@ -82,7 +81,6 @@ struct RequestLeaves {
         )
     }
 
-    /// The leaf of one verdict.
     func verdict(
         _ verdict: Verdict,
         of id: RequestID,

@@ -2,13 +2,13 @@ import Engine
 import GRDB
 import Lifecycle
 
-/// Ids that were found for other targets, sealed, as rows of `found_keys`.
+/// Ids that were found for other stores, sealed, as rows of `found_keys`.
 ///
-/// Deleting a row destroys its key. Rows are only ever added while a request is worked on; they go
-/// with its case, or with its end when nobody looks again. Those that a replay adds to a request
-/// that has ended (`is_late`) go when the replay has used them, whatever becomes of the case.
+/// Deleting a row destroys its key. Rows are added while a request is open. They are deleted with
+/// its recheck record, or with its end when there are no rechecks. Rows that a replay adds to an
+/// ended request (`is_late`) are deleted when the replay has used them.
 struct FoundKeyTable {
-    /// The vault keys that rows need; one look at the index for each.
+    /// The vault keys that rows need; one seek in the index for each.
     static let keyIDs = """
         WITH RECURSIVE found_key_keys (id) AS (
           SELECT min(key_id) FROM found_keys
@@ -53,7 +53,7 @@ struct FoundKeyTable {
         )
     }
 
-    /// The names under which something is kept for a case.
+    /// The names under which something is kept for rechecks.
     func names(ofRecheck request: RequestID) throws -> [KeyName] {
         try database.all(
             "SELECT DISTINCT target, name FROM found_keys WHERE request_id = ? AND is_late = 0",
@@ -61,10 +61,10 @@ struct FoundKeyTable {
         ) { KeyName(target: $0.target("target"), key: $0.text("name")) }
     }
 
-    /// Destroys what requests needed that have ended, unless somebody will look again; of what was
-    /// erased tombstones stay.
+    /// Destroys what requests needed that have ended, unless there are rechecks; tombstones of
+    /// what was erased stay.
     func forget(ended: [(request: Request, at: WallTime)], _ appender: LedgerAppender) throws {
-        // Nearly nobody has such targets; they cost the others one look for each batch.
+        // Few have such stores; the others pay one query for each batch.
         guard
             try database.first("SELECT EXISTS (SELECT 1 FROM found_keys)", body: { $0.bool() })
                 == true
@@ -84,8 +84,8 @@ struct FoundKeyTable {
         }
     }
 
-    /// Destroys what a case needed that is closed.
-    func forget(caseOf request: RequestID) throws {
+    /// Destroys what closed rechecks needed.
+    func forget(recheckOf request: RequestID) throws {
         try database.run(
             "DELETE FROM found_keys WHERE request_id = ? AND is_late = 0",
             [.id(request)]

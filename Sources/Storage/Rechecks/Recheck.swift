@@ -1,10 +1,10 @@
 import GRDB
 package import Lifecycle
 
-/// When the stores of a completed deletion are looked at next.
+/// The next recheck of a completed deletion.
 package struct RecheckOutlook: Hashable, Sendable {
     package let dueAt: WallTime
-    /// Since when data is known to be back; `nil` while none is.
+    /// Since when data is known to be in a store again; `nil` while none is.
     package let returnedAt: WallTime?
 
     static func find(_ id: RequestID, _ database: Database) throws -> RecheckOutlook? {
@@ -19,7 +19,7 @@ package struct RecheckOutlook: Hashable, Sendable {
 ///
 /// The names are those of the configuration: letters, digits and `-`, a letter first.
 enum RecheckText {
-    /// As many as a month of daily looks at data that stays; the first ones go.
+    /// As many as a month of daily rechecks of data that stays; the first ones go.
     static let countMax = 32
 
     static func encode(_ rechecks: [Recheck]) -> String {

@@ -3,12 +3,12 @@ import GRDB
 import Ledger
 import Lifecycle
 
-/// Writes cases: opens, moves on and closes them.
+/// Writes recheck records: opens, changes and closes them.
 struct RecheckWriter {
     let database: Database
     let appender: LedgerAppender
 
-    /// The vault keys that cases need; one look at the index for each.
+    /// The vault keys that records need; one seek in the index for each.
     static let keyIDs = """
         WITH RECURSIVE recheck_keys (id) AS (
           SELECT min(key_id) FROM rechecks
@@ -34,9 +34,7 @@ struct RecheckWriter {
         )
     }
 
-    /// Records a look; does nothing for a case that moved on or was closed in the meantime.
-    ///
-    /// - Returns: Whether it was recorded.
+    /// Records how a recheck ended; returns `false` for a record that changed since it was read.
     func end(_ ended: EndedRecheck) throws -> Bool {
         let id = ended.due.sealed.request
         let changed: Int
@@ -62,20 +60,19 @@ struct RecheckWriter {
             )
         }
         guard changed > 0 else { return false }
-        if ended.next == .closed { try FoundKeyTable(database: database).forget(caseOf: id) }
+        if ended.next == .closed { try FoundKeyTable(database: database).forget(recheckOf: id) }
         if let recheck = ended.recheck { try note(recheck, of: id) }
         return true
     }
 
-    /// Records that data came back, and has it looked at again.
-    ///
-    /// - Returns: Whether it was recorded.
+    /// Records that data returned, and has it checked again; returns whether it did.
     func reopen(_ returned: ReturnedData, at now: WallTime) throws -> Bool {
         let id = returned.request
         let known = try database.first(
             """
-            SELECT r.rechecks, c.request_id IS NOT NULL AS is_open, ifnull(c.is_reopened, 0) AS is_reopened,
-              ifnull(c.is_nameless, 0) AS is_nameless, c.returned_at IS NOT NULL AS is_returned
+            SELECT r.rechecks, c.request_id IS NOT NULL AS is_open,
+              ifnull(c.is_reopened, 0) AS is_reopened, ifnull(c.is_nameless, 0) AS is_nameless,
+              c.returned_at IS NOT NULL AS is_returned
             FROM requests r LEFT JOIN rechecks c ON c.request_id = r.id
             WHERE r.id = ? AND r.phase = 'completed'
             """,
@@ -97,12 +94,12 @@ struct RecheckWriter {
                 !returned.keys.isEmpty || (known.isNameless && !returned.isNameless)
                 || !found.allSatisfy { found in before.contains { $0.target == found.target } }
             guard known.isReopened, isNew, returned.opened != nil else { return false }
-            // One that was not found this time is still to be looked at.
+            // What was not found this time is still to be checked.
             found += before.filter { old in !found.contains { $0.target == old.target } }
         }
         if let opened = returned.opened {
             if known.isNameless, !returned.isNameless {
-                // It was opened with nobody's name.
+                // It was opened without a user.
                 try database.run("DELETE FROM rechecks WHERE request_id = ?", [.id(id)])
             }
             try Self.open(opened, database)
@@ -125,13 +122,11 @@ struct RecheckWriter {
         return true
     }
 
-    /// Closes a case because an operator wants that.
-    ///
-    /// - Returns: Whether there was one.
+    /// Ends the rechecks for an operator; returns whether there were any.
     func abandon(_ id: RequestID, by uid: UInt32, at now: WallTime) throws -> Bool {
         let changed = try database.run("DELETE FROM rechecks WHERE request_id = ?", [.id(id)])
         guard changed > 0 else { return false }
-        try FoundKeyTable(database: database).forget(caseOf: id)
+        try FoundKeyTable(database: database).forget(recheckOf: id)
         try note(Recheck(at: now, .abandoned), of: id, uid: uid)
         return true
     }

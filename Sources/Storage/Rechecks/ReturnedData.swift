@@ -1,15 +1,15 @@
 package import Engine
 package import Lifecycle
 
-/// Data of a deletion whose looks are over, found in the stores by somebody who searched them.
+/// Data of a deletion without further rechecks, found in the stores by a replay or a sample.
 package struct ReturnedData: Hashable, Sendable {
     package let request: RequestID
     package let found: [Recheck.Found]
-    /// What further looks need; `nil` where nobody can look, as without a vault key.
+    /// What further rechecks need; `nil` where none is possible, as without a vault key.
     package let opened: OpenedRecheck?
-    /// Ids by which stores knew the user, as far as they are not kept for the case already.
+    /// Ids by which stores knew the user, as far as they are not stored already.
     package let keys: [SealedKeys]
-    /// The user is not known, only ids of stores; ``opened`` has nobody's name then.
+    /// The user is not known, only ids of stores; ``opened`` names no user then.
     package let isNameless: Bool
 
     package init(

@@ -55,14 +55,10 @@ extension StateDatabase {
 
     /// Destroys the ids that a replay found, once it has used them; tombstones of them stay.
     ///
-    /// These have the time of the erasure that was repeated. With that of the replay the next one
-    /// would also take what somebody has stored under the same ids since.
-    ///
-    /// - Parameter erased: What they belonged to.
-    /// - Throws: ``StorageError``: nothing was destroyed.
+    /// They have the time of the erasure that was repeated. With the time of the replay, the next
+    /// replay would also erase what was stored under the same ids since.
     package func forgetLateKeys(of erased: [Tombstone]) async throws {
-        let appender = appender
-        let count = try await writer.perform { database in
+        let count = try await write { database, appender in
             let tombstones = KeyTombstoneWriter(database: database, appender: appender)
             return try erased.reduce(0) { count, erased in
                 try tombstones.bury(erased.request, isLate: true, at: erased.erasedAt)
@@ -98,11 +94,9 @@ extension StateDatabase {
         }
     }
 
-    /// Stores rows that were sealed anew, all in one commit; one that is gone by now stays so.
+    /// Replaces rows by newly sealed ones, all in one commit; returns how many.
     ///
-    /// - Parameter fresh: With the row that each replaces.
-    /// - Returns: How many were stored.
-    /// - Throws: ``StorageError``: nothing was stored.
+    /// A row that is gone stays gone.
     package func replaceFoundKeys(
         _ fresh: [(old: StoredKeys, new: SealedKeys)]
     ) async throws -> Int {

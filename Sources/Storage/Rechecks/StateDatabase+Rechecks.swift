@@ -4,10 +4,10 @@ import Ledger
 package import Lifecycle
 
 extension StateDatabase {
-    /// Yields when ``dueRechecks(under:at:limit:)`` may have something new to say.
+    /// Yields when ``dueRechecks(under:at:limit:)`` may return something new.
     package var recheckSignals: AsyncStream<Void> { recheckAlarm.signals }
 
-    /// Sets when the next case is due, as far as is known; `nil` has every new one told.
+    /// Sets when the next recheck is due, as far as is known; with `nil` every new one signals.
     package func expectRecheck(at time: WallTime?) { recheckAlarm.expect(time) }
 
     /// Has ``recheckSignals`` yield.
@@ -101,12 +101,11 @@ extension StateDatabase {
         }
     }
 
-    /// Records what looking brought, all in one commit; a case that moved on meanwhile is left.
+    /// Records how rechecks ended, all in one commit, and returns those that were recorded.
     ///
-    /// Returns those that were recorded.
+    /// A record that changed since it was read is left.
     package func endRechecks(_ ended: [EndedRecheck]) async throws -> [EndedRecheck] {
-        let appender = appender
-        let recorded = try await writer.perform { database in
+        let recorded = try await write { database, appender in
             let writer = RecheckWriter(database: database, appender: appender)
             return try ended.filter { try writer.end($0) }
         }
@@ -115,19 +114,16 @@ extension StateDatabase {
         return recorded
     }
 
-    /// Opens the cases of deletions anew whose data came back after the last look, in one commit.
+    /// Reopens the records of deletions whose data returned after the last recheck, in one commit,
+    /// and returns those that were recorded.
     ///
-    /// A deletion whose case is open has looks of its own, one that an operator ended has none any
-    /// more, and one that an older state does not know has no row to write to: these are left. A
-    /// case that was opened anew takes on what else is found.
-    ///
-    /// Returns those that were recorded.
+    /// Left are deletions with further rechecks, those whose rechecks an operator ended, and those
+    /// that an older state does not know. A reopened record takes on what else is found.
     package func reopenRechecks(
         _ returned: [ReturnedData],
         at now: WallTime
     ) async throws -> [ReturnedData] {
-        let appender = appender
-        let recorded = try await writer.perform { database in
+        let recorded = try await write { database, appender in
             let writer = RecheckWriter(database: database, appender: appender)
             return try returned.filter { try writer.reopen($0, at: now) }
         }
@@ -135,23 +131,20 @@ extension StateDatabase {
         return recorded
     }
 
-    /// Closes a case because an operator does not want to look again.
-    ///
-    /// Returns `false` when there was none.
+    /// Ends the rechecks of a deletion for an operator; returns `false` when there were none.
     package func abandonRecheck(
         of id: RequestID,
         by uid: UInt32,
         at now: WallTime
     ) async throws -> Bool {
-        let appender = appender
-        let wasOpen = try await writer.perform { database in
+        let wasOpen = try await write { database, appender in
             try RecheckWriter(database: database, appender: appender).abandon(id, by: uid, at: now)
         }
         if wasOpen { requestScrub() }
         return wasOpen
     }
 
-    /// How many deletions have data that came back and was not seen to go since.
+    /// How many deletions have data that returned and is not known to be gone.
     package func returnedRecheckCount() async throws -> Int {
         try await read { database in
             try database.first("SELECT count(*) FROM rechecks WHERE returned_at IS NOT NULL") {
@@ -162,7 +155,7 @@ extension StateDatabase {
 
     // MARK: Rotation
 
-    /// A page of the cases that need one vault key, in the order of requests.
+    /// A page of the records that need one vault key, in the order of requests.
     package func sealedRechecks(
         under keyID: String,
         after last: RequestID?,
@@ -186,11 +179,9 @@ extension StateDatabase {
         }
     }
 
-    /// Stores cases that were sealed anew, all in one commit; one that is closed by now stays so.
+    /// Replaces records by newly sealed ones, all in one commit; returns how many.
     ///
-    /// - Parameter fresh: With the case key that each replaces.
-    /// - Returns: How many were stored.
-    /// - Throws: ``StorageError``: nothing was stored.
+    /// A record that is gone stays gone.
     package func replaceRechecks(
         _ fresh: [(old: SealedRecheck, new: SealedRecheck)]
     ) async throws -> Int {

@@ -50,34 +50,20 @@ extension StateDatabase {
     ) async throws -> Int {
         let users = tombstones.filter { !$0.isKey && buried.insert($0.request).inserted }
         let keys = tombstones.filter(\.isKey)
-        // Nearly all are known, and looking holds nobody up.
+        // Nearly all are known, and reading delays no commit.
         let newKeys = try await read { database in
             try keys.filter { try !KeyTombstoneWriter.isKnown($0.hash, of: $0.request, database) }
         }
         guard !users.isEmpty || !newKeys.isEmpty else { return 0 }
-        let appender = appender
-        return try await writer.perform { database in
-            for user in users {
-                try database.run(
-                    """
-                    INSERT INTO tombstones (user_hash, generation, erased_at, request_id)
-                    VALUES (?, ?, ?, ?)
-                    """,
-                    [
-                        .blob(user.hash), .int(user.generation), .time(user.erasedAt),
-                        .id(user.request),
-                    ]
-                )
-            }
+        return try await write { database, appender in
+            for user in users { try user.insert(database) }
             let writer = KeyTombstoneWriter(database: database, appender: appender)
             return try newKeys.reduce(users.count) { count, key in
                 try count + (writer.insert(key.hash, of: key.request, at: key.erasedAt) ? 1 : 0)
             }
         }
     }
-}
 
-extension StateDatabase {
     /// Records that data of erased users was found in a store, by a sample.
     package func recordSample(
         users: Int,
@@ -85,8 +71,7 @@ extension StateDatabase {
         in target: TargetName,
         at now: WallTime
     ) async throws {
-        let appender = appender
-        try await writer.perform { _ in
+        try await write { _, appender in
             _ = appender.write(
                 LedgerEntry(
                     at: now,
@@ -102,6 +87,17 @@ extension StateDatabase {
 }
 
 extension Tombstone {
+    /// Inserts the tombstone of a user.
+    func insert(_ database: Database) throws {
+        try database.run(
+            """
+            INSERT INTO tombstones (user_hash, generation, erased_at, request_id)
+            VALUES (?, ?, ?, ?)
+            """,
+            [.blob(hash), .int(generation), .time(erasedAt), .id(request)]
+        )
+    }
+
     fileprivate init(_ row: SQLRow) throws {
         self.init(
             hash: row.blob("user_hash"),

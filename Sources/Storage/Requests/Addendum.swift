@@ -68,10 +68,11 @@ extension Addendum {
         _ leaves: RequestLeaves,
         _ database: Database
     ) throws -> Int {
+        let rising = Verdict.allCases.filter(\.mayRise).map { "'\($0.rawValue)'" }
         let confirmed = try database.all(
             """
             SELECT request_id, identity_id, client_id FROM revocations
-            WHERE (verdict = 'accepted' OR verdict = 'unconfirmed') AND started_at <= ?
+            WHERE verdict IN (\(rising.joined(separator: ", "))) AND started_at <= ?
               AND \(requests.condition) AND NOT EXISTS (SELECT 1 FROM addenda a
                 WHERE a.request_id = revocations.request_id
                   AND a.identity_id = revocations.identity_id AND a.verdict = 'proven')

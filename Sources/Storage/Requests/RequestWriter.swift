@@ -158,13 +158,13 @@ extension RequestWriter {
         counter.noteEnd(isCompleted: isCompleted)
         if isErased, let user {
             try forget(user.hash, of: request, at: time)
-            try database.run(
-                """
-                INSERT INTO tombstones (user_hash, generation, erased_at, request_id)
-                VALUES (?, ?, ?, ?)
-                """,
-                [.blob(user.hash), .int(user.generation), .time(endedAt), .id(request.id)]
+            let tombstone = Tombstone(
+                hash: user.hash,
+                generation: user.generation,
+                erasedAt: endedAt,
+                request: request.id
             )
+            try tombstone.insert(database)
         } else {
             try destroyUsedCredentials(of: request)
         }

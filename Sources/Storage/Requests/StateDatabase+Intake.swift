@@ -53,12 +53,6 @@ extension StateDatabase {
             }
         }
     }
-
-    /// Whether the spool ever held another row under this row's id: the file was recreated or
-    /// restored.
-    package func isRecreated(_ row: SpoolRow) async throws -> Bool {
-        try await read { try SpoolImports(database: $0, source: .requests).hasOther(row) }
-    }
 }
 
 /// Decides about submissions inside one transaction.
@@ -237,10 +231,9 @@ private struct Intake {
     private func absorb(_ id: RequestID) throws {
         guard let loaded = try RequestRecord.loadOpen(id, database) else { return }
         var request = loaded.request
-        request.phase = .cancelled
-        request.endedAt = now
-        request.dueAt = nil
-        request.endDetail = RequestWriter.absorbed
+        var context = StepContext(now: now, random: SeededGenerator(seed: 0))
+        // Nothing is settled after the end, so neither policy nor effects matter.
+        _ = try request.handle(.absorbed, &context, in: Environment(providers: [:]))
         _ = try requests.save(request, was: loaded.request, at: now)
     }
 

@@ -4,12 +4,10 @@ import Lifecycle
 
 /// What each row of each spool became; makes the import exactly once.
 struct SpoolImports {
-    /// A table of the spool.
     enum Source: String {
         case requests, credentials
     }
 
-    /// What became of a row.
     enum Outcome: Equatable {
         case request(RequestID)
         case rejected(String)

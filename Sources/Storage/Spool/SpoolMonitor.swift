@@ -13,7 +13,6 @@ final class SpoolMonitor: Sendable {
 
     init(report: @escaping @Sendable (SpoolHealthChange) -> Void) { self.report = report }
 
-    /// How the spool is right now.
     var health: SpoolHealth { state.withLock { $0.health } }
 
     /// Whether the safety sweep has something to try again.
@@ -24,7 +23,6 @@ final class SpoolMonitor: Sendable {
 
     var isUnwritable: Bool { health.writeFailure != nil }
 
-    /// Whether a write has a chance.
     var canWrite: Bool {
         state.withLock {
             $0.health.quarantine == nil && ($0.health.writeFailure == nil || $0.mayRetryWrite)
@@ -69,7 +67,6 @@ final class SpoolMonitor: Sendable {
         return wasQuarantined
     }
 
-    /// Whether the file is in WAL mode now.
     func found(isInWAL: Bool) {
         let isNew = state.withLock { state in
             defer { state.health.isWAL = isInWAL }

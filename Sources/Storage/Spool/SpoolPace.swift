@@ -36,7 +36,6 @@ struct SpoolPace: Sendable {
         return max(.zero, lastChange.seenAt + SpoolLimits.mirrorQuiet - now)
     }
 
-    /// Learns from a commit.
     mutating func note(_ commit: SpoolDatabase.MirrorCommit) {
         // Nothing written is no commit that anybody had to wait for.
         guard commit.writtenCount > 0 else { return }

@@ -6,7 +6,6 @@ struct SpoolPause: Sendable {
     private let most: Duration
     /// The divisor of the total.
     private let share: Int
-    /// The sum of all pauses so far.
     private(set) var total = Duration.zero
 
     /// With a share of 1 each pause is twice as long as the one before.
@@ -27,7 +26,6 @@ struct SpoolPause: Sendable {
         to: SpoolLimits.sweepInterval
     )
 
-    /// How long to wait now.
     mutating func take() -> Duration {
         let next = min(least + total / share, most)
         total += next

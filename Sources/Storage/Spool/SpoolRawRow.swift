@@ -29,14 +29,12 @@ enum SpoolCell: Hashable, Sendable {
         }
     }
 
-    /// The text; `nil` for anything else.
     var text: String? {
         guard case .text(let text) = self else { return nil }
         return text
     }
 }
 
-/// A row of the spool, unchecked.
 struct SpoolRawRow: Sendable {
     let table: SpoolTable
     let id: Int64

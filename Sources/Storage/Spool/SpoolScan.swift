@@ -25,7 +25,6 @@ struct SpoolScan {
 
     let database: Database
     let uptime: @Sendable () -> Duration
-    /// When to stop taking rows.
     let end: Duration
     private(set) var cursor: Cursor
     private(set) var unreadableCount = 0

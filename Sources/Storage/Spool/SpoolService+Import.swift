@@ -3,7 +3,6 @@ import Lifecycle
 import Synchronization
 
 extension SpoolService {
-    /// How one step of importing ended.
     private enum Step {
         /// There may be more.
         case again
@@ -11,7 +10,6 @@ extension SpoolService {
         case stop
     }
 
-    /// Imports until no row waits.
     func importAll(_ watcher: SpoolWatcher) async {
         defer {
             giveUpUnreadable()
@@ -310,7 +308,6 @@ extension SpoolService.Work {
 }
 
 extension Submission {
-    /// The row it came from.
     fileprivate var spoolRow: SpoolRow? {
         guard case .spool(let row) = origin else { return nil }
         return row

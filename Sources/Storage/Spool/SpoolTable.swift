@@ -1,4 +1,3 @@
-/// A table of the spool that applications write to.
 enum SpoolTable: String, Sendable, CaseIterable {
     case credentials, requests
 
@@ -19,7 +18,6 @@ enum SpoolTable: String, Sendable, CaseIterable {
         "code_verifier", "raw_nonce", "created_at",
     ]
 
-    /// `id` and the input columns.
     private var selection: String { "id, " + inputColumns.joined(separator: ", ") }
 
     /// The last id of the next rows: `?1` is the first id, `?2` how many.
@@ -40,7 +38,6 @@ enum SpoolTable: String, Sendable, CaseIterable {
         "SELECT id FROM \(rawValue) WHERE id >= ?1 AND id <= ?2 ORDER BY id"
     }
 
-    /// One row by its id.
     var rowSQL: String {
         switch self {
         case .credentials: Self.credentialSQL
@@ -57,7 +54,6 @@ enum SpoolTable: String, Sendable, CaseIterable {
 
     private func makeRowSQL() -> String { "SELECT \(selection) FROM \(rawValue) WHERE id = ?1" }
 
-    /// Whether a row waits to be imported.
     var isSubmittedSQL: String {
         "SELECT state = 'submitted' FROM \(rawValue) WHERE id = ?1"
     }

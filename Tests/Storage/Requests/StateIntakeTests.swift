@@ -232,8 +232,10 @@ struct StateIntakeTests {
             return
         }
         #expect(try await fixture.accept(row("old")) == [.same(loaded.request.id)])
-        #expect(try await fixture.database.isRecreated(Self.row(7, "new")))
-        #expect(try await !fixture.database.isRecreated(Self.row(8, "new")))
+        let (known, other) = (Self.row(7, "new"), Self.row(8, "new"))
+        let state = fixture.database
+        #expect(try await state.countRecreated(requests: [known], credentials: []) == 1)
+        #expect(try await state.countRecreated(requests: [other], credentials: []) == 0)
         guard case .accepted = try await fixture.accept(row("new"))[0] else {
             Issue.record("not accepted")
             return
