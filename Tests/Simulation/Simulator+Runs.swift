@@ -21,6 +21,8 @@ struct RunBook {
     var nextRecheck: WallTime?
     /// The answers that operators have, by the name of the replay.
     var reports: [String: RecheckReport] = [:]
+    /// What the process knows of stores that failed a recheck.
+    var retries: [TargetName: Retry] = [:]
     /// Of what the process has alarmed, or recorded.
     var alarms: Set<RequestID> = []
     var samplePosition = 0
@@ -103,8 +105,10 @@ extension Simulator {
     private mutating func begin(_ kind: RecheckRun.Kind) {
         book.lastNumber += 1
         book.runCount += 1
+        var machine = RecheckRun(kind)
+        if kind == .rechecks { machine.retries = book.retries }
         book.live[book.lastNumber] = RunBook.Live(
-            machine: RecheckRun(kind),
+            machine: machine,
             erased: Set(store.runs.tombstones.map(\.request))
         )
         step(book.lastNumber, .begin)
@@ -208,7 +212,7 @@ extension Simulator {
         guard let live = book.live.removeValue(forKey: number) else { return }
         scheduleRechecks()
         switch live.machine.kind {
-        case .rechecks: break
+        case .rechecks: book.retries = live.machine.retries
         case .sample:
             book.samplePosition = live.machine.report.position
         case .replay(let terms):

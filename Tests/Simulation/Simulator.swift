@@ -284,7 +284,7 @@ struct Simulator {
         }
         let scripts = pending.filter { if case .script = $0.occurrence { true } else { false } }
         pending = scripts
-        (book.live, book.turns) = ([:], [:])
+        (book.live, book.turns, book.retries) = ([:], [:], [:])
         if bug == .lostImport, let lost = acknowledged.min() { store.requests[lost] = nil }
         if bug == .undoneStep, let undone = taken.keys.min() {
             store.requests[undone] = taken[undone]
