@@ -5,9 +5,18 @@ struct CodeBlanker {
     private let bytes: [UInt8]
     private var code: [UInt8]
     private var position = 0
+    private let blanksStrings: Bool
+    private var isKeeping = false
 
-    static func blank(_ bytes: [UInt8]) -> [UInt8] {
-        var blanker = CodeBlanker(bytes: bytes, code: bytes)
+    private init(_ bytes: [UInt8], blanksStrings: Bool) {
+        self.bytes = bytes
+        code = bytes
+        self.blanksStrings = blanksStrings
+    }
+
+    /// Blanks comments, and string literals unless `strings` is false.
+    static func blank(_ bytes: [UInt8], strings: Bool = true) -> [UInt8] {
+        var blanker = CodeBlanker(bytes, blanksStrings: strings)
         while blanker.position < bytes.count { blanker.step() }
         return blanker.code
     }
@@ -40,7 +49,9 @@ struct CodeBlanker {
     /// Blanks `count` bytes, line feeds excepted.
     private mutating func skip(_ count: Int) {
         for _ in 0..<count where position < bytes.count {
-            if bytes[position] != UInt8(ascii: "\n") { code[position] = UInt8(ascii: " ") }
+            if bytes[position] != UInt8(ascii: "\n"), !isKeeping {
+                code[position] = UInt8(ascii: " ")
+            }
             position += 1
         }
     }
@@ -71,6 +82,9 @@ struct CodeBlanker {
 
     /// Starts at the opening quote.
     private mutating func skipString(hashCount hashes: Int) {
+        let wasKeeping = isKeeping
+        isKeeping = !blanksStrings
+        defer { isKeeping = wasKeeping }
         // The text of a long literal begins on the next line; #""""# is a short one.
         let quoteCount = isQuoted(3) && byte(after: 3) == UInt8(ascii: "\n") ? 3 : 1
         skip(quoteCount)

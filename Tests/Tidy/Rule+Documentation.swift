@@ -3,7 +3,7 @@ extension Rule {
     ///
     /// Left out is what a comment could only repeat: stored properties (their type's comment speaks
     /// of them), initializers that cannot fail, and witnesses of the protocols of the standard
-    /// library.
+    /// library and of the kinds.
     static let documentation = Rule("documentation") { file in
         packageDeclarations(in: file).compactMap { line, declaration in
             guard file.doc(aboveLine: line).isEmpty, needsDocumentation(declaration) else {
@@ -32,6 +32,13 @@ extension Rule {
     private static let witnesses = [
         "var description:", "var debugDescription:", "var customMirror:", "func hash(into",
         "func next()", "subscript(metadataKey", "func log(event", "func encode(to",
+        // What every kind of provider or store has; its protocol says what it is.
+        "var traits: ProviderTraits", "func make(_ setup: ProviderSetup)", "func makeReceiver(_",
+        "var notificationFormats:", "var usualFormat:", "var directoryWord:",
+        "var clientIDsNote:", "var secretText:", "var settings: [Setting]",
+        "var cutoff: StoreCutoff", "func open(_ environment: StoreEnvironment)",
+        "func copy(at place:", "func overlaps(_ other:", "func sharesDatabase(with other:",
+        "var naming: TableNaming",
     ]
 
     /// The line of each declaration, and its head as one line of code.

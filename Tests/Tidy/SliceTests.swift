@@ -12,7 +12,7 @@ struct Slice: Sendable, CustomStringConvertible {
     static let all: [Slice] = [
         Slice(folder: "Providers/Apple", words: ["apple"]),
         Slice(folder: "Providers/Google", words: ["\"google\"", "accounts.google.com"]),
-        Slice(folder: "Providers/Facebook", words: ["facebook", "\"meta\"", "meta's"]),
+        Slice(folder: "Providers/Facebook", words: ["facebook", "meta's"]),
         Slice(folder: "Providers/Microsoft", words: ["microsoft"]),
         Slice(folder: "Providers/GitHub", words: ["github"]),
         Slice(folder: "Providers/X", words: ["twitter", "api.x.com"]),

@@ -64,7 +64,7 @@ package struct WireStep: WireObject, Codable, Hashable {
     }
 
     package static let fields: [WireField] = [
-        .required("name", .text, "The step, such as `revoke apple`."),
+        .required("name", .text, "The step, such as `revoke PROVIDER`."),
         .required("kind", .choice(StepKind.allCases.map(\.rawValue)), "What it does."),
         .optional("provider", .text, "The provider it works at."),
         .optional("target", .text, "The target it works at."),
