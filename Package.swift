@@ -82,51 +82,60 @@ func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
 }
 
 let libraries: [Target] = [
+    library("Encoding", []),
     library("Lifecycle", []),
     library("Engine", ["Lifecycle", .deque, .logging]),
-    library("Ledger", ["Lifecycle", .crypto]),
+    library("Ledger", ["Encoding", "Lifecycle", .crypto]),
     library(
         "Storage",
         ["Engine", "Ledger", "Lifecycle", "CSQLiteGuard", "CLinux", .grdb, .logging]
     ),
-    library("Vault", ["Engine", "Lifecycle", "COpenSSL"]),
+    library("Vault", ["Encoding", "Engine", "Lifecycle", "COpenSSL"]),
     library(
         "HTTP",
         [
-            "Engine", "Lifecycle", "Settings", .asyncHTTPClient, .nioCore, .nioHTTP1, .nioPosix,
+            "Encoding", "Engine", "Lifecycle", "Settings", .asyncHTTPClient, .nioCore, .nioHTTP1,
+            .nioPosix,
             .nioSSL, .logging,
         ]
     ),
-    library("Programs", ["HTTP", "Engine", "Lifecycle", "CLinux", .subprocess]),
+    library("Programs", ["Encoding", "HTTP", "Engine", "Lifecycle", "CLinux", .subprocess]),
     library(
         "Providers",
         [
-            "HTTP", "Programs", "Settings", "Engine", "Lifecycle", .crypto, .cryptoExtras,
+            "Encoding", "HTTP", "Programs", "Settings", "Engine", "Lifecycle", .crypto,
+            .cryptoExtras,
             .nioCore, .nioHTTP1, .logging,
         ]
     ),
     library(
         "Stores",
         [
-            "HTTP", "Programs", "Settings", "Engine", "Lifecycle", "CLinux", "CPostgres",
-            "CSQLiteGuard", .crypto, .grdb, .grdbSQLite, .nioCore, .nioHTTP1, .nioPosix, .nioSSL, .logging,
+            "Encoding", "HTTP", "Programs", "Settings", "Engine", "Lifecycle", "CLinux",
+            "CPostgres",
+            "CSQLiteGuard", .crypto, .grdb, .grdbSQLite, .nioCore, .nioHTTP1, .nioPosix, .nioSSL,
+            .logging,
         ]
     ),
     library("Settings", ["CTOML", "Lifecycle"]),
     library("Systemd", ["Lifecycle", "CSystemd", "CLinux", .logging]),
-    library("Control", ["Lifecycle"]),
+    library("Control", ["Encoding", "Lifecycle"]),
     library(
         "ControlServer",
         [
-            "CLinux", "Control", "Lifecycle", .nioCore, .nioPosix, .nioHTTP1, .logging,
+            "Encoding", "CLinux", "Control", "Lifecycle", .nioCore, .nioPosix, .nioHTTP1, .logging,
         ]
     ),
-    library("ControlClient", ["Control", "Lifecycle", .asyncHTTPClient, .nioCore, .nioHTTP1]),
+    library(
+        "ControlClient",
+        ["Encoding", "Control", "Lifecycle", .asyncHTTPClient, .nioCore, .nioHTTP1]
+    ),
     library("Sandbox", ["COpenSSL", .nioCore, .nioPosix, .nioSSL, .nioHTTP1]),
     library(
         "Daemon",
         [
-            "Lifecycle", "Engine", "Ledger", "Storage", "Vault", "HTTP", "Programs", "Providers",
+            "Encoding", "Lifecycle", "Engine", "Ledger", "Storage", "Vault", "HTTP", "Programs",
+            "Providers",
             "Stores",
             "Settings",
             "Systemd", "Control", "ControlServer", "CLinux", "CExecutor", .logging,
@@ -139,7 +148,7 @@ let programs: [Target] = [
     program("expunged", ["Daemon", "CAllocator"], withoutMonitor),
     program(
         "expungectl",
-        ["CLinux", "Control", "ControlClient", "Ledger", "Lifecycle", .argumentParser]
+        ["Encoding", "CLinux", "Control", "ControlClient", "Ledger", "Lifecycle", .argumentParser]
     ),
     program(
         "expunged-sandbox",
@@ -169,18 +178,22 @@ let suites: [Target] = [
     tests("Lifecycle", ["Lifecycle"]),
     tests("Engine", ["Engine", "Lifecycle"]),
     tests("Ledger", ["Ledger", "Lifecycle", .crypto, .subprocess]),
-    tests("Storage", ["Storage", "Engine", "Ledger", "Lifecycle", "CSQLiteGuard", .grdb]),
-    tests("Vault", ["Vault", "Engine", "Lifecycle", "COpenSSL"]),
+    tests(
+        "Storage",
+        ["Encoding", "Storage", "Engine", "Ledger", "Lifecycle", "CSQLiteGuard", .grdb]
+    ),
+    tests("Vault", ["Encoding", "Vault", "Engine", "Lifecycle", "COpenSSL"]),
     tests(
         "HTTP",
         [
-            "HTTP", "Sandbox", "Engine", "Lifecycle", "Vault", .nioPosix, .logging,
+            "Encoding", "HTTP", "Sandbox", "Engine", "Lifecycle", "Vault", .nioPosix, .logging,
         ]
     ),
     tests(
         "Providers",
         [
-            "HTTP", "Providers", "Sandbox", "Engine", "Lifecycle", "Vault", .crypto, .nioCore,
+            "Encoding", "HTTP", "Providers", "Sandbox", "Engine", "Lifecycle", "Vault", .crypto,
+            .nioCore,
             .nioPosix,
             .nioSSL, .logging,
         ]
@@ -188,7 +201,8 @@ let suites: [Target] = [
     tests(
         "Stores",
         [
-            "Stores", "HTTP", "Programs", "Sandbox", "Engine", "Lifecycle", "CSQLiteGuard", .grdb,
+            "Encoding", "Stores", "HTTP", "Programs", "Sandbox", "Engine", "Lifecycle",
+            "CSQLiteGuard", .grdb,
             .grdbSQLite, .nioCore, .nioPosix, .logging,
         ]
     ),
@@ -197,7 +211,8 @@ let suites: [Target] = [
     tests(
         "Control",
         [
-            "Control", "ControlServer", "ControlClient", "Lifecycle", "expungectl", .logging,
+            "Encoding", "Control", "ControlServer", "ControlClient", "Lifecycle", "expungectl",
+            .logging,
             .nioPosix, .subprocess,
         ]
     ),
@@ -205,7 +220,8 @@ let suites: [Target] = [
     tests(
         "Daemon",
         [
-            "Daemon", "Control", "Engine", "HTTP", "Ledger", "Lifecycle", "Providers", "Sandbox",
+            "Encoding", "Daemon", "Control", "Engine", "HTTP", "Ledger", "Lifecycle", "Providers",
+            "Sandbox",
             "Settings", "Storage", "Systemd", "Stores", "Vault", .grdb, .logging, .nioCore,
             .nioHTTP1, .nioPosix, .nioSSL,
         ]

@@ -1,3 +1,4 @@
+package import Encoding
 package import Lifecycle
 
 /// What the daemon does for the control API: one method per route.

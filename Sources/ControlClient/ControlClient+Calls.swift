@@ -1,4 +1,5 @@
 package import Control
+package import Encoding
 package import Lifecycle
 
 /// One method per operation.
@@ -118,7 +119,7 @@ extension ControlClient {
     package func receipt(_ id: RequestID) async throws(ControlClientError) -> JSONValue {
         let body = try await bytes(Call(operation: .showReceipt, values: [id.description]))
         do {
-            return try JSONReader.read(body, depthMax: 64)
+            return try JSONReader.read(body)
         } catch {
             throw failure(.malformedAnswer)
         }

@@ -1,5 +1,6 @@
 import AsyncHTTPClient
 import Control
+import Encoding
 import FoundationEssentials
 import Glibc
 import NIOCore
@@ -128,7 +129,8 @@ package struct ControlClient: Sendable {
     {
         let route = RouteTable.route(call.operation)
         let query = call.query.isEmpty ? "" : "?" + call.query
-        let url = "http+unix://\(PathText.encode(socketPath))\(route.path(call.values))\(query)"
+        let url =
+            "http+unix://\(PercentEncoding.encode(socketPath))\(route.path(call.values))\(query)"
         var request = HTTPClientRequest(url: url)
         request.method = HTTPMethod(rawValue: route.method.rawValue)
         request.headers.add(name: "host", value: "expunged")

@@ -1,4 +1,5 @@
 import Control
+import Encoding
 import NIOCore
 
 /// One complete answer.

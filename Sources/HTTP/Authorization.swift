@@ -1,3 +1,4 @@
+import Encoding
 package import Lifecycle
 
 /// The value of an `Authorization` header (RFC 9110 §11.6.2); redacted in every textual view.

@@ -1,3 +1,4 @@
+import Encoding
 package import Lifecycle
 
 /// Fields of type `application/x-www-form-urlencoded`, encoded while they are added.

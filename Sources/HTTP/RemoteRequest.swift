@@ -1,4 +1,5 @@
 import AsyncHTTPClient
+import Encoding
 package import Lifecycle
 import NIOHTTP1
 

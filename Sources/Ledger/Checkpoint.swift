@@ -1,3 +1,4 @@
+import Encoding
 package import Lifecycle
 
 /// What a ledger was at one time: its size and root, to be signed (C2SP tlog-checkpoint).
@@ -26,7 +27,7 @@ package struct Checkpoint: Hashable, Sendable {
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
         guard lines.count == 5, lines[4].isEmpty, !lines[0].isEmpty,
             let size = Int(lines[1]), size >= 0, String(size) == lines[1],
-            let root = NoteBase64.decode(lines[2]), root.count == 32,
+            let root = Base64.decode(lines[2].utf8), root.count == 32,
             lines[3].hasPrefix(Self.timeLine),
             let time = WallTime(rfc3339: String(lines[3].dropFirst(Self.timeLine.count)))
         else { return nil }
@@ -35,7 +36,7 @@ package struct Checkpoint: Hashable, Sendable {
 
     /// What is signed.
     package var text: String {
-        "\(origin)\n\(size)\n\(NoteBase64.encode(root))\n\(Self.timeLine)\(time.rfc3339)\n"
+        "\(origin)\n\(size)\n\(Base64.text(root))\n\(Self.timeLine)\(time.rfc3339)\n"
     }
 
     private static let timeLine = "time "

@@ -1,3 +1,4 @@
+import Encoding
 import Lifecycle
 
 /// Writes the bytes of a leaf without a detour over texts: there is one for every state change.
@@ -57,7 +58,7 @@ struct LeafWriter {
 
     private mutating func write(_ hash: [UInt8]) {
         text.append(UInt8(ascii: "\""))
-        text += Base64URLText.encode(hash)
+        Base64URL.append(hash, to: &text)
         text.append(UInt8(ascii: "\""))
     }
 

@@ -1,4 +1,5 @@
 import Crypto
+import Encoding
 
 /// The public half of the key that signs notes: Ed25519 with a name (C2SP signed-note).
 package struct NoteKey: Hashable, Sendable, CustomStringConvertible {
@@ -24,16 +25,16 @@ package struct NoteKey: Hashable, Sendable, CustomStringConvertible {
     /// Reads the text form; `nil` when it is not one, its id included.
     package init?(_ text: String) {
         let parts = text.split(separator: "+", maxSplits: 2, omittingEmptySubsequences: false)
-        guard parts.count == 3, let bytes = NoteBase64.decode(parts[2]),
+        guard parts.count == 3, let bytes = Base64.decode(parts[2].utf8),
             bytes.first == Self.ed25519
         else { return nil }
         self.init(name: String(parts[0]), publicKey: Array(bytes[1...]))
-        guard parts[1] == Self.hexadecimal(id) else { return nil }
+        guard parts[1] == Hexadecimal.text(id) else { return nil }
     }
 
     /// The text form: name, id and key, joined by plus signs.
     package var description: String {
-        "\(name)+\(Self.hexadecimal(id))+\(NoteBase64.encode([Self.ed25519] + publicKey))"
+        "\(name)+\(Hexadecimal.text(id))+\(Base64.text([Self.ed25519] + publicKey))"
     }
 
     /// The signatures of `note` that claim to be this key's.
@@ -72,11 +73,5 @@ package struct NoteKey: Hashable, Sendable, CustomStringConvertible {
             text: text,
             signatures: [.init(keyName: name, keyID: id, bytes: signature)]
         )
-    }
-
-    private static func hexadecimal(_ bytes: [UInt8]) -> String {
-        let digits = Array("0123456789abcdef".utf8)
-        let text = bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }
-        return String(decoding: text, as: UTF8.self)
     }
 }

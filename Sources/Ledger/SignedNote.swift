@@ -1,3 +1,5 @@
+import Encoding
+
 /// A text with signatures under it, as C2SP signed-note lays it down.
 ///
 /// The text ends with a newline; after an empty line, each signature is a line of an em dash, the
@@ -41,7 +43,7 @@ package struct SignedNote: Hashable, Sendable {
         for line in lines {
             let words = line.split(separator: " ", omittingEmptySubsequences: false)
             guard words.count == 3, words[0] == "\u{2014}", !words[1].isEmpty,
-                let bytes = NoteBase64.decode(words[2]), bytes.count > 4
+                let bytes = Base64.decode(words[2].utf8), bytes.count > 4
             else { return nil }
             signatures.append(
                 Signature(
@@ -58,7 +60,7 @@ package struct SignedNote: Hashable, Sendable {
     /// The whole note as it is stored and sent.
     package var description: String {
         let lines = signatures.map { signature in
-            let bytes = NoteBase64.encode(signature.keyID + signature.bytes)
+            let bytes = Base64.text(signature.keyID + signature.bytes)
             return "\u{2014} \(signature.keyName) \(bytes)\n"
         }
         return text + "\n" + lines.joined()

@@ -1,4 +1,5 @@
 import CLinux
+import Encoding
 package import Engine
 import Glibc
 package import HTTP

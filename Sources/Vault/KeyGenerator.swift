@@ -1,3 +1,4 @@
+import Encoding
 internal import Engine
 internal import Lifecycle
 

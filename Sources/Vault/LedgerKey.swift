@@ -24,7 +24,7 @@ package struct LedgerKey: Sendable {
     /// - Parameter text: 32 random bytes in base64; secret.
     /// - Throws: ``VaultSetupError`` unless it is that.
     package init(text: Secret) throws(VaultSetupError) {
-        guard let seed = text.withBytes({ Base64.decode($0) }), seed.count == Self.byteCount else {
+        guard let seed = text.withBytes({ KeyText.decode($0) }), seed.count == Self.byteCount else {
             throw Self.error(.malformed, Self.credentialName, "expected 32 random bytes in base64")
         }
         try self.init(seed: seed, place: Self.credentialName)

@@ -1,3 +1,4 @@
+import Encoding
 internal import Engine
 package import Lifecycle
 
@@ -20,7 +21,7 @@ package struct VaultKey: Sendable {
     ///   - name: The credential's name, for the error.
     /// - Throws: ``VaultSetupError`` unless it is base64 (RFC 4648 §4) of exactly 32 bytes.
     package init(text: Secret, name: String) throws(VaultSetupError) {
-        guard let key = text.withBytes({ Base64.decode($0) }), key.count == Self.byteCount else {
+        guard let key = text.withBytes({ KeyText.decode($0) }), key.count == Self.byteCount else {
             throw Self.error(
                 .malformed,
                 name,
@@ -33,7 +34,7 @@ package struct VaultKey: Sendable {
     private init(key: Secret, name: String) throws(VaultSetupError) {
         do throws(VaultError) {
             var digest = try HMACSHA256.derive(from: key, purpose: "expunged vault key id")
-            id = digest.prefix(8).map(Self.hexadecimal).joined()
+            id = Hexadecimal.text(digest.prefix(8))
             digest.wipe()
             var derived = try HMACSHA256.derive(from: key, purpose: "expunged vault key wrapping")
             wrapping = Secret(derived)
@@ -44,10 +45,6 @@ package struct VaultKey: Sendable {
         } catch {
             throw Self.error(.library, name, "libcrypto cannot derive keys (HMAC-SHA-256)")
         }
-    }
-
-    private static func hexadecimal(_ byte: UInt8) -> String {
-        (byte < 16 ? "0" : "") + String(byte, radix: 16)
     }
 
     private static func error(

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Control
 import ControlClient
+import Encoding
 import Lifecycle
 
 /// What both ways to hand in a request take, and how they are carried out.

@@ -1,6 +1,7 @@
 import Control
 import ControlClient
 import ControlServer
+import Encoding
 import Lifecycle
 import Synchronization
 import Testing

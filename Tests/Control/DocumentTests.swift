@@ -1,4 +1,5 @@
 import Control
+import Encoding
 import FoundationEssentials
 import Testing
 

@@ -1,4 +1,5 @@
 import Control
+import Encoding
 import Lifecycle
 import Synchronization
 import Testing

@@ -1,4 +1,5 @@
 import Control
+import Encoding
 import FoundationEssentials
 import Lifecycle
 import Testing
@@ -34,7 +35,7 @@ extension ControlSuite {
             let value = JSONValue.object([
                 .init("text", .string("\u{1F600} \" \\ \u{7f} \n \u{0}é")),
                 .init("numbers", .array([.integer(.min), .integer(0), .number(1.5)])),
-                .init("rest", .array([.null, .boolean(true), .object([])])),
+                .init("rest", .array([.null, .bool(true), .object([])])),
             ])
             #expect(try JSONReader.read(Array(value.compactText.utf8)) == value)
             #expect(try JSONReader.read(Array(value.indentedText.utf8)) == value)

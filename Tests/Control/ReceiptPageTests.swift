@@ -1,4 +1,5 @@
 import Control
+import Encoding
 import Testing
 
 @testable import expungectl
@@ -18,7 +19,7 @@ extension ControlSuite {
                         .object([
                             .init("provider", .string(hostile)),
                             .init("verdict", .string("unrevoked")),
-                            .init("revoked", .boolean(false)),
+                            .init("revoked", .bool(false)),
                             .init("evidence", .string(hostile)),
                             .init(
                                 "user_action",
@@ -34,7 +35,7 @@ extension ControlSuite {
                     .array([
                         .object([
                             .init("target", .string(hostile)),
-                            .init("verified", .boolean(true)),
+                            .init("verified", .bool(true)),
                             .init("erasure_horizon", .string("2027-01-01T00:00:00.000Z")),
                             .init(
                                 "tables",

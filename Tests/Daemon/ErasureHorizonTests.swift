@@ -1,4 +1,5 @@
 import Control
+import Encoding
 import Lifecycle
 import Settings
 import Testing
@@ -49,8 +50,8 @@ struct ErasureHorizonTests {
 
     @Test func `a store that keeps backups has its horizon, and so has the receipt`() throws {
         let found = try horizon("backups_kept = \"30d\"")
-        #expect(found["erasure_horizon"]?.text == "2027-02-14T08:00:00.000Z")
-        #expect(found["backups_kept_until"]?.text == "2027-02-14T08:00:00.000Z")
+        #expect(found["erasure_horizon"]?.string == "2027-02-14T08:00:00.000Z")
+        #expect(found["backups_kept_until"]?.string == "2027-02-14T08:00:00.000Z")
     }
 
     @Test func `without a word about backups the horizon is not known`() throws {
@@ -63,7 +64,7 @@ struct ErasureHorizonTests {
         let until = Bench.start + .seconds(90 * 86_400)
         let copy = PurgeCounts.ResidualCopies(text: "versions", until: until)
         let later = try horizon("backups_kept = \"0s\"", residualCopies: [copy])
-        #expect(later["erasure_horizon"]?.text == until.rfc3339)
+        #expect(later["erasure_horizon"]?.string == until.rfc3339)
         let endless = PurgeCounts.ResidualCopies(text: "versions", until: nil)
         let unknown = try horizon("backups_kept = \"0s\"", residualCopies: [endless])
         #expect(unknown["erasure_horizon_unknown"] != nil)

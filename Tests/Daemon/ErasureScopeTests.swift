@@ -1,4 +1,5 @@
 import Control
+import Encoding
 import Engine
 import Ledger
 import Lifecycle
@@ -109,7 +110,7 @@ struct ErasureScopeTests {
         try await bench.state.enforce(scope: Self.scope(whole).document())
         let id = try await Self.complete("alice", on: bench)
         let before = try await Self.receipt(id, bench, under: whole)
-        #expect(before["configuration"]?.text == "at_completion")
+        #expect(before["configuration"]?.string == "at_completion")
         let text = before.compactText
         #expect(text.contains("kept: tax <law>"))
         #expect(text.contains("backups_kept_until"))
@@ -126,7 +127,7 @@ struct ErasureScopeTests {
         for isNewer in [false, true] {
             let id = try await Self.complete("user-\(isNewer)", on: bench, isNewer: isNewer)
             let receipt = try await Self.receipt(id, bench, under: whole)
-            let summary = try #require(receipt["summary"]?.text)
+            let summary = try #require(receipt["summary"]?.string)
             let erased = isNewer ? "erased from 'app-db' as" : "erased from 'app-db', 'uploads' as"
             #expect(summary.contains(erased))
             #expect(summary.contains("NOTHING was erased from 'uploads'") == isNewer)
@@ -147,7 +148,7 @@ struct ErasureScopeTests {
             isScopeRecorded: true
         )
         let leaf = try #require(try await bench.state.ledgerRows(from: 0).last?.leaves.last)
-        let digest = String(decoding: Base64URLText.encode(statement.digest), as: UTF8.self)
+        let digest = Base64URL.text(statement.digest)
         #expect(String(decoding: leaf, as: UTF8.self).contains(#""receipt":"\#(digest)""#))
         // Another text makes every receipt of before disagree with the ledger.
         let text = String(
@@ -161,7 +162,7 @@ struct ErasureScopeTests {
         let bench = try Bench()
         let id = try await Self.complete("alice", on: bench)
         let receipt = try await Self.receipt(id, bench, under: Self.target)
-        #expect(receipt["configuration"]?.text == "in_force")
+        #expect(receipt["configuration"]?.string == "in_force")
         #expect(receipt.compactText.contains("kept: tax"))
         let later = try await Self.receipt(id, bench, under: Self.files)
         #expect(!later.compactText.contains("kept: tax"))

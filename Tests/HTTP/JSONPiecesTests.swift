@@ -1,6 +1,7 @@
 import Lifecycle
 import Testing
 
+@testable import Encoding
 @testable import HTTP
 
 @Suite("JSON in pieces") struct JSONPiecesTests {
@@ -29,9 +30,9 @@ import Testing
     /// The names of an object, or the elements of an array that are texts.
     private static func names(_ json: JSONValue) -> [String] {
         switch json {
-        case .object(let members): members.keys.map(\.text).sorted()
+        case .object(let members): members.map(\.name).sorted()
         case .array(let elements): elements.map { $0.string ?? "-" }
-        case .string, .number, .bool, .null: ["\(json.number ?? 0)"]
+        case .string, .integer, .number, .bool, .null: ["\(json.number ?? 0)"]
         }
     }
 

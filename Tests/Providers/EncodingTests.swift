@@ -1,3 +1,4 @@
+import Encoding
 import Lifecycle
 import Testing
 

@@ -17,46 +17,54 @@ enum ImportTable {
     ]
 
     static let sources: [String: Set<String>] = [
+        "Encoding": [],
         "Lifecycle": [],
         "Engine": ["Lifecycle", "DequeModule", "Logging"],
-        "Ledger": ["Lifecycle", "Crypto"],
+        "Ledger": ["Encoding", "Lifecycle", "Crypto"],
         "Storage": [
             "Engine", "Ledger", "Lifecycle", "CSQLiteGuard", "CLinux", "GRDB", "GRDBSQLite",
             "Logging",
         ],
-        "Vault": ["Engine", "Lifecycle", "COpenSSL"],
+        "Vault": ["Encoding", "Engine", "Lifecycle", "COpenSSL"],
         "HTTP": [
-            "Engine", "Lifecycle", "Settings", "AsyncHTTPClient", "NIOCore", "NIOHTTP1", "NIOPosix",
+            "Encoding", "Engine", "Lifecycle", "Settings", "AsyncHTTPClient", "NIOCore", "NIOHTTP1",
+            "NIOPosix",
             "NIOSSL", "Logging",
         ],
         "Programs": [
-            "HTTP", "Engine", "Lifecycle", "CLinux", "Subprocess", "SystemPackage",
+            "Encoding", "HTTP", "Engine", "Lifecycle", "CLinux", "Subprocess", "SystemPackage",
         ],
         "Providers": [
-            "HTTP", "Programs", "Settings", "Engine", "Lifecycle", "Crypto", "CryptoExtras",
+            "Encoding", "HTTP", "Programs", "Settings", "Engine", "Lifecycle", "Crypto",
+            "CryptoExtras",
             "NIOCore", "NIOHTTP1", "Logging",
         ],
         "Stores": [
-            "HTTP", "Programs", "Settings", "Engine", "Lifecycle", "CLinux", "CPostgres",
-            "CSQLiteGuard", "Crypto", "Dispatch", "GRDB", "GRDBSQLite", "NIOCore", "NIOHTTP1", "NIOPosix", "NIOSSL",
+            "Encoding", "HTTP", "Programs", "Settings", "Engine", "Lifecycle", "CLinux",
+            "CPostgres",
+            "CSQLiteGuard", "Crypto", "Dispatch", "GRDB", "GRDBSQLite", "NIOCore", "NIOHTTP1",
+            "NIOPosix", "NIOSSL",
             "Logging",
         ],
         "Settings": ["CTOML", "Lifecycle"],
         "Systemd": ["Lifecycle", "CSystemd", "CLinux", "Logging"],
-        "Control": ["Lifecycle"],
+        "Control": ["Encoding", "Lifecycle"],
         "ControlServer": network.union([
-            "Control", "Engine", "Lifecycle", "CLinux", "Logging", "ServiceLifecycle",
+            "Encoding", "Control", "Engine", "Lifecycle", "CLinux", "Logging", "ServiceLifecycle",
         ]),
-        "ControlClient": ["Control", "Lifecycle", "AsyncHTTPClient", "NIOCore", "NIOHTTP1"],
+        "ControlClient": [
+            "Encoding", "Control", "Lifecycle", "AsyncHTTPClient", "NIOCore", "NIOHTTP1",
+        ],
         "Sandbox": network.union(["COpenSSL", "NIOSSL", "Logging"]),
         "Daemon": adapters.union([
-            "NIOCore", "NIOPosix",
+            "Encoding", "NIOCore", "NIOPosix",
             "Lifecycle", "Engine", "Ledger", "Control", "CLinux", "CExecutor", "Logging",
             "ServiceLifecycle", "UnixSignals",
         ]),
         "expunged": ["CAllocator", "Daemon"],
         "expungectl": [
-            "CLinux", "Control", "ControlClient", "Ledger", "Lifecycle", "ArgumentParser",
+            "Encoding", "CLinux", "Control", "ControlClient", "Ledger", "Lifecycle",
+            "ArgumentParser",
         ],
         "expunged-sandbox": [
             "Sandbox", "ArgumentParser", "AsyncHTTPClient", "NIOCore", "NIOHTTP1", "NIOSSL",
@@ -69,6 +77,7 @@ enum ImportTable {
         var table = sources.mapValues { $0 }
         for (target, modules) in sources { table[target] = modules.union([target]) }
         let additions: [String: Set<String>] = [
+            "Storage": ["Encoding"],
             "Ledger": ["Subprocess"],
             "Daemon": ["GRDB", "Sandbox", "NIOHTTP1", "NIOSSL"],
             "HTTP": ["Sandbox", "Vault", "NIOPosix"],

@@ -1,3 +1,5 @@
+import Encoding
+
 /// The body of `approve`: which plan.
 package struct ApproveInput: WireInput, Hashable {
     /// The `hash` of the plan that was read.

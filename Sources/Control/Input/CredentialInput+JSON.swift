@@ -1,3 +1,4 @@
+import Encoding
 import Lifecycle
 
 extension CredentialInput: WireInput {

@@ -1,3 +1,4 @@
+import Encoding
 package import Lifecycle
 
 /// The body of a hold on a target: which one, which rows, and why.
@@ -41,7 +42,7 @@ package struct HoldInput: WireInput, Hashable {
         var texts: [String] = []
         switch object.value("where") {
         case nil: break
-        case .array(let items)?: texts = items.compactMap(\.text)
+        case .array(let items)?: texts = items.compactMap(\.string)
         default: throw object.problem("where", "must be a list of texts")
         }
         guard table != nil || object.value("where") == nil else {

@@ -1,3 +1,4 @@
+import Encoding
 import Lifecycle
 
 /// The members of one JSON object that came in, read by name and checked.
@@ -21,7 +22,7 @@ struct InputObject {
         }
         let value: JSONValue
         do {
-            value = try JSONReader.read(body)
+            value = try JSONReader.read(body, depthMax: ControlLimits.jsonDepthMax)
         } catch {
             throw ControlProblem(
                 .malformedJSON,
@@ -109,7 +110,7 @@ struct InputObject {
         throws(ControlProblem) -> String?
     {
         guard let value = value(name) else { return nil }
-        guard let text = value.text else { throw problem(name, "must be a string") }
+        guard let text = value.string else { throw problem(name, "must be a string") }
         guard (1...byteCountMax).contains(text.utf8.count) else {
             throw problem(name, "must have 1 to \(byteCountMax) bytes")
         }

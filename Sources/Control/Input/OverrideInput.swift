@@ -1,3 +1,5 @@
+import Encoding
+
 /// The body of an override of the mass-deletion guard: for how many deletions.
 package struct OverrideInput: WireInput, Hashable {
     /// 1 to 10,000,000; `nil` for as many as wait.

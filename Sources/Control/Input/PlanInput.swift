@@ -1,3 +1,4 @@
+import Encoding
 package import Lifecycle
 
 /// The body of a dry run: whose deletion is planned.
@@ -23,7 +24,7 @@ package struct PlanInput: WireInput, Hashable {
                 errors: [.init(field: "user_id", message: "is missing")]
             )
         }
-        guard let user = value.text.flatMap({ UserID($0) }) else {
+        guard let user = value.string.flatMap({ UserID($0) }) else {
             throw ControlProblem(.malformedUserID)
         }
         self.user = user

@@ -1,3 +1,4 @@
+import Encoding
 package import Lifecycle
 
 /// The body of `hold` and `abandon`: why.

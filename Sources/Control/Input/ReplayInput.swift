@@ -1,3 +1,4 @@
+import Encoding
 package import Lifecycle
 
 /// The body of a replay: which erasures to repeat, and where.
@@ -56,7 +57,7 @@ package struct ReplayInput: WireInput, Hashable {
         }
         switch object.value("drill") {
         case nil: break
-        case .boolean(let claim)?: isDrill = claim
+        case .bool(let claim)?: isDrill = claim
         default: throw object.problem("drill", "must be true or false")
         }
         if let text = try object.text("restored_at") {
@@ -83,7 +84,7 @@ package struct ReplayInput: WireInput, Hashable {
             writer.member("target", target?.rawValue)
             if isDrill {
                 writer.name("drill")
-                writer.value(.boolean(true))
+                writer.value(.bool(true))
             }
             writer.member("restored_at", restoredAt?.rfc3339)
             writer.member("copy", copy)

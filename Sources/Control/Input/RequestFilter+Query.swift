@@ -1,3 +1,4 @@
+import Encoding
 import Lifecycle
 
 extension RequestFilter: WireObject {
@@ -63,10 +64,10 @@ extension RequestFilter: WireObject {
     /// The query that ``init(query:)`` reads.
     package var query: String {
         var parts = ["limit=\(limit)"]
-        if let cursor { parts.append("cursor=\(PathText.encode(cursor))") }
-        if let provider { parts.append("provider=\(PathText.encode(provider.rawValue))") }
+        if let cursor { parts.append("cursor=\(PercentEncoding.encode(cursor))") }
+        if let provider { parts.append("provider=\(PercentEncoding.encode(provider.rawValue))") }
         if let state { parts.append("state=\(state.rawValue)") }
-        if let user { parts.append("user_id=\(PathText.encode(user.exposeText()))") }
+        if let user { parts.append("user_id=\(PercentEncoding.encode(user.exposeText()))") }
         return parts.joined(separator: "&")
     }
 }

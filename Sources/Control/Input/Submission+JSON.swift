@@ -1,3 +1,4 @@
+package import Encoding
 package import Lifecycle
 
 extension Submission: WireInput {
@@ -21,7 +22,7 @@ extension Submission: WireInput {
         guard let userValue = object.value("user_id") else {
             throw object.problem("user_id", "is missing", .missingField)
         }
-        guard let user = userValue.text.flatMap(UserID.init) else {
+        guard let user = userValue.string.flatMap(UserID.init) else {
             throw object.problem(
                 "user_id",
                 "must be a text of 1 to 255 bytes without control characters",
@@ -118,7 +119,7 @@ extension RequestOptions: WireObject {
         else { throw object.problem("providers", "must be a list of names") }
         var names: [ProviderName] = []
         for item in items {
-            guard let name = item.text.flatMap(PathText.componentName) else {
+            guard let name = item.string.flatMap(PathText.componentName) else {
                 throw object.problem("providers", "must be a list of names")
             }
             names.append(ProviderName(name))

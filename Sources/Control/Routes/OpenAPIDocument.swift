@@ -1,3 +1,5 @@
+package import Encoding
+
 /// The OpenAPI 3.1 description of the control API, made from the route table and the wire types.
 package enum OpenAPIDocument {
     /// The whole document (https://spec.openapis.org/oas/v3.1.0).
@@ -58,13 +60,13 @@ package enum OpenAPIDocument {
             let content = content("application/json", reference(input.schemaName))
             let isRequired = input.fields.contains { $0.isRequired }
             members.append(
-                ("requestBody", object([("required", .boolean(isRequired)), ("content", content)]))
+                ("requestBody", object([("required", .bool(isRequired)), ("content", content)]))
             )
         }
         if route.takesRawBody {
             let content = content("*/*", object([("type", .string("string"))]))
             members.append(
-                ("requestBody", object([("required", .boolean(true)), ("content", content)]))
+                ("requestBody", object([("required", .bool(true)), ("content", content)]))
             )
         }
         members.append(("responses", responses(route)))
@@ -74,7 +76,7 @@ package enum OpenAPIDocument {
     private static func parameters(_ route: Route) -> [JSONValue] {
         let path = route.parameterNames.map { name in
             object([
-                ("name", .string(name)), ("in", .string("path")), ("required", .boolean(true)),
+                ("name", .string(name)), ("in", .string("path")), ("required", .bool(true)),
                 ("schema", object([("type", .string("string"))])),
             ])
         }
@@ -199,7 +201,7 @@ extension OpenAPIDocument {
         case .secret:
             object([
                 ("type", .string("string")), ("format", .string("password")),
-                ("writeOnly", .boolean(true)),
+                ("writeOnly", .bool(true)),
             ])
         case .integer: object([("type", .string("integer")), ("format", .string("int64"))])
         case .boolean: object([("type", .string("boolean"))])

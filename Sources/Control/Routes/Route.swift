@@ -1,3 +1,5 @@
+import Encoding
+
 /// One row of the route table: the single source for server, client, OpenAPI and api(7).
 package struct Route: Sendable {
     /// The methods that the API uses.
@@ -84,7 +86,7 @@ package struct Route: Sendable {
             guard segment.hasPrefix("{"), let value = values.popFirst() else {
                 return String(segment)
             }
-            return PathText.encode(value)
+            return PercentEncoding.encode(value)
         }.joined(separator: "/")
     }
 }

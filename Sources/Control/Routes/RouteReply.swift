@@ -1,3 +1,4 @@
+import Encoding
 import FoundationEssentials
 
 /// What a handler answers with.

@@ -1,3 +1,5 @@
+import Encoding
+
 /// Requests and their plans.
 extension RouteTable {
     static let plans: [Route] = [
@@ -139,7 +141,9 @@ extension RouteTable {
             .document(ReceiptFields.self),
             problems: [.requestNotFound, .wrongState]
         ) { call throws(ControlProblem) in
-            try .object(try await call.backend.receipt(call.requestID, caller: call.caller))
+            .json(
+                try await call.backend.receipt(call.requestID, caller: call.caller).canonicalBytes
+            )
         },
         action(.releaseRequest, "release", .operator, "Lift a hold.", EmptyInput.self) { _ in
             .release

@@ -1,3 +1,5 @@
+package import Encoding
+
 /// A problem as it travels; RFC 9457 with `code` and `errors`.
 package struct WireProblem: WireObject, Codable, Hashable {
     package var type: String

@@ -1,3 +1,4 @@
+package import Encoding
 import Lifecycle
 
 /// The same JSON as the synthesized encoding, by hand: every submission answers with it.
@@ -48,7 +49,7 @@ extension WireIdentity {
             writer.member("credential_count", credentialCount.map(Int64.init))
             if let isSubjectFirstSeen {
                 writer.name("subject_first_seen")
-                writer.value(.boolean(isSubjectFirstSeen))
+                writer.value(.bool(isSubjectFirstSeen))
             }
             if let userAction {
                 writer.name("user_action")

@@ -1,4 +1,5 @@
 import Control
+import Encoding
 import Engine
 import Ledger
 import Lifecycle
@@ -125,7 +126,7 @@ extension DaemonBackend {
         .object([
             .init("index", .integer(Int64(proof.index))),
             .init("entry", .string(String(decoding: proof.leaf, as: UTF8.self))),
-            .init("proof", .array(proof.path.map { .string(NoteBase64.encode($0)) })),
+            .init("proof", .array(proof.path.map { .string(Base64.text($0)) })),
         ])
     }
 }

@@ -1,4 +1,5 @@
 import Control
+import Encoding
 import Lifecycle
 
 /// Until when erased data survives elsewhere, and what a deletion never reaches: a receipt must

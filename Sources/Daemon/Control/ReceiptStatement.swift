@@ -1,4 +1,5 @@
 import Control
+import Encoding
 import Engine
 import Ledger
 import Lifecycle
@@ -76,7 +77,7 @@ struct ReceiptStatement: Sendable {
         let evidence = RevocationEvidence(revocation: revocation, verdict: verdict)
         members += [
             Member("verdict", .string(verdict.rawValue)),
-            Member("revoked", .boolean(verdict.isRevoked)),
+            Member("revoked", .bool(verdict.isRevoked)),
             Member("evidence", .string(evidence.text)),
         ]
         members += evidence.members
@@ -99,7 +100,7 @@ struct ReceiptStatement: Sendable {
     private func target(_ work: PurgeWork) -> JSONValue {
         var members: [Member] = [
             Member("target", .string(work.target.rawValue)),
-            Member("verified", .boolean(work.isLookedFor && work.step == .verified)),
+            Member("verified", .bool(work.isLookedFor && work.step == .verified)),
         ]
         if work.isLookedFor {
             members += time("verified_at", work.endedAt)

@@ -1,4 +1,5 @@
 import Control
+import Encoding
 import Lifecycle
 
 /// What a receipt says of how one revocation ended: what happened, and who said so.

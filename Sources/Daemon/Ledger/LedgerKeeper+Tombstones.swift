@@ -1,4 +1,5 @@
 import Control
+import Encoding
 import FoundationEssentials
 import Ledger
 import Lifecycle
@@ -47,8 +48,8 @@ extension LedgerKeeper {
     private static func tombstones(_ leaf: String) -> [Tombstone] {
         do throws(JSONError) {
             let value = try JSONReader.read(Array(leaf.utf8))
-            guard let time = value["time"]?.text.flatMap({ WallTime(rfc3339: $0) }),
-                let request = value["request"]?.text.flatMap({ RequestID($0) })
+            guard let time = value["time"]?.string.flatMap({ WallTime(rfc3339: $0) }),
+                let request = value["request"]?.string.flatMap({ RequestID($0) })
             else { return [] }
             if case .array(let keys)? = value["keys"] {
                 return keys.compactMap { hash($0) }.map { hash in
@@ -72,6 +73,6 @@ extension LedgerKeeper {
     }
 
     private static func hash(_ value: JSONValue) -> [UInt8]? {
-        value.text.flatMap { Base64URLText.decode($0) }.flatMap { $0.count == 32 ? $0 : nil }
+        value.string.flatMap { Base64URL.decode($0.utf8) }.flatMap { $0.count == 32 ? $0 : nil }
     }
 }

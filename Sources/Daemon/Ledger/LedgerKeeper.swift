@@ -1,4 +1,5 @@
 import Control
+import Encoding
 import Engine
 import Ledger
 import Lifecycle
@@ -268,9 +269,9 @@ actor LedgerKeeper {
     }
 
     private func report(_ checkpoint: Checkpoint, _ note: SignedNote) {
-        let signature = note.signatures.first.map { NoteBase64.encode($0.keyID + $0.bytes) }
+        let signature = note.signatures.first.map { Base64.text($0.keyID + $0.bytes) }
         let facts = [
-            "\(checkpoint.size)", NoteBase64.encode(checkpoint.root), checkpoint.time.rfc3339,
+            "\(checkpoint.size)", Base64.text(checkpoint.root), checkpoint.time.rfc3339,
             signature ?? "",
         ]
         logger.note(.ledgerCheckpoint, ["detail": "\(facts.joined(separator: " "))"])

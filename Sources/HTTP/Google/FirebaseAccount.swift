@@ -1,3 +1,4 @@
+import Encoding
 package import Lifecycle
 
 /// One account as Firebase tells it.

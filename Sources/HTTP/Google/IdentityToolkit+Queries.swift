@@ -1,3 +1,4 @@
+import Encoding
 package import Lifecycle
 
 /// What finds accounts by other means than a lookup.

@@ -1,3 +1,4 @@
+import Encoding
 package import Lifecycle
 
 /// The key file of a Google service account, as the console hands it out.

@@ -1,3 +1,4 @@
+package import Encoding
 package import Lifecycle
 
 /// One JSON object of a program or service of the operator's own, or why there is none.

@@ -1,3 +1,5 @@
+package import Encoding
+
 /// What a body turned out to be.
 package enum ReplyBody: Sendable {
     case empty
@@ -65,10 +67,10 @@ extension JSONValue {
         for step in path.split(separator: ".") {
             let next: JSONValue? =
                 switch value {
-                case .object(let members): members[JSONName(String(step))]
+                case .object(let members): members[String(step)]
                 case .array(let elements):
                     Int(step).flatMap { elements.indices.contains($0) ? elements[$0] : nil }
-                case .string, .number, .bool, .null: nil
+                case .string, .integer, .number, .bool, .null: nil
                 }
             guard let next else { return nil }
             value = next

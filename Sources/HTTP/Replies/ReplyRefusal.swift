@@ -1,3 +1,4 @@
+import Encoding
 package import Lifecycle
 
 /// An answer that is none of those that are documented.

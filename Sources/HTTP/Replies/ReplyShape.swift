@@ -1,3 +1,5 @@
+package import Encoding
+
 /// The shapes of a body that a table can ask for.
 ///
 /// Every shape but ``empty``, ``noPage`` and ``anything`` needs JSON with a JSON content type.
@@ -44,8 +46,8 @@ package enum MemberTest: Sendable {
         case (.text(let texts), .string(let text)): texts.contains(text)
         case (.prefix(let starts), .string(let text)): starts.contains { text.hasPrefix($0) }
         case (.isNull, .null): true
-        case (.number(let numbers), .number(let number)):
-            Int(exactly: number).map(numbers.contains) ?? false
+        case (.number(let numbers), .some(let value)):
+            value.number.flatMap { Int(exactly: $0) }.map(numbers.contains) ?? false
         case (.isPresent, .some), (.isAbsent, .none): true
         default: false
         }

@@ -1,3 +1,4 @@
+package import Encoding
 package import Lifecycle
 
 /// What a provider's answer means for the call that brought it.

@@ -1,3 +1,4 @@
+package import Encoding
 package import Lifecycle
 
 /// A successful answer of a token endpoint (RFC 6749 §5.1).

@@ -1,3 +1,4 @@
+import Encoding
 import HTTP
 package import Lifecycle
 
@@ -50,7 +51,12 @@ package struct AppleNotificationReceiver: NotificationReceiver {
         guard let events = Self.events(token.claims["events"]) else { throw refusal(.malformed) }
         return VerifiedNotification(
             notifications: events.enumerated().map { index, event in
-                Self.notification(event, audience: audience, key: "\(id)#\(index)", issuedAt: issuedAt)
+                Self.notification(
+                    event,
+                    audience: audience,
+                    key: "\(id)#\(index)",
+                    issuedAt: issuedAt
+                )
             },
             acknowledgement: .status(200)
         )

@@ -1,4 +1,5 @@
 import Crypto
+import Encoding
 package import Engine
 package import HTTP
 package import Lifecycle

@@ -1,3 +1,4 @@
+import Encoding
 import HTTP
 package import Lifecycle
 
@@ -87,12 +88,9 @@ package struct MetaNotificationReceiver: NotificationReceiver {
 
     /// App-scoped ids are text today and were numbers.
     private static func text(_ value: JSONValue?) -> String? {
-        switch value {
-        case .string(let text) where !text.isEmpty: text
-        case .number(let number) where number.rounded() == number && abs(number) < 9e15:
-            "\(Int64(number))"
-        default: nil
-        }
+        if let text = value?.string { return text.isEmpty ? nil : text }
+        let number = value?.number.flatMap { abs($0) < 9e15 ? Int64(exactly: $0) : nil }
+        return number.map { "\($0)" }
     }
 
     private func refusal(_ kind: NotificationRefusal.Kind) -> NotificationRefusal {

@@ -1,3 +1,4 @@
+import Encoding
 import HTTP
 package import Lifecycle
 
@@ -25,7 +26,7 @@ package struct GitHubNotificationReceiver: NotificationReceiver {
         let prefix = "sha256="
         guard let signature = notification.fields["x-hub-signature-256"],
             signature.hasPrefix(prefix),
-            let code = MessageCode.hexadecimal(signature.dropFirst(prefix.count)),
+            let code = Hexadecimal.decode(signature.utf8.dropFirst(prefix.count)),
             MessageCode.isValid(code, of: notification.body, key: webhookSecret)
         else { throw refusal(.badSignature, status: 401) }
         guard let body = JSONValue(notification.body), case .object = body else {

@@ -1,3 +1,4 @@
+import Encoding
 package import Engine
 package import HTTP
 package import Lifecycle

@@ -1,3 +1,4 @@
+import Encoding
 import HTTP
 
 /// Text that never repeats.

@@ -1,4 +1,5 @@
 import Crypto
+import Encoding
 import FoundationEssentials
 import HTTP
 import Lifecycle
@@ -25,17 +26,22 @@ struct OAuth1Signature: Sendable {
         let signature = sign(baseString(method: method, url: url, parameters: parameters))
         fields.append(("oauth_signature", signature))
         let texts = fields.sorted { $0.0 < $1.0 }.map {
-            #"\#(Self.encode($0.0))="\#(Self.encode($0.1))""#
+            #"\#(PercentEncoding.encode($0.0))="\#(PercentEncoding.encode($0.1))""#
         }
         return Secret(texts.joined(separator: ", "))
     }
 
     /// What is signed: method, URL and the sorted parameters, each encoded (§3.4.1.1).
     func baseString(method: String, url: String, parameters: [(String, String)]) -> String {
-        let pairs = (oauthParameters + parameters).map { (Self.encode($0.0), Self.encode($0.1)) }
+        let pairs = (oauthParameters + parameters).map {
+            (PercentEncoding.encode($0.0), PercentEncoding.encode($0.1))
+        }
         let normalized = pairs.sorted { $0 < $1 }.map { "\($0.0)=\($0.1)" }
-        return [method, Self.encode(url), Self.encode(normalized.joined(separator: "&"))]
-            .joined(separator: "&")
+        return [
+            method, PercentEncoding.encode(url),
+            PercentEncoding.encode(normalized.joined(separator: "&")),
+        ]
+        .joined(separator: "&")
     }
 
     private var oauthParameters: [(String, String)] {
@@ -48,20 +54,14 @@ struct OAuth1Signature: Sendable {
 
     private func sign(_ baseString: String) -> String {
         let key = Data(
-            (Self.encode(consumerSecret.exposeText()) + "&" + Self.encode(tokenSecret.exposeText()))
+            (PercentEncoding.encode(consumerSecret.exposeText()) + "&"
+                + PercentEncoding.encode(tokenSecret.exposeText()))
                 .utf8
         )
         let code = HMAC<Insecure.SHA1>.authenticationCode(
             for: Data(baseString.utf8),
             using: SymmetricKey(data: key)
         )
-        return Data(code).base64EncodedString()
-    }
-
-    /// RFC 5849 §3.6: all but the unreserved characters, in capitals.
-    private static func encode(_ text: String) -> String {
-        var bytes: [UInt8] = []
-        PercentEncoding.append(text.utf8, to: &bytes)
-        return String(decoding: bytes, as: UTF8.self)
+        return Base64.text(Array(code))
     }
 }

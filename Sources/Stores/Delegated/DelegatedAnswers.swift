@@ -1,3 +1,4 @@
+import Encoding
 import HTTP
 import Lifecycle
 

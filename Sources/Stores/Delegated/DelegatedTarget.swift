@@ -1,3 +1,4 @@
+import Encoding
 package import Engine
 import HTTP
 package import Lifecycle

@@ -1,3 +1,4 @@
+import Encoding
 internal import Engine
 internal import Lifecycle
 
@@ -216,7 +217,7 @@ extension BoundValue {
         case .text(let bytes): String(decoding: bytes, as: UTF8.self)
         case .integer(let number): "\(number)"
         case .real(let number): "\(number)"
-        case .blob(let bytes): MaskText.hexadecimal(bytes[...])
+        case .blob(let bytes): Hexadecimal.text(bytes)
         }
     }
 }

@@ -1,3 +1,4 @@
+import Encoding
 import HTTP
 import Lifecycle
 import NIOHTTP1
@@ -162,7 +163,7 @@ extension RealtimeTree.Content {
     init?(_ json: JSONValue, from index: Int = 0) {
         switch json {
         case .null: self = .nothing
-        case .number(let number): self = .value(number)
+        case .integer, .number: self = .value(json.number)
         case .string, .bool: self = .value(nil)
         // Keys that are small numbers make a list of it.
         case .array(let list):
@@ -171,7 +172,7 @@ extension RealtimeTree.Content {
             }
             self = .keys(kept.map { String(index + $0.offset) })
         case .object(let members):
-            let keys = members.keys.map(\.text)
+            let keys = members.map(\.name)
             guard keys.allSatisfy(UserPath.Store.realtimeDatabase.accepts) else { return nil }
             self = keys.isEmpty ? .nothing : .keys(keys.sorted())
         }

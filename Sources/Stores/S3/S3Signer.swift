@@ -1,4 +1,5 @@
 import Crypto
+import Encoding
 import FoundationEssentials
 import HTTP
 package import Lifecycle
@@ -50,7 +51,7 @@ package struct S3Signer: Sendable {
     /// The headers to add to a request, dated at most 15 minutes from the server's time.
     func headers(for message: Message, at time: WallTime) -> [(name: String, value: String)] {
         let context = Self.context(time)
-        let digest = Self.hexadecimal(SHA256.hash(data: message.body))
+        let digest = Hexadecimal.text(SHA256.hash(data: message.body))
         var added = [
             (name: "x-amz-content-sha256", value: digest), (name: "x-amz-date", value: context),
         ]
@@ -82,9 +83,9 @@ package struct S3Signer: Sendable {
         let scope = "\(day)/\(region)/\(service)/aws4_request"
         let text = [
             "AWS4-HMAC-SHA256", context, scope,
-            Self.hexadecimal(SHA256.hash(data: Array(canonical.utf8))),
+            Hexadecimal.text(SHA256.hash(data: Array(canonical.utf8))),
         ].joined(separator: "\n")
-        let signature = Self.hexadecimal(
+        let signature = Hexadecimal.text(
             HMAC<SHA256>.authenticationCode(for: Array(text.utf8), using: key(day: day))
         )
         return "AWS4-HMAC-SHA256 Credential=\(keys.accessKeyID)/\(scope),SignedHeaders=\(names),"
@@ -105,9 +106,5 @@ package struct S3Signer: Sendable {
     private static func context(_ time: WallTime) -> String {
         let text = time.rfc3339.prefix(19).filter { $0 != "-" && $0 != ":" }
         return String(text) + "Z"
-    }
-
-    private static func hexadecimal(_ bytes: some Sequence<UInt8>) -> String {
-        String(decoding: Hexadecimal.encode(Array(bytes)), as: UTF8.self)
     }
 }

@@ -1,3 +1,4 @@
+import Encoding
 internal import Engine
 internal import Lifecycle
 
@@ -18,7 +19,7 @@ extension IDType {
         case (.text, .text(let bytes)), (.uuid, .text(let bytes)):
             String(validating: bytes, as: UTF8.self).flatMap { UserID($0) }
         case (.integer, .integer(let number)): UserID("\(number)")
-        case (.blob, .blob(let bytes)): UserID(MaskText.hexadecimal(bytes[...]))
+        case (.blob, .blob(let bytes)): UserID(Hexadecimal.text(bytes))
         case (.text, _), (.integer, _), (.blob, _), (.uuid, _): nil
         }
     }

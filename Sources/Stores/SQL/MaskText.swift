@@ -1,4 +1,5 @@
 internal import Crypto
+import Encoding
 internal import Engine
 
 /// What the strategies `hash`, `random` and `truncate` write.
@@ -23,13 +24,13 @@ enum MaskText {
     /// It is made of the key of the hashes, and tells nothing about that: a database may know it.
     static func proofKey(_ hasher: any KeyedHasher) -> String {
         // No label begins with a zero byte.
-        hexadecimal(hasher.hash("\u{0}proof", domain: .mask)[...])
+        Hexadecimal.text(hasher.hash("\u{0}proof", domain: .mask)[...])
     }
 
     /// A keyed hash; the label keeps equal values of two columns apart.
     static func hash(_ value: String, label: String, _ hasher: any KeyedHasher) -> String {
         let digest = hasher.hash("\(label)\u{0}\(value)", domain: .mask)
-        return proven(hexadecimal(digest.prefix(bodyBytes)), key: proofKey(hasher))
+        return proven(Hexadecimal.text(digest.prefix(bodyBytes)), key: proofKey(hasher))
     }
 
     /// Whether it is a mask that we wrote.
@@ -38,12 +39,12 @@ enum MaskText {
         let bytes = Array(text.utf8)
         guard bytes.count == length, bytes.starts(with: marker.utf8) else { return false }
         let body = bytes[marker.utf8.count..<(length - tagBytes * 2)]
-        return hexadecimal(tag(body, key: key)).utf8.elementsEqual(bytes.suffix(tagBytes * 2))
+        return Hexadecimal.text(tag(body, key: key)).utf8.elementsEqual(bytes.suffix(tagBytes * 2))
     }
 
     /// SHA-256 of key and body, as PostgreSQL computes it, too; the body has a fixed length.
     private static func proven(_ body: String, key: String) -> String {
-        marker + body + hexadecimal(tag(Array(body.utf8)[...], key: key))
+        marker + body + Hexadecimal.text(tag(Array(body.utf8)[...], key: key))
     }
 
     private static func tag(_ body: ArraySlice<UInt8>, key: String) -> ArraySlice<UInt8> {
@@ -59,16 +60,6 @@ enum MaskText {
         let bytes = [entropy(), entropy()].flatMap { half in
             (0..<8).map { UInt8(truncatingIfNeeded: half >> ($0 * 8)) }
         }
-        return proven(hexadecimal(bytes.prefix(bodyBytes)), key: proofKey(hasher))
-    }
-
-    static func hexadecimal(_ bytes: ArraySlice<UInt8>) -> String {
-        let digits = Array("0123456789abcdef".utf8)
-        var text: [UInt8] = []
-        for byte in bytes {
-            text.append(digits[Int(byte >> 4)])
-            text.append(digits[Int(byte & 15)])
-        }
-        return String(decoding: text, as: UTF8.self)
+        return proven(Hexadecimal.text(bytes.prefix(bodyBytes)), key: proofKey(hasher))
     }
 }

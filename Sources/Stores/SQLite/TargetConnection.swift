@@ -1,4 +1,5 @@
 internal import CSQLiteGuard
+import Encoding
 internal import Engine
 internal import GRDB
 internal import GRDBSQLite
@@ -114,7 +115,7 @@ enum TargetConnection {
         case .int64(let number): String(number)
         case .double(let number): String(number)
         case .string(let text): text
-        case .blob(let data): "x'" + MaskText.hexadecimal(Array(data)[...])
+        case .blob(let data): "x'" + Hexadecimal.text(Array(data))
         }
     }
 }

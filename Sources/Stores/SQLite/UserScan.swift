@@ -1,4 +1,5 @@
 internal import CSQLiteGuard
+import Encoding
 internal import Engine
 internal import GRDB
 internal import Lifecycle
@@ -70,7 +71,7 @@ struct UserScan: Sendable {
         case (.integer, .double(let number)):
             return [Int64(exactly: number).flatMap { UserID(String($0)) }].compactMap(\.self)
         case (.blob, .blob(let data)):
-            return IDType.spellings(ofBlob: MaskText.hexadecimal(Array(data)[...]))
+            return IDType.spellings(ofBlob: Hexadecimal.text(Array(data)))
         default:
             return []
         }

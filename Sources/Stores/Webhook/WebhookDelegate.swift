@@ -1,3 +1,4 @@
+import Encoding
 package import HTTP
 package import Lifecycle
 package import Logging

@@ -1,4 +1,5 @@
 import Crypto
+import Encoding
 import FoundationEssentials
 import HTTP
 package import Lifecycle

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Control
 import ControlClient
+import Encoding
 import Lifecycle
 
 struct Receipt: AsyncParsableCommand {

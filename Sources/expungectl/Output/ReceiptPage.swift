@@ -1,4 +1,5 @@
 import Control
+import Encoding
 
 /// A receipt as a page to print: one file, no script, nothing from elsewhere.
 struct ReceiptPage {
@@ -73,7 +74,7 @@ struct ReceiptPage {
     }
 
     private func revoked(_ identity: JSONValue) -> String {
-        if identity["revoked"] == .boolean(true) { return "yes" }
+        if identity["revoked"] == .bool(true) { return "yes" }
         let isNothing = identity["verdict"] == .string("nothing_to_revoke")
         return isNothing ? "nothing to revoke" : "<span class=\"no\">NO</span>"
     }
@@ -108,7 +109,7 @@ struct ReceiptPage {
     private var targets: String {
         var rows: [[String]] = []
         for target in items("targets") {
-            let isVerified = target["verified"] == .boolean(true)
+            let isVerified = target["verified"] == .bool(true)
             for entry in array(target["tables"]) {
                 rows.append([
                     field("target", of: target), field("table", of: entry),
@@ -223,7 +224,7 @@ extension ReceiptPage {
         switch value {
         case .string(let text): Self.escaped(text)
         case .integer(let number): "\(number)"
-        case .boolean(let claim): claim ? "yes" : "no"
+        case .bool(let claim): claim ? "yes" : "no"
         case .null, .number, .array, .object: ""
         }
     }

@@ -1,3 +1,4 @@
+import Encoding
 import Engine
 import GRDB
 import Ledger
@@ -26,10 +27,7 @@ struct StateLedgerTests {
         let leaves = try await leaves(fixture)
         let id = opened.id.description
         let identity = opened.revocations[0].identity.description
-        let user = String(
-            decoding: Base64URLText.encode(StateFixture.hash("alice")),
-            as: UTF8.self
-        )
+        let user = Base64URL.text(StateFixture.hash("alice"))
         let time = #""time":"2027-01-15T08:00:00.000Z""#
         #expect(
             leaves == [
@@ -78,7 +76,7 @@ struct StateLedgerTests {
         for uid in [7, 8] as [UInt32] { _ = try await state.holdUser(user, by: uid, at: start) }
         for uid in [7, 8] as [UInt32] { _ = try await state.releaseUser(user, by: uid, at: start) }
         let time = #""time":"2027-01-15T08:00:00.000Z""#
-        let hash = String(decoding: Base64URLText.encode(user), as: UTF8.self)
+        let hash = Base64URL.text(user)
         #expect(
             try await leaves(fixture) == [
                 #"{"detail":"operator","event":"paused","provider":"apple",\#(time),"uid":7}"#,

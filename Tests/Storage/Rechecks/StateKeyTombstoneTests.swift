@@ -1,3 +1,4 @@
+import Encoding
 import Engine
 import Ledger
 import Lifecycle
@@ -57,7 +58,7 @@ struct StateKeyTombstoneTests {
                 == [Self.entry(id, ["c1"]), Self.entry(id, ["c2"])]
         )
         let hashes = ["c1", "c2"].map { text in
-            "\"\(String(decoding: Base64URLText.encode(StateFixture.hash(text)), as: UTF8.self))\""
+            "\"\(Base64URL.text(StateFixture.hash(text)))\""
         }
         #expect(
             try await Self.leaves(fixture) == [

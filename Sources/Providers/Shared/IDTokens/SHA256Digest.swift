@@ -1,4 +1,5 @@
 import Crypto
+import Encoding
 import HTTP
 
 /// SHA-256 (FIPS 180-4), for the two hashes that the rules for id tokens ask for.

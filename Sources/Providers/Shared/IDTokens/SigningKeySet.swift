@@ -1,5 +1,6 @@
 import Crypto
 import CryptoExtras
+import Encoding
 import HTTP
 
 /// The public keys of a provider (RFC 7517 §5) that may sign id tokens: RSA for RS256, P-256 for

@@ -13,11 +13,4 @@ enum MessageCode {
             )
         }
     }
-
-    /// Reads hexadecimal digits of either case; `nil` unless they are 32 bytes.
-    static func hexadecimal(_ text: Substring) -> [UInt8]? {
-        let digits = text.utf8.compactMap { Character(Unicode.Scalar($0)).hexDigitValue }
-        guard digits.count == 64, text.utf8.count == 64 else { return nil }
-        return stride(from: 0, to: 64, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) }
-    }
 }

@@ -1,3 +1,4 @@
+import Encoding
 package import HTTP
 package import Lifecycle
 package import Logging
@@ -75,13 +76,13 @@ package struct SecurityEventPoller: Sendable {
     }
 
     private func page(
-        _ sets: [JSONName: JSONValue],
+        _ sets: [JSONValue.Member],
         _ answer: JSONValue,
         _ now: WallTime
     ) async -> PolledPage {
         var page = PolledPage()
         if case .bool(let hasMore) = answer["moreAvailable"] { page.hasMore = hasMore }
-        let named = sets.map { (id: $0.key.text, token: $0.value) }
+        let named = sets.map { (id: $0.name, token: $0.value) }
         for (id, token) in named.sorted(by: { $0.id < $1.id }) {
             do throws(NotificationRefusal) {
                 let bytes = Array((token.string ?? "").utf8)

@@ -1,3 +1,4 @@
+import Encoding
 import HTTP
 import Lifecycle
 
@@ -55,7 +56,7 @@ package struct SecurityEventReceiver: NotificationReceiver {
             (1...Self.eventsMax).contains(events.count)
         else { throw refusal(.malformed) }
         guard issuedAt <= now + IDTokenRules.leeway else { throw refusal(.issuedInFuture) }
-        let named = events.map { (uri: $0.key.text, event: $0.value) }
+        let named = events.map { (uri: $0.name, event: $0.value) }
         let notifications = named.sorted { $0.uri < $1.uri }.map { uri, event in
             notification(uri, event, of: token, key: "\(issuer)\u{0}\(id)\u{0}\(uri)", issuedAt)
         }

@@ -1,4 +1,4 @@
-/// Writes JSON text into bytes; the hot path of the server, hence not `JSONEncoder`.
+/// Writes JSON text into bytes, with the shortest escapes and no white space.
 package struct JSONWriter {
     package private(set) var bytes: [UInt8] = []
     private var needsComma = false
@@ -42,20 +42,21 @@ package struct JSONWriter {
         raw("\(value)")
     }
 
-    /// Writes a string with the escapes of RFC 8259 §7.
+    /// Writes a string with the escapes that RFC 8785 §3.2.2.2 has.
     package mutating func string(_ text: String) {
         separate()
         bytes.append(UInt8(ascii: "\""))
         for byte in text.utf8 {
             switch byte {
-            case UInt8(ascii: "\""), UInt8(ascii: "\\"):
-                bytes.append(UInt8(ascii: "\\"))
-                bytes.append(byte)
-            case 0..<0x20, 0x7f:
-                let digits = Array("0123456789abcdef".utf8)
-                bytes.append(contentsOf: [UInt8(ascii: "\\"), UInt8(ascii: "u"), 0x30, 0x30])
-                bytes.append(digits[Int(byte >> 4)])
-                bytes.append(digits[Int(byte & 0xf)])
+            case UInt8(ascii: "\""), UInt8(ascii: "\\"): bytes += [UInt8(ascii: "\\"), byte]
+            case 0x08: bytes += "\\b".utf8
+            case 0x09: bytes += "\\t".utf8
+            case 0x0a: bytes += "\\n".utf8
+            case 0x0c: bytes += "\\f".utf8
+            case 0x0d: bytes += "\\r".utf8
+            case 0..<0x20:
+                bytes += "\\u00".utf8
+                bytes += Hexadecimal.encode([byte])
             default: bytes.append(byte)
             }
         }
@@ -63,11 +64,18 @@ package struct JSONWriter {
         needsComma = true
     }
 
+    /// Writes bytes that are JSON text already.
+    package mutating func encoded(_ json: [UInt8]) {
+        separate()
+        bytes += json
+        needsComma = true
+    }
+
     /// Writes any value.
     package mutating func value(_ value: JSONValue) {
         switch value {
         case .null: raw("null")
-        case .boolean(let value): raw(value ? "true" : "false")
+        case .bool(let value): raw(value ? "true" : "false")
         case .integer(let value): raw("\(value)")
         case .number(let value): raw(value.isFinite ? "\(value)" : "null")
         case .string(let text): string(text)

@@ -8,6 +8,7 @@ package struct JSONError: Error, Sendable, Hashable {
         case duplicateName = "a name occurs twice in one object"
         case malformedNumber = "malformed number"
         case malformedText = "malformed text"
+        case tooLarge = "too large"
     }
 
     package let kind: Kind
@@ -20,7 +21,7 @@ package struct JSONError: Error, Sendable, Hashable {
     }
 }
 
-/// Reads one JSON text strictly (RFC 8259), with a bound on its depth.
+/// Reads one JSON text strictly (RFC 8259), with bounds on its depth and size.
 ///
 /// Stricter than the RFC where it leaves a choice: no byte order mark, no duplicate names (§4), no
 /// lone surrogates (§8.2), no number outside the range of a double (§6).
@@ -28,6 +29,14 @@ package struct JSONReader {
     private let bytes: [UInt8]
     private var position = 0
     private let depthMax: Int
+
+    /// Arrays and objects inside each other.
+    ///
+    /// The deepest documented answer is a query of Firestore: two levels around each field, and
+    /// three for each of up to 20 maps in it.
+    package static let depthMax = 64
+    /// Bytes; every caller reads less.
+    package static let byteCountMax = 64 << 20
 
     private init(_ bytes: [UInt8], depthMax: Int) {
         self.bytes = bytes
@@ -37,16 +46,17 @@ package struct JSONReader {
     /// Reads exactly one value.
     ///
     /// - Parameters:
-    ///   - bytes: The whole text; the caller bounds its size.
+    ///   - bytes: The whole text.
     ///   - depthMax: The most arrays and objects inside each other.
     /// - Returns: The value.
     /// - Throws: ``JSONError`` at the first byte that is not acceptable.
     package static func read(
         _ bytes: [UInt8],
-        depthMax: Int = ControlLimits.jsonDepthMax
-    )
-        throws(JSONError) -> JSONValue
-    {
+        depthMax: Int = Self.depthMax
+    ) throws(JSONError) -> JSONValue {
+        guard bytes.count <= byteCountMax else {
+            throw JSONError(kind: .tooLarge, byteOffset: byteCountMax)
+        }
         var reader = JSONReader(bytes, depthMax: depthMax)
         reader.skipBlanks()
         let value = try reader.value(depth: 0)
@@ -78,8 +88,8 @@ package struct JSONReader {
         case UInt8(ascii: "{"): return try object(depth: depth + 1)
         case UInt8(ascii: "["): return try array(depth: depth + 1)
         case UInt8(ascii: "\""): return .string(try string())
-        case UInt8(ascii: "t"): return try literal("true", .boolean(true))
-        case UInt8(ascii: "f"): return try literal("false", .boolean(false))
+        case UInt8(ascii: "t"): return try literal("true", .bool(true))
+        case UInt8(ascii: "f"): return try literal("false", .bool(false))
         case UInt8(ascii: "n"): return try literal("null", .null)
         case .some(UInt8(ascii: "-")), .some(UInt8(ascii: "0")...UInt8(ascii: "9")):
             return try number()
@@ -103,14 +113,14 @@ package struct JSONReader {
         guard depth <= depthMax else { throw failure(.tooDeep) }
         position += 1
         var members: [JSONValue.Member] = []
-        var names: Set<String> = []
+        var names: Set<Name> = []
         skipBlanks()
         if take(UInt8(ascii: "}")) { return .object([]) }
         while true {
             skipBlanks()
             guard current == UInt8(ascii: "\"") else { throw failure(.unexpectedByte) }
             let name = try string()
-            guard names.insert(name).inserted else { throw failure(.duplicateName) }
+            guard names.insert(Name(text: name)).inserted else { throw failure(.duplicateName) }
             skipBlanks()
             guard take(UInt8(ascii: ":")) else { throw failure(.unexpectedByte) }
             skipBlanks()
@@ -134,6 +144,19 @@ package struct JSONReader {
             if take(UInt8(ascii: "]")) { return .array(items) }
             guard take(UInt8(ascii: ",")) else { throw failure(.unexpectedByte) }
         }
+    }
+}
+
+/// A name, told from others by its bytes; see the subscript of members.
+private struct Name: Hashable {
+    let text: String
+
+    static func == (left: Name, right: Name) -> Bool {
+        left.text.utf8.elementsEqual(right.text.utf8)
+    }
+
+    func hash(into hasher: inout Hasher) {
+        for byte in text.utf8 { hasher.combine(byte) }
     }
 }
 
@@ -245,7 +268,7 @@ extension JSONReader {
     private mutating func hexUnit() throws(JSONError) -> UInt32 {
         var unit: UInt32 = 0
         for _ in 0..<4 {
-            guard let byte = current, let digit = HexDigit.value(byte) else {
+            guard let byte = current, let digit = Hexadecimal.value(byte) else {
                 throw failure(.malformedText)
             }
             unit = unit << 4 | UInt32(digit)

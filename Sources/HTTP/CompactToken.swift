@@ -1,3 +1,4 @@
+import Encoding
 package import Engine
 
 /// The compact form of a signed JWT (RFC 7515 §3.1).
