@@ -98,13 +98,16 @@ struct OwnClientTests {
     }
 
     /// What the other client gets, and whether the server can be asked about the token.
-    static let others: [(RawServer.Reaction, OAuth2Check)] = [
+    static let otherAnswers: [(RawServer.Reaction, OAuth2Check)] = [
         (Golden.error("invalid_request"), .none), (Golden.error("invalid_request"), .refresh),
         (Golden.error("unauthorized_client", status: 403), .none),
         (Golden.error("invalid_client", status: 401), .refresh),
     ]
 
-    @Test("servers that refuse another client's token do not spoil a success", arguments: others)
+    @Test(
+        "servers that refuse another client's token do not spoil a success",
+        arguments: otherAnswers
+    )
     func others(_ second: RawServer.Reaction, _ check: OAuth2Check) async throws {
         try await Self.with(Answers(second: second), check: check) { provider, _ in
             #expect(await provider.revoke(Self.token) == .success)
@@ -139,9 +142,9 @@ struct OwnClientTests {
     }
 
     /// What Apple answers the stored client and the other one.
-    static let apple: [(Int, Int)] = [(400, 200), (200, 400)]
+    static let appleStatuses: [(Int, Int)] = [(400, 200), (200, 400)]
 
-    @Test("Apple says success to anything, so one refusal decides", arguments: apple)
+    @Test("Apple says success to anything, so one refusal decides", arguments: appleStatuses)
     func apple(_ first: Int, _ second: Int) async throws {
         let react: @Sendable (String) -> RawServer.Reaction = { request in
             guard request.contains("token=r.") else { return .http(200) }
@@ -150,8 +153,14 @@ struct OwnClientTests {
             return status == 200 ? .http(200) : Golden.error("invalid_request")
         }
         try await RawServer.with(react: react) { server in
-            var settings = AppleHarness.settings("http://127.0.0.1:\(server.port)")
-            settings.clientIDs.append("com.example.web")
+            var settings = AppleProviderSettings(
+                name: ProviderName("apple"),
+                teamID: "ABCDE12345",
+                keyID: "KEY1234567",
+                clientIDs: [AppleHarness.clientID, "com.example.web"],
+                baseURL: "http://127.0.0.1:\(server.port)"
+            )
+            settings.http.allowsPlainLoopback = true
             try await AppleHarness.with(settings) { provider in
                 let answer = await provider.revoke(AppleHarness.credential(.refreshToken))
                 let refusal = Refusal(status: 400, error: "invalid_request")

@@ -48,7 +48,7 @@ package final class AppleProvider: ConnectedProvider {
         name = settings.http.name
         traits = Self.appleTraits
         clientIDs = settings.clientIDs
-        search = ClientSearch(settings.clientIDs)
+        search = ClientSearch(settings.clientIDs, refusesOthersTokens: false)
         clientSecret = try AppleClientSecret(settings, signer: signer)
         let base = try RemoteBaseURL(settings.baseURL, settings.http)
         tokenEndpoint = try RemoteEndpoint(base, path: "/auth/token", method: .POST)
@@ -87,14 +87,14 @@ package final class AppleProvider: ConnectedProvider {
         switch reading.meaning {
         case .honoured:
             guard let grant = reading.grant else { return .failure(.unusable) }
-            return .exchanged(
-                ExchangedTokens(
-                    refreshToken: grant.refreshToken,
-                    accessToken: grant.accessToken,
-                    accessTokenLifetime: grant.lifetime,
-                    subject: subject(of: grant, for: code.clientID)
-                )
+            let tokens = ExchangedTokens(
+                refreshToken: grant.refreshToken,
+                accessToken: grant.accessToken,
+                accessTokenLifetime: grant.lifetime,
+                subject: subject(of: grant, for: code.clientID)
             )
+            search.note(tokens, of: code.clientID)
+            return .exchanged(tokens)
         case .refused: return .refused
         // Malformed for Apple: it may or may not have looked at the code.
         case .unclear: return .failure(.rejected)
@@ -143,7 +143,12 @@ package final class AppleProvider: ConnectedProvider {
         switch credential.kind {
         case .refreshToken, .accessToken:
             return await search.revoke(credential) {
-                await send($0, hint: credential.kind.rawValue)
+                let answer = await send($0, hint: credential.kind.rawValue)
+                guard clientIDs.count > 1, answer == .failure(.misconfigured),
+                    await probe($0.clientID) == nil
+                else { return ClientSearch.Heard(answer: answer) }
+                // A client that works is refused for a token that is another client's.
+                return ClientSearch.Heard(answer: .failure(.rejected), isOthers: true)
             }
         case .authorizationCode, .idToken: return .failure(.unusable)
         }

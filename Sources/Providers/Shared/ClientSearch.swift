@@ -12,6 +12,7 @@ final class ClientSearch: Sendable {
 
     private let clientIDs: [String]
     private let stopsAtSuccess: Bool
+    private let refusesOthersTokens: Bool
     /// Clients by the SHA-256 of the token.
     private let found = Mutex<[[UInt8]: String]>([:])
 
@@ -19,9 +20,15 @@ final class ClientSearch: Sendable {
     ///   - clientIDs: All clients of the provider.
     ///   - stopsAtSuccess: Whether a revocation that succeeds needs no other client: the provider
     ///     says success of live tokens alone, or the call names no client.
-    init(_ clientIDs: some Sequence<String>, stopsAtSuccess: Bool = false) {
+    ///   - refusesOthersTokens: Whether the provider refuses to revoke another client's token.
+    init(
+        _ clientIDs: some Sequence<String>,
+        stopsAtSuccess: Bool = false,
+        refusesOthersTokens: Bool = true
+    ) {
         self.clientIDs = clientIDs.sorted()
         self.stopsAtSuccess = stopsAtSuccess
+        self.refusesOthersTokens = refusesOthersTokens
     }
 
     /// Asks about a token with its own client, and with the others where that refuses it.
@@ -52,7 +59,9 @@ final class ClientSearch: Sendable {
             case .live:
                 noteUnlessKnown(credential.issued(to: other))
                 return next
-            case .dead, .failure(.rejected), .failure(.refused): continue
+            case .dead: continue
+            // The token may be this client's, and live.
+            case .failure(.rejected), .failure(.refused): if answer == .dead { answer = next }
             // The token may be this client's, which cannot be asked as it is set up.
             case .unknown: answer = .unknown
             case .failure(.misconfigured): answer = client(of: credential) == nil ? .unknown : next
@@ -62,6 +71,21 @@ final class ClientSearch: Sendable {
         return answer
     }
 
+    /// What one client got as the answer to a revocation.
+    struct Heard {
+        let answer: RevokeAnswer
+        /// The provider refused the client, which works: the token is another client's.
+        var isOthers = false
+
+        /// The token may be this client's, and live.
+        var isDoubt: Bool {
+            switch answer {
+            case .failure(.rejected), .failure(.refused): !isOthers
+            case .success, .alreadyInvalid, .grantGone, .unfit, .userOnly, .failure: false
+            }
+        }
+    }
+
     /// Revokes a token with its own client; where that is not known, with each.
     ///
     /// Another client's revocation does no harm (RFC 7009 §2.1), while a question might rotate the
@@ -69,15 +93,23 @@ final class ClientSearch: Sendable {
     ///
     /// - Parameters:
     ///   - credential: As it is stored.
+    ///   - ask: Asks for the credential's client whether it is live; `nil` where nothing can be
+    ///     asked right after a revocation.
     ///   - send: Revokes for the credential's client.
-    /// - Returns: That a token is invalid only when every client heard so.
+    /// - Returns: That a token is invalid only when every client heard so; success only when no
+    ///   client was refused that may be the token's own.
     func revoke(
         _ credential: OpenCredential,
-        _ send: (OpenCredential) async -> RevokeAnswer
+        asking ask: ((OpenCredential) async -> CheckAnswer)? = nil,
+        _ send: (OpenCredential) async -> Heard
     ) async -> RevokeAnswer {
-        guard clientIDs.count > 1 else { return await send(credential) }
-        if let known = client(of: credential) { return await send(issued(credential, to: known)) }
-        var answer = await send(issued(credential, to: credential.clientID))
+        guard clientIDs.count > 1 else { return await send(credential).answer }
+        if let known = client(of: credential) {
+            return await send(issued(credential, to: known)).answer
+        }
+        let first = await send(issued(credential, to: credential.clientID))
+        var answer = first.answer
+        var doubt: RevokeAnswer?
         switch answer {
         case .alreadyInvalid, .success, .failure(.rejected), .failure(.refused): break
         case .grantGone, .unfit, .userOnly, .failure: return answer
@@ -87,19 +119,73 @@ final class ClientSearch: Sendable {
                 return answer
             }
             let next = await send(issued(credential, to: other))
-            if client(of: credential) != nil { return next }
-            switch next {
-            case .success, .grantGone: answer = next
+            if client(of: credential) != nil { return next.answer }
+            switch next.answer {
+            case .success, .grantGone: answer = next.answer
             // What is refused itself cannot say that the token is invalid.
-            case .failure(.misconfigured) where answer == .alreadyInvalid: return next
+            case .failure(.misconfigured) where answer == .alreadyInvalid: return next.answer
+            case .failure(.misconfigured): doubt = next.answer
+            case .failure(.rejected), .failure(.refused):
+                if next.isDoubt { doubt = doubt ?? next.answer }
             // Another client's token is refused in any way (RFC 7009 §2.1).
-            case .alreadyInvalid, .unfit, .userOnly, .failure(.rejected), .failure(.refused),
-                .failure(.misconfigured):
-                continue
-            case .failure: return next
+            case .alreadyInvalid, .unfit, .userOnly: continue
+            case .failure: return next.answer
             }
         }
-        return answer
+        guard answer == .alreadyInvalid || answer == .success && !stopsAtSuccess else {
+            return answer
+        }
+        if first.isDoubt {
+            let again = await send(issued(credential, to: credential.clientID)).answer
+            if let refused = refusal(first.answer, again) { return refused }
+            // The token was known and refused before, and is unknown now.
+            if refusesOthersTokens { return answer }
+        }
+        guard let doubt else { return answer }
+        return await settle(doubt, credential, ask) ?? answer
+    }
+
+    /// What remains of the refusal of a client after the success of another one.
+    ///
+    /// - Parameters:
+    ///   - first: The answer before the success.
+    ///   - again: The answer to the same client after it.
+    /// - Returns: `nil` when nothing remains.
+    private func refusal(_ first: RevokeAnswer, _ again: RevokeAnswer) -> RevokeAnswer? {
+        switch again {
+        case .success, .alreadyInvalid, .grantGone: nil
+        case .unfit, .userOnly: first
+        case .failure: again
+        }
+    }
+
+    /// Decides about the answer to the stored client beside the refusal of another one.
+    ///
+    /// Most servers refuse another client's token, also after its revocation. Where nothing can be
+    /// asked, a token was seen live only when its own client got it for a code, and that client is
+    /// the stored one.
+    ///
+    /// - Returns: `nil` when that answer counts.
+    private func settle(
+        _ doubt: RevokeAnswer,
+        _ credential: OpenCredential,
+        _ ask: ((OpenCredential) async -> CheckAnswer)?
+    ) async -> RevokeAnswer? {
+        guard refusesOthersTokens else { return doubt }
+        guard let ask else { return nil }
+        guard doubt != .failure(.misconfigured) else { return doubt }
+        switch await check(credential, ask) {
+        case .live: return .failure(.rejected)
+        case .dead, .unknown: return nil
+        case .failure(let failure): return .failure(failure)
+        }
+    }
+
+    /// Remembers the client that got tokens for a code as theirs.
+    func note(_ tokens: ExchangedTokens, of clientID: String) {
+        for token in [tokens.refreshToken, tokens.accessToken].compactMap(\.self) {
+            note(token, of: clientID)
+        }
     }
 
     /// Remembers the credential's client as the token's own.

@@ -11,10 +11,13 @@ extension OAuth2Provider {
         }
         let call = profile.revocation
         if call.kinds.contains(credential.kind) {
-            return await search.revoke(credential) { await revokeOnce($0, call) }
+            let ask = question(about: credential.kind)
+            return await search.revoke(credential, asking: ask) { await revokeOnce($0, call) }
         }
         guard call.refreshesFirst, credential.kind == .refreshToken else { return .unfit }
-        return await search.revoke(credential) { await revokeAfterRefresh($0, call) }
+        return await search.revoke(credential) {
+            ClientSearch.Heard(answer: await revokeAfterRefresh($0, call))
+        }
     }
 
     /// Turns the refresh token into an access token, whose revocation ends the whole grant.
@@ -40,7 +43,7 @@ extension OAuth2Provider {
                 clientID: credential.clientID,
                 secret: grant.accessToken
             )
-            let answer = await revokeOnce(fresh, call)
+            let answer = await revokeOnce(fresh, call).answer
             // A token of this second that is refused makes no sense.
             return answer == .alreadyInvalid ? .failure(.rejected) : answer
         case .refused: return .alreadyInvalid
@@ -56,12 +59,14 @@ extension OAuth2Provider {
     private func revokeOnce(
         _ credential: OpenCredential,
         _ call: RevocationCall
-    ) async -> RevokeAnswer {
+    ) async -> ClientSearch.Heard {
         let sent = await send(credential, call)
+        if let refusal = sent.refusal { return await judge(refusal, sent.answer, credential, call) }
+        return ClientSearch.Heard(answer: await verify(sent, of: credential))
+    }
+
+    private func verify(_ sent: Sent, of credential: OpenCredential) async -> RevokeAnswer {
         let (answer, isVague) = (sent.answer, sent.isVague)
-        if let refusal = sent.refusal {
-            return .failure(await judge(refusal, answer, credential, call))
-        }
         if answer == .failure(.misconfigured), await diagnose() != .misconfigured {
             return .failure(.rejected)
         }
@@ -71,7 +76,7 @@ extension OAuth2Provider {
         case .live:
             search.note(credential)
             return .failure(.rejected)
-        // A success that nobody can look into is worth what any success is.
+        // A success that cannot be looked into is worth what any success is.
         case .dead, .unknown: return isVague ? .success : .alreadyInvalid
         case .failure(let failure): return .failure(failure)
         }
@@ -86,16 +91,39 @@ extension OAuth2Provider {
         _ answer: RevokeAnswer,
         _ credential: OpenCredential,
         _ call: RevocationCall
-    ) async -> EffectFailure {
-        guard case .failure(let failure) = answer else { return .unusable }
-        // Servers say `invalid_client` of a token that is another client's, but nobody's token is
-        // to blame for it.
-        guard failure != .misconfigured else {
-            return await diagnose() == .misconfigured ? .misconfigured : .rejected
+    ) async -> ClientSearch.Heard {
+        guard case .failure(var failure) = answer else {
+            return ClientSearch.Heard(answer: .failure(.unusable))
         }
-        return await revocationJudge.judge(refusal, or: failure) {
-            await control(credential.kind, credential.clientID, call)
+        // Servers say `invalid_client` of a token that is another client's, but no token is to
+        // blame for it.
+        if failure == .misconfigured {
+            guard await diagnose() != .misconfigured else {
+                return ClientSearch.Heard(answer: answer)
+            }
+            failure = .rejected
+        } else {
+            failure = await revocationJudge.judge(refusal, or: failure) {
+                await control(credential.kind, credential.clientID, call)
+            }
         }
+        return ClientSearch.Heard(
+            answer: .failure(failure),
+            isOthers: await isOthers(refusal, credential, call)
+        )
+    }
+
+    /// Whether a client that may revoke is refused for this token: it is another client's.
+    private func isOthers(
+        _ refusal: ReplyRefusal,
+        _ credential: OpenCredential,
+        _ call: RevocationCall
+    ) async -> Bool {
+        guard clients.count > 1, let error = refusal.refusal.error,
+            OAuth2Replies.clientErrors.contains(error)
+        else { return false }
+        let reading = await control(credential.kind, credential.clientID, call)
+        return reading.meaning == .honoured || reading.meaning == .refused
     }
 
     /// Asks for the revocation of a token that cannot exist.

@@ -27,6 +27,8 @@ package final class OAuth2Provider: ConnectedProvider {
     let search: ClientSearch
     let revocationJudge: RefusalJudge
     private let tokenJudge: RefusalJudge
+    /// Apart from ``tokenJudge``: a code that is retried can still be exchanged.
+    private let codeJudge: RefusalJudge
 
     /// Prepares the provider; no connection is made yet.
     ///
@@ -61,6 +63,7 @@ package final class OAuth2Provider: ConnectedProvider {
         self.now = now
         revocationJudge = RefusalJudge(now: now)
         tokenJudge = RefusalJudge(now: now)
+        codeJudge = RefusalJudge(now: now)
         // The same checks as below, before there is a client that must be shut down.
         _ = try EndpointBook.fixed(settings)
         if let issuer = settings.issuer {
@@ -96,22 +99,25 @@ package final class OAuth2Provider: ConnectedProvider {
             if let verifier = code.codeVerifier { form.add("code_verifier", verifier) }
         }
         if let refusal = reading.refusal, refusal.isForeign {
-            return .failure(
-                await tokenJudge.judge(refusal, or: .rejected) { await probe(code.clientID) }
-            )
+            let failure = await codeJudge.judge(refusal, or: .rejected) {
+                await probe(code.clientID)
+            }
+            // That the probe was not sent or not taken says nothing about the code.
+            if case .wrongEndpoint = failure { return .failure(failure) }
+            return .failure(.rejected)
         }
         switch reading.meaning {
         case .honoured:
             guard let grant = reading.grant else { return .failure(.unusable) }
             await learnIntrospection(from: grant, clientID: code.clientID)
-            return .exchanged(
-                ExchangedTokens(
-                    refreshToken: grant.refreshToken,
-                    accessToken: grant.accessToken,
-                    accessTokenLifetime: grant.lifetime,
-                    subject: subject(of: grant, for: code.clientID)
-                )
+            let tokens = ExchangedTokens(
+                refreshToken: grant.refreshToken,
+                accessToken: grant.accessToken,
+                accessTokenLifetime: grant.lifetime,
+                subject: subject(of: grant, for: code.clientID)
             )
+            search.note(tokens, of: code.clientID)
+            return .exchanged(tokens)
         case .refused: return .refused
         case .unclear: return .failure(.rejected)
         case .failure(let failure): return .failure(failure)

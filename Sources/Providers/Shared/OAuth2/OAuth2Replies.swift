@@ -3,6 +3,9 @@ import Lifecycle
 
 /// What endpoints by the standards answer, one table each.
 enum OAuth2Replies {
+    /// Errors that name the client; servers give them for another client's token, too.
+    static let clientErrors: Set<String> = ["invalid_client", "unauthorized_client"]
+
     /// Errors that say our client is wrong, whatever token came along (RFC 6749 §5.2).
     private static let configurationErrors: Set<String> = [
         "invalid_client", "unauthorized_client", "invalid_scope", "unsupported_grant_type",
