@@ -16,8 +16,15 @@ final class RefusalJudge: Sendable {
     /// cannot exist as it does the user's.
     private static let honorLifetime = Duration.seconds(86_400)
 
+    /// The last time that a token of a user was honored.
+    private struct Honor {
+        let at: WallTime
+        /// An answer that may be a missing endpoint's counted as a token's since.
+        var isSpent = false
+    }
+
     private let now: @Sendable () -> WallTime
-    private let honoredAt = Mutex<WallTime?>(nil)
+    private let honor = Mutex<Honor?>(nil)
     private let answeredAt = Mutex<WallTime?>(nil)
 
     init(now: @escaping @Sendable () -> WallTime) { self.now = now }
@@ -45,21 +52,51 @@ final class RefusalJudge: Sendable {
             return isToken ? .refused(refusal.refusal) : failure
         case .unclear, .failure(.rejected), .failure(.unusable), .failure(.misconfigured):
             if let answer = reading.refusal, answer.isForeign {
-                return .wrongEndpoint(answer.refusal)
+                let isCode = answer.refusal.error != nil
+                return isCode && answer.refusal == refusal.refusal
+                    ? judge(missing: answer.refusal) : .wrongEndpoint(answer.refusal)
             }
-            let isRight = isRecent(honoredAt.withLock { $0 }, Self.honorLifetime)
+            let isRight = isRecent(honor.withLock { $0?.at }, Self.honorLifetime)
             return isRight && isToken ? .refused(refusal.refusal) : failure
         case .failure(let outage):
             return outage
         }
     }
 
+    /// Decides about a 404, 405 or 410 with an error code of the provider's own.
+    ///
+    /// Some endpoints answer unknown tokens so, and so does a server whose endpoint is gone. Each
+    /// token that is honored lets one refusal count: an endpoint that is gone honors none, so it
+    /// makes no user unrevocable.
+    private func judge(missing answer: Refusal) -> EffectFailure {
+        let time = now()
+        return honor.withLock { honor in
+            guard let last = honor, isRecent(last.at, Self.honorLifetime, at: time) else {
+                return .wrongEndpoint(answer)
+            }
+            guard last.isSpent else {
+                honor?.isSpent = true
+                return .refused(answer)
+            }
+            // A breaker would hold up users whose tokens are honored.
+            return isRecent(last.at, Limits.breakerPauseMax, at: time)
+                ? .rejected : .wrongEndpoint(answer)
+        }
+    }
+
     /// Notes that the endpoint honored a token of a user.
-    func noteHonored() { honoredAt.withLock { $0 = now() } }
+    func noteHonored() {
+        let time = now()
+        honor.withLock { $0 = Honor(at: time) }
+    }
 
     private func isRecent(_ time: WallTime?, _ lifetime: Duration) -> Bool {
+        isRecent(time, lifetime, at: now())
+    }
+
+    private func isRecent(_ time: WallTime?, _ lifetime: Duration, at now: WallTime) -> Bool {
         guard let time else { return false }
-        let age = now().since(time)
+        let age = now.since(time)
         return age >= .zero && age < lifetime
     }
 }
