@@ -87,8 +87,8 @@ extension OAuth2Provider {
         return nil
     }
 
-    /// A revocation endpoint answers something about every token (RFC 7009 §2.2); only what no
-    /// endpoint answers counts here.
+    /// A revocation endpoint answers something about every token (RFC 7009 §2.2); only outages and
+    /// what no endpoint answers count here.
     private func problemOfRevocation() async -> ProviderProblem? {
         let call = profile.revocation
         guard case .found(let endpoint) = await endpoints.find(.revocation),
@@ -99,9 +99,21 @@ extension OAuth2Provider {
         else { return nil }
         let place = "the revocation endpoint \(endpoint.url)"
         let reading = await control(kind, clientID, call)
-        if case .failure(.unreachable) = reading.meaning { return .noTLS(place) }
-        guard let refusal = reading.refusal, refusal.isForeign else { return nil }
-        return .wrongEndpoint(refusal.refusal, place, "revocation_url")
+        if let refusal = reading.refusal {
+            guard refusal.isForeign else { return nil }
+            return .wrongEndpoint(refusal.refusal, place, "revocation_url")
+        }
+        guard case .failure(let failure) = reading.meaning else { return nil }
+        switch failure {
+        case .unreachable: return .noTLS(place)
+        // A success of another kind, or an error with status 200.
+        case .unusable where reading.isVague || reading.json != nil: return nil
+        case .unusable, .lost, .throttled:
+            return ProviderProblem(failure, "\(place) gave no usable answer about a made-up token")
+        case .rejected, .refused, .wrongEndpoint, .misconfigured, .sealBroken, .vaultSealed, .keys,
+            .blocked:
+            return nil
+        }
     }
 }
 
