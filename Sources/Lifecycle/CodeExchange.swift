@@ -3,12 +3,14 @@
 /// ```
 /// pending ──begin──▶ exchanging ──exchanged──▶ exchanged
 ///    ▲                   │ ├──refused──▶ refused
-///    └─provably not acted┘ └──anything else, or a crash──▶ unknown
+///    ├─provably not acted┤ └──anything else, or a crash──▶ unknown
+///    └──wrong endpoint───┘
 /// pending ──too old──▶ expired
 /// ```
 ///
 /// The exchange is not idempotent (RFC 6749 §4.1.2 allows the server to revoke on reuse): the
-/// intent is durable before the call, and a code whose outcome is unknown is never sent again.
+/// intent is durable before the call, and a code whose outcome is unknown is never sent again. One
+/// that a wrong endpoint answered is sent again; only tokens show then that it was not spent.
 package struct CodeExchange: Hashable, Sendable, Retryable {
     /// Where one exchange stands.
     ///
@@ -51,6 +53,8 @@ package struct CodeExchange: Hashable, Sendable, Retryable {
     /// When the application got the code, as it says, else when we got it.
     package internal(set) var createdAt: WallTime
     package private(set) var phase: Phase
+    /// A wrong endpoint answered: a gateway may have put its page in place of the tokens.
+    package private(set) var isInDoubt: Bool
     /// Its times are the engine's: a code waits for seconds at most.
     package var retry: Retry
 
@@ -60,6 +64,7 @@ package struct CodeExchange: Hashable, Sendable, Retryable {
         provider: ProviderName,
         createdAt: WallTime,
         phase: Phase = .pending,
+        isInDoubt: Bool = false,
         failures: Int = 0
     ) {
         self.credential = credential
@@ -67,6 +72,7 @@ package struct CodeExchange: Hashable, Sendable, Retryable {
         self.provider = provider
         self.createdAt = createdAt
         self.phase = phase
+        self.isInDoubt = isInDoubt
         retry = Retry(failures: failures)
     }
 
@@ -84,13 +90,15 @@ package struct CodeExchange: Hashable, Sendable, Retryable {
     ) -> [Effect] {
         switch (phase, event) {
         case (.pending, .begin):
-            guard now.since(createdAt) <= Limits.codeAgeMax else { return settle(.expired) }
+            guard now.since(createdAt) <= Limits.codeAgeMax else {
+                return settle(isInDoubt ? .unknown : .expired)
+            }
             phase = .exchanging
             return [.exchange]
         case (.exchanging, .exchanged):
             return settle(.exchanged)
         case (.exchanging, .refused):
-            return settle(.refused)
+            return settle(isInDoubt ? .unknown : .refused)
         case (.exchanging, .restarted):
             return settle(.unknown)
         case (.exchanging, .failure(let failure)):
@@ -105,8 +113,10 @@ package struct CodeExchange: Hashable, Sendable, Retryable {
         random: inout SeededGenerator
     ) -> [Effect] {
         switch failure {
-        // What answered there has never seen the code.
-        case .unreachable, .wrongEndpoint:
+        case .unreachable:
+            return wait(nil, random: &random)
+        case .wrongEndpoint:
+            isInDoubt = true
             return wait(nil, random: &random)
         case .throttled(let retryAfter):
             return wait(retryAfter, random: &random)

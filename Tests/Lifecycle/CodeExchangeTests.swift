@@ -6,6 +6,7 @@ struct CodeExchangeTests {
     enum Column: String, CaseIterable {
         case begin, beginTooLate, exchanged, refused, restarted
         case unreachable, throttled, lost, unusable, misconfigured, sealBroken, vaultSealed
+        case wrongEndpoint
 
         var event: CodeExchange.Event {
             switch self {
@@ -20,8 +21,11 @@ struct CodeExchangeTests {
             case .misconfigured: .failure(.misconfigured)
             case .sealBroken: .failure(.sealBroken)
             case .vaultSealed: .failure(.vaultSealed)
+            case .wrongEndpoint: .failure(Self.page)
             }
         }
+
+        static let page = EffectFailure.wrongEndpoint(Refusal(status: 403))
 
         var age: Duration {
             self == .beginTooLate ? Limits.codeAgeMax + .milliseconds(1) : Limits.codeAgeMax
@@ -34,7 +38,7 @@ struct CodeExchangeTests {
             .pending,
             [
                 "exchanging +exchange", "expired +settled", ".", ".", ".",
-                ".", ".", ".", ".", ".", ".", ".",
+                ".", ".", ".", ".", ".", ".", ".", ".",
             ]
         ),
         (
@@ -42,7 +46,7 @@ struct CodeExchangeTests {
             [
                 ".", ".", "exchanged +settled", "refused +settled", "unknown +settled",
                 "pending +retry", "pending +retry", "unknown +settled", "unknown +settled",
-                "pending +pause", "unknown +settled", "pending +retry",
+                "pending +pause", "unknown +settled", "pending +retry", "pending +retry",
             ]
         ),
         (.exchanged, nothing), (.refused, nothing), (.unknown, nothing), (.expired, nothing),
@@ -83,6 +87,25 @@ struct CodeExchangeTests {
         #expect(delay <= Limits.codeBackoffMax)
         #expect(delay >= min(retryAfter ?? .zero, Limits.codeBackoffMax))
         #expect(exchange.failures == 1)
+    }
+
+    /// What else comes before the end, how the exchange ends, and what is known then.
+    static let endings: [([Column], Column, CodeExchange.Phase)] = [
+        ([.begin], .refused, .unknown), ([.begin], .exchanged, .exchanged),
+        ([], .beginTooLate, .unknown), ([.begin, .unreachable, .begin], .refused, .unknown),
+        ([.begin, .misconfigured, .begin], .refused, .unknown),
+        ([.begin, .throttled], .beginTooLate, .unknown),
+    ]
+
+    @Test("a code that a page answered may be spent", arguments: endings)
+    func afterPage(_ between: [Column], _ last: Column, _ phase: CodeExchange.Phase) {
+        var exchange = exchange(.pending)
+        var random = SeededGenerator(seed: 3)
+        for column in [.begin, .wrongEndpoint] + between + [last] {
+            let now = Sample.start + column.age
+            #expect(!exchange.handle(column.event, now: now, random: &random).isEmpty)
+        }
+        #expect(exchange.phase == phase)
     }
 
     @Test func `a code from the future is not too old`() {

@@ -12,7 +12,7 @@ struct ExchangeWriter {
     func save(_ exchange: CodeExchange, at time: WallTime) throws -> IdentityUpdate? {
         try database.run(
             """
-            UPDATE credentials SET code_phase = ?1, code_failures = ?2,
+            UPDATE credentials SET code_phase = ?1, code_failures = ?2, code_is_in_doubt = ?5,
               sealed_secret = iif(?3, NULL, sealed_secret),
               sealed_code_verifier = iif(?3, NULL, sealed_code_verifier)
             WHERE id = ?4 AND code_phase IN ('pending', 'exchanging')
@@ -20,6 +20,7 @@ struct ExchangeWriter {
             [
                 .text(exchange.phase.rawValue), .int(exchange.failures),
                 .bool(exchange.phase.isFinal), .id(exchange.credential),
+                .bool(exchange.isInDoubt),
             ]
         )
         guard exchange.phase.isFinal, let userHash = try owner(of: exchange.identity) else {
@@ -146,7 +147,6 @@ struct ExchangeWriter {
 }
 
 extension CodeExchange {
-    /// The same exchange, ended by a refusal.
     fileprivate var refused: CodeExchange {
         CodeExchange(
             credential: credential,
@@ -164,7 +164,8 @@ extension LoadedExchange {
     static func find(_ id: CredentialID, _ database: Database) throws -> LoadedExchange? {
         try database.first(
             """
-            SELECT c.identity_id, i.provider, c.created_at, c.code_phase, c.code_failures,
+            SELECT c.identity_id, i.provider, c.created_at, c.code_phase, c.code_is_in_doubt,
+              c.code_failures,
               i.client_id, u.user_hash, c.row_nonce, c.sealed_secret, c.sealed_code_verifier,
               c.redirect_uri,
               c.fingerprint, u.wrapped_key, u.key_id
@@ -182,6 +183,7 @@ extension LoadedExchange {
                     provider: provider,
                     createdAt: row.time("created_at"),
                     phase: try row.choice("code_phase", as: CodeExchange.Phase.self),
+                    isInDoubt: row.bool("code_is_in_doubt"),
                     failures: row.int("code_failures")
                 ),
                 credential: SealedCredential(

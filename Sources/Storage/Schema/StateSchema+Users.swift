@@ -52,6 +52,7 @@ extension StateSchema {
           code_phase       TEXT CHECK (code_phase = 'pending' OR code_phase = 'exchanging'
             OR code_phase = 'exchanged' OR code_phase = 'refused' OR code_phase = 'unknown'
             OR code_phase = 'expired'),
+          code_is_in_doubt INTEGER NOT NULL DEFAULT 0,  -- a wrong endpoint answered an exchange
           code_failures    INTEGER NOT NULL DEFAULT 0,
           UNIQUE (identity_id, fingerprint),
           CHECK ((kind = 'authorization_code') = (code_phase IS NOT NULL)),

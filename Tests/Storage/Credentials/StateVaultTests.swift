@@ -5,6 +5,31 @@ import Testing
 @testable import Storage
 
 struct StateVaultTests {
+    @Test func `a code that a wrong endpoint answered may be spent, also after a restart`()
+        async throws
+    {
+        let fixture = try StateFixture()
+        let stored = try await fixture.keep(
+            StateFixture.credential("u", "the code", kind: .authorizationCode)
+        )
+        var exchange = try #require(stored.exchange).exchange
+        var random = SeededGenerator(seed: 1)
+        let page = EffectFailure.wrongEndpoint(Refusal(status: 403))
+        for event in [CodeExchange.Event.begin, .failure(page)] {
+            _ = exchange.handle(event, now: StateFixture.start, random: &random)
+            let change = StateChange.saveExchange(exchange, at: StateFixture.start)
+            _ = try await fixture.database.commit([change])
+        }
+        let open = try await fixture.database.openExchanges(limit: 1)
+        var loaded = try #require(open.first).exchange
+        #expect(loaded.phase == .pending)
+        #expect(loaded.isInDoubt)
+        for event in [CodeExchange.Event.begin, .refused] {
+            _ = loaded.handle(event, now: StateFixture.start, random: &random)
+        }
+        #expect(loaded.phase == .unknown)
+    }
+
     @Test func `one secret is one credential`() async throws {
         let fixture = try StateFixture()
         let first = try await fixture.keep(StateFixture.credential("u", "a"))
