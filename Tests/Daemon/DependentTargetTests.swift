@@ -116,7 +116,7 @@ struct DependentTargetTests {
         #expect(try await world.rows() == 3)
         try await world.look(after: KeyWorld.day * 7)
         #expect(try await world.rows() == 0)
-        #expect(try await world.rows("cases") == 0)
+        #expect(try await world.rows("rechecks") == 0)
         #expect(world.counter.counts == [.clean: 2])
         for log in world.bench.log.all {
             #expect(!log.contains(Self.customer) && !log.contains(Self.space))
