@@ -36,7 +36,7 @@ install: install-files install-system
 install-files:
 	@test -x $(RELEASE_DIR)/expunged || { echo "nothing built yet: run 'make release' first" >&2; exit 1; }
 	install -d $(addprefix $(DESTDIR),$(SBINDIR) $(BINDIR) $(UNITDIR) $(CATALOGDIR) $(SYSUSERSDIR) \
-	    $(TMPFILESDIR) $(DOCDIR) $(SYSCONFDIR)/expunged)
+	    $(TMPFILESDIR) $(DOCDIR)/examples $(SYSCONFDIR)/expunged)
 	install -d -m 0700 $(DESTDIR)$(SYSCONFDIR)/expunged/credentials
 	install -s -m 0755 $(RELEASE_DIR)/expunged $(DESTDIR)$(SBINDIR)/expunged
 	install -s -m 0755 $(RELEASE_DIR)/expungectl $(DESTDIR)$(BINDIR)/expungectl
@@ -49,7 +49,7 @@ install-files:
 	install -m 0644 systemd/expunged.sysusers $(DESTDIR)$(SYSUSERSDIR)/expunged.conf
 	install -m 0644 systemd/expunged.tmpfiles $(DESTDIR)$(TMPFILESDIR)/expunged.conf
 	install -m 0644 systemd/expunged.catalog $(DESTDIR)$(CATALOGDIR)/expunged.catalog
-	install -m 0644 Config/expunged.toml $(DESTDIR)$(DOCDIR)/expunged.toml
+	install -m 0644 Config/examples/*.toml $(DESTDIR)$(DOCDIR)/examples/
 	install -m 0644 Config/prometheus-rules.yml $(DESTDIR)$(DOCDIR)/prometheus-rules.yml
 	install -m 0644 systemd/expunged-approval.conf $(DESTDIR)$(DOCDIR)/expunged-approval.conf
 	test -e $(DESTDIR)$(SYSCONFDIR)/expunged/expunged.toml || \

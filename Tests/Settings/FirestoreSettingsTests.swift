@@ -1,10 +1,10 @@
+import Stores
 import Testing
 
 @testable import Daemon
 @testable import HTTP
 @testable import Providers
 @testable import Settings
-@testable import Stores
 
 @Suite("Settings of a database of Firestore")
 struct FirestoreSettingsTests {

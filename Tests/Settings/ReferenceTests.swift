@@ -1,8 +1,8 @@
+import Stores
 import Testing
 
 @testable import Daemon
 @testable import Settings
-@testable import Stores
 
 @Suite("The documentation says what the table of settings says")
 struct ReferenceTests {
