@@ -1,9 +1,9 @@
 import Lifecycle
+import Stores
 import Testing
 
 @testable import Daemon
 @testable import Settings
-@testable import Stores
 
 @Suite("What of the configuration belongs to a plan")
 struct PlanRulesTests {
@@ -77,7 +77,8 @@ struct PlanRulesTests {
     func sameRules() throws {
         let usual = try Self.rules(Self.table + "\n" + Self.likes)
         #expect(try Self.rules(Self.likes + "\n" + Self.table) == usual)
-        let others = "backups_kept = \"30d\"\nresidual_copies_kept = \"1d\"\nvacuum = \"incremental\""
+        let others =
+            "backups_kept = \"30d\"\nresidual_copies_kept = \"1d\"\nvacuum = \"incremental\""
         #expect(try Self.rules(Self.table + "\n" + Self.likes, more: others) == usual)
     }
 

@@ -1,8 +1,8 @@
+import Stores
 import Testing
 
 @testable import Daemon
 @testable import Settings
-@testable import Stores
 
 @Suite("Settings of a PostgreSQL target")
 struct PostgreSQLTargetSettingsTests {

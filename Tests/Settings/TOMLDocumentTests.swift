@@ -1,8 +1,8 @@
+import Stores
 import Testing
 
 @testable import Daemon
 @testable import Settings
-@testable import Stores
 
 @Suite("Lines of keys are found")
 struct TOMLDocumentTests {
