@@ -184,8 +184,13 @@ extension Request {
     /// names those that come later.
     private mutating func adoptTargets(_ environment: Environment) {
         guard kind == .deleteAccount, purgeStartedAt == nil else { return }
+        // What moves the cutoff of every other target holds for this one, too.
+        let restoredAt = purges.compactMap(\.restoredAt)
+        let isMoved = !purges.isEmpty && restoredAt.count == purges.count
         for target in environment.targets where !purges.contains(where: { $0.target == target }) {
-            purges.append(PurgeWork(target: target))
+            var work = PurgeWork(target: target)
+            work.restoredAt = isMoved ? restoredAt.min() : nil
+            purges.append(work)
         }
     }
 

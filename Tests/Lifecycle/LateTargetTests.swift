@@ -48,6 +48,29 @@ struct LateTargetTests {
         #expect(machine.request.planSources.last == .asked(Self.late))
     }
 
+    @Test func `it has the cutoff that a wrong clock moved for all others`() throws {
+        var machine = Machine(grace: .seconds(60))
+        let floor = Sample.start + Sample.day * 365
+        machine.request.purges[0].restoredAt = floor
+        try machine.send(.due)
+        machine.environment.targets = [Sample.database, Self.late]
+        machine.pass(.seconds(60))
+        try machine.revokeEverything()
+        let request = machine.request
+        #expect(request.purges.map { request.cutoff(in: $0) } == [floor, floor])
+    }
+
+    @Test func `and its own where only some targets were restored`() throws {
+        var machine = Machine(targets: [Sample.database, TargetName("files")], grace: .seconds(60))
+        machine.request.purges[0].restoredAt = Sample.start + Sample.day
+        try machine.send(.due)
+        machine.environment.targets = [Sample.database, TargetName("files"), Self.late]
+        machine.pass(.seconds(60))
+        try machine.revokeEverything()
+        #expect(machine.request.purges.last?.target == Self.late)
+        #expect(machine.request.purges.last?.restoredAt == nil)
+    }
+
     @Test func `a revocation has no targets`() throws {
         var machine = Machine(.revokeTokens)
         machine.environment.targets = [Self.late]
