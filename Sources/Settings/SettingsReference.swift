@@ -52,10 +52,7 @@ package enum SettingsReference {
         for rule in table.all.flatMap(\.type.rules) where !rules.contains(rule) {
             rules.append(rule)
         }
-        let items = rules.map { rule in
-            let text = rule.requirement.prefix(1).uppercased() + rule.requirement.dropFirst()
-            return ".It \(rule.title)\n\(escaped("\(text)."))\n"
-        }
+        let items = rules.map { ".It \($0.title)\n\(escaped($0.requirement))\n" }
         return ManualList(heading: "Types of text", items: items)
     }
 

@@ -58,5 +58,6 @@ package enum DurationText {
 }
 
 extension Duration {
+    /// Days of 86,400 seconds.
     package static func days(_ count: Int64) -> Duration { .seconds(count * 86_400) }
 }

@@ -116,12 +116,16 @@ extension TextRule {
         text.split(separator: "{user_id}", omittingEmptySubsequences: false).count == 2
     }
 
+    /// 0-9, a-f or A-F.
     package static func isHexadecimal(_ byte: UInt8) -> Bool {
         isDigit(byte) || (0x61...0x66).contains(byte) || (0x41...0x46).contains(byte)
     }
 
+    /// a-z.
     package static func isLower(_ byte: UInt8) -> Bool { (0x61...0x7a).contains(byte) }
+    /// A-Z.
     package static func isUpper(_ byte: UInt8) -> Bool { (0x41...0x5a).contains(byte) }
+    /// 0-9.
     package static func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }
 
     /// No C0 or C1 control characters and no line separators: such a text would forge lines in a
