@@ -19,6 +19,17 @@ struct Slice: Sendable, CustomStringConvertible {
         Slice(folder: "Providers/Command"),
         Slice(folder: "Providers/OAuth2", words: ["\"oauth2\"", "kakao"]),
         Slice(folder: "Providers/Firebase"),
+        Slice(folder: "Stores/SQLite"),
+        Slice(folder: "Stores/PostgreSQL", words: ["\"postgresql\""]),
+        Slice(folder: "Stores/Files"),
+        Slice(folder: "Stores/Redis", words: ["\"redis\""]),
+        Slice(folder: "Stores/Command"),
+        Slice(folder: "Stores/Webhook", words: ["\"webhook\""]),
+        Slice(folder: "Stores/S3", words: ["\"s3\""]),
+        Slice(folder: "Stores/CloudStorage", words: ["google-cloud-storage"]),
+        Slice(folder: "Stores/Firestore", words: ["\"firestore\""]),
+        Slice(folder: "Stores/RealtimeDatabase", words: ["\"realtime-database\""]),
+        Slice(folder: "Stores/FirebaseAuth", words: ["\"firebase-auth\""]),
     ]
 
     /// The types that the folder declares and others can see.

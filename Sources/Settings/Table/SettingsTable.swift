@@ -53,6 +53,7 @@ extension [Setting] {
     ///   - scope: The section with the `kind`.
     ///   - kinds: In documentation order.
     ///   - common: What every kind has.
+    /// - Returns: In documentation order.
     package static func of(
         _ scope: SettingScope,
         _ kinds: [any SectionKind.Type],

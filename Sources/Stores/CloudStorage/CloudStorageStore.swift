@@ -9,32 +9,33 @@ package struct CloudStorageStore: BucketStore {
     package static let summary = "a bucket of Google Cloud Storage"
     package static let traits = StoreTraits(isDatedByRestoration: true)
 
-    package static let settings: [Setting] = [
-        Setting(
-            .target,
-            "bucket",
-            .text(.cloudName),
-            .required(example: .text("app-uploads")),
-            "Name of the bucket."
-        ).atRestart(),
-        Setting(
-            .target,
-            "prefixes",
-            .texts(.userObject, 0...64),
-            .defaultsTo(.texts([])),
-            """
-            Prefixes of the names of a user's objects, such as users/{user_id}/. A separator must \
-            follow {user_id}; user ids that contain it are left to an operator.
-            """
-        ).atRestart(),
-        Setting(
-            .target,
-            "objects",
-            .texts(.userObject, 0...64),
-            .defaultsTo(.texts([])),
-            "Complete names of a user's objects, such as avatars/{user_id}.png."
-        ).atRestart(),
-    ] + GoogleAccess.settings(.target)
+    package static let settings: [Setting] =
+        [
+            Setting(
+                .target,
+                "bucket",
+                .text(.cloudName),
+                .required(example: .text("app-uploads")),
+                "Name of the bucket."
+            ).atRestart(),
+            Setting(
+                .target,
+                "prefixes",
+                .texts(.userObject, 0...64),
+                .defaultsTo(.texts([])),
+                """
+                Prefixes of the names of a user's objects, such as users/{user_id}/. A separator must \
+                follow {user_id}; user ids that contain it are left to an operator.
+                """
+            ).atRestart(),
+            Setting(
+                .target,
+                "objects",
+                .texts(.userObject, 0...64),
+                .defaultsTo(.texts([])),
+                "Complete names of a user's objects, such as avatars/{user_id}.png."
+            ).atRestart(),
+        ] + GoogleAccess.settings(.target)
 
     package private(set) var bucket: String
     package let prefixes: [String]

@@ -191,7 +191,7 @@ package struct CloudStorageTarget: PurgeTarget {
                     (start, token) = (end, nil)
                     return true
                 }
-                return token != nil && unmapped.count <= PathCoverage.namesMax
+                return token != nil && unmapped.count <= UnmappedNames.namesMax
             }
         }
         return unmapped

@@ -7,8 +7,6 @@ internal import Lifecycle
 /// It goes down the literal names of the paths. Where a path has a user id or a wildcard and goes
 /// on behind it, there may be millions of folders: it looks into some of them, and tells so.
 struct PathCoverage {
-    /// Folders of one folder that are named; more of them are probably named after users.
-    static let namesMax = 20
     /// Entries of one folder that are looked at, some seconds on a cold disk.
     private static let entriesMax = 1_000_000
     /// The same of a folder that is one of many.

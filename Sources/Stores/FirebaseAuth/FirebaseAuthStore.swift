@@ -9,22 +9,23 @@ package struct FirebaseAuthStore: StoreKind {
     package static let summary = "the accounts of Firebase Authentication, purged last"
     package static let traits = StoreTraits(goesLast: true, isDatedByRestoration: true)
 
-    package static let settings: [Setting] = [
-        Setting(
-            .target,
-            "project",
-            .text(.cloudName),
-            .required(example: .text("example-project")),
-            "Project of the accounts."
-        ).atRestart(),
-        Setting(
-            .target,
-            "tenant",
-            .text(.cloudName),
-            .optional(example: .text("tenant-a1b2c")),
-            "Tenant of Identity Platform, if the accounts are in one."
-        ).atRestart(),
-    ] + GoogleAccess.settings(.target)
+    package static let settings: [Setting] =
+        [
+            Setting(
+                .target,
+                "project",
+                .text(.cloudName),
+                .required(example: .text("example-project")),
+                "Project of the accounts."
+            ).atRestart(),
+            Setting(
+                .target,
+                "tenant",
+                .text(.cloudName),
+                .optional(example: .text("tenant-a1b2c")),
+                "Tenant of Identity Platform, if the accounts are in one."
+            ).atRestart(),
+        ] + GoogleAccess.settings(.target)
 
     package let project: String
     package private(set) var tenant: String?

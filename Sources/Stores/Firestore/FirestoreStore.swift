@@ -9,62 +9,63 @@ package struct FirestoreStore: StoreKind {
     package static let summary = "a database of Firestore"
     package static let traits = StoreTraits(isDatedByRestoration: true)
 
-    package static let settings: [Setting] = [
-        Setting(
-            .target,
-            "project",
-            .text(.cloudName),
-            .required(example: .text("example-project")),
-            "Project of the database."
-        ).atRestart(),
-        Setting(
-            .target,
-            "database",
-            .text(.cloudName),
-            .defaultsTo(.text("(default)")),
-            "Database, in native mode."
-        ).atRestart(),
-        Setting(
-            .target,
-            "documents",
-            .texts(.userObject, 0...64),
-            .defaultsTo(.texts([])),
-            """
-            Paths of a user's documents, such as users/{user_id}; each is deleted with everything \
-            below it. User ids that cannot be document ids are left to an operator.
-            """
-        ).atRestart(),
-        Setting(
-            .target,
-            "collections",
-            .texts(.userObject, 0...64),
-            .defaultsTo(.texts([])),
-            """
-            Documents of one collection with the user id as a text in a field, such as posts where \
-            author_id == {user_id}.
-            """
-        ).atRestart(),
-        Setting(
-            .target,
-            "groups",
-            .texts(.userObject, 0...64),
-            .defaultsTo(.texts([])),
-            """
-            The same in any collection of that name, such as comments where author_id == \
-            {user_id}. The field needs an index for collection groups.
-            """
-        ).atRestart(),
-        Setting(
-            .target,
-            "subcollections",
-            .boolean,
-            .defaultsTo(.boolean(true)),
-            """
-            Whether to delete everything below a document that collections or groups find, whoever \
-            wrote it. With false it stays without a parent.
-            """
-        ).atRestart(),
-    ] + GoogleAccess.settings(.target)
+    package static let settings: [Setting] =
+        [
+            Setting(
+                .target,
+                "project",
+                .text(.cloudName),
+                .required(example: .text("example-project")),
+                "Project of the database."
+            ).atRestart(),
+            Setting(
+                .target,
+                "database",
+                .text(.cloudName),
+                .defaultsTo(.text("(default)")),
+                "Database, in native mode."
+            ).atRestart(),
+            Setting(
+                .target,
+                "documents",
+                .texts(.userObject, 0...64),
+                .defaultsTo(.texts([])),
+                """
+                Paths of a user's documents, such as users/{user_id}; each is deleted with everything \
+                below it. User ids that cannot be document ids are left to an operator.
+                """
+            ).atRestart(),
+            Setting(
+                .target,
+                "collections",
+                .texts(.userObject, 0...64),
+                .defaultsTo(.texts([])),
+                """
+                Documents of one collection with the user id as a text in a field, such as posts where \
+                author_id == {user_id}.
+                """
+            ).atRestart(),
+            Setting(
+                .target,
+                "groups",
+                .texts(.userObject, 0...64),
+                .defaultsTo(.texts([])),
+                """
+                The same in any collection of that name, such as comments where author_id == \
+                {user_id}. The field needs an index for collection groups.
+                """
+            ).atRestart(),
+            Setting(
+                .target,
+                "subcollections",
+                .boolean,
+                .defaultsTo(.boolean(true)),
+                """
+                Whether to delete everything below a document that collections or groups find, whoever \
+                wrote it. With false it stays without a parent.
+                """
+            ).atRestart(),
+        ] + GoogleAccess.settings(.target)
 
     package let project: String
     package private(set) var database: String

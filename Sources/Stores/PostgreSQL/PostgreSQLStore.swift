@@ -11,63 +11,64 @@ package struct PostgreSQLStore: TableStore {
         residualCopies: "dead rows of PostgreSQL until VACUUM and its log until it is recycled"
     )
 
-    package static let settings: [Setting] = [
-        Setting(
-            .target,
-            "conninfo_credential",
-            .text(.credential),
-            .required(example: .text("app-db-conninfo")),
-            """
-            Credential with the connection string or URI of libpq, password included, such as \
-            host=db.example.com dbname=app user=expunged password=... sslmode, options and similar \
-            parameters are refused: the other keys set them.
-            """
-        ).atRestart(),
-        Setting(
-            .target,
-            "schemas",
-            .texts(.identifier, 1...16),
-            .defaultsTo(.texts(["public"])),
-            """
-            Schemas for tables that are named without one, in this order, and for the coverage \
-            check. Name other tables SCHEMA.TABLE.
-            """
-        ).atRestart(),
-        Setting(
-            .target,
-            "tls",
-            .choice(PostgreSQLTargetPlan.TLS.allCases.map(\.rawValue)),
-            .defaultsTo(.text(PostgreSQLTargetPlan.TLS.verifyFull.rawValue)),
-            """
-            How the server authenticates over TCP: a certificate for this host, one for any host, \
-            or none (loopback only). A Unix socket needs none.
-            """
-        ).atRestart().outsidePlans(),
-        Setting(
-            .target,
-            "ca_file",
-            .text(.path),
-            .optional(example: .text("/etc/expunged/db-ca.pem")),
-            "PEM file with the certificate authorities to trust instead of the system's."
-        ).atRestart().outsidePlans(),
-        Setting(
-            .target,
-            "statement_timeout",
-            .duration(.milliseconds(100) ... .seconds(600)),
-            .defaultsTo(.duration(.seconds(5))),
-            "Time for one statement. The service tries the purge again later."
-        ).atRestart().outsidePlans(),
-        Setting(
-            .target,
-            "lock_timeout",
-            .duration(.milliseconds(10) ... .seconds(60)),
-            .defaultsTo(.duration(.seconds(1))),
-            """
-            Time to wait for a table lock. The purge passes over rows that others have locked, and \
-            purges them later.
-            """
-        ).atRestart().outsidePlans(),
-    ] + SQLSettings.all
+    package static let settings: [Setting] =
+        [
+            Setting(
+                .target,
+                "conninfo_credential",
+                .text(.credential),
+                .required(example: .text("app-db-conninfo")),
+                """
+                Credential with the connection string or URI of libpq, password included, such as \
+                host=db.example.com dbname=app user=expunged password=... sslmode, options and similar \
+                parameters are refused: the other keys set them.
+                """
+            ).atRestart(),
+            Setting(
+                .target,
+                "schemas",
+                .texts(.identifier, 1...16),
+                .defaultsTo(.texts(["public"])),
+                """
+                Schemas for tables that are named without one, in this order, and for the coverage \
+                check. Name other tables SCHEMA.TABLE.
+                """
+            ).atRestart(),
+            Setting(
+                .target,
+                "tls",
+                .choice(PostgreSQLTargetPlan.TLS.allCases.map(\.rawValue)),
+                .defaultsTo(.text(PostgreSQLTargetPlan.TLS.verifyFull.rawValue)),
+                """
+                How the server authenticates over TCP: a certificate for this host, one for any host, \
+                or none (loopback only). A Unix socket needs none.
+                """
+            ).atRestart().outsidePlans(),
+            Setting(
+                .target,
+                "ca_file",
+                .text(.path),
+                .optional(example: .text("/etc/expunged/db-ca.pem")),
+                "PEM file with the certificate authorities to trust instead of the system's."
+            ).atRestart().outsidePlans(),
+            Setting(
+                .target,
+                "statement_timeout",
+                .duration(.milliseconds(100) ... .seconds(600)),
+                .defaultsTo(.duration(.seconds(5))),
+                "Time for one statement. The service tries the purge again later."
+            ).atRestart().outsidePlans(),
+            Setting(
+                .target,
+                "lock_timeout",
+                .duration(.milliseconds(10) ... .seconds(60)),
+                .defaultsTo(.duration(.seconds(1))),
+                """
+                Time to wait for a table lock. The purge passes over rows that others have locked, and \
+                purges them later.
+                """
+            ).atRestart().outsidePlans(),
+        ] + SQLSettings.all
 
     /// The credential with libpq's connection string.
     package let conninfoCredential: String
@@ -102,7 +103,10 @@ package struct PostgreSQLStore: TableStore {
     package func open(_ environment: StoreEnvironment) throws -> any PurgeTarget {
         var plan = PostgreSQLTargetPlan(
             name: environment.name,
-            conninfo: try environment.adapters.credential(conninfoCredential, of: environment.owner),
+            conninfo: try environment.adapters.credential(
+                conninfoCredential,
+                of: environment.owner
+            ),
             schemas: schemas,
             rules: claims.rules,
             tls: tls,

@@ -9,38 +9,39 @@ package struct RealtimeDatabaseStore: StoreKind {
     package static let summary = "a Realtime Database of Firebase"
     package static let traits = StoreTraits()
 
-    package static let settings: [Setting] = [
-        Setting(
-            .target,
-            "url",
-            .text(.origin),
-            .required(example: .text("https://example-project-default-rtdb.firebaseio.com")),
-            """
-            Address of the database, as the console shows it. base_url replaces it; an emulator \
-            gets its name as ns.
-            """
-        ).atRestart(),
-        Setting(
-            .target,
-            "paths",
-            .texts(.userObject, 1...64),
-            .required(example: .texts(["users/{user_id}"])),
-            """
-            Paths of a user's data, such as users/{user_id}. User ids that cannot be keys are left \
-            to an operator.
-            """
-        ).atRestart(),
-        Setting(
-            .target,
-            "created_at_child",
-            .text(.identifier),
-            .optional(example: .text("created")),
-            """
-            Child of each path with its creation time in Unix milliseconds. Data newer than the \
-            request stays and is counted. Not set: the receipt says cutoff: none.
-            """
-        ).atRestart(),
-    ] + GoogleAccess.settings(.target)
+    package static let settings: [Setting] =
+        [
+            Setting(
+                .target,
+                "url",
+                .text(.origin),
+                .required(example: .text("https://example-project-default-rtdb.firebaseio.com")),
+                """
+                Address of the database, as the console shows it. base_url replaces it; an emulator \
+                gets its name as ns.
+                """
+            ).atRestart(),
+            Setting(
+                .target,
+                "paths",
+                .texts(.userObject, 1...64),
+                .required(example: .texts(["users/{user_id}"])),
+                """
+                Paths of a user's data, such as users/{user_id}. User ids that cannot be keys are left \
+                to an operator.
+                """
+            ).atRestart(),
+            Setting(
+                .target,
+                "created_at_child",
+                .text(.identifier),
+                .optional(example: .text("created")),
+                """
+                Child of each path with its creation time in Unix milliseconds. Data newer than the \
+                request stays and is counted. Not set: the receipt says cutoff: none.
+                """
+            ).atRestart(),
+        ] + GoogleAccess.settings(.target)
 
     /// Without a path.
     package private(set) var url: String
@@ -96,7 +97,9 @@ package struct RealtimeDatabaseStore: StoreKind {
             throw .impossible("its url is not https://NAME.firebaseio.com or the like")
         }
         guard access.baseURL == nil || access.isEmulator else {
-            throw .impossible("what is at its base_url may be one database, whatever name it is told")
+            throw .impossible(
+                "what is at its base_url may be one database, whatever name it is told"
+            )
         }
         guard HostLabel.accepts(place), place == place.lowercased() else {
             throw .malformed(

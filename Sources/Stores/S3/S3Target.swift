@@ -129,7 +129,7 @@ package struct S3Target: PurgeTarget {
         for parent in UnmappedNames.parents(of: roots) {
             var place: S3Bucket.Query? = []
             var passed: Set<String> = []
-            while let from = place, unmapped.count <= PathCoverage.namesMax {
+            while let from = place, unmapped.count <= UnmappedNames.namesMax {
                 let page = try await bucket.folders(in: parent, from: from)
                 unmapped.formUnion(
                     page.names.filter { UnmappedNames.isUnmapped($0, in: parent, plan.templates) }

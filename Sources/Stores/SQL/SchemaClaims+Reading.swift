@@ -210,7 +210,8 @@ extension KeyRule {
         if let rule {
             // A default says nothing, a key that is written must agree.
             for (key, isSame) in [
-                ("id_type", idType == rule.idType), ("created_at_column", creation == rule.creation),
+                ("id_type", idType == rule.idType),
+                ("created_at_column", creation == rule.creation),
             ] where !isSame && problems.isWritten(key, in: section.place) {
                 problems.report(
                     .contradiction,

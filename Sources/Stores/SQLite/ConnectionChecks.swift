@@ -27,7 +27,7 @@ enum ConnectionChecks {
     /// - Throws: What the body throws; ``TargetError`` when the database cannot be read, the file
     ///   was replaced or its schema has changed.
     static func reading<Answer>(
-        _ plan: PurgePlan,
+        _ plan: SQLitePurgePlan,
         _ db: Database,
         _ target: TargetName,
         deadline: Duration = TargetLimits.statementDeadline,
@@ -45,7 +45,7 @@ enum ConnectionChecks {
 
     /// The open file is the one at the path, and the plan was made for its present schema.
     static func requireSamePlan(
-        _ plan: PurgePlan,
+        _ plan: SQLitePurgePlan,
         _ db: Database,
         _ target: TargetName
     ) throws(TargetError) {

@@ -9,7 +9,7 @@ enum Diagnosis {
     struct Findings: Sendable {
         var problems: [String] = []
         var advice: [String] = []
-        var plan: PurgePlan?
+        var plan: SQLitePurgePlan?
     }
 
     /// Makes the plan of the present schema, or refuses.
@@ -20,7 +20,7 @@ enum Diagnosis {
         rules: WorkRules,
         now: WallTime,
         target: TargetName
-    ) throws -> PurgePlan {
+    ) throws -> SQLitePurgePlan {
         guard let plan = try run(db, rules: rules, now: now).plan else {
             throw TargetError(kind: .planRefused, target: target)
         }

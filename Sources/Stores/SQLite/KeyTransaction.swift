@@ -7,7 +7,7 @@ internal import Lifecycle
 /// Finds ids of other stores and asks for their owners, in one read transaction.
 struct KeyTransaction {
     let db: Database
-    let plan: PurgePlan
+    let plan: SQLitePurgePlan
     let key: KeyPlan
     let target: TargetName
     let clock: TargetClock

@@ -20,7 +20,7 @@ struct ObstacleFinder {
     }
 
     let db: Database
-    let plan: PurgePlan
+    let plan: SQLitePurgePlan
     let target: TargetName
 
     /// Adds the name to an error that one statement met, while its transaction is open.

@@ -20,7 +20,7 @@ struct PlanMaker {
     }
 
     /// Makes the plan; `nil` when there are ``problems``.
-    mutating func make() -> PurgePlan? {
+    mutating func make() -> SQLitePurgePlan? {
         for rule in rules { check(rule) }
         for hold in holds { check(hold) }
         for key in keys { check(key) }
@@ -46,7 +46,7 @@ struct PlanMaker {
                 isSelfReferencing: planner.isSelfReferencing(shape.name)
             )
         }
-        return PurgePlan(
+        return SQLitePurgePlan(
             schemaVersion: schema.version,
             tables: tables,
             keys: keys.compactMap { key in

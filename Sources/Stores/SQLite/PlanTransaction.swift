@@ -8,7 +8,7 @@ internal import Lifecycle
 /// that takes too long in one piece.
 struct PlanTransaction {
     let db: Database
-    let plan: PurgePlan
+    let plan: SQLitePurgePlan
     let target: TargetName
     let clock: TargetClock
 

@@ -2,14 +2,6 @@ internal import GRDB
 internal import GRDBSQLite
 internal import Lifecycle
 
-/// A value bound to a parameter.
-enum BoundValue: Hashable, Sendable {
-    case text([UInt8])
-    case integer(Int64)
-    case real(Double)
-    case blob([UInt8])
-}
-
 /// One cached statement, bound and stepped without GRDB's per-call work.
 ///
 /// Confined to the closure of one database access; `statement` keeps `handle` alive.

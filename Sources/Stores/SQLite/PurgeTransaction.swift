@@ -9,7 +9,7 @@ internal import Lifecycle
 /// Lives inside the closure of one database access. Every way out ends the transaction.
 struct PurgeTransaction {
     let db: Database
-    let plan: PurgePlan
+    let plan: SQLitePurgePlan
     let orders: [PurgeOrder]
     let target: TargetName
     let clock: TargetClock
@@ -17,7 +17,7 @@ struct PurgeTransaction {
 
     init(
         _ db: Database,
-        plan: PurgePlan,
+        plan: SQLitePurgePlan,
         orders: [PurgeOrder],
         target: TargetName,
         clock: TargetClock

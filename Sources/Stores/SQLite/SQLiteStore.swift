@@ -12,40 +12,41 @@ package struct SQLiteStore: TableStore {
         uniqueKey: "path"
     )
 
-    package static let settings: [Setting] = [
-        Setting(
-            .target,
-            "path",
-            .text(.path),
-            .required(example: .text("/srv/app/app.db")),
-            """
-            Database file. The service must be able to write it and its directory, in the file \
-            system and in the unit (ReadWritePaths=).
-            """
-        ).atRestart(),
-        Setting(
-            .target,
-            "triggers",
-            .choice(TriggerPolicy.allCases.map(\.rawValue)),
-            .defaultsTo(.text(TriggerPolicy.checked.rawValue)),
-            """
-            Whether the application's triggers run: "off", "checked" (only what SQLite considers \
-            harmless), or "trusted". With "trusted", whoever can change the schema runs code with \
-            the rights of the service.
-            """
-        ).atRestart(),
-        Setting(
-            .target,
-            "vacuum",
-            .choice(VacuumPolicy.allCases.map(\.rawValue)),
-            .defaultsTo(.text(VacuumPolicy.off.rawValue)),
-            """
-            What happens to free pages. SQLite overwrites them with zeros in either case \
-            (secure_delete). "incremental" also returns them to the file system, a few at a time, \
-            and needs auto_vacuum = INCREMENTAL.
-            """
-        ).atRestart().outsidePlans(),
-    ] + SQLSettings.all
+    package static let settings: [Setting] =
+        [
+            Setting(
+                .target,
+                "path",
+                .text(.path),
+                .required(example: .text("/srv/app/app.db")),
+                """
+                Database file. The service must be able to write it and its directory, in the file \
+                system and in the unit (ReadWritePaths=).
+                """
+            ).atRestart(),
+            Setting(
+                .target,
+                "triggers",
+                .choice(TriggerPolicy.allCases.map(\.rawValue)),
+                .defaultsTo(.text(TriggerPolicy.checked.rawValue)),
+                """
+                Whether the application's triggers run: "off", "checked" (only what SQLite considers \
+                harmless), or "trusted". With "trusted", whoever can change the schema runs code with \
+                the rights of the service.
+                """
+            ).atRestart(),
+            Setting(
+                .target,
+                "vacuum",
+                .choice(VacuumPolicy.allCases.map(\.rawValue)),
+                .defaultsTo(.text(VacuumPolicy.off.rawValue)),
+                """
+                What happens to free pages. SQLite overwrites them with zeros in either case \
+                (secure_delete). "incremental" also returns them to the file system, a few at a time, \
+                and needs auto_vacuum = INCREMENTAL.
+                """
+            ).atRestart().outsidePlans(),
+        ] + SQLSettings.all
 
     /// Absolute.
     package private(set) var path: String

@@ -47,7 +47,7 @@ extension SQLiteTarget {
         from start: RowCount,
         of table: TablePlan,
         _ counting: CountSQL,
-        _ ready: (queue: DatabaseQueue, plan: PurgePlan),
+        _ ready: (queue: DatabaseQueue, plan: SQLitePurgePlan),
         until isEnough: (RowCount) -> Bool = { _ in false }
     ) async throws -> RowCount {
         var count = start

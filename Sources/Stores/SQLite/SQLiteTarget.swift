@@ -18,9 +18,9 @@ package actor SQLiteTarget: FileHolding {
     private var guardBaseline: UInt64
 
     private var queue: DatabaseQueue?
-    private var plan: PurgePlan?
+    private var plan: SQLitePurgePlan?
     /// The plan under the holds that the last purge was given.
-    private var heldPlan: (holds: [RowFilter], plan: PurgePlan)?
+    private var heldPlan: (holds: [RowFilter], plan: SQLitePurgePlan)?
     /// How long the write lock was held since the last gap, and when it was let go.
     private var held = Duration.zero
     private var releasedAt = Duration.zero
@@ -342,7 +342,7 @@ package actor SQLiteTarget: FileHolding {
     /// The connection and a plan; the transaction checks that the plan still fits the schema.
     func ready(
         _ holds: [RowFilter] = []
-    ) async throws -> (DatabaseQueue, PurgePlan) {
+    ) async throws -> (DatabaseQueue, SQLitePurgePlan) {
         let queue = try connect()
         if holds.isEmpty, let plan { return (queue, plan) }
         if let heldPlan, heldPlan.holds == holds { return (queue, heldPlan.plan) }

@@ -233,7 +233,7 @@ struct TablePlan: Sendable {
 }
 
 /// All rules of a target in the order of work, for one version of the schema.
-struct PurgePlan: Sendable {
+struct SQLitePurgePlan: Sendable {
     let schemaVersion: Int64
     let tables: [TablePlan]
     let keys: [KeyPlan]

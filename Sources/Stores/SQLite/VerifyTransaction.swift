@@ -7,7 +7,7 @@ internal import Lifecycle
 /// Counts what is left of many orders in one read transaction.
 struct VerifyTransaction {
     let db: Database
-    let plan: PurgePlan
+    let plan: SQLitePurgePlan
     let target: TargetName
     let clock: TargetClock
 

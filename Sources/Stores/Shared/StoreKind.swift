@@ -23,6 +23,7 @@ package protocol StoreKind: SectionKind, Hashable {
     /// Only the last part of the way differs, so that no credential goes to another host.
     ///
     /// - Parameter place: A path, or the name or number of a database, bucket or tenant.
+    /// - Returns: The store at that place.
     /// - Throws: ``NoStoreCopy`` for a place that cannot be one. Whether it exists is not checked.
     func copy(at place: String) throws(NoStoreCopy) -> Self
 

@@ -26,6 +26,7 @@ package struct TargetConfiguration: Sendable {
 
     /// The value of `kind`.
     package var kind: String { type(of: store).name }
+    /// What all stores of its kind have in common.
     package var traits: StoreTraits { type(of: store).traits }
     /// The ids that its rows hold for other targets.
     package var keys: [KeyRule] { (store as? any TableStore)?.claims.keys ?? [] }

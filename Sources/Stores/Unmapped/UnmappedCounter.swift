@@ -88,7 +88,7 @@ struct UnmappedCounter {
         var findings: [CoverageFinding] = []
         for isFolder in [true, false] {
             let own = told.filter { $0.hasSuffix("/") == isFolder }
-            let listed = own.count > PathCoverage.namesMax ? [] : own
+            let listed = own.count > UnmappedNames.namesMax ? [] : own
             findings += listed.map {
                 CoverageFinding(name: place + $0, reason: reason, isCovered: false)
             }

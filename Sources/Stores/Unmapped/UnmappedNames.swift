@@ -2,6 +2,8 @@ import Lifecycle
 
 /// What no rule leads to, for the coverage of a store without a schema.
 enum UnmappedNames {
+    /// Folders of one folder that are named; more of them are probably named after users.
+    static let namesMax = 20
     /// Pages of one folder of a bucket that are looked at, of 1,000 names each.
     static let pagesMax = 10
 
@@ -55,7 +57,7 @@ enum UnmappedNames {
     /// Folders to which no rule leads; so many that they are probably named after users are only
     /// counted.
     static func unmapped(_ folders: [String]) -> [CoverageFinding] {
-        guard folders.count <= PathCoverage.namesMax else {
+        guard folders.count <= namesMax else {
             let reason = "\(folders.count) folders or more, no rule leads there"
             return [CoverageFinding(name: "*", reason: reason, isCovered: false)]
         }

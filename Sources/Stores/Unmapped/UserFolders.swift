@@ -48,7 +48,7 @@ struct UserFolders<Failure: Error> {
     /// - Returns: What the check tells of the bucket.
     func findings(beside folders: Set<String>) -> [CoverageFinding] {
         var (all, told) = (self, folders)
-        for folder in folders where folders.count <= PathCoverage.namesMax {
+        for folder in folders where folders.count <= UnmappedNames.namesMax {
             let end = folder.dropLast().lastIndex(of: "/")
             let parent = end.map { String(folder[...$0]) } ?? ""
             let name = UnmappedNames.relative(folder, to: parent)
