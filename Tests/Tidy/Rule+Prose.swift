@@ -49,11 +49,7 @@ extension Rule {
     }
 
     private static func isBeingRewritten(_ file: SourceFile) -> Bool {
-        let paths = [
-            "Sources/Daemon/", "Sources/Engine/", "Sources/Lifecycle/", "Sources/Providers/",
-            "Sources/Settings/", "Sources/Storage/", "Sources/Stores/", "docs/ARCHITECTURE.md",
-            "docs/man/expunged.conf.5",
-        ]
+        let paths = ["docs/man/expunged.conf.5"]
         return paths.contains { file.path.hasPrefix($0) }
     }
 
