@@ -96,7 +96,8 @@ struct TOMLSyntaxTests {
             ),
             (
                 "[requests\n",
-                "1: cannot use this file (syntax): table header: expected ']', saw '\\n', at column 10"
+                "1: cannot use this file (syntax): table header: expected ']', saw '\\n', at "
+                    + "column 10"
             ),
             (
                 "\n[[[[\n",
@@ -114,7 +115,7 @@ struct TOMLSyntaxTests {
             ),
             (
                 "[requests]\ndeadline = 1.5\n",
-                "2: cannot use requests.deadline (wrong_type): it is a number with a fraction; write"
+                "2: cannot use requests.deadline (wrong_type): it is a number with a fraction"
             ),
         ]
     )
