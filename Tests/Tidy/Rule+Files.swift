@@ -13,7 +13,8 @@ extension Rule {
     /// A new kind of file is a decision.
     static let extensions = Rule("extensions") { file in
         let known: Set = [
-            "swift", "c", "cpp", "h", "modulemap", "md", "toml", "txt", "json", "yml", "mk", "service",
+            "swift", "c", "cpp", "h", "modulemap", "md", "toml", "txt", "json", "yml", "mk",
+            "service",
             "socket", "target", "timer", "sysusers", "tmpfiles", "catalog", "conf", "in", "sh",
             "sql", "py", "scd", "pml", "svg",
         ]
