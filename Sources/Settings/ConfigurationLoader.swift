@@ -36,7 +36,8 @@ package enum ConfigurationLoader {
         )
     }
 
-    /// Checks what the parser does not: the length of lines, UTF-8 as such, and NUL, which would end
+    /// Checks what the parser does not: the length of lines, UTF-8 as such, and NUL, which would
+    /// end
     /// a path or a name for the functions of C.
     private static func checkLines(_ bytes: [UInt8], file: String) throws(ConfigurationError) {
         let lines = bytes.split(separator: 0x0a, omittingEmptySubsequences: false)

@@ -1,6 +1,7 @@
 /// The table of settings as documentation.
 ///
-/// `Config/examples/complete.toml` is exactly ``exampleFile(_:)``, and the lists of expunged.conf(5)
+/// `Config/examples/complete.toml` is exactly ``exampleFile(_:)``, and the lists of
+/// expunged.conf(5)
 /// are exactly ``manualLists(_:)``. Tests compare both.
 package enum SettingsReference {
     /// One list of expunged.conf(5).

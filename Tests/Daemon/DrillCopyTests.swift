@@ -1,10 +1,10 @@
-import Encoding
 import Engine
 import FoundationEssentials
 import Glibc
 import Lifecycle
 import NIOPosix
 import Settings
+import Stores
 import Systemd
 import Testing
 
@@ -277,12 +277,8 @@ struct DrillCopyTests {
     ) throws {
         let target = Self.database("key_credential = \"key\"", at: url)
         let read = try DaemonConfiguration.parse(Array(target.utf8), file: "t.toml")
-        guard case .placed(.realtimeDatabase(let copy)) = read.targets[0].kind.copy(at: "copy")
-        else {
-            Issue.record("no copy")
-            return
-        }
-        #expect(copy.url == copied)
+        let copy = try read.targets[0].store.copy(at: "copy")
+        #expect(try #require(copy as? RealtimeDatabaseStore).url == copied)
     }
 
     @Test(arguments: ["s3", "cloud-storage", "firestore", "realtime-database", "firebase-auth"])

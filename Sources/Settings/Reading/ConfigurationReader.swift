@@ -115,7 +115,8 @@ extension ConfigurationReader {
         return found
     }
 
-    /// Reads the sections named `scope` at the top of the document, with labels made of their names.
+    /// Reads the sections named `scope` at the top of the document, with labels made of their
+    /// names.
     ///
     /// They count once they are appended.
     package mutating func named(_ scope: SettingScope) -> [SettingsSection] {

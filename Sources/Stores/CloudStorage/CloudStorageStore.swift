@@ -24,8 +24,8 @@ package struct CloudStorageStore: BucketStore {
                 .texts(.userObject, 0...64),
                 .defaultsTo(.texts([])),
                 """
-                Prefixes of the names of a user's objects, such as users/{user_id}/. A separator must \
-                follow {user_id}; user ids that contain it are left to an operator.
+                Prefixes of the names of a user's objects, such as users/{user_id}/. A separator \
+                must follow {user_id}; user ids that contain it are left to an operator.
                 """
             ).atRestart(),
             Setting(

@@ -31,8 +31,8 @@ package struct FirestoreStore: StoreKind {
                 .texts(.userObject, 0...64),
                 .defaultsTo(.texts([])),
                 """
-                Paths of a user's documents, such as users/{user_id}; each is deleted with everything \
-                below it. User ids that cannot be document ids are left to an operator.
+                Paths of a user's documents, such as users/{user_id}; each is deleted with \
+                everything below it. User ids that cannot be document ids are left to an operator.
                 """
             ).atRestart(),
             Setting(
@@ -41,8 +41,8 @@ package struct FirestoreStore: StoreKind {
                 .texts(.userObject, 0...64),
                 .defaultsTo(.texts([])),
                 """
-                Documents of one collection with the user id as a text in a field, such as posts where \
-                author_id == {user_id}.
+                Documents of one collection with the user id as a text in a field, such as posts \
+                where author_id == {user_id}.
                 """
             ).atRestart(),
             Setting(
@@ -61,8 +61,8 @@ package struct FirestoreStore: StoreKind {
                 .boolean,
                 .defaultsTo(.boolean(true)),
                 """
-                Whether to delete everything below a document that collections or groups find, whoever \
-                wrote it. With false it stays without a parent.
+                Whether to delete everything below a document that collections or groups find, \
+                whoever wrote it. With false it stays without a parent.
                 """
             ).atRestart(),
         ] + GoogleAccess.settings(.target)

@@ -20,8 +20,8 @@ package struct PostgreSQLStore: TableStore {
                 .required(example: .text("app-db-conninfo")),
                 """
                 Credential with the connection string or URI of libpq, password included, such as \
-                host=db.example.com dbname=app user=expunged password=... sslmode, options and similar \
-                parameters are refused: the other keys set them.
+                host=db.example.com dbname=app user=expunged password=... sslmode, options and \
+                similar parameters are refused: the other keys set them.
                 """
             ).atRestart(),
             Setting(
@@ -40,8 +40,8 @@ package struct PostgreSQLStore: TableStore {
                 .choice(PostgreSQLTargetPlan.TLS.allCases.map(\.rawValue)),
                 .defaultsTo(.text(PostgreSQLTargetPlan.TLS.verifyFull.rawValue)),
                 """
-                How the server authenticates over TCP: a certificate for this host, one for any host, \
-                or none (loopback only). A Unix socket needs none.
+                How the server authenticates over TCP: a certificate for this host, one for any \
+                host, or none (loopback only). A Unix socket needs none.
                 """
             ).atRestart().outsidePlans(),
             Setting(
@@ -64,8 +64,8 @@ package struct PostgreSQLStore: TableStore {
                 .duration(.milliseconds(10) ... .seconds(60)),
                 .defaultsTo(.duration(.seconds(1))),
                 """
-                Time to wait for a table lock. The purge passes over rows that others have locked, and \
-                purges them later.
+                Time to wait for a table lock. The purge passes over rows that others have locked, \
+                and purges them later.
                 """
             ).atRestart().outsidePlans(),
         ] + SQLSettings.all

@@ -28,7 +28,8 @@ struct PostgreSQLTablePlan: Sendable {
     let nonCanonicalSQL: String?
     /// Rows that hold the bytes of the id as it was submitted; `nil` where none can.
     let literalSQL: String?
-    /// Rows dated later than the time in the cutoff's place; `nil` where nothing is dated or all are
+    /// Rows dated later than the time in the cutoff's place; `nil` where nothing is dated or all
+    /// are
     /// kept.
     let futureSQL: String?
     /// Rows that want work and stay under a hold; `nil` without one.

@@ -17,8 +17,8 @@ package struct RealtimeDatabaseStore: StoreKind {
                 .text(.origin),
                 .required(example: .text("https://example-project-default-rtdb.firebaseio.com")),
                 """
-                Address of the database, as the console shows it. base_url replaces it; an emulator \
-                gets its name as ns.
+                Address of the database, as the console shows it. base_url replaces it; an \
+                emulator gets its name as ns.
                 """
             ).atRestart(),
             Setting(
@@ -27,8 +27,8 @@ package struct RealtimeDatabaseStore: StoreKind {
                 .texts(.userObject, 1...64),
                 .required(example: .texts(["users/{user_id}"])),
                 """
-                Paths of a user's data, such as users/{user_id}. User ids that cannot be keys are left \
-                to an operator.
+                Paths of a user's data, such as users/{user_id}. User ids that cannot be keys are \
+                left to an operator.
                 """
             ).atRestart(),
             Setting(
@@ -37,8 +37,8 @@ package struct RealtimeDatabaseStore: StoreKind {
                 .text(.identifier),
                 .optional(example: .text("created")),
                 """
-                Child of each path with its creation time in Unix milliseconds. Data newer than the \
-                request stays and is counted. Not set: the receipt says cutoff: none.
+                Child of each path with its creation time in Unix milliseconds. Data newer than \
+                the request stays and is counted. Not set: the receipt says cutoff: none.
                 """
             ).atRestart(),
         ] + GoogleAccess.settings(.target)

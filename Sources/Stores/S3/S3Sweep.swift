@@ -26,7 +26,8 @@ struct S3Sweep {
 
     // MARK: Removal
 
-    /// Deletes every version, delete marker and unfinished upload that is not newer than the cutoff.
+    /// Deletes every version, delete marker and unfinished upload that is not newer than the
+    /// cutoff.
     ///
     /// - Throws: ``S3Error``; what was deleted until then stays deleted. What was deleted and is
     ///   still listed is an unusable answer.

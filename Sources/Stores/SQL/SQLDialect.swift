@@ -8,7 +8,8 @@ protocol SQLDialect {
     func quoted(_ identifier: String) -> String
     /// A table in SQL, named as in its shape.
     func reference(_ table: String) -> String
-    /// 1 or true for a row that is newer than the order's cutoff or of no readable time, never null.
+    /// 1 or true for a row that is newer than the order's cutoff or of no readable time, never
+    /// null.
     ///
     /// - Parameters:
     ///   - creation: The column that tells.

@@ -30,9 +30,9 @@ package struct SQLiteStore: TableStore {
                 .choice(TriggerPolicy.allCases.map(\.rawValue)),
                 .defaultsTo(.text(TriggerPolicy.checked.rawValue)),
                 """
-                Whether the application's triggers run: "off", "checked" (only what SQLite considers \
-                harmless), or "trusted". With "trusted", whoever can change the schema runs code with \
-                the rights of the service.
+                Whether the application's triggers run: "off", "checked" (only what SQLite \
+                considers harmless), or "trusted". With "trusted", whoever can change the schema \
+                runs code with the rights of the service.
                 """
             ).atRestart(),
             Setting(
@@ -42,8 +42,8 @@ package struct SQLiteStore: TableStore {
                 .defaultsTo(.text(VacuumPolicy.off.rawValue)),
                 """
                 What happens to free pages. SQLite overwrites them with zeros in either case \
-                (secure_delete). "incremental" also returns them to the file system, a few at a time, \
-                and needs auto_vacuum = INCREMENTAL.
+                (secure_delete). "incremental" also returns them to the file system, a few at a \
+                time, and needs auto_vacuum = INCREMENTAL.
                 """
             ).atRestart().outsidePlans(),
         ] + SQLSettings.all

@@ -3,7 +3,8 @@ import Lifecycle
 
 /// A target that cannot be set up yet: its credential or certificate file cannot be read.
 ///
-/// Until ``startupProblems()`` could set it up it answers `misconfigured`, so that its work waits. Then it
+/// Until ``startupProblems()`` could set it up it answers `misconfigured`, so that its work waits.
+/// Then it
 /// is the target itself.
 final class PendingTarget: KeySource {
     let name: TargetName
