@@ -119,7 +119,7 @@ struct CommandTests {
         let text = try String(contentsOfFile: place, encoding: .utf8)
         #expect(
             text == #"{"version":1,"operation":"revoke","provider":"own","client_id":"app","#
-                + #""kind":"access_token","secret":"canary \"\\\u000aé","subject":"ann"}"#
+                + #""kind":"access_token","secret":"canary \"\\\né","subject":"ann"}"#
         )
         let environment = try String(contentsOfFile: place + ".env", encoding: .utf8)
         let names = environment.split(separator: "\n").map { $0.prefix { $0 != "=" } }
