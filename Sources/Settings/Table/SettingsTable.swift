@@ -22,8 +22,8 @@ package struct SettingsTable: Sendable {
     /// The kind that a section names; `nil` for one that does not exist.
     func kindName(_ entries: [String: TOMLNode], in scope: SettingScope) -> String? {
         guard case .text(let text)? = entries["kind"],
-            case .choice(let names)? = settings(in: scope).first(where: { $0.name == "kind" })?.type,
-            names.contains(text)
+            let setting = settings(in: scope).first(where: { $0.name == "kind" }),
+            case .choice(let names) = setting.type, names.contains(text)
         else { return nil }
         return text
     }

@@ -126,6 +126,7 @@ package struct PostgreSQLStore: TableStore {
         return copy
     }
 
+    /// One connection string leads to one database, whatever its server is called.
     package func overlaps(
         _ other: any StoreKind,
         _ environment: StoreEnvironment

@@ -364,7 +364,10 @@ package actor PostgreSQLTarget: PurgeTarget {
         WHERE state IS DISTINCT FROM 'backup' AND (replay_lsn IS NULL OR replay_lsn < $1::pg_lsn)
         """
 
-    private func residualCopies(_ rows: PostgreSQLRows, _ waited: Duration) -> PurgeCounts.ResidualCopies {
+    private func residualCopies(
+        _ rows: PostgreSQLRows,
+        _ waited: Duration
+    ) -> PurgeCounts.ResidualCopies {
         let lag = rows.rows.first?[2] == nil ? nil : Duration.milliseconds(rows.integer(2))
         let isKnown = rows.integer(1) == 0
         return PurgeCounts.ResidualCopies(

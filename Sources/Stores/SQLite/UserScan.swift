@@ -46,7 +46,11 @@ struct UserScan: Sendable {
     ///
     /// - Returns: The texts that name the users of its rows, in every spelling that is accepted.
     /// - Throws: `DatabaseError`, or ``TargetError`` for a schema that changed.
-    mutating func nextPage(_ db: Database, plan: SQLitePurgePlan, target: TargetName) throws -> [UserID] {
+    mutating func nextPage(
+        _ db: Database,
+        plan: SQLitePurgePlan,
+        target: TargetName
+    ) throws -> [UserID] {
         let rows = try ConnectionChecks.reading(plan, db, target) {
             if let position {
                 try Row.fetchAll(db, sql: nextSQL, arguments: [position])
