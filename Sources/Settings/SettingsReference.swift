@@ -1,8 +1,7 @@
 /// The table of settings as documentation.
 ///
-/// `Config/examples/complete.toml` is exactly ``exampleFile(_:)``, and the lists of
-/// expunged.conf(5)
-/// are exactly ``manualLists(_:)``. Tests compare both.
+/// `Config/examples/complete.toml` is exactly ``exampleFile(_:)``. The lists of expunged.conf(5) are
+/// exactly ``manualLists(_:)``. Tests compare both.
 package enum SettingsReference {
     /// One list of expunged.conf(5).
     package struct ManualList: Sendable {
@@ -20,8 +19,8 @@ package enum SettingsReference {
 
     private static let preamble = """
         # Every key of expunged(8), commented out, at its default; one without a default shows an
-        # example. expunged.conf(5) describes the types. An unknown key stops the start. This file holds
-        # no secrets: the credential NAME is the file NAME in /etc/expunged/credentials.
+        # example. expunged.conf(5) describes the types. An unknown key stops the start. This file
+        # holds no secrets: the credential NAME is the file NAME in /etc/expunged/credentials.
 
         """
 
