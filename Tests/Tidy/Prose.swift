@@ -1,4 +1,4 @@
-/// What people read in a Markdown file, a manual page or the journal catalog: its text without code.
+/// The text of a Markdown file, a manual page or the journal catalog, without code.
 struct Prose: Sendable {
     /// A paragraph, a list item, a heading or a cell of a table.
     struct Paragraph: Sendable {

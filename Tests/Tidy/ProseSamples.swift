@@ -19,7 +19,8 @@ extension RuleTests {
             lines: [3],
             good: SourceFile(
                 "docs/guides/a.md",
-                "\(words(35)). \(words(30)) (`\(words(9))`). Next\n\n| \(words(30)) | \(words(30)) |\n"
+                "\(words(35)). \(words(30)) (`\(words(9))`). Next\n\n"
+                    + "| \(words(30)) | \(words(30)) |\n"
             )
         ),
         RuleSample(
