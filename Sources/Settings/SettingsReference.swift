@@ -1,7 +1,7 @@
 /// The table of settings as documentation.
 ///
-/// `Config/examples/complete.toml` is exactly ``exampleFile(_:)``. The lists of expunged.conf(5) are
-/// exactly ``manualLists(_:)``. Tests compare both.
+/// `Config/examples/complete.toml` is exactly ``exampleFile(_:)``. The lists of expunged.conf(5)
+/// are exactly ``manualLists(_:)``. Tests compare both.
 package enum SettingsReference {
     /// One list of expunged.conf(5).
     package struct ManualList: Sendable {
