@@ -119,7 +119,8 @@ import Vault
             first.answer.body
                 == #"{"url":"https://app.example.com/d/\#(code)","confirmation_code":"\#(code)"}"#
         )
-        let notification = try await setup.bench.state.notification(code: code, of: ProviderName("apple"))
+        let state = setup.bench.state
+        let notification = try await state.notification(code: code, of: ProviderName("apple"))
         #expect(notification?.requestID == first.requestID)
     }
 

@@ -2,8 +2,8 @@ import Control
 import Engine
 import Lifecycle
 import Storage
-import Synchronization
 import Stores
+import Synchronization
 import Testing
 import Vault
 

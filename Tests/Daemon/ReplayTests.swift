@@ -6,8 +6,8 @@ import Lifecycle
 import NIOPosix
 import Settings
 import Storage
-import Synchronization
 import Stores
+import Synchronization
 import Testing
 import Vault
 

@@ -8,7 +8,8 @@ enum PhaseTable {
     /// `delete_account`, every phase and every event.
     static let deletion = """
         accepted
-          revoking +check: due lookup planned revoked confirmed purged verified postponed update retry
+          revoking +check: due lookup planned revoked confirmed purged verified postponed update
+          revoking +check: retry
           revoking +check: restored
           revoking +revoke: checked
           refused deletion_in_progress: absorbed
@@ -431,7 +432,8 @@ enum PhaseTable {
           refused nothing_to_abandon: abandon
           verifying/quarantined +parked: quarantine
         revoking, plan
-          stays: due lookup checked revoked confirmed purged verified postponed update retry restored
+          stays: due lookup checked revoked confirmed purged verified postponed update retry
+          stays: restored
           revoking/awaiting_approval +parked: planned
           refused deletion_in_progress: absorbed
           refused no_plan: approve
@@ -473,11 +475,13 @@ enum PhaseTable {
           purging/quarantined +parked: quarantine
         completed
           stays: due lookup planned checked revoked confirmed purged verified postponed
-          refused already_ended: approve absorbed update hold release retry cancel abandon quarantine
+          refused already_ended: approve absorbed update hold release retry cancel abandon
+          refused already_ended: quarantine
           refused already_ended: restored
         cancelled
           stays: due lookup planned checked revoked confirmed purged verified postponed
-          refused already_ended: approve absorbed update hold release retry cancel abandon quarantine
+          refused already_ended: approve absorbed update hold release retry cancel abandon
+          refused already_ended: quarantine
           refused already_ended: restored
         """
 }

@@ -44,7 +44,9 @@ struct FacebookTests {
         return "\(answer.status) \(failure.code)/\(failure.error_subcode ?? 0)"
     }
 
-    private func claims(_ notification: SandboxNotification) throws -> (body: String, isSigned: Bool) {
+    private func claims(
+        _ notification: SandboxNotification
+    ) throws -> (body: String, isSigned: Bool) {
         let parts = notification.body.dropFirst("signed_request=".count).split(separator: ".")
         let code = MessageCode.sha256(
             key: Array(Self.secret.utf8),

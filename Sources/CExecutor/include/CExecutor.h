@@ -18,8 +18,8 @@ extern "C" {
 // before the first task that is not the main one. Priorities are not looked at: jobs run in the
 // order in which they came.
 //
-// Returns 0, or a negative errno with everything as it was before; -ENOSYS when the runtime that the
-// program is linked with lacks a hook.
+// Returns 0, or a negative errno with everything as it was before; -ENOSYS when the runtime that
+// the program is linked with lacks a hook.
 int cexecutor_install(int thread_count);
 
 // Calls `body` on one of the threads, once, not before the delay is over (CLOCK_BOOTTIME).

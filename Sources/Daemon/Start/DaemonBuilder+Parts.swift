@@ -108,7 +108,11 @@ extension DaemonBuilder {
         ]
     }
 
-    func makePauseWatch(_ base: Base, _ engine: DeletionEngine) -> PauseWatch {
+    func makePauseWatch(
+        _ base: Base,
+        _ engine: DeletionEngine,
+        _ reporter: Reporter
+    ) -> PauseWatch {
         let watch = PauseWatch(
             state: base.state,
             registry: base.registry,
@@ -118,6 +122,7 @@ extension DaemonBuilder {
             post: { engine.post($0) }
         )
         watch.note(base.registry.current.unfit)
+        reporter.paused.set { watch.wake() }
         return watch
     }
 }

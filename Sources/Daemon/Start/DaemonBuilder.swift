@@ -135,8 +135,7 @@ struct DaemonBuilder: Sendable {
         let mirror = Signal()
         let reporter = makeReporter(base, hub, mirror)
         let engine = try await makeEngine(base, reporter, generator, isOwnCrash: isOwnCrash)
-        let pauses = makePauseWatch(base, engine)
-        reporter.paused.set { pauses.wake() }
+        let pauses = makePauseWatch(base, engine, reporter)
         let credentials = makeCredentials(base, generator, engine)
         let intake = makeIntake(base, credentials, engine)
         let notifications = makeNotifications(base, intake, engine)
@@ -191,10 +190,7 @@ struct DaemonBuilder: Sendable {
             ledger: base.ledger,
             replay: replay,
             rechecks: RecheckService(parts: rechecks),
-            sampler: TombstoneSampler(
-                parts: rechecks,
-                interval: base.registry.current.configuration.requests.sampleInterval
-            ),
+            sampler: makeSampler(base, rechecks),
             notifications: notifications,
             poller: poller,
             notifier: base.notifier,
@@ -204,7 +200,14 @@ struct DaemonBuilder: Sendable {
         )
     }
 
-    /// The engine takes over a jump of the clock before anybody reads the new time.
+    private func makeSampler(_ base: Base, _ parts: RecheckParts) -> TombstoneSampler {
+        TombstoneSampler(
+            parts: parts,
+            interval: base.registry.current.configuration.requests.sampleInterval
+        )
+    }
+
+    /// The engine takes over a jump of the clock before anything reads the new time.
     private func watchClock(_ base: Base, _ engine: DeletionEngine) {
         base.clock.onStep { step in
             engine.post(.clockStepped(step))

@@ -84,7 +84,7 @@ final class PauseWatch: Sendable {
                     group.addTask { await self.look(at: component) }
                 }
                 if isIdle {
-                    try await sleep(orUntil: wakes)
+                    try await idle(until: wakes)
                 } else {
                     try await clock.sleep(until: clock.now() + Self.period)
                 }
@@ -106,7 +106,7 @@ final class PauseWatch: Sendable {
         return wakes
     }
 
-    private func sleep(orUntil wakes: AsyncStream<Void>) async throws {
+    private func idle(until wakes: AsyncStream<Void>) async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await self.clock.sleep(until: self.clock.now() + Self.idlePeriod) }
             group.addTask { for await _ in wakes { return } }

@@ -2,6 +2,9 @@ package import Lifecycle
 
 /// Runs of rechecks and replays take turns with requests.
 extension DeletionEngine: StoreLanes {
+    /// Waits for a turn at a store, and calls the body in it.
+    ///
+    /// - Throws: `CancellationError` when the engine ends.
     package func turn<Answer: Sendable>(
         at target: TargetName,
         for requests: [RequestID],
@@ -15,5 +18,6 @@ extension DeletionEngine: StoreLanes {
         return await body(gate)
     }
 
+    /// The holds of this moment.
     package func holds() async throws -> [TargetHold] { inspect { $0.holds } }
 }

@@ -85,6 +85,7 @@ package struct RecheckBatch: Hashable, Sendable {
         self.open = open
     }
 
+    /// What the stores are asked to purge.
     package var orders: [ErasureOrder] { open.map(\.order) }
 
     /// What is noted of each order before it is purged.

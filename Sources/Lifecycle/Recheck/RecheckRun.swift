@@ -8,7 +8,8 @@
 ///            → checkingHolds → noting → purging → verifying → recording → … → ended
 /// ```
 ///
-/// A run makes one call at a time. ``handle(_:_:in:)`` records the answer and decides the next call.
+/// A run makes one call at a time. ``handle(_:_:in:)`` records the answer and decides the next
+/// call.
 /// A run that is lost in a crash is not continued: the next one finds what is left, since every
 /// purge is noted before it is made. ``report`` says what the run found, and what it left.
 package struct RecheckRun: Sendable {
@@ -188,9 +189,7 @@ extension RecheckRun {
         case (.recording(let batch, _), .recorded):
             return follow(batch, &context, environment)
         case (.forgetting, .recorded): return .next
-        case (.reopening(.sampled(let store)), .recorded):
-            announcements.append(.sampled(store))
-            return .next
+        case (.reopening(.sampled(let store)), .recorded): return announce(.sampled(store))
         case (.closing(let ended), .closed(let recorded)):
             let isFull = ended.count >= Limits.purgeBatchMax
             for ended in recorded { announcements.append(.rechecked(ended)) }
@@ -203,6 +202,11 @@ extension RecheckRun {
             return .next
         default: return nil
         }
+    }
+
+    private mutating func announce(_ announcement: RecheckAnnouncement) -> Step {
+        announcements.append(announcement)
+        return .next
     }
 
     private mutating func begin(_ environment: RecheckEnvironment) -> Step {

@@ -31,6 +31,7 @@ package struct RecheckReport: Hashable, Sendable {
     /// Whether nothing is left that the run was for.
     package var isComplete: Bool { stores.allSatisfy { $0.error == nil } }
 
+    /// Users that were erased again, in all stores.
     package var erasedCount: Int { stores.reduce(0) { $0 + $1.erased } }
 
     mutating func change(_ name: TargetName, _ body: (inout StoreReport) -> Void) {

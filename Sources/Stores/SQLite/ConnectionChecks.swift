@@ -21,11 +21,11 @@ enum ConnectionChecks {
         }
     }
 
-    /// Reads by a plan, in one transaction that ends with a rollback.
+    /// Reads by a plan, in one transaction that ends with a rollback; a statement that runs beyond
+    /// the deadline is interrupted.
     ///
-    /// - Parameter deadline: A statement that runs beyond it is interrupted.
-    /// - Throws: What the body throws; ``TargetError`` when the database cannot be read, the file
-    ///   was replaced or its schema has changed.
+    /// It throws what the body throws, and ``TargetError`` when the database cannot be read, the
+    /// file was replaced or its schema has changed.
     static func reading<Answer>(
         _ plan: SQLitePurgePlan,
         _ db: Database,

@@ -39,9 +39,8 @@ extension SQLiteTarget {
         }
     }
 
-    /// Counts a user's rows of one table, each piece in a transaction of its own.
-    ///
-    /// - Parameter isEnough: Whether the count may end before all rows are counted.
+    // Counts a user's rows of one table, each piece in a transaction of its own; `isEnough` may end
+    // the count before all rows are counted.
     func count(
         _ order: PurgeOrder,
         from start: RowCount,

@@ -48,7 +48,7 @@ import Testing
         try fixture.make("data/uploads/alice/passed")
         try fixture.make("data/uploads/alice/old")
         let cutoff = FilesFixture.now()
-        // What is newer than the cutoff keeps the folder, so that no rmdir(2) tells of the rest. The
+        // What is newer than the cutoff keeps the folder, so that no rmdir(2) shows the rest. The
         // clock of a file system goes in steps of some milliseconds.
         repeat {
             unsafe unlink(fixture.root + "/alice/new")
