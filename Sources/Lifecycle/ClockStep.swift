@@ -57,8 +57,9 @@ extension Request {
     /// Takes over a jump of the clock.
     ///
     /// A clock that was behind dated the request too early, so its cutoff moves, and what was
-    /// purged by the old cutoff is purged again. A clock that was ahead dated the user's rows too late, as
-    /// it did the request: the cutoff stays where that clock was, so that these rows go, too.
+    /// purged by the old cutoff is purged again. A clock that was ahead dated the user's rows too
+    /// late, as it did the request: the cutoff stays where that clock was, so that these rows go,
+    /// too.
     ///
     /// - Parameters:
     ///   - step: The jump.

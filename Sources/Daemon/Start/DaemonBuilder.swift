@@ -130,9 +130,8 @@ struct DaemonBuilder: Sendable {
 
     private func wire(_ base: Base, isOwnCrash: Bool) async throws -> Daemon {
         let now: @Sendable () -> WallTime = { base.clock.now() }
-        let hub = EventHub()
+        let (hub, mirror) = (EventHub(), Signal())
         let generator = IdentifierGenerator(now: now)
-        let mirror = Signal()
         let reporter = makeReporter(base, hub, mirror)
         let engine = try await makeEngine(base, reporter, generator, isOwnCrash: isOwnCrash)
         let pauses = makePauseWatch(base, engine, reporter)
