@@ -1,9 +1,8 @@
 extension Rule {
-    /// What another target uses has a doc comment.
+    /// Types that other targets use, and functions that throw, have a doc comment.
     ///
-    /// Left out is what a comment could only repeat: stored properties (their type's comment speaks
-    /// of them), initializers that cannot fail, and witnesses of the protocols of the standard
-    /// library and of the kinds.
+    /// Properties, initializers and functions that cannot fail need one only where the name leaves a
+    /// unit, a range or a reason open.
     static let documentation = Rule("documentation") { file in
         packageDeclarations(in: file).compactMap { line, declaration in
             guard file.doc(aboveLine: line).isEmpty, needsDocumentation(declaration) else {
@@ -29,16 +28,10 @@ extension Rule {
         }
     }
 
+    /// Throwing witnesses of the protocols of the standard library and of the kinds.
     private static let witnesses = [
-        "var description:", "var debugDescription:", "var customMirror:", "func hash(into",
-        "func next()", "subscript(metadataKey", "func log(event", "func encode(to",
-        // What every kind of provider or store has; its protocol says what it is.
-        "var traits: ProviderTraits", "func make(_ setup: ProviderSetup)", "func makeReceiver(_",
-        "var notificationFormats:", "var usualFormat:", "var directoryWord:",
-        "var clientIDsNote:", "var secretText:", "var settings: [Setting]",
-        "var cutoff: StoreCutoff", "func open(_ environment: StoreEnvironment)",
-        "func copy(at place:", "func overlaps(_ other:", "func sharesDatabase(with other:",
-        "var naming: TableNaming",
+        "func encode(to", "func makeReceiver(_", "func make(_ setup: ProviderSetup)",
+        "func open(_ environment: StoreEnvironment)",
     ]
 
     /// The line of each declaration, and its head as one line of code.
@@ -54,17 +47,10 @@ extension Rule {
     }
 
     private static func needsDocumentation(_ head: String) -> Bool {
+        guard !witnesses.contains(where: { head.contains($0) }) else { return false }
         let words = head.split { $0 == " " || $0 == "(" || $0 == "?" || $0 == "<" }
-        if witnesses.contains(where: { head.contains($0) }) || isOperator(head) { return false }
-        if words.contains("init") { return isThrowing(head) }
-        let isProperty = words.contains("let") || words.contains("var")
-        return !isProperty || head.hasSuffix("{") && !head.contains("=")
-    }
-
-    /// An operator means what its sign says.
-    private static func isOperator(_ head: String) -> Bool {
-        guard let name = head.firstRange(of: "func ") else { return false }
-        return head[name.upperBound...].first.map { !$0.isLetter && $0 != "`" } ?? false
+        let isType = words.contains { ["struct", "class", "enum", "protocol", "actor"].contains($0) }
+        return isType && !words.contains("func") || isThrowing(head)
     }
 
     /// Whether the head itself throws, not a function that it takes.

@@ -131,10 +131,10 @@ extension RuleTests {
                     package init(b: Int) { self.b = b }
                     package init(c: Int) throws(E) {}
                     package var d: Int { 1 }
-                    package static func e() {}
+                    package static func e() throws(E) {}
                 }
                 """,
-            lines: [1, 4, 5, 6],
+            lines: [1, 4, 6],
             good: """
                 package import Lifecycle
                 /// Documented.
@@ -145,7 +145,8 @@ extension RuleTests {
                     package init(b: Int) { self.b = b }
                     package var description: String { "" }
                     package static func == (left: A, right: A) -> Bool { true }
-                    func internalOnly() {}
+                    package func check() -> Bool { true }
+                    func internalOnly() throws {}
                 }
                 """
         ),
