@@ -49,7 +49,8 @@ extension Rule {
     private static func needsDocumentation(_ head: String) -> Bool {
         guard !witnesses.contains(where: { head.contains($0) }) else { return false }
         let words = head.split { $0 == " " || $0 == "(" || $0 == "?" || $0 == "<" }
-        let isType = words.contains { ["struct", "class", "enum", "protocol", "actor"].contains($0) }
+        let types = ["struct", "class", "enum", "protocol", "actor"]
+        let isType = words.contains { types.contains(String($0)) }
         return isType && !words.contains("func") || isThrowing(head)
     }
 
